@@ -294,16 +294,33 @@ export type OpName =
   | "digamma"
   | "trigamma"
   | "erfinv"
-  | "i0"
-  | "i0e"
-  | "i1"
-  | "i1e"
   | "ndtr"
   | "entr"
   | "erfcx"
   | "logNdtr"
   | "ndtri"
   | "mvlgamma"
+  | "i0"
+  | "i0e"
+  | "i1"
+  | "i1e"
+  | "modifiedBesselI0"
+  | "modifiedBesselI1"
+  | "modifiedBesselK0"
+  | "modifiedBesselK1"
+  | "scaledModifiedBesselK0"
+  | "scaledModifiedBesselK1"
+  | "besselJ0"
+  | "besselJ1"
+  | "besselY0"
+  | "besselY1"
+  | "sphericalBesselJ0"
+  | "airyAi"
+  | "zeta"
+  | "polygamma"
+  | "polygammaOf"
+  | "igamma"
+  | "igammac"
   | "gelu"
   | "silu"
   | "mish"
@@ -474,7 +491,10 @@ export type OpName =
   | "luFactorEx"
   | "permutationOf"
   | "luFactor"
+  | "luUnpack"
+  | "linalgLu"
   | "lu"
+  | "linalgLuSolve"
   | "luSolve"
   | "linalgSvd"
   | "svd"
@@ -486,6 +506,15 @@ export type OpName =
   | "lstsq"
   | "tensorsolve"
   | "matrixExp"
+  | "geqrf"
+  | "householderProduct"
+  | "ormqr"
+  | "ldlFactorEx"
+  | "ldlFactor"
+  | "ldlSolve"
+  | "ldlSolutions"
+  | "matrixSqrth"
+  | "linalgPolar"
   | "angle"
   | "frexp"
   | "nextafter"
@@ -1906,13 +1935,25 @@ export interface LuFactorOptions {
   readonly pivot?: boolean | undefined;
 }
 
-/** Arguments of lu by name. */
-export interface LuOptions {
+/** Arguments of luUnpack by name. */
+export interface LuUnpackOptions {
+  readonly unpackData?: boolean | undefined;
+  readonly unpackPivots?: boolean | undefined;
+}
+
+/** Arguments of linalgLu by name. */
+export interface LinalgLuOptions {
   readonly pivot?: boolean | undefined;
 }
 
-/** Arguments of luSolve by name. */
-export interface LuSolveOptions {
+/** Arguments of lu by name. */
+export interface LuOptions {
+  readonly pivot?: boolean | undefined;
+  readonly getInfos?: boolean | undefined;
+}
+
+/** Arguments of linalgLuSolve by name. */
+export interface LinalgLuSolveOptions {
   readonly left?: boolean | undefined;
   readonly adjoint?: boolean | undefined;
 }
@@ -1963,6 +2004,28 @@ export interface LstsqOptions {
 /** Arguments of tensorsolve by name. */
 export interface TensorsolveOptions {
   readonly dims?: readonly number[] | null | undefined;
+}
+
+/** Arguments of ormqr by name. */
+export interface OrmqrOptions {
+  readonly left?: boolean | undefined;
+  readonly transpose?: boolean | undefined;
+}
+
+/** Arguments of ldlFactorEx by name. */
+export interface LdlFactorExOptions {
+  readonly hermitian?: boolean | undefined;
+  readonly checkErrors?: boolean | undefined;
+}
+
+/** Arguments of ldlFactor by name. */
+export interface LdlFactorOptions {
+  readonly hermitian?: boolean | undefined;
+}
+
+/** Arguments of ldlSolve by name. */
+export interface LdlSolveOptions {
+  readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of nativeLayerNorm by name. */
@@ -3325,14 +3388,6 @@ export interface OpApi<T extends TensorLike> {
   trigamma(self: T): T;
   /** The inverse of erf, as `torch.erfinv`. */
   erfinv(self: T): T;
-  /** The modified Bessel function of order 0, as `torch.i0`. */
-  i0(self: T): T;
-  /** e^−|x| i0(x), as `torch.special.i0e`. */
-  i0e(self: T): T;
-  /** The modified Bessel function of order 1, as `torch.special.i1`. */
-  i1(self: T): T;
-  /** e^−|x| i1(x), as `torch.special.i1e`. */
-  i1e(self: T): T;
   /** The area under the standard normal density up to x, as `torch.special.ndtr`. */
   ndtr(self: T): T;
   /** −x log x, 0 at 0 and −∞ below, as `torch.special.entr`. */
@@ -3345,6 +3400,60 @@ export interface OpApi<T extends TensorLike> {
   ndtri(self: T): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   mvlgamma(self: T, p: number): T;
+  /** The modified Bessel function of order 0, as `torch.i0`. */
+  i0(self: T): T;
+  /** e^−|x| i0(x), as `torch.special.i0e`. */
+  i0e(self: T): T;
+  /** The modified Bessel function of order 1, as `torch.special.i1`. */
+  i1(self: T): T;
+  /** e^−|x| i1(x), as `torch.special.i1e`. */
+  i1e(self: T): T;
+  /** As i0, as `torch.special.modified_bessel_i0`. */
+  modifiedBesselI0(self: T): T;
+  /** As i1, as `torch.special.modified_bessel_i1`. */
+  modifiedBesselI1(self: T): T;
+  /** The modified Bessel function of the second kind of order 0, as `torch.special.modified_bessel_k0`. */
+  modifiedBesselK0(self: T): T;
+  /** The modified Bessel function of the second kind of order 1, as `torch.special.modified_bessel_k1`. */
+  modifiedBesselK1(self: T): T;
+  /** e^x modifiedBesselK0(x), as `torch.special.scaled_modified_bessel_k0`. */
+  scaledModifiedBesselK0(self: T): T;
+  /** e^x modifiedBesselK1(x), as `torch.special.scaled_modified_bessel_k1`. */
+  scaledModifiedBesselK1(self: T): T;
+  /** The Bessel function of the first kind of order 0, as `torch.special.bessel_j0`. */
+  besselJ0(self: T): T;
+  /** The Bessel function of the first kind of order 1, as `torch.special.bessel_j1`. */
+  besselJ1(self: T): T;
+  /** The Bessel function of the second kind of order 0, as `torch.special.bessel_y0`. */
+  besselY0(self: T): T;
+  /** The Bessel function of the second kind of order 1, as `torch.special.bessel_y1`. */
+  besselY1(self: T): T;
+  /** sin(x)/x, the spherical Bessel function of order 0, as `torch.special.spherical_bessel_j0`. */
+  sphericalBesselJ0(self: T): T;
+  /** The Airy function Ai, as `torch.special.airy_ai`. */
+  airyAi(self: T): T;
+  /**
+   * The zeta function of Hurwitz, Σ 1/(other + i)^self, as `torch.special.zeta`. One of them may be a
+   * number.
+   */
+  zeta(self: Operand<T>, other: Operand<T>): T;
+  /**
+   * The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in
+   * `x.polygamma(n)`.
+   */
+  polygamma(n: number, self: T): T;
+  /** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
+  polygammaOf(self: T, n: number): T;
+  /**
+   * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
+   * on the host.
+   */
+  igamma(self: T, other: T): T;
+  /**
+   * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
+   * on the host.
+   */
+  igammac(self: T, other: T): T;
   /** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
   gelu(self: T, approximate?: "none" | "tanh" | GeluOptions, options?: GeluOptions): T;
   /** self · sigmoid(self), as `nn.functional.silu`. */
@@ -4278,13 +4387,39 @@ export interface OpApi<T extends TensorLike> {
   permutationOf(pivots: T, rows: number, options?: PermutationOfOptions): T;
   /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
   luFactor(A: T, options?: LuFactorOptions): [LU: T, pivots: T] & { readonly LU: T; readonly pivots: T };
+  /**
+   * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are
+   * empty. P is made on the host.
+   */
+  luUnpack(
+    LUData: T,
+    LUPivots: T,
+    unpackData?: boolean | LuUnpackOptions,
+    unpackPivots?: boolean | LuUnpackOptions,
+    options?: LuUnpackOptions,
+  ): [P: T, L: T, U: T] & { readonly P: T; readonly L: T; readonly U: T };
   /** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */
-  lu(A: T, options?: LuOptions): [P: T, L: T, U: T] & { readonly P: T; readonly L: T; readonly U: T };
+  linalgLu(
+    A: T,
+    options?: LinalgLuOptions,
+  ): [P: T, L: T, U: T] & { readonly P: T; readonly L: T; readonly U: T };
+  /**
+   * L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`.
+   * Computed on the host.
+   */
+  lu(
+    self: T,
+    pivot?: boolean | LuOptions,
+    getInfos?: boolean | LuOptions,
+    options?: LuOptions,
+  ): [LU: T, pivots: T, infos: T] & { readonly LU: T; readonly pivots: T; readonly infos: T };
   /**
    * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed
    * by luFactor, as `torch.linalg.lu_solve`. Computed on the host.
    */
-  luSolve(LU: T, pivots: T, B: T, options?: LuSolveOptions): T;
+  linalgLuSolve(LU: T, pivots: T, B: T, options?: LinalgLuSolveOptions): T;
+  /** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
+  luSolve(self: T, LUData: T, LUPivots: T): T;
   /**
    * U, S and Vh with A = U · diag(S) · Vh, values descending, as `torch.linalg.svd`; without `fullMatrices`
    * as many columns and rows as there are values. Gradients need distinct values, and none reaches the rest
@@ -4348,6 +4483,49 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
   matrixExp(A: T): T;
+  /** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
+  geqrf(self: T): [a: T, tau: T] & { readonly a: T; readonly tau: T };
+  /**
+   * The first columns of the product of Householder reflections, as `torch.linalg.householder_product`.
+   * Computed on the host in part.
+   */
+  householderProduct(A: T, tau: T): T;
+  /**
+   * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where
+   * `left` is false, as `torch.ormqr`. Computed on the host in part.
+   */
+  ormqr(
+    self: T,
+    tau: T,
+    other: T,
+    left?: boolean | OrmqrOptions,
+    transpose?: boolean | OrmqrOptions,
+    options?: OrmqrOptions,
+  ): T;
+  /**
+   * L and D of symmetric matrices in one, pivots and the first pivot that is 0, as
+   * `torch.linalg.ldl_factor_ex`. Computed on the host.
+   */
+  ldlFactorEx(
+    A: T,
+    options?: LdlFactorExOptions,
+  ): [LD: T, pivots: T, info: T] & { readonly LD: T; readonly pivots: T; readonly info: T };
+  /** L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. Computed on the host. */
+  ldlFactor(A: T, options?: LdlFactorOptions): [LD: T, pivots: T] & { readonly LD: T; readonly pivots: T };
+  /** X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host. */
+  ldlSolve(LD: T, pivots: T, B: T, options?: LdlSolveOptions): T;
+  /** ldlSolve of tensors with the same leading dimensions. */
+  ldlSolutions(LD: T, pivots: T, B: T): T;
+  /**
+   * The positive square roots of symmetric positive-definite matrices, as `torch.linalg.matrix_sqrth`.
+   * Computed on the host.
+   */
+  matrixSqrth(A: T): T;
+  /**
+   * U with orthonormal columns and symmetric positive H with A = U · H, of matrices with no fewer rows than
+   * columns, as `torch.linalg.polar`. Computed on the host.
+   */
+  linalgPolar(A: T): [U: T, H: T] & { readonly U: T; readonly H: T };
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
   angle(self: T): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */

@@ -12,7 +12,7 @@ import { hostOps } from "./host.ts";
 import { padding } from "./padding.ts";
 import { scatterReductions } from "./scatter_reduce.ts";
 import { selection } from "./selection.ts";
-import { specialOps } from "./special.ts";
+import { specialOps } from "./special/mod.ts";
 import { activations } from "./activation.ts";
 import { averagePooling } from "./average_pooling.ts";
 import { maxPooling } from "./max_pooling.ts";

@@ -691,14 +691,6 @@ export const psi: OpApi<Tensor>["digamma"] = ops.digamma;
 export const trigamma: OpApi<Tensor>["trigamma"] = ops.trigamma;
 /** The inverse of erf, as `torch.erfinv`. */
 export const erfinv: OpApi<Tensor>["erfinv"] = ops.erfinv;
-/** The modified Bessel function of order 0, as `torch.i0`. */
-export const i0: OpApi<Tensor>["i0"] = ops.i0;
-/** e^−|x| i0(x), as `torch.special.i0e`. */
-export const i0e: OpApi<Tensor>["i0e"] = ops.i0e;
-/** The modified Bessel function of order 1, as `torch.special.i1`. */
-export const i1: OpApi<Tensor>["i1"] = ops.i1;
-/** e^−|x| i1(x), as `torch.special.i1e`. */
-export const i1e: OpApi<Tensor>["i1e"] = ops.i1e;
 /** The area under the standard normal density up to x, as `torch.special.ndtr`. */
 export const ndtr: OpApi<Tensor>["ndtr"] = ops.ndtr;
 /** −x log x, 0 at 0 and −∞ below, as `torch.special.entr`. */
@@ -713,6 +705,64 @@ export const ndtri: OpApi<Tensor>["ndtri"] = ops.ndtri;
 export const mvlgamma: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
 /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
 export const multigammaln: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
+/** The modified Bessel function of order 0, as `torch.i0`. */
+export const i0: OpApi<Tensor>["i0"] = ops.i0;
+/** e^−|x| i0(x), as `torch.special.i0e`. */
+export const i0e: OpApi<Tensor>["i0e"] = ops.i0e;
+/** The modified Bessel function of order 1, as `torch.special.i1`. */
+export const i1: OpApi<Tensor>["i1"] = ops.i1;
+/** e^−|x| i1(x), as `torch.special.i1e`. */
+export const i1e: OpApi<Tensor>["i1e"] = ops.i1e;
+/** As i0, as `torch.special.modified_bessel_i0`. */
+export const modifiedBesselI0: OpApi<Tensor>["modifiedBesselI0"] = ops.modifiedBesselI0;
+/** As i1, as `torch.special.modified_bessel_i1`. */
+export const modifiedBesselI1: OpApi<Tensor>["modifiedBesselI1"] = ops.modifiedBesselI1;
+/** The modified Bessel function of the second kind of order 0, as `torch.special.modified_bessel_k0`. */
+export const modifiedBesselK0: OpApi<Tensor>["modifiedBesselK0"] = ops.modifiedBesselK0;
+/** The modified Bessel function of the second kind of order 1, as `torch.special.modified_bessel_k1`. */
+export const modifiedBesselK1: OpApi<Tensor>["modifiedBesselK1"] = ops.modifiedBesselK1;
+/** e^x modifiedBesselK0(x), as `torch.special.scaled_modified_bessel_k0`. */
+export const scaledModifiedBesselK0: OpApi<Tensor>["scaledModifiedBesselK0"] = ops.scaledModifiedBesselK0;
+/** e^x modifiedBesselK1(x), as `torch.special.scaled_modified_bessel_k1`. */
+export const scaledModifiedBesselK1: OpApi<Tensor>["scaledModifiedBesselK1"] = ops.scaledModifiedBesselK1;
+/** The Bessel function of the first kind of order 0, as `torch.special.bessel_j0`. */
+export const besselJ0: OpApi<Tensor>["besselJ0"] = ops.besselJ0;
+/** The Bessel function of the first kind of order 1, as `torch.special.bessel_j1`. */
+export const besselJ1: OpApi<Tensor>["besselJ1"] = ops.besselJ1;
+/** The Bessel function of the second kind of order 0, as `torch.special.bessel_y0`. */
+export const besselY0: OpApi<Tensor>["besselY0"] = ops.besselY0;
+/** The Bessel function of the second kind of order 1, as `torch.special.bessel_y1`. */
+export const besselY1: OpApi<Tensor>["besselY1"] = ops.besselY1;
+/** sin(x)/x, the spherical Bessel function of order 0, as `torch.special.spherical_bessel_j0`. */
+export const sphericalBesselJ0: OpApi<Tensor>["sphericalBesselJ0"] = ops.sphericalBesselJ0;
+/** The Airy function Ai, as `torch.special.airy_ai`. */
+export const airyAi: OpApi<Tensor>["airyAi"] = ops.airyAi;
+/** The zeta function of Hurwitz, Σ 1/(other + i)^self, as `torch.special.zeta`. One of them may be a number. */
+export const zeta: OpApi<Tensor>["zeta"] = ops.zeta;
+/** The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in `x.polygamma(n)`. */
+export const polygamma: OpApi<Tensor>["polygamma"] = ops.polygamma;
+/** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
+export const polygammaOf: OpApi<Tensor>["polygammaOf"] = ops.polygammaOf;
+/**
+ * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed on
+ * the host.
+ */
+export const igamma: OpApi<Tensor>["igamma"] = ops.igamma;
+/**
+ * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed on
+ * the host.
+ */
+export const gammainc: OpApi<Tensor>["igamma"] = ops.igamma;
+/**
+ * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
+ * on the host.
+ */
+export const igammac: OpApi<Tensor>["igammac"] = ops.igammac;
+/**
+ * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
+ * on the host.
+ */
+export const gammaincc: OpApi<Tensor>["igammac"] = ops.igammac;
 /** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
 export const gelu: OpApi<Tensor>["gelu"] = ops.gelu;
 /** self · sigmoid(self), as `nn.functional.silu`. */
@@ -1156,12 +1206,24 @@ export const luFactorEx: OpApi<Tensor>["luFactorEx"] = ops.luFactorEx;
 export const permutationOf: OpApi<Tensor>["permutationOf"] = ops.permutationOf;
 /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
 export const luFactor: OpApi<Tensor>["luFactor"] = ops.luFactor;
+/**
+ * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are
+ * empty. P is made on the host.
+ */
+export const luUnpack: OpApi<Tensor>["luUnpack"] = ops.luUnpack;
 /** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */
+export const linalgLu: OpApi<Tensor>["linalgLu"] = ops.linalgLu;
+/**
+ * L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`.
+ * Computed on the host.
+ */
 export const lu: OpApi<Tensor>["lu"] = ops.lu;
 /**
  * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by
  * luFactor, as `torch.linalg.lu_solve`. Computed on the host.
  */
+export const linalgLuSolve: OpApi<Tensor>["linalgLuSolve"] = ops.linalgLuSolve;
+/** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
 export const luSolve: OpApi<Tensor>["luSolve"] = ops.luSolve;
 /**
  * U, S and Vh with A = U · diag(S) · Vh, values descending, as `torch.linalg.svd`; without `fullMatrices`
@@ -1202,6 +1264,39 @@ export const lstsq: OpApi<Tensor>["lstsq"] = ops.lstsq;
 export const tensorsolve: OpApi<Tensor>["tensorsolve"] = ops.tensorsolve;
 /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
 export const matrixExp: OpApi<Tensor>["matrixExp"] = ops.matrixExp;
+/** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
+export const geqrf: OpApi<Tensor>["geqrf"] = ops.geqrf;
+/**
+ * The first columns of the product of Householder reflections, as `torch.linalg.householder_product`.
+ * Computed on the host in part.
+ */
+export const householderProduct: OpApi<Tensor>["householderProduct"] = ops.householderProduct;
+/**
+ * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where
+ * `left` is false, as `torch.ormqr`. Computed on the host in part.
+ */
+export const ormqr: OpApi<Tensor>["ormqr"] = ops.ormqr;
+/**
+ * L and D of symmetric matrices in one, pivots and the first pivot that is 0, as
+ * `torch.linalg.ldl_factor_ex`. Computed on the host.
+ */
+export const ldlFactorEx: OpApi<Tensor>["ldlFactorEx"] = ops.ldlFactorEx;
+/** L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. Computed on the host. */
+export const ldlFactor: OpApi<Tensor>["ldlFactor"] = ops.ldlFactor;
+/** X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host. */
+export const ldlSolve: OpApi<Tensor>["ldlSolve"] = ops.ldlSolve;
+/** ldlSolve of tensors with the same leading dimensions. */
+export const ldlSolutions: OpApi<Tensor>["ldlSolutions"] = ops.ldlSolutions;
+/**
+ * The positive square roots of symmetric positive-definite matrices, as `torch.linalg.matrix_sqrth`.
+ * Computed on the host.
+ */
+export const matrixSqrth: OpApi<Tensor>["matrixSqrth"] = ops.matrixSqrth;
+/**
+ * U with orthonormal columns and symmetric positive H with A = U · H, of matrices with no fewer rows than
+ * columns, as `torch.linalg.polar`. Computed on the host.
+ */
+export const linalgPolar: OpApi<Tensor>["linalgPolar"] = ops.linalgPolar;
 /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
 export const angle: OpApi<Tensor>["angle"] = ops.angle;
 /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */

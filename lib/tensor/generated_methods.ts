@@ -69,6 +69,7 @@ import type {
   LogitOptions,
   LogSoftmaxOptions,
   LogsumexpOptions,
+  LuOptions,
   MaxOptions,
   MeanOptions,
   MedianOptions,
@@ -89,6 +90,7 @@ import type {
   NormalOptions,
   NormOptions,
   Operand,
+  OrmqrOptions,
   PinverseOptions,
   ProdOptions,
   PutOptions,
@@ -1209,10 +1211,6 @@ export interface TensorMethods<T> {
   erfinv(): T;
   /** erfinv, written into this tensor, which is returned. */
   erfinv_(): T;
-  /** The modified Bessel function of order 0, as `torch.i0`. */
-  i0(): T;
-  /** i0, written into this tensor, which is returned. */
-  i0_(): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   mvlgamma(p: number): T;
   /** mvlgamma, written into this tensor, which is returned. */
@@ -1221,6 +1219,38 @@ export interface TensorMethods<T> {
   multigammaln(p: number): T;
   /** multigammaln, written into this tensor, which is returned. */
   multigammaln_(p: number): T;
+  /** The modified Bessel function of order 0, as `torch.i0`. */
+  i0(): T;
+  /** i0, written into this tensor, which is returned. */
+  i0_(): T;
+  /**
+   * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
+   * on the host.
+   */
+  igamma(other: T): T;
+  /** igamma, written into this tensor, which is returned. */
+  igamma_(other: T): T;
+  /**
+   * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
+   * on the host.
+   */
+  gammainc(other: T): T;
+  /** gammainc, written into this tensor, which is returned. */
+  gammainc_(other: T): T;
+  /**
+   * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
+   * on the host.
+   */
+  igammac(other: T): T;
+  /** igammac, written into this tensor, which is returned. */
+  igammac_(other: T): T;
+  /**
+   * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
+   * on the host.
+   */
+  gammaincc(other: T): T;
+  /** gammaincc, written into this tensor, which is returned. */
+  gammaincc_(other: T): T;
   /** silu, written into this tensor, which is returned. */
   silu_(options?: SiluOptions): T;
   /** mish, written into this tensor, which is returned. */
@@ -1425,6 +1455,17 @@ export interface TensorMethods<T> {
    */
   choleskySolve(L: T, upper?: boolean | CholeskySolveOptions, options?: CholeskySolveOptions): T;
   /**
+   * L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`.
+   * Computed on the host.
+   */
+  lu(
+    pivot?: boolean | LuOptions,
+    getInfos?: boolean | LuOptions,
+    options?: LuOptions,
+  ): [LU: T, pivots: T, infos: T] & { readonly LU: T; readonly pivots: T; readonly infos: T };
+  /** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
+  luSolve(LUData: T, LUPivots: T): T;
+  /**
    * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
    * without `computeUv` zeros for them. Computed on the host.
    */
@@ -1437,6 +1478,19 @@ export interface TensorMethods<T> {
   pinverse(rcond?: number | PinverseOptions, options?: PinverseOptions): T;
   /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
   matrixExp(): T;
+  /** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
+  geqrf(): [a: T, tau: T] & { readonly a: T; readonly tau: T };
+  /**
+   * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where
+   * `left` is false, as `torch.ormqr`. Computed on the host in part.
+   */
+  ormqr(
+    tau: T,
+    other: T,
+    left?: boolean | OrmqrOptions,
+    transpose?: boolean | OrmqrOptions,
+    options?: OrmqrOptions,
+  ): T;
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
   angle(): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */

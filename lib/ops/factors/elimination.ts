@@ -2,7 +2,9 @@
  * LU decomposition with partial pivoting. Input: matrices; output: as torch.linalg.lu and its kin. Invariant: computed on
  * the host in float64; pivots count from 1, as LAPACK's.
  */
+import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Dim } from "../../sym/expr.ts";
 import type { HostTensor, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { hostTensor } from "../host.ts";
@@ -171,8 +173,8 @@ const luFactor = defineWideOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const lu = defineWideOp({
-  name: "lu",
+const linalgLu = defineWideOp({
+  name: "linalgLu",
   doc:
     "P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host.",
   params: { A: required("tensor"), pivot: optional("bool", true, { keyword: true }) },
@@ -192,12 +194,8 @@ const lu = defineWideOp({
   implementation: {
     kind: "composite",
     compose(o, { A, pivot }) {
-      const rows = knownSize(A.shape.at(-2) ?? 1), columns = knownSize(A.shape.at(-1) ?? 1);
-      const side = Math.min(rows, columns), options = { dtype: A.dtype, device: A.device };
       const [LU, pivots] = o.luFactorEx(A, { pivot });
-      const L = o.add(o.tril(o.narrow(LU, -1, 0, side), -1), o.eye(rows, side, options));
-      const P = pivot ? o.permutationOf(pivots, rows, { dtype: A.dtype }) : o.zeros([0], options);
-      return [P, L, o.triu(o.narrow(LU, -2, 0, side))];
+      return [...o.luUnpack(LU, pivots, true, pivot)];
     },
   },
   gradient: { kind: "composite" },
@@ -205,9 +203,97 @@ const lu = defineWideOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-/** What solves systems of decomposed matrices. */
+const luUnpack = defineWideOp({
+  name: "luUnpack",
+  doc:
+    "P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are empty. P is " +
+    "made on the host.",
+  params: {
+    LUData: required("tensor"),
+    LUPivots: required("tensor"),
+    unpackData: optional("bool", true),
+    unpackPivots: optional("bool", true),
+  },
+  results: ["P", "L", "U"],
+  exposure: { method: false },
+  hostParts: true,
+  infer({ LUData, LUPivots, unpackData, unpackPivots }) {
+    if (unpackPivots && LUPivots.dtype !== "int32") {
+      throw new DynError(`Expected pivots of type int32 but found ${LUPivots.dtype}`);
+    }
+    const { rows, columns } = checkMatrices("luUnpack", LUData), side = lesser(rows, columns);
+    const lead = LUData.shape.slice(0, -2);
+    const meta = (...sizes: readonly Dim[]) => contiguousMeta(sizes, LUData.dtype, LUData.device);
+    return [
+      unpackPivots ? meta(...lead, rows, rows) : meta(0),
+      unpackData ? meta(...lead, rows, side) : meta(0),
+      unpackData ? meta(...lead, side, columns) : meta(0),
+    ];
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { LUData, LUPivots, unpackData, unpackPivots }) {
+      const { dtype, device } = LUData, nothing = () => o.zeros([0], { dtype, device });
+      const rows = knownSize(LUData.shape.at(-2) ?? 1),
+        side = Math.min(rows, knownSize(LUData.shape.at(-1) ?? 1));
+      const P = unpackPivots ? o.permutationOf(LUPivots, rows, { dtype }) : nothing();
+      if (!unpackData) return [P, nothing(), nothing()];
+      const lower = o.tril(o.narrow(LUData, -1, 0, side), -1);
+      const L = o.add(lower, o.eye(rows, side, { dtype, device }));
+      return [P, L, o.triu(o.narrow(LUData, -2, 0, side))];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(3, 3), t(3)], message: "int32" }],
+});
+
+const lu = defineWideOp({
+  name: "lu",
+  doc:
+    "L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`. Computed on the " +
+    "host.",
+  params: { self: required("tensor"), pivot: optional("bool", true), getInfos: optional("bool", false) },
+  results: ["LU", "pivots", "infos"],
+  hostParts: true,
+  infer: ({ self, getInfos }) => metas("lu", self).slice(0, getInfos ? 3 : 2),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, pivot, getInfos }) {
+      const [LU, pivots, infos] = o.luFactorEx(self, { pivot });
+      return getInfos ? [LU, pivots, infos] : [LU, pivots];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(3)], message: "matrices" }],
+});
+
 const luSolve = defineWideOp({
   name: "luSolve",
+  doc: "X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host.",
+  params: { self: required("tensor"), LUData: required("tensor"), LUPivots: required("tensor") },
+  hostParts: true,
+  infer: ({ self, LUData }) => solutionMeta(LUData, self),
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, LUData, LUPivots }) => o.linalgLuSolve(LUData, LUPivots, self),
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(2, 1), t(2, 3), t(2)], message: "square" }],
+});
+
+function solutionMeta(LU: TensorMeta, B: TensorMeta): TensorMeta {
+  checkSquare("luSolve", LU);
+  checkMatrices("luSolve", B);
+  const lead = broadcastShapes(LU.shape.slice(0, -2), B.shape.slice(0, -2));
+  return contiguousMeta([...lead, ...B.shape.slice(-2)], LU.dtype, LU.device);
+}
+
+/** What solves systems of decomposed matrices. */
+const linalgLuSolve = defineWideOp({
+  name: "linalgLuSolve",
   doc:
     "X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by luFactor, " +
     "as `torch.linalg.lu_solve`. Computed on the host.",
@@ -220,12 +306,7 @@ const luSolve = defineWideOp({
   },
   exposure: LINALG,
   hostParts: true,
-  infer({ LU, B }) {
-    checkSquare("luSolve", LU);
-    checkMatrices("luSolve", B);
-    const lead = broadcastShapes(LU.shape.slice(0, -2), B.shape.slice(0, -2));
-    return contiguousMeta([...lead, ...B.shape.slice(-2)], LU.dtype, LU.device);
-  },
+  infer: ({ LU, B }) => solutionMeta(LU, B),
   implementation: {
     kind: "composite",
     compose(o, { LU, pivots, B, left, adjoint }) {
@@ -244,4 +325,13 @@ const luSolve = defineWideOp({
   errors: [{ args: [t(2, 3), t(2), t(2, 1)], message: "square" }],
 });
 
-export const eliminationOps = { luFactorEx, permutationOf, luFactor, lu, luSolve } as const;
+export const eliminationOps = {
+  luFactorEx,
+  permutationOf,
+  luFactor,
+  luUnpack,
+  linalgLu,
+  lu,
+  linalgLuSolve,
+  luSolve,
+} as const;

@@ -2,8 +2,11 @@
 import { choleskyOps } from "./cholesky.ts";
 import { eigenOps } from "./eigen.ts";
 import { eliminationOps } from "./elimination.ts";
+import { indefiniteOps } from "./indefinite.ts";
 import { leastSquaresOps } from "./least_squares.ts";
 import { orthogonalOps } from "./orthogonal.ts";
+import { reflectionOps } from "./reflections.ts";
+import { rootOps } from "./roots.ts";
 import { triangularOps } from "./triangular.ts";
 
 export const factorOps = {
@@ -13,4 +16,7 @@ export const factorOps = {
   ...eigenOps,
   ...eliminationOps,
   ...leastSquaresOps,
+  ...reflectionOps,
+  ...indefiniteOps,
+  ...rootOps,
 } as const;

@@ -2,31 +2,15 @@
  * Special functions beyond the scalar vocabulary. Input: a tensor; output: floats of the same shape. Invariant:
  * approximations carry their source and stay within a few units in the last place of float32.
  */
-import type { Body } from "../loops/body.ts";
-import { contiguousMeta } from "../graph/meta.ts";
-import { DynError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
-import { type TensorLike } from "./definition.ts";
-import { required } from "./params.ts";
-import { floatTypeOf } from "./promotion.ts";
-import type { OpApi } from "./generated.ts";
-import { unary, type UnaryContext, type UnarySpec } from "./pointwise.ts";
-import { defineWideOp } from "./wide.ts";
-
-type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
-const ofSelf = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["self"], of });
-
-function k<V>(o: Body<V>, x: V, value: number): V {
-  return o.constant(value, o.dtypeOf(x));
-}
-
-/** A polynomial by Horner's rule, highest power first. */
-function polynomial<V>(o: Body<V>, x: V, coefficients: readonly number[]): V {
-  return coefficients.slice(1).reduce<V>(
-    (sum, c) => o.fma(sum, x, k(o, x, c)),
-    k(o, x, coefficients[0] ?? 0),
-  );
-}
+import type { Body } from "../../loops/body.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import { DynError } from "../../base/errors.ts";
+import { isFloat } from "../../base/dtype.ts";
+import { required } from "../params.ts";
+import { floatTypeOf } from "../promotion.ts";
+import { unary } from "../pointwise.ts";
+import { defineWideOp } from "../wide.ts";
+import { k, ofSelf, polynomial, SPECIAL } from "./series.ts";
 
 /** erfinv(y)/y as a function of w = −log(1 − y²): Giles, "Approximating the erfinv function". */
 function erfinvFactor<V>(o: Body<V>, w: V): V {
@@ -53,17 +37,6 @@ function erfinvFactor<V>(o: Body<V>, w: V): V {
     2.83297682,
   ]);
   return o.select(o.lt(w, k(o, w, 5)), small, large);
-}
-
-/** A Chebyshev series as Cephes' chbevl evaluates it. */
-function chebyshev<V>(o: Body<V>, x: V, coefficients: readonly number[]): V {
-  let b0 = k(o, x, coefficients[0] ?? 0), b1 = k(o, x, 0), b2 = b1;
-  for (const c of coefficients.slice(1)) {
-    b2 = b1;
-    b1 = b0;
-    b0 = o.add(o.sub(o.mul(x, b1), b2), k(o, x, c));
-  }
-  return o.mul(k(o, x, 0.5), o.sub(b0, b2));
 }
 
 const digamma = unary({
@@ -97,7 +70,7 @@ const trigamma = unary({
     const value = o.add(sum, tail);
     return o.select(reflects, o.neg(o.add(value, reflection)), value);
   },
-  derivative: "polygamma of higher order is not defined",
+  derivative: ofSelf((o, { grad, self }) => o.mul(grad, o.polygamma(2, self))),
   range: [0.3, 4],
   inplace: false,
   exposure: { method: false, free: false },
@@ -139,190 +112,6 @@ const erfinv = unary({
   range: [-0.9, 0.9],
   exposure: { namespaces: ["special"] },
 });
-
-// Chebyshev coefficients of Cephes' i0 and i1 (Moshier), on [0, 8] and beyond.
-const I0_LOW = [
-  -4.41534164647933937950E-18,
-  3.33079451882223809783E-17,
-  -2.43127984654795469359E-16,
-  1.71539128555513303061E-15,
-  -1.16853328779934516808E-14,
-  7.67618549860493561688E-14,
-  -4.85644678311192946090E-13,
-  2.95505266312963983461E-12,
-  -1.72682629144155570723E-11,
-  9.67580903537323691224E-11,
-  -5.18979560163526290666E-10,
-  2.65982372468238665035E-9,
-  -1.30002500998624804212E-8,
-  6.04699502254191894932E-8,
-  -2.67079385394061173391E-7,
-  1.11738753912010371815E-6,
-  -4.41673835845875056359E-6,
-  1.64484480707288970893E-5,
-  -5.75419501008210370398E-5,
-  1.88502885095841655729E-4,
-  -5.76375574538582365885E-4,
-  1.63947561694133579842E-3,
-  -4.32430999505057594430E-3,
-  1.05464603945949983183E-2,
-  -2.37374148058994688156E-2,
-  4.93052842396707084878E-2,
-  -9.49010970480476444210E-2,
-  1.71620901522208775349E-1,
-  -3.04682672343198398683E-1,
-  6.76795274409476084995E-1,
-];
-const I0_HIGH = [
-  -7.23318048787475395456E-18,
-  -4.83050448594418207126E-18,
-  4.46562142029675999901E-17,
-  3.46122286769746109310E-17,
-  -2.82762398051658348494E-16,
-  -3.42548561967721913462E-16,
-  1.77256013305652638360E-15,
-  3.81168066935262242075E-15,
-  -9.55484669882830764870E-15,
-  -4.15056934728722208663E-14,
-  1.54008621752140982691E-14,
-  3.85277838274214270114E-13,
-  7.18012445138366623367E-13,
-  -1.79417853150680611778E-12,
-  -1.32158118404477131188E-11,
-  -3.14991652796324136454E-11,
-  1.18891471078464383424E-11,
-  4.94060238822496958910E-10,
-  3.39623202570838634515E-9,
-  2.26666899049817806459E-8,
-  2.04891858946906374183E-7,
-  2.89137052083475648297E-6,
-  6.88975834691682398426E-5,
-  3.36911647825569408990E-3,
-  8.04490411014108831608E-1,
-];
-const I1_LOW = [
-  2.77791411276104639959E-18,
-  -2.11142121435816608115E-17,
-  1.55363195773620046921E-16,
-  -1.10559694773538630805E-15,
-  7.60068429473540693410E-15,
-  -5.04218550472791168711E-14,
-  3.22379336594557470981E-13,
-  -1.98397439776494371520E-12,
-  1.17361862988909016308E-11,
-  -6.66348972350202774223E-11,
-  3.62559028155211703701E-10,
-  -1.88724975172282928790E-9,
-  9.38153738649577178388E-9,
-  -4.44505912879632808065E-8,
-  2.00329475355213526229E-7,
-  -8.56872026469545474066E-7,
-  3.47025130813767847674E-6,
-  -1.32731636560394358279E-5,
-  4.78156510755005422638E-5,
-  -1.61760815825896745588E-4,
-  5.12285956168575772895E-4,
-  -1.51357245063125314899E-3,
-  4.15642294431288815669E-3,
-  -1.05640848946261981558E-2,
-  2.47264490306265168283E-2,
-  -5.29459812080949914269E-2,
-  1.02643658689847095384E-1,
-  -1.76416518357834055153E-1,
-  2.52587186443633654823E-1,
-];
-const I1_HIGH = [
-  7.51729631084210481353E-18,
-  4.41434832307170791151E-18,
-  -4.65030536848935832153E-17,
-  -3.20952592199342395980E-17,
-  2.96262899764595013876E-16,
-  3.30820231092092828324E-16,
-  -1.88035477551078244854E-15,
-  -3.81440307243700780478E-15,
-  1.04202769841288027642E-14,
-  4.27244001671195135429E-14,
-  -2.10154184277266431302E-14,
-  -4.08355111109219731823E-13,
-  -7.19855177624590851209E-13,
-  2.03562854414708950722E-12,
-  1.41258074366137813316E-11,
-  3.25260358301548823856E-11,
-  -1.89749581235054123450E-11,
-  -5.58974346219658380687E-10,
-  -3.83538038596423702205E-9,
-  -2.63146884688951950684E-8,
-  -2.51223623787020892529E-7,
-  -3.88256480887769039346E-6,
-  -1.10588938762623716291E-4,
-  -9.76109749136146840777E-3,
-  7.78576235018280120474E-1,
-];
-
-/** e^−|x| I₀(x) or e^−|x| I₁(|x|) by two Chebyshev series. */
-function scaledBessel<V>(o: Body<V>, x: V, order: 0 | 1): V {
-  const a = o.abs(x);
-  const low = chebyshev(o, o.sub(o.mul(a, k(o, x, 0.5)), k(o, x, 2)), order === 0 ? I0_LOW : I1_LOW);
-  const high = chebyshev(o, o.sub(o.div(k(o, x, 32), a), k(o, x, 2)), order === 0 ? I0_HIGH : I1_HIGH);
-  const value = o.select(o.le(a, k(o, x, 8)), order === 0 ? low : o.mul(low, a), o.div(high, o.sqrt(a)));
-  return order === 0 ? value : o.select(o.lt(x, k(o, x, 0)), o.neg(value), value);
-}
-
-const i0 = unary({
-  name: "i0",
-  doc: "The modified Bessel function of order 0, as `torch.i0`.",
-  rule: "float",
-  body: (o, x) => o.mul(o.exp(o.abs(x)), scaledBessel(o, x, 0)),
-  derivative: ofSelf((o, { grad, self }) => o.mul(grad, o.i1(self))),
-  exposure: { namespaces: ["special"] },
-});
-
-const i0e = unary({
-  name: "i0e",
-  doc: "e^−|x| i0(x), as `torch.special.i0e`.",
-  rule: "float",
-  body: (o, x) => scaledBessel(o, x, 0),
-  derivative: {
-    reads: ["self", "out"],
-    of: (o, { grad, self, out }) => o.mul(grad, o.sub(o.i1e(self), o.mul(o.sign(self), out))),
-  },
-  inplace: false,
-  exposure: { method: false, free: false, namespaces: ["special"] },
-});
-
-/** i1's derivative i0(x) − i1(x)/x, which is 1/2 at 0. */
-const i1 = unary({
-  name: "i1",
-  doc: "The modified Bessel function of order 1, as `torch.special.i1`.",
-  rule: "float",
-  body: (o, x) => o.mul(o.exp(o.abs(x)), scaledBessel(o, x, 1)),
-  derivative: {
-    reads: ["self", "out"],
-    of: (o, { grad, self, out }) =>
-      o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(o.i0(self), o.div(out, self)))),
-  },
-  inplace: false,
-  exposure: { method: false, free: false, namespaces: ["special"] },
-});
-
-const i1e = unary({
-  name: "i1e",
-  doc: "e^−|x| i1(x), as `torch.special.i1e`.",
-  rule: "float",
-  body: (o, x) => scaledBessel(o, x, 1),
-  derivative: {
-    reads: ["self"],
-    // Not from the result, whose rounding the difference of two near numbers would magnify
-    of: (o, { grad, self }) => {
-      const slope = o.sub(o.i0e(self), o.mul(o.i1e(self), o.add(o.sign(self), o.reciprocal(self))));
-      return o.mul(grad, o.where(o.eq(self, 0), 0.5, slope));
-    },
-  },
-  inplace: false,
-  exposure: { method: false, free: false, namespaces: ["special"] },
-});
-
-const SPECIAL = { method: false, free: false, namespaces: ["special"] } as const;
 
 const ndtr = unary({
   name: "ndtr",
@@ -457,14 +246,10 @@ const mvlgamma = defineWideOp({
   samples: [{ args: [{ tensor: [3], range: [2, 5] }, 2] }],
 });
 
-export const specialOps = {
+export const functions = {
   digamma,
   trigamma,
   erfinv,
-  i0,
-  i0e,
-  i1,
-  i1e,
   ndtr,
   entr,
   erfcx,

@@ -1,0 +1,137 @@
+/**
+ * The incomplete gamma functions. Input: tensors; output: floats of their broadcast shape. Invariant: computed on the host
+ * in float64, since how many terms are needed depends on the elements: by a series below a + 1, by a continued fraction
+ * beyond.
+ */
+import { DynError } from "../../base/errors.ts";
+import { isFloat } from "../../base/dtype.ts";
+import type { HostTensor } from "../definition.ts";
+import { hostTensor } from "../host.ts";
+import { required } from "../params.ts";
+import { pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
+import { broadcastShapes, knownSize } from "../shapes.ts";
+import { defineWideOp } from "../wide.ts";
+
+/** Coefficients of Stirling's series in 1/a², over a. */
+const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360] as const;
+
+/** log Γ(a) − (a − ½)·log a + a − ½·log 2π, a ≥ 12. */
+const stirlingRest = (a: number): number => STIRLING.reduceRight((sum, c) => sum / (a * a) + c, 0) / a;
+
+/** xᵃ·e⁻ˣ/Γ(a + 1), without the cancellation of its logarithms where a is large. */
+function density(a: number, x: number): number {
+  let factor = 1, b = a;
+  // Γ(a + 1) by Γ(b + 1)
+  for (; b < 12; b++) factor *= (b + 1) / x;
+  const deviation = (x - b) / b;
+  const exponent = b * (Math.log1p(deviation) - deviation) - stirlingRest(b);
+  return factor * Math.exp(exponent) / Math.sqrt(2 * Math.PI * b);
+}
+
+/** P(a, x) of 0 < x < a + 1: xᵃ·e⁻ˣ/Γ(a + 1)·(1 + x/(a + 1) + x²/((a + 1)(a + 2)) + …) */
+function bySeries(a: number, x: number): number {
+  let term = 1, sum = 1;
+  for (let n = 1; term > sum * Number.EPSILON / 4; n++) {
+    term *= x / (a + n);
+    sum += term;
+  }
+  return density(a, x) * sum;
+}
+
+/** Q(a, x) of x ≥ a + 1, by Lentz' rule: xᵃ·e⁻ˣ/Γ(a)·1/(x + 1 − a − 1·(1 − a)/(x + 3 − a − …)) */
+function byFraction(a: number, x: number): number {
+  let b = x + 1 - a, c = Infinity, d = 1 / b, value = d;
+  for (let n = 1;; n++) {
+    const step = -n * (n - a);
+    b += 2;
+    d = 1 / (step * d + b);
+    c = b + step / c;
+    value *= c * d;
+    if (Math.abs(c * d - 1) < Number.EPSILON) return density(a, x) * a * value;
+  }
+}
+
+/** P(a, x), or Q(a, x) = 1 − P(a, x) where `upper` is true. */
+function regularized(a: number, x: number, upper: boolean): number {
+  if (!(a >= 0 && x >= 0) || (a === 0 && x === 0) || (a === Infinity && x === Infinity)) return NaN;
+  if (a === 0 || x === Infinity) return upper ? 0 : 1;
+  if (x === 0 || a === Infinity) return upper ? 1 : 0;
+  if (x < a + 1) return upper ? 1 - bySeries(a, x) : bySeries(a, x);
+  return upper ? byFraction(a, x) : 1 - byFraction(a, x);
+}
+
+/** Strides of a row-major shape in a broadcast one; 0 along what is repeated. */
+function stridesIn(shape: readonly number[], wide: readonly number[]): number[] {
+  let size = 1;
+  const own = shape.toReversed().map((s) => {
+    const stride = s === 1 ? 0 : size;
+    size *= s;
+    return stride;
+  }).toReversed();
+  return [...new Array<number>(wide.length - shape.length).fill(0), ...own];
+}
+
+function broadcastElements(x: HostTensor, wide: readonly number[]): (k: number) => number {
+  const strides = stridesIn(x.shape, wide);
+  return (k) => {
+    let rest = k, at = 0;
+    for (let d = wide.length - 1; d >= 0; d--) {
+      const size = wide[d] ?? 1;
+      at += rest % size * (strides[d] ?? 0);
+      rest = Math.floor(rest / size);
+    }
+    return Number(x.data[at] ?? NaN);
+  };
+}
+
+/** igamma and igammac. */
+function incomplete(name: "igamma" | "igammac", alias: "gammainc" | "gammaincc") {
+  const upper = name === "igammac";
+  return defineWideOp({
+    name,
+    doc:
+      `The regularized ${
+        upper ? "upper" : "lower"
+      } incomplete gamma function of a = self and x = other, as ` +
+      `\`torch.${name}\`. Computed on the host.`,
+    params: { self: required("tensor"), other: required("tensor") },
+    inplace: true,
+    infer({ self, other }) {
+      if (!isFloat(self.dtype) || !isFloat(other.dtype)) {
+        throw new DynError(`Expected floats in ${name} but found ${self.dtype} and ${other.dtype}`);
+      }
+      return pointwiseMeta([self, other], typesOf("float", [self, other]).result);
+    },
+    implementation: {
+      kind: "host",
+      compute({ self, other }) {
+        const shape = broadcastShapes(self.shape, other.shape).map((s) => knownSize(s));
+        const a = broadcastElements(self, shape), x = broadcastElements(other, shape);
+        const count = shape.reduce((m, n) => m * n, 1), values = new Float64Array(count);
+        for (let i = 0; i < count; i++) values[i] = regularized(a(i), x(i), upper);
+        return [hostTensor(shape, typesOf("float", [self, other]).result, values)];
+      },
+    },
+    gradient: {
+      kind: "rule",
+      saves: ["self", "other"],
+      rule(o, { args: { self, other }, grads: [grad], needs }) {
+        if (!grad) return {};
+        if (needs("self")) {
+          throw new DynError(`Expected no gradient of the first argument of ${name}: it has no formula`);
+        }
+        const log = o.sub(o.sub(o.mul(o.sub(self, 1), o.log(other)), other), o.lgamma(self));
+        const slope = o.mul(grad, o.exp(log));
+        return { other: reduceTo(o, upper ? o.neg(slope) : slope, other) };
+      },
+    },
+    exposure: { namespaces: ["special"], aliases: [alias] },
+    samples: [],
+    errors: [{ args: [{ tensor: [2], dtype: "int64" }, { tensor: [2], dtype: "int64" }], message: "floats" }],
+  });
+}
+
+export const incompleteGammas = {
+  igamma: incomplete("igamma", "gammainc"),
+  igammac: incomplete("igammac", "gammaincc"),
+} as const;

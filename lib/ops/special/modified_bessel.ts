@@ -1,0 +1,182 @@
+/**
+ * Modified Bessel functions. Input: a tensor; output: floats of the same shape. Invariant: I is computed of Cephes'
+ * series, K of those of bessel_series.ts, each multiplied by what makes it vary slowly.
+ */
+import type { Body } from "../../loops/body.ts";
+import { unary } from "../pointwise.ts";
+import { K0_HIGH, K0_LOW, K1_HIGH, K1_LOW } from "./bessel_series.ts";
+import { I0_HIGH, I0_LOW, I1_HIGH, I1_LOW } from "./modified_series.ts";
+import { chebyshev, k, ofSelf, SPECIAL } from "./series.ts";
+
+/** e^−|x| I₀(x) or e^−|x| I₁(|x|) by two Chebyshev series. */
+function scaledBessel<V>(o: Body<V>, x: V, order: 0 | 1): V {
+  const a = o.abs(x);
+  const low = chebyshev(o, o.sub(o.mul(a, k(o, x, 0.5)), k(o, x, 2)), order === 0 ? I0_LOW : I1_LOW);
+  const high = chebyshev(o, o.sub(o.div(k(o, x, 32), a), k(o, x, 2)), order === 0 ? I0_HIGH : I1_HIGH);
+  const value = o.select(o.le(a, k(o, x, 8)), order === 0 ? low : o.mul(low, a), o.div(high, o.sqrt(a)));
+  return order === 0 ? value : o.select(o.lt(x, k(o, x, 0)), o.neg(value), value);
+}
+
+/** I₀(x) or I₁(x). */
+const growing = <V>(o: Body<V>, x: V, order: 0 | 1): V => o.mul(o.exp(o.abs(x)), scaledBessel(o, x, order));
+
+const i0 = unary({
+  name: "i0",
+  doc: "The modified Bessel function of order 0, as `torch.i0`.",
+  rule: "float",
+  body: (o, x) => growing(o, x, 0),
+  derivative: ofSelf((o, { grad, self }) => o.mul(grad, o.i1(self))),
+  exposure: { namespaces: ["special"] },
+});
+
+const i0e = unary({
+  name: "i0e",
+  doc: "e^−|x| i0(x), as `torch.special.i0e`.",
+  rule: "float",
+  body: (o, x) => scaledBessel(o, x, 0),
+  derivative: {
+    reads: ["self", "out"],
+    of: (o, { grad, self, out }) => o.mul(grad, o.sub(o.i1e(self), o.mul(o.sign(self), out))),
+  },
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+/** i1's derivative i0(x) − i1(x)/x, which is 1/2 at 0. */
+const i1 = unary({
+  name: "i1",
+  doc: "The modified Bessel function of order 1, as `torch.special.i1`.",
+  rule: "float",
+  body: (o, x) => growing(o, x, 1),
+  derivative: {
+    reads: ["self", "out"],
+    of: (o, { grad, self, out }) =>
+      o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(o.i0(self), o.div(out, self)))),
+  },
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+const i1e = unary({
+  name: "i1e",
+  doc: "e^−|x| i1(x), as `torch.special.i1e`.",
+  rule: "float",
+  body: (o, x) => scaledBessel(o, x, 1),
+  derivative: {
+    reads: ["self"],
+    // Not from the result, whose rounding the difference of two near numbers would magnify
+    of: (o, { grad, self }) => {
+      const slope = o.sub(o.i0e(self), o.mul(o.i1e(self), o.add(o.sign(self), o.reciprocal(self))));
+      return o.mul(grad, o.where(o.eq(self, 0), 0.5, slope));
+    },
+  },
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+const modifiedBesselI0 = unary({
+  name: "modifiedBesselI0",
+  doc: "As i0, as `torch.special.modified_bessel_i0`.",
+  rule: "float",
+  body: (o, x) => growing(o, x, 0),
+  derivative: ofSelf((o, { grad, self }) => o.mul(grad, o.i1(self))),
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+const modifiedBesselI1 = unary({
+  name: "modifiedBesselI1",
+  doc: "As i1, as `torch.special.modified_bessel_i1`.",
+  rule: "float",
+  body: (o, x) => growing(o, x, 1),
+  derivative: ofSelf((o, { grad, self }) =>
+    o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(o.i0(self), o.div(o.i1(self), self))))
+  ),
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+/** eˣ·K₀(x) or eˣ·K₁(x), or those without eˣ: ∞ at 0, NaN below. */
+function decaying<V>(o: Body<V>, x: V, { order, scaled }: { order: 0 | 1; scaled: boolean }): V {
+  const two = k(o, x, 2), zero = k(o, x, 0), factor = o.exp(scaled ? x : o.neg(x));
+  const series = chebyshev(o, o.sub(o.mul(x, x), two), order === 0 ? K0_LOW : K1_LOW);
+  const log = o.mul(o.log(o.mul(x, k(o, x, 0.5))), growing(o, x, order));
+  const low = order === 0 ? o.sub(series, log) : o.add(o.div(series, x), log);
+  const high = o.div(
+    chebyshev(o, o.sub(o.div(k(o, x, 8), x), two), order === 0 ? K0_HIGH : K1_HIGH),
+    o.sqrt(x),
+  );
+  const value = o.select(
+    o.le(x, two),
+    scaled ? o.mul(low, factor) : low,
+    scaled ? high : o.mul(high, factor),
+  );
+  return o.select(o.gt(x, zero), value, o.select(o.eq(x, zero), k(o, x, Infinity), k(o, x, NaN)));
+}
+
+const modifiedBesselK0 = unary({
+  name: "modifiedBesselK0",
+  doc: "The modified Bessel function of the second kind of order 0, as `torch.special.modified_bessel_k0`.",
+  rule: "float",
+  body: (o, x) => decaying(o, x, { order: 0, scaled: false }),
+  derivative: ofSelf((o, { grad, self }) => o.neg(o.mul(grad, o.modifiedBesselK1(self)))),
+  range: [0.3, 5],
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+const modifiedBesselK1 = unary({
+  name: "modifiedBesselK1",
+  doc: "The modified Bessel function of the second kind of order 1, as `torch.special.modified_bessel_k1`.",
+  rule: "float",
+  body: (o, x) => decaying(o, x, { order: 1, scaled: false }),
+  derivative: {
+    reads: ["self", "out"],
+    of: (o, { grad, self, out }) => o.neg(o.mul(grad, o.add(o.modifiedBesselK0(self), o.div(out, self)))),
+  },
+  range: [0.3, 5],
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+const scaledModifiedBesselK0 = unary({
+  name: "scaledModifiedBesselK0",
+  doc: "e^x modifiedBesselK0(x), as `torch.special.scaled_modified_bessel_k0`.",
+  rule: "float",
+  body: (o, x) => decaying(o, x, { order: 0, scaled: true }),
+  derivative: {
+    reads: ["self", "out"],
+    of: (o, { grad, self, out }) => o.mul(grad, o.sub(out, o.scaledModifiedBesselK1(self))),
+  },
+  range: [0.3, 5],
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+const scaledModifiedBesselK1 = unary({
+  name: "scaledModifiedBesselK1",
+  doc: "e^x modifiedBesselK1(x), as `torch.special.scaled_modified_bessel_k1`.",
+  rule: "float",
+  body: (o, x) => decaying(o, x, { order: 1, scaled: true }),
+  derivative: {
+    reads: ["self", "out"],
+    of: (o, { grad, self, out }) =>
+      o.mul(grad, o.sub(o.sub(out, o.scaledModifiedBesselK0(self)), o.div(out, self))),
+  },
+  range: [0.3, 5],
+  inplace: false,
+  exposure: SPECIAL,
+});
+
+export const modifiedBessel = {
+  i0,
+  i0e,
+  i1,
+  i1e,
+  modifiedBesselI0,
+  modifiedBesselI1,
+  modifiedBesselK0,
+  modifiedBesselK1,
+  scaledModifiedBesselK0,
+  scaledModifiedBesselK1,
+} as const;

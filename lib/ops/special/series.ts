@@ -1,0 +1,40 @@
+/**
+ * What bodies of special functions are written with: constants, polynomials and Chebyshev series over the scalar
+ * vocabulary. Input: values; output: values of the same type.
+ */
+import type { Body } from "../../loops/body.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import type { UnaryContext, UnarySpec } from "../pointwise.ts";
+
+type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
+
+/** A derivative that reads the argument alone. */
+export const ofSelf = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["self"], of });
+
+/** Where special functions are found that are no methods. */
+export const SPECIAL = { method: false, free: false, namespaces: ["special"] } as const;
+
+/** A constant of the type of a value. */
+export function k<V>(o: Body<V>, x: V, value: number): V {
+  return o.constant(value, o.dtypeOf(x));
+}
+
+/** A polynomial by Horner's rule, highest power first. */
+export function polynomial<V>(o: Body<V>, x: V, coefficients: readonly number[]): V {
+  return coefficients.slice(1).reduce<V>(
+    (sum, c) => o.fma(sum, x, k(o, x, c)),
+    k(o, x, coefficients[0] ?? 0),
+  );
+}
+
+/** A Chebyshev series as Cephes' chbevl evaluates it: x in [−2, 2], highest first, the last coefficient halved. */
+export function chebyshev<V>(o: Body<V>, x: V, coefficients: readonly number[]): V {
+  let b0 = k(o, x, coefficients[0] ?? 0), b1 = k(o, x, 0), b2 = b1;
+  for (const c of coefficients.slice(1)) {
+    b2 = b1;
+    b1 = b0;
+    b0 = o.add(o.sub(o.mul(x, b1), b2), k(o, x, c));
+  }
+  return o.mul(k(o, x, 0.5), o.sub(b0, b2));
+}

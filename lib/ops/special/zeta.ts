@@ -1,0 +1,165 @@
+/**
+ * The zeta function of Hurwitz and the derivatives of digamma. Input: tensors, of which one may be a number; output:
+ * floats. Invariant: ten terms and the sum of Euler and Maclaurin behind them for q > 0; below 0 by terms from both sides
+ * of it, which are finitely many differences of such sums.
+ */
+import { DynError } from "../../base/errors.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import type { Body } from "../../loops/body.ts";
+import { required } from "../params.ts";
+import { pointwise, pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
+import { floatTypeOf, isTensor } from "../promotion.ts";
+import { defineWideOp } from "../wide.ts";
+import { k, SPECIAL } from "./series.ts";
+
+/** B₂ₙ/(2n)! for n = 1, 2, … */
+const BERNOULLI = [
+  1 / 12,
+  -1 / 720,
+  1 / 30240,
+  -1 / 1209600,
+  1 / 47900160,
+  -691 / 1307674368000,
+  1 / 74724249600,
+  -3617 / 10670622842880000,
+] as const;
+
+/** Terms before the rest is summed as an integral. */
+const TERMS = 10;
+
+/** Σ 1/(q + i)ˣ from i = 0 on, x > 1, q > 0. */
+function positive<V>(o: Body<V>, x: V, q: V): V {
+  const one = k(o, x, 1), power = o.neg(x);
+  let sum = o.pow(q, power);
+  for (let i = 1; i < TERMS; i++) sum = o.add(sum, o.pow(o.add(q, k(o, x, i)), power));
+  // ∫ from a on, half of the term at a, and its odd derivatives
+  const a = o.add(q, k(o, x, TERMS)), term = o.pow(a, power), inverse = o.div(one, a);
+  let factor = o.mul(x, inverse), corrections = k(o, x, 0);
+  BERNOULLI.forEach((b, n) => {
+    corrections = o.fma(factor, k(o, x, b), corrections);
+    const next = o.mul(o.add(x, k(o, x, 2 * n + 1)), o.add(x, k(o, x, 2 * n + 2)));
+    factor = o.mul(factor, o.mul(next, o.mul(inverse, inverse)));
+  });
+  const rest = o.add(o.add(o.div(a, o.sub(x, one)), k(o, x, 0.5)), corrections);
+  // What overflows has no rest beside it
+  return o.select(o.lt(sum, k(o, x, Infinity)), o.fma(term, rest, sum), sum);
+}
+
+/** ζ(x, q): ∞ at x = 1 and at the poles q = 0, −1, …; NaN for x < 1 and for q < 0 unless x is an integer. */
+export function hurwitz<V>(o: Body<V>, x: V, q: V): V {
+  const zero = k(o, x, 0), one = k(o, x, 1), negative = o.lt(q, zero);
+  const above = o.sub(q, o.floor(q)), below = o.sub(o.ceil(q), q);
+  const usual = positive(o, x, o.select(negative, above, q));
+  const value = o.masked(negative, () => {
+    const others = o.sub(positive(o, x, below), positive(o, x, o.sub(one, q)));
+    const odd = o.ne(o.mul(o.floor(o.mul(x, k(o, x, 0.5))), k(o, x, 2)), x);
+    const both = o.add(usual, o.select(odd, o.neg(others), others));
+    return o.select(o.eq(x, o.floor(x)), both, k(o, x, NaN));
+  }, usual);
+  const pole = o.and(o.le(q, zero), o.eq(q, o.floor(q)));
+  const defined = o.select(o.or(pole, o.eq(x, one)), k(o, x, Infinity), value);
+  return o.select(o.lt(x, one), k(o, x, NaN), defined);
+}
+
+const zeta = defineWideOp({
+  name: "zeta",
+  doc:
+    "The zeta function of Hurwitz, Σ 1/(other + i)^self, as `torch.special.zeta`. One of them may be a number.",
+  params: { self: required("operand"), other: required("operand") },
+  exposure: SPECIAL,
+  elementwise: true,
+  infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
+  implementation: {
+    kind: "lower",
+    lower: ({ self, other }, [result]) =>
+      pointwise(result, {
+        operands: [self, other],
+        compute: result?.dtype ?? "float32",
+        body: (o, [x, q]) => {
+          if (x === undefined || q === undefined) throw new DynError("Expected operands but found none");
+          return hurwitz(o, x, q);
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "other"],
+    rule(o, { args: { self, other }, grads: [grad], needs }) {
+      if (!grad) return {};
+      if (isTensor(self) && needs("self")) {
+        throw new DynError("Expected no gradient of the first argument of zeta: it has no formula");
+      }
+      if (!isTensor(other) || !needs("other")) return {};
+      const order = isTensor(self) ? self : o.fullLike(other, self);
+      const slope = o.neg(o.mul(order, o.zeta(o.add(order, 1), other)));
+      return { other: reduceTo(o, o.mul(grad, slope), other) };
+    },
+  },
+  samples: [
+    { args: [{ tensor: [3], dtype: "int64", range: [2, 5] }, { tensor: [3], range: [0.3, 4] }] },
+    { args: [3, { tensor: [2, 2], range: [-1.8, -1.2] }] },
+  ],
+  errors: [{ args: [2, 3], message: "at least one tensor" }],
+});
+
+const polygamma = defineWideOp({
+  name: "polygamma",
+  doc:
+    "The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in `x.polygamma(n)`.",
+  params: { n: required("int"), self: required("tensor") },
+  arrange: ([first, second, ...rest], isATensor) =>
+    isATensor(first) ? [second, first, ...rest] : [first, second, ...rest],
+  exposure: { method: false, namespaces: ["special"] },
+  infer({ n, self }) {
+    if (n < 0) throw new DynError(`Expected n of polygamma that is not negative but found ${n}`);
+    return contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { n, self }) {
+      if (n === 0) return o.digamma(self);
+      if (n === 1) return o.trigamma(self);
+      return o.polygammaOf(self, n);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [0, 1, 2, 3].map((n) => ({ args: [n, { tensor: [3], range: [0.3, 4] }] as const })),
+  errors: [{ args: [-1, { tensor: [3] }], message: "not negative" }],
+});
+
+/** n! as a float. */
+const factorial = (n: number): number =>
+  Array.from({ length: n }, (_, i) => i + 1).reduce((a, b) => a * b, 1);
+
+const polygammaOf = defineWideOp({
+  name: "polygammaOf",
+  doc: "(−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1.",
+  params: { self: required("tensor"), n: required("int") },
+  exposure: { method: false, free: false },
+  elementwise: true,
+  infer: ({ self }) => contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device),
+  implementation: {
+    kind: "lower",
+    lower: ({ self, n }, [result]) =>
+      pointwise(result, {
+        operands: [self],
+        compute: result?.dtype ?? "float32",
+        body(o, [q]) {
+          if (q === undefined) throw new DynError("Expected an operand but found none");
+          const scale = factorial(n) * (n % 2 === 1 ? 1 : -1);
+          return o.mul(k(o, q, scale), hurwitz(o, k(o, q, n + 1), q));
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self"],
+    rule: (o, { args: { self, n }, grads: [grad] }) =>
+      grad ? { self: o.mul(grad, o.polygammaOf(self, n + 1)) } : {},
+  },
+  samples: [{ args: [{ tensor: [3], range: [0.3, 4] }, 2] }, {
+    args: [{ tensor: [3], range: [-1.8, -1.2] }, 3],
+  }],
+});
+
+export const zetas = { zeta, polygamma, polygammaOf } as const;
