@@ -64,6 +64,8 @@ export {
   equal,
   resultType,
 } from "./lib/tensor/free_forms.ts";
+export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
+export { histogramdd, type HistogramddOptions, type HistogramddResult } from "./lib/tensor/histograms.ts";
 export { cond } from "./lib/tensor/higher_order.ts";
 export * as higherOrderOps from "./lib/tensor/higher_order.ts";
 export * as linalg from "./lib/tensor/generated_linalg.ts";

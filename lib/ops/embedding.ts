@@ -18,7 +18,7 @@ const INTERNAL = { method: false, free: false } as const;
 const INDICES = { tensor: [2, 3], dtype: "int64", range: [0, 4] } as const;
 
 /** A padding index counted from the front. */
-function paddingRow(paddingIdx: number | null, rows: Dim): number | null {
+export function paddingRow(paddingIdx: number | null, rows: Dim): number | null {
   if (paddingIdx === null) return null;
   const count = knownSize(rows);
   if (paddingIdx < -count || paddingIdx >= count) {
@@ -27,14 +27,18 @@ function paddingRow(paddingIdx: number | null, rows: Dim): number | null {
   return paddingIdx < 0 ? paddingIdx + count : paddingIdx;
 }
 
-function checkTable(weight: TensorMeta): void {
+/** Throws unless a table has rows. */
+export function checkTable(weight: TensorMeta): void {
   if (weight.shape.length !== 2) {
     throw new DynError(`Expected a table of 2 dimensions but found ${shapeText(weight.shape)}`);
   }
 }
 
 /** nn.functional.embedding takes the integers first, torch.embedding the table: their types tell which is which. */
-function tableAndIndices<T extends { readonly dtype: DType }>(input: T, weight: T): { table: T; indices: T } {
+export function tableAndIndices<T extends { readonly dtype: DType }>(
+  input: T,
+  weight: T,
+): { table: T; indices: T } {
   const swapped = !isInteger(input.dtype) && isInteger(weight.dtype);
   return swapped ? { table: input, indices: weight } : { table: weight, indices: input };
 }

@@ -333,6 +333,7 @@ export type OpName =
   | "celu"
   | "selu"
   | "glu"
+  | "maxPool2dWithIndicesBackward"
   | "maxPoolOffsets"
   | "maxPoolBackward"
   | "maxPool1d"
@@ -344,6 +345,11 @@ export type OpName =
   | "avgPool1d"
   | "avgPool2d"
   | "avgPool3d"
+  | "lpPool1d"
+  | "lpPool2d"
+  | "lpPool3d"
+  | "fractionalMaxPool2d"
+  | "fractionalMaxPool3d"
   | "rand"
   | "randn"
   | "randLike"
@@ -361,6 +367,10 @@ export type OpName =
   | "dropout1d"
   | "dropout2d"
   | "dropout3d"
+  | "alphaDropout"
+  | "featureAlphaDropout"
+  | "rrelu"
+  | "gumbelSoftmax"
   | "var"
   | "std"
   | "varMean"
@@ -382,6 +392,7 @@ export type OpName =
   | "oneHot"
   | "oneHotClasses"
   | "oneHotOfAll"
+  | "embeddingBag"
   | "scaledDotProductAttention"
   | "einsum"
   | "tensordotDims"
@@ -422,6 +433,12 @@ export type OpName =
   | "pixelUnshuffle"
   | "channelShuffle"
   | "localResponseNorm"
+  | "col2im"
+  | "gridSample"
+  | "gridSampler"
+  | "gridSampler2d"
+  | "gridSampler3d"
+  | "affineGrid"
   | "marginRankingLoss"
   | "hingeEmbeddingLoss"
   | "cosineEmbeddingLoss"
@@ -432,6 +449,10 @@ export type OpName =
   | "multilabelSoftMarginLoss"
   | "cdist"
   | "pdist"
+  | "multilabelMarginLoss"
+  | "linearCrossEntropy"
+  | "ctcLoss"
+  | "ctcLosses"
   | "chebyshevPolynomialT"
   | "chebyshevPolynomialU"
   | "chebyshevPolynomialV"
@@ -474,6 +495,9 @@ export type OpName =
   | "unravelIndex"
   | "combinations"
   | "choiceIndices"
+  | "binEdges"
+  | "binnedSums"
+  | "histogram"
   | "backSubstitution"
   | "solveTriangular"
   | "triangularSolve"
@@ -1318,6 +1342,14 @@ export interface GluOptions {
   readonly dim?: number | undefined;
 }
 
+/** Arguments of maxPool2dWithIndicesBackward by name. */
+export interface MaxPool2dWithIndicesBackwardOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly ceilMode?: boolean | undefined;
+}
+
 /** Arguments of maxPool1d by name. */
 export interface MaxPool1dOptions {
   readonly stride?: number | readonly number[] | null | undefined;
@@ -1370,6 +1402,40 @@ export interface AvgPool3dOptions {
   readonly ceilMode?: boolean | undefined;
   readonly countIncludePad?: boolean | undefined;
   readonly divisorOverride?: number | null | undefined;
+}
+
+/** Arguments of lpPool1d by name. */
+export interface LpPool1dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly ceilMode?: boolean | undefined;
+}
+
+/** Arguments of lpPool2d by name. */
+export interface LpPool2dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly ceilMode?: boolean | undefined;
+}
+
+/** Arguments of lpPool3d by name. */
+export interface LpPool3dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly ceilMode?: boolean | undefined;
+}
+
+/** Arguments of fractionalMaxPool2d by name. */
+export interface FractionalMaxPool2dOptions<T> {
+  readonly outputSize?: number | readonly number[] | null | undefined;
+  readonly outputRatio?: number | readonly number[] | null | undefined;
+  readonly returnIndices?: boolean | undefined;
+  readonly randomSamples?: T | null | undefined;
+}
+
+/** Arguments of fractionalMaxPool3d by name. */
+export interface FractionalMaxPool3dOptions<T> {
+  readonly outputSize?: number | readonly number[] | null | undefined;
+  readonly outputRatio?: number | readonly number[] | null | undefined;
+  readonly returnIndices?: boolean | undefined;
+  readonly randomSamples?: T | null | undefined;
 }
 
 /** Arguments of rand by name. */
@@ -1479,6 +1545,36 @@ export interface Dropout3dOptions {
   readonly inplace?: boolean | undefined;
 }
 
+/** Arguments of alphaDropout by name. */
+export interface AlphaDropoutOptions {
+  readonly p?: number | undefined;
+  readonly training?: boolean | undefined;
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of featureAlphaDropout by name. */
+export interface FeatureAlphaDropoutOptions {
+  readonly p?: number | undefined;
+  readonly training?: boolean | undefined;
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of rrelu by name. */
+export interface RreluOptions {
+  readonly lower?: number | undefined;
+  readonly upper?: number | undefined;
+  readonly training?: boolean | undefined;
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of gumbelSoftmax by name. */
+export interface GumbelSoftmaxOptions {
+  readonly tau?: number | undefined;
+  readonly hard?: boolean | undefined;
+  readonly eps?: number | undefined;
+  readonly dim?: number | undefined;
+}
+
 /** Arguments of var by name. */
 export interface VarOptions {
   readonly dim?: number | readonly number[] | boolean | null | undefined;
@@ -1580,6 +1676,19 @@ export interface EmbeddingBackwardOptions {
 /** Arguments of oneHot by name. */
 export interface OneHotOptions {
   readonly numClasses?: number | undefined;
+}
+
+/** Arguments of embeddingBag by name. */
+export interface EmbeddingBagOptions<T> {
+  readonly offsets?: T | null | undefined;
+  readonly maxNorm?: number | null | undefined;
+  readonly normType?: number | undefined;
+  readonly scaleGradByFreq?: boolean | undefined;
+  readonly mode?: "sum" | "mean" | "max" | undefined;
+  readonly sparse?: boolean | undefined;
+  readonly perSampleWeights?: T | null | undefined;
+  readonly includeLastOffset?: boolean | undefined;
+  readonly paddingIdx?: number | null | undefined;
 }
 
 /** Arguments of scaledDotProductAttention by name. */
@@ -1693,6 +1802,25 @@ export interface LocalResponseNormOptions {
   readonly k?: number | undefined;
 }
 
+/** Arguments of col2im by name. */
+export interface Col2imOptions {
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly stride?: number | readonly number[] | undefined;
+}
+
+/** Arguments of gridSample by name. */
+export interface GridSampleOptions {
+  readonly mode?: "bilinear" | "nearest" | "bicubic" | undefined;
+  readonly paddingMode?: "zeros" | "border" | "reflection" | undefined;
+  readonly alignCorners?: boolean | undefined;
+}
+
+/** Arguments of affineGrid by name. */
+export interface AffineGridOptions {
+  readonly alignCorners?: boolean | undefined;
+}
+
 /** Arguments of marginRankingLoss by name. */
 export interface MarginRankingLossOptions {
   readonly margin?: number | undefined;
@@ -1766,6 +1894,29 @@ export interface CdistOptions {
 /** Arguments of pdist by name. */
 export interface PdistOptions {
   readonly p?: number | undefined;
+}
+
+/** Arguments of multilabelMarginLoss by name. */
+export interface MultilabelMarginLossOptions {
+  readonly sizeAverage?: boolean | null | undefined;
+  readonly reduce?: boolean | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of linearCrossEntropy by name. */
+export interface LinearCrossEntropyOptions<T> {
+  readonly linearBias?: T | null | undefined;
+  readonly weight?: T | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+  readonly ignoreIndex?: number | null | undefined;
+  readonly labelSmoothing?: number | undefined;
+}
+
+/** Arguments of ctcLoss by name. */
+export interface CtcLossOptions {
+  readonly blank?: number | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+  readonly zeroInfinity?: boolean | undefined;
 }
 
 /** Arguments of matrixNorm by name. */
@@ -1868,6 +2019,23 @@ export interface CombinationsOptions {
 export interface ChoiceIndicesOptions {
   readonly device?: DeviceName | null | undefined;
   readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of binEdges by name. */
+export interface BinEdgesOptions {
+  readonly range?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of binnedSums by name. */
+export interface BinnedSumsOptions<T> {
+  readonly weight?: T | null | undefined;
+}
+
+/** Arguments of histogram by name. */
+export interface HistogramOptions<T> {
+  readonly range?: number | readonly number[] | null | undefined;
+  readonly weight?: T | null | undefined;
+  readonly density?: boolean | undefined;
 }
 
 /** Arguments of solveTriangular by name. */
@@ -3483,6 +3651,21 @@ export interface OpApi<T extends TensorLike> {
   selu(self: T, inplace?: boolean | SeluOptions, options?: SeluOptions): T;
   /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
   glu(self: T, dim?: number | GluOptions, options?: GluOptions): T;
+  /**
+   * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
+   * maxima were.
+   */
+  maxPool2dWithIndicesBackward(
+    gradOutput: T,
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    indices: T,
+    options?: MaxPool2dWithIndicesBackwardOptions,
+  ): T;
   /** The maximum of each window over the last dimensions, and its flat place in the window. */
   maxPoolOffsets(
     self: T,
@@ -3673,6 +3856,99 @@ export interface OpApi<T extends TensorLike> {
     divisorOverride?: number | null | AvgPool3dOptions,
     options?: AvgPool3dOptions,
   ): T;
+  /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
+  lpPool1d(
+    self: T,
+    normType: number,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | LpPool1dOptions,
+    ceilMode?: boolean | LpPool1dOptions,
+    options?: LpPool1dOptions,
+  ): T;
+  /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
+  lpPool2d(
+    self: T,
+    normType: number,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | LpPool2dOptions,
+    ceilMode?: boolean | LpPool2dOptions,
+    options?: LpPool2dOptions,
+  ): T;
+  /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
+  lpPool3d(
+    self: T,
+    normType: number,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | LpPool3dOptions,
+    ceilMode?: boolean | LpPool3dOptions,
+    options?: LpPool3dOptions,
+  ): T;
+  /**
+   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool2d`.
+   */
+  fractionalMaxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    outputSize: number | readonly number[] | null | undefined,
+    outputRatio: number | readonly number[] | null | undefined,
+    returnIndices: true,
+    randomSamples?: T | null | FractionalMaxPool2dOptions<T>,
+    options?: FractionalMaxPool2dOptions<T>,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  fractionalMaxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  fractionalMaxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    outputSize: number | readonly number[] | null | undefined,
+    outputRatio: number | readonly number[] | null | undefined,
+    options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  fractionalMaxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    outputSize?: number | readonly number[] | null,
+    outputRatio?: number | readonly number[] | null,
+    returnIndices?: false | FractionalMaxPool2dOptions<T>,
+    randomSamples?: T | null,
+  ): T;
+  /**
+   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool3d`.
+   */
+  fractionalMaxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    outputSize: number | readonly number[] | null | undefined,
+    outputRatio: number | readonly number[] | null | undefined,
+    returnIndices: true,
+    randomSamples?: T | null | FractionalMaxPool3dOptions<T>,
+    options?: FractionalMaxPool3dOptions<T>,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  fractionalMaxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  fractionalMaxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    outputSize: number | readonly number[] | null | undefined,
+    outputRatio: number | readonly number[] | null | undefined,
+    options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  fractionalMaxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    outputSize?: number | readonly number[] | null,
+    outputRatio?: number | readonly number[] | null,
+    returnIndices?: false | FractionalMaxPool3dOptions<T>,
+    randomSamples?: T | null,
+  ): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;
   rand(...size: (Dim | RandOptions)[]): T;
@@ -3750,6 +4026,52 @@ export interface OpApi<T extends TensorLike> {
     training?: boolean | Dropout3dOptions,
     inplace?: boolean | Dropout3dOptions,
     options?: Dropout3dOptions,
+  ): T;
+  /**
+   * Elements set to where SELU saturates with probability p and all moved to keep mean and variance, while
+   * training. As `nn.functional.alpha_dropout`.
+   */
+  alphaDropout(
+    self: T,
+    p?: number | AlphaDropoutOptions,
+    training?: boolean | AlphaDropoutOptions,
+    inplace?: boolean | AlphaDropoutOptions,
+    options?: AlphaDropoutOptions,
+  ): T;
+  /**
+   * Whole channels set to where SELU saturates with probability p and all moved to keep mean and variance,
+   * while training. As `nn.functional.feature_alpha_dropout`.
+   */
+  featureAlphaDropout(
+    self: T,
+    p?: number | FeatureAlphaDropoutOptions,
+    training?: boolean | FeatureAlphaDropoutOptions,
+    inplace?: boolean | FeatureAlphaDropoutOptions,
+    options?: FeatureAlphaDropoutOptions,
+  ): T;
+  /**
+   * x above 0; below, x times a slope of [lower, upper), random while training, else the middle. As
+   * `nn.functional.rrelu`.
+   */
+  rrelu(
+    self: T,
+    lower?: number | RreluOptions,
+    upper?: number | RreluOptions,
+    training?: boolean | RreluOptions,
+    inplace?: boolean | RreluOptions,
+    options?: RreluOptions,
+  ): T;
+  /**
+   * Softmax of logits with Gumbel noise at temperature tau; with hard the largest is 1 and the others 0,
+   * with the gradient of the soft ones (Jang et al. 2017). As `nn.functional.gumbel_softmax`.
+   */
+  gumbelSoftmax(
+    logits: T,
+    tau?: number | GumbelSoftmaxOptions,
+    hard?: boolean | GumbelSoftmaxOptions,
+    eps?: number | GumbelSoftmaxOptions,
+    dim?: number | GumbelSoftmaxOptions,
+    options?: GumbelSoftmaxOptions,
   ): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
@@ -3887,6 +4209,24 @@ export interface OpApi<T extends TensorLike> {
   oneHotClasses(self: T, numClasses: number): T;
   /** oneHot with as many classes as the greatest integer needs. */
   oneHotOfAll(self: T): T;
+  /**
+   * Sums, means or maxima of the rows of `weight` at bags of integers, as `nn.functional.embedding_bag`:
+   * rows of a matrix are bags, and vectors have bags that start at `offsets`.
+   */
+  embeddingBag(
+    input: T,
+    weight: T,
+    offsets?: T | null | EmbeddingBagOptions<T>,
+    maxNorm?: number | null | EmbeddingBagOptions<T>,
+    normType?: number | EmbeddingBagOptions<T>,
+    scaleGradByFreq?: boolean | EmbeddingBagOptions<T>,
+    mode?: "sum" | "mean" | "max" | EmbeddingBagOptions<T>,
+    sparse?: boolean | EmbeddingBagOptions<T>,
+    perSampleWeights?: T | null | EmbeddingBagOptions<T>,
+    includeLastOffset?: boolean | EmbeddingBagOptions<T>,
+    paddingIdx?: number | null | EmbeddingBagOptions<T>,
+    options?: EmbeddingBagOptions<T>,
+  ): T;
   /**
    * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
    * `nn.functional.scaled_dot_product_attention`.
@@ -4078,6 +4418,47 @@ export interface OpApi<T extends TensorLike> {
     k?: number | LocalResponseNormOptions,
     options?: LocalResponseNormOptions,
   ): T;
+  /**
+   * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
+   * `nn.functional.fold`.
+   */
+  col2im(
+    self: T,
+    outputSize: number | readonly number[],
+    kernelSize: number | readonly number[],
+    dilation?: number | readonly number[] | Col2imOptions,
+    padding?: number | readonly number[] | Col2imOptions,
+    stride?: number | readonly number[] | Col2imOptions,
+    options?: Col2imOptions,
+  ): T;
+  /**
+   * Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as
+   * `nn.functional.grid_sample`.
+   */
+  gridSample(
+    input: T,
+    grid: T,
+    mode?: "bilinear" | "nearest" | "bicubic" | GridSampleOptions,
+    paddingMode?: "zeros" | "border" | "reflection" | GridSampleOptions,
+    alignCorners?: boolean | GridSampleOptions,
+    options?: GridSampleOptions,
+  ): T;
+  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
+  gridSampler(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
+  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
+  gridSampler2d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
+  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
+  gridSampler3d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
+  /**
+   * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
+   * 4] voxels, as `nn.functional.affine_grid`.
+   */
+  affineGrid(
+    theta: T,
+    size: readonly number[],
+    alignCorners?: boolean | AffineGridOptions,
+    options?: AffineGridOptions,
+  ): T;
   /** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
   marginRankingLoss(
     input1: T,
@@ -4178,6 +4559,46 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
   pdist(self: T, p?: number | PdistOptions, options?: PdistOptions): T;
+  /**
+   * The mean over pairs of a wanted class and another of max(0, 1 − x[wanted] + x[other]), as
+   * `nn.functional.multilabel_margin_loss`; each row of targets ends at its first −1.
+   */
+  multilabelMarginLoss(
+    self: T,
+    target: T,
+    sizeAverage?: boolean | null | MultilabelMarginLossOptions,
+    reduce?: boolean | null | MultilabelMarginLossOptions,
+    reduction?: "none" | "mean" | "sum" | MultilabelMarginLossOptions,
+    options?: MultilabelMarginLossOptions,
+  ): T;
+  /**
+   * The cross entropy of the linear map of inputs [N, in] by a weight [C, …, in], as
+   * `nn.functional.linear_cross_entropy`.
+   */
+  linearCrossEntropy(input: T, linearWeight: T, target: T, options?: LinearCrossEntropyOptions<T>): T;
+  /**
+   * Minus the log-probability of targets under log-probabilities [time, batch, classes] over all alignments
+   * with blanks, as `nn.functional.ctc_loss`; targets are padded rows, or all in one vector. Computed on
+   * the host.
+   */
+  ctcLoss(
+    logProbs: T,
+    targets: T,
+    inputLengths: T,
+    targetLengths: T,
+    blank?: number | CtcLossOptions,
+    reduction?: "none" | "mean" | "sum" | CtcLossOptions,
+    zeroInfinity?: boolean | CtcLossOptions,
+    options?: CtcLossOptions,
+  ): T;
+  /** The loss of each sequence, and its gradient. */
+  ctcLosses(
+    logProbs: T,
+    targets: T,
+    inputLengths: T,
+    targetLengths: T,
+    blank: number,
+  ): [losses: T, slopes: T] & { readonly losses: T; readonly slopes: T };
   /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
   chebyshevPolynomialT(x: Operand<T>, n: Operand<T>): T;
   /** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
@@ -4309,6 +4730,30 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** All choices of r of n positions, one a row. */
   choiceIndices(n: number, r: number, repeat: boolean, options?: ChoiceIndicesOptions): T;
+  /** The edges of bins of one width over a range, or over the elements where there is none. */
+  binEdges(
+    self: T,
+    bins: number,
+    range?: number | readonly number[] | null | BinEdgesOptions,
+    options?: BinEdgesOptions,
+  ): T;
+  /** How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights. */
+  binnedSums(
+    points: T,
+    edges: readonly T[],
+    weight: T | null | undefined,
+    density: boolean,
+    options?: BinnedSumsOptions<T>,
+  ): T;
+  /**
+   * How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width
+   * over a range (that of the elements where there is none), or between given edges.
+   */
+  histogram(
+    self: T,
+    bins: Operand<T>,
+    options?: HistogramOptions<T>,
+  ): [hist: T, binEdges: T] & { readonly hist: T; readonly binEdges: T };
   /** X with A · X = B for triangular A of the same leading dimensions as B. */
   backSubstitution(A: T, B: T, upper: boolean, unitriangular: boolean): T;
   /**

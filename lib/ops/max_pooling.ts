@@ -3,14 +3,16 @@
  * is found together with its place in the window, and the gradient reads by place, so that windows that do not
  * overlap need no accumulation.
  */
-import { type Dim, mul } from "../sym/expr.ts";
+import { DynError } from "../base/errors.ts";
+import { type Dim, mul, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
-import { optional, required } from "./params.ts";
+import { nullable, optional, required } from "./params.ts";
 import { lowest } from "../base/dtype.ts";
 import { t } from "./pointwise.ts";
+import { sameShape, shapeText } from "./shapes.ts";
 import {
   checkPooled,
   flatOffset,
@@ -201,7 +203,61 @@ function maxPool(rank: 1 | 2 | 3) {
   });
 }
 
+const maxPool2dWithIndicesBackward = defineOp({
+  name: "maxPool2dWithIndicesBackward",
+  doc:
+    "Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their maxima were.",
+  params: {
+    gradOutput: required("tensor"),
+    self: required("tensor"),
+    kernelSize: required("intOrInts"),
+    stride: nullable("intOrInts"),
+    padding: optional("intOrInts", 0),
+    dilation: optional("intOrInts", 1),
+    ceilMode: optional("bool", false),
+    indices: required("tensor"),
+  },
+  exposure: { method: false },
+  infer({ gradOutput, self, indices }) {
+    checkPooled("maxPool2d", self, 2);
+    if (!sameShape(gradOutput.shape, indices.shape)) {
+      throw new DynError(
+        `Expected an index for each gradient but found ${shapeText(indices.shape)} and ${
+          shapeText(gradOutput.shape)
+        }`,
+      );
+    }
+    return contiguousMeta(self.shape, gradOutput.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { gradOutput, self, indices }) {
+      const lead = self.shape.slice(0, -2), flat = [...lead, product(self.shape.slice(-2))];
+      const rows = (x: typeof self) => o.reshape(x, [...lead, -1]);
+      const sent = o.scatterAdd(o.newZeros(gradOutput, flat), -1, rows(indices), rows(gradOutput));
+      return o.reshape(sent, self.shape);
+    },
+  },
+  // The input decides where gradients go, and nothing else
+  gradient: {
+    kind: "rule",
+    saves: ["indices"],
+    rule(o, { args: { gradOutput, self, indices }, grads: [grad] }) {
+      if (!grad) return {};
+      const rows = (x: typeof grad) => o.reshape(x, [...self.shape.slice(0, -2), -1]);
+      const read = o.reshape(o.gather(rows(grad), -1, rows(indices)), gradOutput.shape);
+      return { gradOutput: read, self: o.newZeros(grad, self.shape) };
+    },
+  },
+  samples: [],
+  errors: [{
+    args: [t(1, 2, 2), t(1, 4, 4), 2, 2, 0, 1, false, { tensor: [1, 2, 1], dtype: "int64" }],
+    message: "index for each",
+  }],
+});
+
 export const maxPooling = {
+  maxPool2dWithIndicesBackward,
   maxPoolOffsets,
   maxPoolBackward,
   maxPool1d: maxPool(1),

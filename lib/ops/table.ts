@@ -19,10 +19,18 @@ import { maxPooling } from "./max_pooling.ts";
 import { random } from "./random.ts";
 import { statistics } from "./statistics.ts";
 import { embeddings } from "./embedding.ts";
+import { embeddingBags } from "./embedding_bag.ts";
+import { ctcLossOps } from "./ctc.ts";
 import { attention } from "./attention.ts";
 import { contractions } from "./einsum.ts";
 import { joining } from "./joining.ts";
 import { adaptivePooling } from "./adaptive.ts";
+import { gridSampling } from "./grid_sampling.ts";
+import { classLosses } from "./class_losses.ts";
+import { folding } from "./folding.ts";
+import { fractionalPooling } from "./fractional_pooling.ts";
+import { noise } from "./noise.ts";
+import { powerPooling } from "./power_pooling.ts";
 import { resampling } from "./resampling.ts";
 import { marginLosses } from "./margin_losses.ts";
 import { polynomials } from "./polynomials.ts";
@@ -30,6 +38,7 @@ import { covariances } from "./covariance.ts";
 import { linearAlgebra } from "./linear_algebra.ts";
 import { solving } from "./solving.ts";
 import { singularValueOps } from "./singular_values.ts";
+import { histograms } from "./histograms.ts";
 import { counting } from "./counting.ts";
 import { factorOps } from "./factors/mod.ts";
 import { floatParts } from "./float_parts.ts";
@@ -85,20 +94,29 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...activations,
   ...maxPooling,
   ...averagePooling,
+  ...powerPooling,
+  ...fractionalPooling,
   ...random,
+  ...noise,
   ...statistics,
   ...embeddings,
+  ...embeddingBags,
   ...attention,
   ...contractions,
   ...joining,
   ...resampling,
+  ...folding,
+  ...gridSampling,
   ...marginLosses,
+  ...classLosses,
+  ...ctcLossOps,
   ...polynomials,
   ...linearAlgebra,
   ...solving,
   ...covariances,
   ...singularValueOps,
   ...counting,
+  ...histograms,
   ...factorOps,
   ...floatParts,
   ...nativeNormalizations,

@@ -787,6 +787,12 @@ export const celu: OpApi<Tensor>["celu"] = ops.celu;
 export const selu: OpApi<Tensor>["selu"] = ops.selu;
 /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
 export const glu: OpApi<Tensor>["glu"] = ops.glu;
+/**
+ * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
+ * maxima were.
+ */
+export const maxPool2dWithIndicesBackward: OpApi<Tensor>["maxPool2dWithIndicesBackward"] =
+  ops.maxPool2dWithIndicesBackward;
 /** The maximum of each window over the last dimensions, and its flat place in the window. */
 export const maxPoolOffsets: OpApi<Tensor>["maxPoolOffsets"] = ops.maxPoolOffsets;
 /** Gradients of windows sent to where their maximum was. */
@@ -818,6 +824,22 @@ export const avgPool1d: OpApi<Tensor>["avgPool1d"] = ops.avgPool1d;
 export const avgPool2d: OpApi<Tensor>["avgPool2d"] = ops.avgPool2d;
 /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
 export const avgPool3d: OpApi<Tensor>["avgPool3d"] = ops.avgPool3d;
+/** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
+export const lpPool1d: OpApi<Tensor>["lpPool1d"] = ops.lpPool1d;
+/** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
+export const lpPool2d: OpApi<Tensor>["lpPool2d"] = ops.lpPool2d;
+/** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
+export const lpPool3d: OpApi<Tensor>["lpPool3d"] = ops.lpPool3d;
+/**
+ * The maxima of windows at random places over 2 dimensions (Graham 2014), as
+ * `nn.functional.fractional_max_pool2d`.
+ */
+export const fractionalMaxPool2d: OpApi<Tensor>["fractionalMaxPool2d"] = ops.fractionalMaxPool2d;
+/**
+ * The maxima of windows at random places over 3 dimensions (Graham 2014), as
+ * `nn.functional.fractional_max_pool3d`.
+ */
+export const fractionalMaxPool3d: OpApi<Tensor>["fractionalMaxPool3d"] = ops.fractionalMaxPool3d;
 /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
 export const rand: OpApi<Tensor>["rand"] = ops.rand;
 /** Numbers of the standard normal distribution, as `torch.randn`. */
@@ -855,6 +877,26 @@ export const dropout1d: OpApi<Tensor>["dropout1d"] = ops.dropout1d;
 export const dropout2d: OpApi<Tensor>["dropout2d"] = ops.dropout2d;
 /** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
 export const dropout3d: OpApi<Tensor>["dropout3d"] = ops.dropout3d;
+/**
+ * Elements set to where SELU saturates with probability p and all moved to keep mean and variance, while
+ * training. As `nn.functional.alpha_dropout`.
+ */
+export const alphaDropout: OpApi<Tensor>["alphaDropout"] = ops.alphaDropout;
+/**
+ * Whole channels set to where SELU saturates with probability p and all moved to keep mean and variance,
+ * while training. As `nn.functional.feature_alpha_dropout`.
+ */
+export const featureAlphaDropout: OpApi<Tensor>["featureAlphaDropout"] = ops.featureAlphaDropout;
+/**
+ * x above 0; below, x times a slope of [lower, upper), random while training, else the middle. As
+ * `nn.functional.rrelu`.
+ */
+export const rrelu: OpApi<Tensor>["rrelu"] = ops.rrelu;
+/**
+ * Softmax of logits with Gumbel noise at temperature tau; with hard the largest is 1 and the others 0, with
+ * the gradient of the soft ones (Jang et al. 2017). As `nn.functional.gumbel_softmax`.
+ */
+export const gumbelSoftmax: OpApi<Tensor>["gumbelSoftmax"] = ops.gumbelSoftmax;
 /**
  * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
  * function is `variance`.
@@ -909,6 +951,11 @@ export const oneHot: OpApi<Tensor>["oneHot"] = ops.oneHot;
 export const oneHotClasses: OpApi<Tensor>["oneHotClasses"] = ops.oneHotClasses;
 /** oneHot with as many classes as the greatest integer needs. */
 export const oneHotOfAll: OpApi<Tensor>["oneHotOfAll"] = ops.oneHotOfAll;
+/**
+ * Sums, means or maxima of the rows of `weight` at bags of integers, as `nn.functional.embedding_bag`: rows
+ * of a matrix are bags, and vectors have bags that start at `offsets`.
+ */
+export const embeddingBag: OpApi<Tensor>["embeddingBag"] = ops.embeddingBag;
 /**
  * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
  * `nn.functional.scaled_dot_product_attention`.
@@ -1020,6 +1067,37 @@ export const pixelUnshuffle: OpApi<Tensor>["pixelUnshuffle"] = ops.pixelUnshuffl
 export const channelShuffle: OpApi<Tensor>["channelShuffle"] = ops.channelShuffle;
 /** Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`. */
 export const localResponseNorm: OpApi<Tensor>["localResponseNorm"] = ops.localResponseNorm;
+/**
+ * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
+ * `nn.functional.fold`.
+ */
+export const col2im: OpApi<Tensor>["col2im"] = ops.col2im;
+/**
+ * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
+ * `nn.functional.fold`.
+ */
+export const fold: OpApi<Tensor>["col2im"] = ops.col2im;
+/**
+ * Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as
+ * `nn.functional.grid_sample`.
+ */
+export const gridSample: OpApi<Tensor>["gridSample"] = ops.gridSample;
+/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
+export const gridSampler: OpApi<Tensor>["gridSampler"] = ops.gridSampler;
+/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
+export const gridSampler2d: OpApi<Tensor>["gridSampler2d"] = ops.gridSampler2d;
+/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
+export const gridSampler3d: OpApi<Tensor>["gridSampler3d"] = ops.gridSampler3d;
+/**
+ * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
+ * 4] voxels, as `nn.functional.affine_grid`.
+ */
+export const affineGrid: OpApi<Tensor>["affineGrid"] = ops.affineGrid;
+/**
+ * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
+ * 4] voxels, as `nn.functional.affine_grid`.
+ */
+export const affineGridGenerator: OpApi<Tensor>["affineGrid"] = ops.affineGrid;
 /** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
 export const marginRankingLoss: OpApi<Tensor>["marginRankingLoss"] = ops.marginRankingLoss;
 /** self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`. */
@@ -1046,6 +1124,24 @@ export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"]
 export const cdist: OpApi<Tensor>["cdist"] = ops.cdist;
 /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
 export const pdist: OpApi<Tensor>["pdist"] = ops.pdist;
+/**
+ * The mean over pairs of a wanted class and another of max(0, 1 − x[wanted] + x[other]), as
+ * `nn.functional.multilabel_margin_loss`; each row of targets ends at its first −1.
+ */
+export const multilabelMarginLoss: OpApi<Tensor>["multilabelMarginLoss"] = ops.multilabelMarginLoss;
+/**
+ * The cross entropy of the linear map of inputs [N, in] by a weight [C, …, in], as
+ * `nn.functional.linear_cross_entropy`.
+ */
+export const linearCrossEntropy: OpApi<Tensor>["linearCrossEntropy"] = ops.linearCrossEntropy;
+/**
+ * Minus the log-probability of targets under log-probabilities [time, batch, classes] over all alignments
+ * with blanks, as `nn.functional.ctc_loss`; targets are padded rows, or all in one vector. Computed on the
+ * host.
+ */
+export const ctcLoss: OpApi<Tensor>["ctcLoss"] = ops.ctcLoss;
+/** The loss of each sequence, and its gradient. */
+export const ctcLosses: OpApi<Tensor>["ctcLosses"] = ops.ctcLosses;
 /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
 export const chebyshevPolynomialT: OpApi<Tensor>["chebyshevPolynomialT"] = ops.chebyshevPolynomialT;
 /** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
@@ -1151,6 +1247,15 @@ export const unravelIndex: OpApi<Tensor>["unravelIndex"] = ops.unravelIndex;
 export const combinations: OpApi<Tensor>["combinations"] = ops.combinations;
 /** All choices of r of n positions, one a row. */
 export const choiceIndices: OpApi<Tensor>["choiceIndices"] = ops.choiceIndices;
+/** The edges of bins of one width over a range, or over the elements where there is none. */
+export const binEdges: OpApi<Tensor>["binEdges"] = ops.binEdges;
+/** How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights. */
+export const binnedSums: OpApi<Tensor>["binnedSums"] = ops.binnedSums;
+/**
+ * How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width over
+ * a range (that of the elements where there is none), or between given edges.
+ */
+export const histogram: OpApi<Tensor>["histogram"] = ops.histogram;
 /** X with A · X = B for triangular A of the same leading dimensions as B. */
 export const backSubstitution: OpApi<Tensor>["backSubstitution"] = ops.backSubstitution;
 /**

@@ -13,6 +13,7 @@ import type {
   AddOptions,
   AddrOptions,
   AllOptions,
+  AlphaDropoutOptions,
   AmaxOptions,
   AminmaxOptions,
   AminOptions,
@@ -53,6 +54,7 @@ import type {
   EluOptions,
   ExpandOptions,
   ExponentialOptions,
+  FeatureAlphaDropoutOptions,
   FlattenOptions,
   GatherOptions,
   HardshrinkOptions,
@@ -60,6 +62,7 @@ import type {
   HardswishOptions,
   HardtanhOptions,
   HistcOptions,
+  HistogramOptions,
   IndexAddOptions,
   IndexPutOptions,
   IndexReduceOptions,
@@ -101,6 +104,7 @@ import type {
   RollOptions,
   Rot90Options,
   RoundOptions,
+  RreluOptions,
   RsubOptions,
   ScatterOptions,
   ScatterReduceOptions,
@@ -1297,6 +1301,25 @@ export interface TensorMethods<T> {
     training?: boolean | Dropout3dOptions,
     options?: Dropout3dOptions,
   ): T;
+  /** alphaDropout, written into this tensor, which is returned. */
+  alphaDropout_(
+    p?: number | AlphaDropoutOptions,
+    training?: boolean | AlphaDropoutOptions,
+    options?: AlphaDropoutOptions,
+  ): T;
+  /** featureAlphaDropout, written into this tensor, which is returned. */
+  featureAlphaDropout_(
+    p?: number | FeatureAlphaDropoutOptions,
+    training?: boolean | FeatureAlphaDropoutOptions,
+    options?: FeatureAlphaDropoutOptions,
+  ): T;
+  /** rrelu, written into this tensor, which is returned. */
+  rrelu_(
+    lower?: number | RreluOptions,
+    upper?: number | RreluOptions,
+    training?: boolean | RreluOptions,
+    options?: RreluOptions,
+  ): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
    * function is `variance`.
@@ -1431,6 +1454,14 @@ export interface TensorMethods<T> {
     withReplacement?: boolean | CombinationsOptions,
     options?: CombinationsOptions,
   ): T;
+  /**
+   * How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width
+   * over a range (that of the elements where there is none), or between given edges.
+   */
+  histogram(
+    bins: Operand<T>,
+    options?: HistogramOptions<T>,
+  ): [hist: T, binEdges: T] & { readonly hist: T; readonly binEdges: T };
   /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
   triangularSolve(
     A: T,

@@ -92,6 +92,31 @@ const WRAPPED: Readonly<Record<string, Callable>> = {
   "__getitem__": (x, index) => method(x, "at", Array.isArray(index) ? index : [index]),
   // The order of the method x.where(condition, other); the function takes the condition first
   where: (x, ...rest) => method(x, "where", rest),
+  // The gradient of ones that the op sends back, of the input that it pooled
+  max_pool2d_with_indices_backward: (x, windows) => {
+    if (!isTensor(x) || typeof windows !== "object") return fail("a tensor and its windows", String(x));
+    const { kernelSize, stride, padding, dilation, ceilMode } = Object(windows);
+    const [values, indices] = dyn.nn.functional.maxPool2d(
+      x,
+      kernelSize,
+      stride,
+      padding,
+      dilation,
+      ceilMode,
+      true,
+    );
+    const ones = dyn.onesLike(values).detach();
+    return dyn.maxPool2dWithIndicesBackward(
+      ones,
+      x,
+      kernelSize,
+      stride,
+      padding,
+      dilation,
+      ceilMode,
+      indices,
+    );
+  },
   zero_: (x) => method(method(x, "clone", []), "zero_", []),
 };
 

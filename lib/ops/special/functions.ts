@@ -11,6 +11,7 @@ import { floatTypeOf } from "../promotion.ts";
 import { unary } from "../pointwise.ts";
 import { defineWideOp } from "../wide.ts";
 import { k, ofSelf, polynomial, SPECIAL } from "./series.ts";
+import { hurwitzOf } from "./zeta.ts";
 
 /** erfinv(y)/y as a function of w = −log(1 − y²): Giles, "Approximating the erfinv function". */
 function erfinvFactor<V>(o: Body<V>, w: V): V {
@@ -49,27 +50,11 @@ const digamma = unary({
   exposure: { namespaces: ["special"], aliases: ["psi"] },
 });
 
-/** ψ'(x): the recurrence up to 6, then the asymptotic series; reflection for negative x. Follows ATen's trigamma. */
 const trigamma = unary({
   name: "trigamma",
   doc: "The second derivative of lgamma.",
   rule: "float",
-  body(o, x) {
-    const half = k(o, x, 0.5), one = k(o, x, 1);
-    const reflects = o.lt(x, half);
-    const sine = o.sin(o.mul(x, k(o, x, Math.PI)));
-    const reflection = o.div(k(o, x, -(Math.PI ** 2)), o.mul(sine, sine));
-    let z = o.select(reflects, o.sub(one, x), x), sum = k(o, x, 0);
-    for (let i = 0; i < 6; i++) {
-      sum = o.add(sum, o.div(one, o.mul(z, z)));
-      z = o.add(z, one);
-    }
-    const i2 = o.div(one, o.mul(z, z));
-    const series = polynomial(o, i2, [-1 / 30, 1 / 42, -1 / 30, 1 / 6, 0]);
-    const tail = o.div(o.add(one, o.add(o.div(half, z), series)), z);
-    const value = o.add(sum, tail);
-    return o.select(reflects, o.neg(o.add(value, reflection)), value);
-  },
+  body: (o, x) => hurwitzOf(o, 2, x),
   derivative: ofSelf((o, { grad, self }) => o.mul(grad, o.polygamma(2, self))),
   range: [0.3, 4],
   inplace: false,

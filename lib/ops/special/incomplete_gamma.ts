@@ -24,7 +24,10 @@ function density(a: number, x: number): number {
   // Γ(a + 1) by Γ(b + 1)
   for (; b < 12; b++) factor *= (b + 1) / x;
   const deviation = (x - b) / b;
-  const exponent = b * (Math.log1p(deviation) - deviation) - stirlingRest(b);
+  const logs = Math.abs(deviation) < 0.5
+    ? b * (Math.log1p(deviation) - deviation)
+    : b * Math.log(x / b) + b - x;
+  const exponent = logs - stirlingRest(b);
   return factor * Math.exp(exponent) / Math.sqrt(2 * Math.PI * b);
 }
 

@@ -27,13 +27,19 @@ const BERNOULLI = [
 /** Terms before the rest is summed as an integral. */
 const TERMS = 10;
 
+/** An order x, and a⁻ˣ for a > 0. */
+interface Order<V> {
+  readonly x: V;
+  readonly power: (a: V) => V;
+}
+
 /** Σ 1/(q + i)ˣ from i = 0 on, x > 1, q > 0. */
-function positive<V>(o: Body<V>, x: V, q: V): V {
-  const one = k(o, x, 1), power = o.neg(x);
-  let sum = o.pow(q, power);
-  for (let i = 1; i < TERMS; i++) sum = o.add(sum, o.pow(o.add(q, k(o, x, i)), power));
+function positive<V>(o: Body<V>, { x, power }: Order<V>, q: V): V {
+  const one = k(o, x, 1);
+  let sum = power(q);
+  for (let i = 1; i < TERMS; i++) sum = o.add(sum, power(o.add(q, k(o, x, i))));
   // ∫ from a on, half of the term at a, and its odd derivatives
-  const a = o.add(q, k(o, x, TERMS)), term = o.pow(a, power), inverse = o.div(one, a);
+  const a = o.add(q, k(o, x, TERMS)), term = power(a), inverse = o.div(one, a);
   let factor = o.mul(x, inverse), corrections = k(o, x, 0);
   BERNOULLI.forEach((b, n) => {
     corrections = o.fma(factor, k(o, x, b), corrections);
@@ -45,20 +51,51 @@ function positive<V>(o: Body<V>, x: V, q: V): V {
   return o.select(o.lt(sum, k(o, x, Infinity)), o.fma(term, rest, sum), sum);
 }
 
+/** q's distances from the poles beside it, for the sums from there on. */
+const sides = <V>(o: Body<V>, q: V): { readonly above: V; readonly below: V } => ({
+  above: o.sub(q, o.floor(q)),
+  below: o.sub(o.ceil(q), q),
+});
+
+/** ζ of an order at q < 0: the terms up to 0 are those of 1 − q on that are left out from `below` on, with their sign. */
+function negative<V>(
+  o: Body<V>,
+  order: Order<V>,
+  at: { readonly q: V; readonly usual: V; readonly odd: V },
+): V {
+  const { q, usual, odd } = at, one = k(o, q, 1);
+  const others = o.sub(positive(o, order, sides(o, q).below), positive(o, order, o.sub(one, q)));
+  return o.add(usual, o.select(odd, o.neg(others), others));
+}
+
+/** Whether q is 0, −1, −2, … */
+const isPole = <V>(o: Body<V>, q: V): V => o.and(o.le(q, k(o, q, 0)), o.eq(q, o.floor(q)));
+
 /** ζ(x, q): ∞ at x = 1 and at the poles q = 0, −1, …; NaN for x < 1 and for q < 0 unless x is an integer. */
-export function hurwitz<V>(o: Body<V>, x: V, q: V): V {
-  const zero = k(o, x, 0), one = k(o, x, 1), negative = o.lt(q, zero);
-  const above = o.sub(q, o.floor(q)), below = o.sub(o.ceil(q), q);
-  const usual = positive(o, x, o.select(negative, above, q));
-  const value = o.masked(negative, () => {
-    const others = o.sub(positive(o, x, below), positive(o, x, o.sub(one, q)));
+function hurwitz<V>(o: Body<V>, x: V, q: V): V {
+  const one = k(o, x, 1), below = o.lt(q, k(o, x, 0)), minus = o.neg(x);
+  const order = { x, power: (a: V) => o.pow(a, minus) };
+  const usual = positive(o, order, o.select(below, sides(o, q).above, q));
+  const value = o.masked(below, () => {
     const odd = o.ne(o.mul(o.floor(o.mul(x, k(o, x, 0.5))), k(o, x, 2)), x);
-    const both = o.add(usual, o.select(odd, o.neg(others), others));
-    return o.select(o.eq(x, o.floor(x)), both, k(o, x, NaN));
+    return o.select(o.eq(x, o.floor(x)), negative(o, order, { q, usual, odd }), k(o, x, NaN));
   }, usual);
-  const pole = o.and(o.le(q, zero), o.eq(q, o.floor(q)));
-  const defined = o.select(o.or(pole, o.eq(x, one)), k(o, x, Infinity), value);
+  const defined = o.select(o.or(isPole(o, q), o.eq(x, one)), k(o, x, Infinity), value);
   return o.select(o.lt(x, one), k(o, x, NaN), defined);
+}
+
+/** ζ(n, q) of an integer n > 1, by products. */
+export function hurwitzOf<V>(o: Body<V>, n: number, q: V): V {
+  const below = o.lt(q, k(o, q, 0)), one = k(o, q, 1);
+  const power = (a: V): V => {
+    const inverse = o.div(one, a);
+    return Array.from({ length: n - 1 }).reduce<V>((product) => o.mul(product, inverse), inverse);
+  };
+  const order = { x: k(o, q, n), power };
+  const usual = positive(o, order, o.select(below, sides(o, q).above, q));
+  const odd = o.constant(n % 2 === 1, "bool");
+  const value = o.masked(below, () => negative(o, order, { q, usual, odd }), usual);
+  return o.select(isPole(o, q), k(o, q, Infinity), value);
 }
 
 const zeta = defineWideOp({
@@ -118,8 +155,7 @@ const polygamma = defineWideOp({
     kind: "composite",
     compose(o, { n, self }) {
       if (n === 0) return o.digamma(self);
-      if (n === 1) return o.trigamma(self);
-      return o.polygammaOf(self, n);
+      return n === 1 ? o.trigamma(self) : o.polygammaOf(self, n);
     },
   },
   gradient: { kind: "composite" },
@@ -147,7 +183,7 @@ const polygammaOf = defineWideOp({
         body(o, [q]) {
           if (q === undefined) throw new DynError("Expected an operand but found none");
           const scale = factorial(n) * (n % 2 === 1 ? 1 : -1);
-          return o.mul(k(o, q, scale), hurwitz(o, k(o, q, n + 1), q));
+          return o.mul(k(o, q, scale), hurwitzOf(o, n + 1, q));
         },
       }),
   },

@@ -1,0 +1,56 @@
+/**
+ * Histograms of points. Input: points in the last dimension and bins for each of its elements; output: counts or sums of
+ * weights, and edges. Invariant: made of ops, so that it may be captured.
+ */
+import { DynError } from "../base/errors.ts";
+import { ops } from "./eager.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
+
+/** Arguments of histogramdd by name. */
+export interface HistogramddOptions {
+  /** Lower and upper end for each dimension, in a row; those of the points where absent. */
+  readonly range?: readonly number[] | null;
+  /** A weight for each point. */
+  readonly weight?: Tensor | null;
+  /** Whether the result integrates to 1. */
+  readonly density?: boolean;
+}
+
+/** What histogramdd gives: [bins…] and a vector of edges for each dimension. */
+export type HistogramddResult = [hist: Tensor, binEdges: Tensor[]] & {
+  readonly hist: Tensor;
+  readonly binEdges: Tensor[];
+};
+
+/**
+ * How many points [..., D] fall into each cell of a grid, as `torch.histogramdd`: `bins` is a number for all dimensions, one
+ * for each, or edges for each. Throws DynError for bins that are not D.
+ */
+export function histogramdd(
+  input: Tensor,
+  bins: number | readonly number[] | readonly Tensor[],
+  options: HistogramddOptions = {},
+): HistogramddResult {
+  const { range = null, weight = null, density = false } = options, dims = input.shape.at(-1);
+  if (dims === undefined || input.ndim < 2) {
+    throw new DynError(
+      `Expected points in the last of at least 2 dimensions but found shape [${input.shape}]`,
+    );
+  }
+  const given: readonly (number | Tensor)[] = typeof bins === "number"
+    ? new Array<number>(dims).fill(bins)
+    : bins;
+  if (given.length !== dims) {
+    throw new DynError(`Expected bins for ${dims} dimensions but found ${given.length}`);
+  }
+  if (range && range.length !== 2 * dims) {
+    throw new DynError(`Expected ${2 * dims} ends of ranges but found ${range.length}`);
+  }
+  const points = input.reshape(-1, dims);
+  const edges = given.map((each, d) =>
+    isTensor(each) ? each : ops.binEdges(points.select(1, d), each, range && range.slice(2 * d, 2 * d + 2))
+  );
+  const hist = ops.binnedSums(points, edges, weight && weight.reshape(-1), density);
+  const result: [Tensor, Tensor[]] = [hist, edges];
+  return Object.assign(result, { hist, binEdges: edges });
+}
