@@ -37,9 +37,17 @@ import { SKIP_WEBGPU } from "./support/webgpu.ts";
 /** Samples that one run compiles. */
 const COMPILED_AT_ONCE = 40;
 
+const POLES = ["int8", "int16"].flatMap((dtype) => [
+  ...[0, 1, 2, 3, 4].map((n) => `polygamma.polygamma_n_${n} ${dtype} 0`),
+  `special.polygamma.special_polygamma_n_0 ${dtype} 0`,
+]);
+
 /** What parts from PyTorch, and why. */
 const KNOWN: ReadonlyMap<string, string> = new Map([
   ["matrix_exp float16 0", "PyTorch multiplies in float16, where what is too large has become infinite"],
+  ...POLES.map((name) =>
+    [name, "a pole, where PyTorch divides by the sine of a rounded multiple of π"] as const
+  ),
 ]);
 
 async function samples(): Promise<readonly OpSample[]> {

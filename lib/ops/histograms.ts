@@ -51,7 +51,8 @@ const binEdges = defineWideOp({
   },
   implementation: {
     kind: "composite",
-    compose(o, { self, bins, range }) {
+    compose(o, { self: given, bins, range }) {
+      const self = o.detach(given);
       const steps = o.arange(bins + 1, { dtype: self.dtype, device: self.device });
       const [from = 0, to = 1] = typeof range === "number" || range === null ? [] : range;
       const number = (value: number) => o.full([], value, { dtype: self.dtype, device: self.device });
@@ -97,7 +98,8 @@ const binnedSums = defineWideOp({
   },
   implementation: {
     kind: "composite",
-    compose(o, { points, edges, weight, density }) {
+    compose(o, { points: given, edges: bounds, weight, density }) {
+      const points = o.detach(given), edges = bounds.map((each) => o.detach(each));
       type T = typeof points;
       const shape = edges.map((each) => knownSize(binCount(each))), cells = shape.reduce((a, b) => a * b, 1);
       let cell: T | null = null, inside: T | null = null;
@@ -152,7 +154,7 @@ const histogram = defineWideOp({
   implementation: {
     kind: "composite",
     compose(o, { self, bins, range, weight, density }) {
-      const edges = isTensor(bins) ? bins : o.binEdges(self, Number(bins), range);
+      const edges = isTensor(bins) ? o.detach(bins) : o.binEdges(self, Number(bins), range);
       const points = o.reshape(self, [-1, 1]);
       return [o.binnedSums(points, [edges], weight && o.reshape(weight, [-1]), density), edges];
     },
