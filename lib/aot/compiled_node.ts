@@ -66,6 +66,7 @@ export class CompiledNode extends Node {
   readonly inputs: readonly (Layout | null)[];
   /** Compiled kernels may keep what they allocate. */
   override readonly ownsTemporaries = false;
+  override readonly isOpaque = true;
   readonly #pair: CompiledPair;
   readonly #backward: CompiledBackward;
   readonly #sizes: readonly number[];

@@ -10,7 +10,7 @@ import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
-import { autogradStateOf, Tensor } from "../tensor/tensor.ts";
+import { autogradStateOf, modes, Tensor } from "../tensor/tensor.ts";
 import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 
 /** Options of `autograd.grad`. */
@@ -368,7 +368,9 @@ class Pass {
     const wanted = this.#isWanted(node);
     const complete = node.edges.length === 0 ? grads : fill(grads);
     const watch = node.ownsTemporaries && !this.options.createGraph;
-    const run = () => found ?? node.apply(complete, { wanted });
+    const apply = (given: readonly (Tensor | null)[]) => node.apply(given, { wanted });
+    const mode = node.isOpaque ? modes.top : null;
+    const run = () => found ?? (mode?.apart ? mode.apart(complete, apply) : apply(complete));
     const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
     if (!this.options.retainGraph) node.release();
     if (node.keepsGradients) {

@@ -7,6 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
+import { requiresGradBeneath } from "../tensor/levels.ts";
 import { ambient, noGrad } from "../tensor/modes.ts";
 import { isTensor, recordsGrad, type Tensor } from "../tensor/tensor.ts";
 import { type ApplyOptions, gradientEdge, Node, setHistory } from "./node.ts";
@@ -130,6 +131,12 @@ function applyFunction(of: FunctionClass, args: readonly unknown[]): unknown {
   const context = new FunctionContext();
   const tensors = args.map((a) => isTensor(a) ? a : null);
   const records = recordsGrad(tensors);
+  if (ambient.gradEnabled && tensors.some((t) => t !== null && !t.requiresGrad && requiresGradBeneath(t))) {
+    throw new DynError(
+      `Expected no gradients through a whole batch for ${of.name} but found a tensor that requires grad outside of vmap; ` +
+        "take gradients inside of the function that runs over the batch",
+    );
+  }
   context.needsInputGrad = tensors.map((t) => t !== null && ambient.gradEnabled && t.requiresGrad);
   const separate = of.setupContext !== Function.setupContext;
   // edges are those before forward, which may write into its arguments

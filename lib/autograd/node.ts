@@ -43,6 +43,9 @@ export abstract class Node implements GradFn<Tensor> {
   /** Whether code of the user runs in `apply` and may keep gradients that it sees or returns. */
   readonly keepsGradients: boolean = false;
 
+  /** Whether `apply` reads elements by itself rather than by ops: modes that stand for several cannot look into it. */
+  readonly isOpaque: boolean = false;
+
   /** Where gradients of results go instead of to them, by position: see `forwardGradients`. */
   forwarding: ReadonlyMap<number, Edge> | null = null;
 

@@ -4,12 +4,14 @@
  * the table is made once; a function that is not in it is stepped through or breaks the graph.
  */
 import { config } from "../base/config.ts";
+import { isTraced } from "../autograd/batches/over_batch.ts";
 import { grad } from "../autograd/engine.ts";
 import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
 import * as freeFunctions from "../tensor/generated_functions.ts";
 import { ops } from "../tensor/eager.ts";
 import { cond, scanRows, whileLoop } from "../tensor/higher_order.ts";
+import { requiresGradBeneath } from "../tensor/levels.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { addAmbient } from "./ambient.ts";
 import { invariant, traceProgram } from "../base/errors.ts";
@@ -79,6 +81,11 @@ function models(): ModelTable {
   addConsole(made);
   addComptime(made);
   made.call(grad, gradientsAsked);
+  made.call(isTraced, () => constant(true));
+  made.call(
+    requiresGradBeneath,
+    (_m, { args: [value] }) => constant(value?.kind === "tensor" && value.requiresGrad),
+  );
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);
   made.call(cond, traceCond);

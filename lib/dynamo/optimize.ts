@@ -14,6 +14,7 @@ import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./pr
 import { resumedUnits } from "./resume.ts";
 import { rootBody } from "./root_body.ts";
 import { currentStance, withBackend } from "./stance.ts";
+import { modes } from "../tensor/tensor.ts";
 import { factText } from "./guards/guard.ts";
 import { type Entry, Unit } from "./unit.ts";
 import { forgetProfiles } from "./dynamic_profile.ts";
@@ -81,7 +82,7 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
   const root = new Unit(program, body, compileEntry);
   const callable = function (this: unknown, ...args: unknown[]): unknown {
     const stance = currentStance();
-    if (stance === "force_eager") return apply(fn, this, args);
+    if (stance === "force_eager" || modes.top?.opByOp) return apply(fn, this, args);
     if (!program.called) {
       program.called = true;
       if (stance === "eager_then_compile") {

@@ -6,6 +6,7 @@
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
+import { requiresGradBeneath } from "../tensor/levels.ts";
 import { viewAs } from "../tensor/generated_functions.ts";
 import { enableGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -37,7 +38,10 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
         const found = isTensor(leaf) ? `a tensor of ${leaf.dtype}` : typeof leaf;
         throw new DynError(`Expected tensors of floats to differentiate by in ${owner} but found ${found}`);
       }
-      return leaf.requiresGrad ? enableGrad(() => viewAs(leaf, leaf)) : leaf.detach().requiresGrad_();
+      if (!requiresGradBeneath(leaf)) return leaf.detach().requiresGrad_();
+      // Gradients flow on through the view: to the leaf, or to the whole batch that it stands for
+      const view = enableGrad(() => viewAs(leaf, leaf));
+      return view.requiresGrad ? view : view.requiresGrad_();
     });
     args[at] = unflatten(spec, own);
     tensors.push(...own);
@@ -59,7 +63,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
 }
 
 function requiresGradIn(value: unknown): boolean {
-  return flatten(value, isTensor).leaves.some((leaf) => isTensor(leaf) && leaf.requiresGrad);
+  return flatten(value, isTensor).leaves.some((leaf) => isTensor(leaf) && requiresGradBeneath(leaf));
 }
 
 /** What a function gave, and what it handed out besides. */

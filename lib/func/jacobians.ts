@@ -6,72 +6,103 @@ import { type Trailing, trailing } from "../base/arguments.ts";
 import { flatten, unflatten } from "../base/tree.ts";
 import { eye, newZeros, stack } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import type { Positions } from "./arguments.ts";
-import { type AnyFunction, linearize, vjp } from "./transforms.ts";
+import { isTraced } from "../autograd/batches/over_batch.ts";
+import { auxiliaryOf, type Positions } from "./arguments.ts";
+import { type AnyFunction, linearize, vjpOf } from "./transforms.ts";
+import { vmap } from "./vmap.ts";
 
-interface JacobianOptions {
+/** What Jacobians are taken by, and how. */
+export interface JacobianOptions {
   readonly argnums?: Positions;
+  /** Whether functions give [value, auxiliary]. */
+  readonly hasAux?: boolean;
+  /** How many rows are pulled back at once; null: all of them. */
+  readonly chunkSize?: number | null;
 }
 
-type Given = Trailing<JacobianOptions, ["argnums"]>;
+type ReverseGiven = Trailing<JacobianOptions, ["argnums", "hasAux"]>;
+type ForwardOptions = Omit<JacobianOptions, "chunkSize">;
+type ForwardGiven = Trailing<ForwardOptions, ["argnums", "hasAux"]>;
 
-/** All derivatives by reverse passes, one an element of the result, as `torch.func.jacrev`. */
+const NAMES = ["argnums", "hasAux"] as const;
+
+/**
+ * All derivatives by reverse passes, one an element of the result, run over a batch of them: as `torch.func.jacrev`. With
+ * `hasAux` [derivatives, auxiliary].
+ */
 export function jacrev<A extends readonly unknown[]>(
   f: AnyFunction<A>,
-  ...given: Given
+  ...given: ReverseGiven
 ): (...args: A) => unknown {
-  const { argnums = 0 } = trailing<JacobianOptions>("jacrev", ["argnums"], given);
+  const options = trailing<JacobianOptions>("jacrev", { positional: NAMES, named: ["chunkSize"] }, given);
+  const { argnums = 0, hasAux = false, chunkSize = null } = options;
   return (...args) => {
-    const { of, by } = partOf(f, args, argnums), [value, pull] = vjp(of, ...by);
+    const { of, by } = partOf(f, args, argnums);
+    const { value, pull, auxiliary } = vjpOf(of, by, hasAux);
     const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
     const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
     const zeros = outputs.map((each) => each.detach().mul(0));
     const jacobians = outputs.map((output, k) => {
-      const rows = basisOf(output).map((one) =>
-        flatten(pull(unflatten(spec, zeros.with(k, one))), isTensor).leaves.filter(isTensor)
-      );
-      const parts = tensors.map((input, at) =>
-        joined(rows.flatMap((row) => row[at] ?? []), { output, input, dim: 0 })
-      );
+      const pulled = (one: Tensor): readonly Tensor[] =>
+        flatten(pull(unflatten(spec, zeros.with(k, one))), isTensor).leaves.filter(isTensor);
+      const rows = overRows(pulled, { of: output, count: tensors.length, chunkSize });
+      const parts = tensors.map((input, at) => {
+        const shape = [...output.shape, ...input.shape];
+        return rows[at]?.reshape(shape) ?? newZeros(input, shape);
+      });
       return only(unflatten(form, parts), argnums);
     });
-    return unflatten(spec, jacobians);
+    const all = unflatten(spec, jacobians);
+    return hasAux ? [all, auxiliary] : all;
   };
 }
 
-/** All derivatives by pushing one tangent an element of the argument, as `torch.func.jacfwd`. */
+/**
+ * All derivatives by pushing one tangent an element of the argument, over a batch of them, as `torch.func.jacfwd`. With
+ * `hasAux` [derivatives, auxiliary].
+ */
 export function jacfwd<A extends readonly unknown[]>(
   f: AnyFunction<A>,
-  ...given: Given
+  ...given: ForwardGiven
 ): (...args: A) => unknown {
-  const { argnums = 0 } = trailing<JacobianOptions>("jacfwd", ["argnums"], given);
+  const { argnums = 0, hasAux = false } = trailing<ForwardOptions>("jacfwd", NAMES, given);
   return (...args) => {
-    const { of, by } = partOf(f, args, argnums), [value, push] = linearize(of, ...by);
+    const { of, by } = partOf(f, args, argnums), aside: { auxiliary: unknown } = { auxiliary: undefined };
+    const [value, push] = linearize((...primals: readonly unknown[]) => {
+      const found = auxiliaryOf("jacfwd", of(...primals), hasAux);
+      aside.auxiliary = found.auxiliary;
+      return found.value;
+    }, ...by);
     const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
     const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
     const zeros = tensors.map((each) => each.detach().mul(0));
-    const columns = tensors.map((input, k) =>
-      basisOf(input).map((one) => {
+    const columns = tensors.map((input, k) => {
+      const pushed = (one: Tensor): readonly Tensor[] => {
         const tangents = unflatten(form, zeros.with(k, one));
         return flatten(push(...(Array.isArray(tangents) ? tangents : [])), isTensor).leaves.filter(isTensor);
-      })
-    );
+      };
+      return overRows(pushed, { of: input, count: outputs.length, chunkSize: null });
+    });
     const jacobians = outputs.map((output, o) => {
-      const parts = tensors.map((input, k) =>
-        joined((columns[k] ?? []).flatMap((column) => column[o] ?? []), { output, input, dim: -1 })
-      );
+      const parts = tensors.map((input, k) => {
+        const shape = [...output.shape, ...input.shape];
+        return columns[k]?.[o]?.movedim(0, -1).reshape(shape) ?? newZeros(input, shape);
+      });
       return only(unflatten(form, parts), argnums);
     });
-    return unflatten(spec, jacobians);
+    const all = unflatten(spec, jacobians);
+    return hasAux ? [all, aside.auxiliary] : all;
   };
 }
+
+type HessianOptions = Pick<JacobianOptions, "argnums">;
 
 /** All second derivatives, as `torch.func.hessian`. */
 export function hessian<A extends readonly unknown[]>(
   f: AnyFunction<A>,
-  ...given: Given
+  ...given: Trailing<HessianOptions, ["argnums"]>
 ): (...args: A) => unknown {
-  const { argnums = 0 } = trailing<JacobianOptions>("hessian", ["argnums"], given);
+  const { argnums = 0 } = trailing<HessianOptions>("hessian", ["argnums"], given);
   return jacfwd(jacrev(f, { argnums }), { argnums });
 }
 
@@ -90,19 +121,32 @@ function partOf<A extends readonly unknown[]>(
   return { of, by: positions.map((at) => args[at]) };
 }
 
-/** For each element of a tensor the tensor that has 1 there and 0 elsewhere. */
-function basisOf(x: Tensor): readonly Tensor[] {
-  const { shape, dtype, device } = x;
-  return eye(x.numel(), null, { dtype, device }).unbind().map((row) => row.reshape(shape));
-}
+/** Fewer rows than this run one after the other: the rules of a batch cost more than they save. */
+const FEWEST_ROWS = 3;
 
-/** Rows or columns of a Jacobian as one tensor. */
-function joined(
-  list: readonly Tensor[],
-  { output, input, dim }: { readonly output: Tensor; readonly input: Tensor; readonly dim: number },
-): Tensor {
-  const shape = [...output.shape, ...input.shape];
-  return list.length === 0 ? newZeros(input, shape) : stack(list, dim).reshape(shape);
+/**
+ * What a linear map makes of each tensor that has 1 at one element and 0 elsewhere, stacked along the first dimension:
+ * over a batch of them; one by one where there are few, and in compiled code, whose graph has the steps of both. Nothing
+ * for a tensor without elements.
+ */
+function overRows(
+  map: (one: Tensor) => readonly Tensor[],
+  { of, count, chunkSize }: {
+    readonly of: Tensor;
+    /** How many tensors the map gives. */
+    readonly count: number;
+    readonly chunkSize: number | null;
+  },
+): readonly Tensor[] {
+  const { shape, dtype, device } = of, rows = of.numel();
+  if (rows === 0) return [];
+  const basis = eye(rows, null, { dtype, device }).reshape([rows, ...shape]);
+  if (rows >= FEWEST_ROWS && !isTraced()) {
+    const found = vmap((one: Tensor) => [...map(one)], { chunkSize })(basis);
+    return Array.isArray(found) ? found.filter(isTensor) : [];
+  }
+  const found = basis.unbind().map(map);
+  return Array.from({ length: count }, (_, at) => stack(found.flatMap((each) => each[at] ?? []), 0));
 }
 
 /** The form of one argument where one was asked for, of an array of them otherwise. */

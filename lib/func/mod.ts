@@ -6,8 +6,11 @@ export {
   type GradientOptions,
   jvp,
   linearize,
+  type Pull,
   vjp,
 } from "./transforms.ts";
 export type { Positions } from "./arguments.ts";
 export { functionalCall, type NamedTensors } from "./functional_call.ts";
-export { hessian, jacfwd, jacrev } from "./jacobians.ts";
+export { hessian, jacfwd, type JacobianOptions, jacrev } from "./jacobians.ts";
+export { type BatchDims, vmap, type VmapOptions } from "./vmap.ts";
+export type { Randomness } from "../ops/batching/random.ts";

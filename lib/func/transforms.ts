@@ -5,9 +5,10 @@
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { flatten, unflatten } from "../base/tree.ts";
+import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
 import { grad as gradientsOf } from "../autograd/engine.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
+import { requiresGradBeneath } from "../tensor/levels.ts";
 import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { auxiliaryOf, type Positions, primalsOf } from "./arguments.ts";
@@ -73,12 +74,16 @@ function valueAndGradient<A extends readonly unknown[]>(
     const gradient = primals.arranged(
       pulledBack([value], primals.tensors, { tangents: [null], isInner: primals.isInner }),
     );
-    return { gradient, value: settled(value, primals.isInner), auxiliary };
+    return {
+      gradient,
+      value: settled(value, primals.isInner),
+      auxiliary: settledTree(auxiliary, primals.isInner),
+    };
   });
 }
 
 /** How gradients are taken. */
-interface Pull {
+interface Pulling {
   readonly tangents: readonly (Tensor | null)[];
   /** Whether they are to be differentiated themselves. */
   readonly isInner: boolean;
@@ -88,7 +93,7 @@ interface Pull {
 function pulledBack(
   outputs: readonly Tensor[],
   inputs: readonly Tensor[],
-  { tangents, isInner }: Pull,
+  { tangents, isInner }: Pulling,
 ): readonly Tensor[] {
   const used = outputs.flatMap((output, k) =>
     output.requiresGrad ? [{ output, tangent: tangents[k] ?? null }] : []
@@ -107,6 +112,12 @@ function settled(value: Tensor, isInner: boolean): Tensor {
   return isInner ? value : value.detach();
 }
 
+/** What a function has handed out besides, without the history of its transform. */
+function settledTree(auxiliary: unknown, isInner: boolean): unknown {
+  if (auxiliary === undefined) return undefined;
+  return mapTree(auxiliary, (leaf) => isTensor(leaf) ? settled(leaf, isInner) : leaf, isTensor);
+}
+
 /** The tensors of a result. Throws DynError where there are none, or anything else. */
 function outputsOf(
   owner: string,
@@ -119,39 +130,97 @@ function outputsOf(
   return { tensors, arranged: (values) => unflatten(spec, values) };
 }
 
+/** Whether functions give [value, auxiliary]. */
+interface AuxiliaryOptions {
+  readonly hasAux?: boolean;
+}
+
+/** Gives products of cotangents with a Jacobian: of one primal, or of all in an array. */
+export type Pull = (cotangents: unknown) => unknown;
+
 /**
  * [value, pull], where `pull(cotangents)` gives the products of cotangents with the Jacobian, as `torch.func.vjp`: of one
- * primal, or of all in an array; with `hasAux` [value, pull, auxiliary].
+ * primal, or of all in an array. With `{ hasAux: true }` behind the primals [value, pull, auxiliary].
  */
 export function vjp<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...primals: A
-): [value: unknown, pull: (cotangents: unknown) => unknown] {
+): [value: unknown, pull: Pull];
+export function vjp<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: readonly [...primals: A, options: AuxiliaryOptions]
+): [value: unknown, pull: Pull, auxiliary?: unknown];
+export function vjp<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: readonly unknown[]
+): [value: unknown, pull: Pull, auxiliary?: unknown] {
+  const last = given.at(-1), options = isAuxiliaryOptions(last) ? last : null;
+  const { hasAux = false } = options ?? {};
+  const { value, pull, auxiliary } = vjpOf(f, options ? given.slice(0, -1) : given, hasAux);
+  return hasAux ? [value, pull, auxiliary] : [value, pull];
+}
+
+/** Whether a value says of functions what they give: no argument to differentiate by is such an object. */
+function isAuxiliaryOptions(value: unknown): value is AuxiliaryOptions {
+  return isPlainObject(value) && Object.keys(value).join() === "hasAux" && typeof value.hasAux === "boolean";
+}
+
+/** The same of primals in a list. */
+export function vjpOf<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  primals: readonly unknown[],
+  hasAux: boolean,
+): { readonly value: unknown; readonly pull: Pull; readonly auxiliary: unknown } {
   const given = primalsOf("vjp", primals, primals.length === 1 ? 0 : primals.map((_, k) => k));
   const result = enableGrad(() => Reflect.apply(f, undefined, given.args));
-  const { tensors, arranged } = outputsOf("vjp", result), { isInner } = given;
+  const { value, auxiliary } = auxiliaryOf("vjp", result, hasAux);
+  const { tensors, arranged } = outputsOf("vjp", value), { isInner } = given;
   const pull = (cotangents: unknown): unknown => {
     const { leaves } = flatten(cotangents, isTensor), found = leaves.filter(isTensor);
     if (found.length !== tensors.length) {
       throw new DynError(`Expected ${tensors.length} cotangents for vjp but found ${found.length}`);
     }
-    const isAgain = isGradEnabled() && (isInner || found.some(({ requiresGrad }) => requiresGrad));
+    const isAgain = isGradEnabled() && (isInner || found.some(requiresGradBeneath));
     return given.arranged(pulledBack(tensors, given.tensors, { tangents: found, isInner: isAgain }));
   };
-  return [arranged(tensors.map((each) => settled(each, isInner))), pull];
+  return {
+    value: arranged(tensors.map((each) => settled(each, isInner))),
+    pull,
+    auxiliary: settledTree(auxiliary, isInner),
+  };
 }
 
 /**
  * [value, product of the Jacobian with the tangents], as `torch.func.jvp`: primals and tangents are arrays, one element
- * an argument. Found by two reverse passes: the first is linear in what it is given, the second differentiates it.
+ * an argument; with `hasAux` [value, product, auxiliary]. Found by two reverse passes: the first is linear in what it is
+ * given, the second differentiates it.
  */
 export function jvp<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   primals: A,
   tangents: readonly unknown[],
-): [value: unknown, product: unknown] {
-  const [value, push] = linearize(f, ...primals);
-  return [value, push(...tangents)];
+): [value: unknown, product: unknown];
+export function jvp<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  primals: A,
+  tangents: readonly unknown[],
+  options: AuxiliaryOptions,
+): [value: unknown, product: unknown, auxiliary?: unknown];
+export function jvp<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  primals: A,
+  tangents: readonly unknown[],
+  { hasAux = false }: AuxiliaryOptions = {},
+): [value: unknown, product: unknown, auxiliary?: unknown] {
+  const aside: { auxiliary: unknown } = { auxiliary: undefined };
+  const [value, push] = linearize((...args: A) => {
+    const found = auxiliaryOf("jvp", Reflect.apply(f, undefined, args), hasAux);
+    aside.auxiliary = found.auxiliary;
+    return found.value;
+  }, ...primals);
+  const product = push(...tangents);
+  const isInner = primals.some((primal) => isTensor(primal) && requiresGradBeneath(primal));
+  return hasAux ? [value, product, settledTree(aside.auxiliary, isInner)] : [value, product];
 }
 
 /** [value, push], where `push(...tangents)` gives the product of the Jacobian with tangents, as `torch.func.linearize`. */
@@ -171,7 +240,7 @@ export function linearize<A extends readonly unknown[]>(
     if (found.length !== given.tensors.length) {
       throw new DynError(`Expected ${given.tensors.length} tangents for linearize but found ${found.length}`);
     }
-    const isAgain = isGradEnabled() && (given.isInner || found.some(({ requiresGrad }) => requiresGrad));
+    const isAgain = isGradEnabled() && (given.isInner || found.some(requiresGradBeneath));
     return arranged(pulledBack(pulled, seeds, { tangents: found, isInner: isAgain }));
   };
   return [arranged(tensors.map((each) => settled(each, given.isInner))), push];

@@ -274,7 +274,11 @@ function alignedOperands(
   return aligned;
 }
 
-function checkResult(result: Pick<Layout, "shape" | "dtype">, target: Pick<Layout, "shape" | "dtype">): void {
+/** Throws where a result of an in-place call does not fit what it is written into. */
+export function checkResult(
+  result: Pick<Layout, "shape" | "dtype">,
+  target: Pick<Layout, "shape" | "dtype">,
+): void {
   if (`${result.shape}` !== `${target.shape}`) {
     throw new DynError(
       `Expected a result of shape [${target.shape}] for the in-place call but found the broadcast shape [${result.shape}]`,

@@ -15,8 +15,15 @@ export interface ResolvedCall<T> {
   readonly inplace: boolean;
 }
 
+/** Code that reads elements of what it is given. */
+export type OpaqueCode<T> = (inputs: readonly (T | null)[]) => readonly (T | null)[];
+
 /** Something that takes calls instead of eager execution: tracing, fake tensors, counting. */
 export interface DispatchMode<T> {
+  /** Whether compiled functions run op by op under it: its tensors have no elements that kernels could read. */
+  readonly opByOp?: boolean;
+  /** Makes calls of code that is no op: where tensors have no elements, for each of those that they stand for. */
+  apart?(inputs: readonly (T | null)[], run: OpaqueCode<T>): readonly (T | null)[];
   /** The results: one tensor, or several where the definition has several. */
   call(call: ResolvedCall<T>): T | readonly T[];
 }

@@ -29,6 +29,17 @@ export function watchAllocations<R>(
   }
 }
 
+/** Runs `body`, whose allocations are nobody's temporaries: those that watch for them do not see them. */
+export function unwatched<R>(body: () => R): R {
+  const former = watched;
+  watched = null;
+  try {
+    return body();
+  } finally {
+    watched = former;
+  }
+}
+
 /** Between which numbers the elements of a storage lie, both included. */
 export interface ElementBounds {
   readonly least: number;

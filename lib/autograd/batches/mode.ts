@@ -1,0 +1,323 @@
+/**
+ * What runs calls of a function over a batch. Input: calls on tensors that stand for one element of the batch; output:
+ * the same calls on whole batches, by the rules of ops. Invariant: what a call gives for an element is what it would
+ * give if it ran for that element alone; what has no rule runs so, for each of them.
+ */
+import { DynError, InternalError } from "../../base/errors.ts";
+import { reportFallback } from "../../base/fallback.ts";
+import { isFloat } from "../../base/dtype.ts";
+import { BatchCall } from "../../ops/batching/call.ts";
+import { drawn, type Randomness } from "../../ops/batching/random.ts";
+import { batchRuleOf } from "../../ops/batching/table.ts";
+import { nameResults } from "../../ops/api.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import type { Params } from "../../ops/params.ts";
+import { sameShape } from "../../ops/shapes.ts";
+import { OPS } from "../../ops/table.ts";
+import { callResolved, callResolvedInplace, hasSeveral, ops } from "../../tensor/eager.ts";
+import { checkResult, type Execute, recordInplace } from "../../tensor/inplace.ts";
+import { elementOf, type Level, requiresGradBeneath, wholeOf } from "../../tensor/levels.ts";
+import { ambient, type DispatchMode, type OpaqueCode, type ResolvedCall } from "../../tensor/modes.ts";
+import { entryOf, inferResults, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
+import { getRngState, setRngState } from "../../tensor/random.ts";
+import { unwatched } from "../../tensor/storage.ts";
+import { autograd, isTensor, modes, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
+import { batchedOp } from "./batched_op.ts";
+
+type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
+
+/** Runs calls over one batch. */
+export class BatchingMode implements DispatchMode<Tensor>, Level {
+  readonly name = "vmap";
+  readonly opByOp = true;
+  /** What takes the calls that this mode makes. */
+  readonly #outer: DispatchMode<Tensor> | null = modes.top;
+  /** Off while parts of a call run that is recorded as a whole. */
+  #records = true;
+
+  constructor(readonly size: number, readonly randomness: Randomness) {}
+
+  /** One element of a tensor whose first dimension is the batch. */
+  element(whole: Tensor): Tensor {
+    return elementOf(this, whole);
+  }
+
+  /** The tensor with the batch first that an element stands for; undefined where it has no batch. */
+  whole(tensor: Tensor): Tensor | undefined {
+    return wholeOf(tensor, this);
+  }
+
+  /** Makes calls on elements of the batch. */
+  run<R>(body: () => R): R {
+    return modes.with(this, body);
+  }
+
+  /** Makes calls on whole batches, as if there was no function over them. */
+  below<R>(body: () => R): R {
+    return unwatched(() => this.#outer === null ? modes.without(body) : modes.with(this.#outer, body));
+  }
+
+  /** Calls code for each element of the batch, where any of its inputs has one. */
+  apart(inputs: readonly (Tensor | null)[], code: OpaqueCode<Tensor>): readonly (Tensor | null)[] {
+    const wholes = inputs.map((input) => input && this.whole(input));
+    return this.below(() => {
+      if (!wholes.some((whole) => whole)) return code(inputs);
+      const found = Array.from(
+        { length: this.size },
+        (_, k) => code(wholes.map((whole, at) => whole ? ops.select(whole, 0, k) : inputs[at] ?? null)),
+      );
+      const [first = []] = found;
+      return first.map((one, at) => {
+        const parts = found.flatMap((results) => results[at] ?? []);
+        return one === null ? null : this.element(ops.stack(parts, 0));
+      });
+    });
+  }
+
+  call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+    if (inplace) return this.#inPlace({ definition, args });
+    const results = this.#run({ definition, args });
+    const [only] = results;
+    return results.length === 1 && only && !hasSeveral(definition, args)
+      ? only
+      : nameResults(definition, results);
+  }
+
+  #run(call: Call): readonly Tensor[] {
+    const { definition, args } = call, tensors = tensorsOf(entryOf(definition), args);
+    const isBatched = tensors.some((tensor) => this.whole(tensor));
+    if (!isBatched) {
+      const plain = this.#plain(call);
+      if (plain !== null) return plain;
+    }
+    const { implementation, gradient } = definition;
+    const records = this.#records && gradient.kind !== "none" && recordsGrad(tensors);
+    if (isBatched && definition.dataDependent?.(args)) throw sizesDiffer(definition);
+    if (implementation.kind === "composite" && gradient.kind !== "rule") {
+      return this.run(() => listOf(implementation.compose(ops, args)));
+    }
+    const results = records ? this.#unrecorded(() => this.#overBatch(call)) : this.#overBatch(call);
+    if (records) autograd().record({ definition, args, results });
+    return results;
+  }
+
+  /**
+   * A call on tensors without the batch, which is made once; null where it is random and each element of the batch is to
+   * have its own.
+   */
+  #plain({ definition, args }: Call): readonly Tensor[] | null {
+    const { kind } = definition.implementation;
+    if (kind === "random") return null;
+    const before = getRngState();
+    const results = this.below(() => listOf(callResolved(definition, args)));
+    if (getRngState().offset === before.offset || this.randomness === "same") return results;
+    setRngState(before);
+    return null;
+  }
+
+  /** Runs parts of a call that is recorded as a whole: gradients flow on below, not here. */
+  #unrecorded<R>(body: () => R): R {
+    const former = this.#records;
+    this.#records = false;
+    try {
+      return body();
+    } finally {
+      this.#records = former;
+    }
+  }
+
+  /** A composition that is differentiated as a whole: as one op below, if gradients flow through it there. */
+  #composed(
+    { definition, args }: Call,
+    compose: () => Tensor | readonly Tensor[],
+  ): readonly Tensor[] {
+    const entry = entryOf(definition), tensors = tensorsOf(entry, args);
+    const wholes = tensors.map((tensor) => this.whole(tensor));
+    const flows = ambient.gradEnabled && definition.gradient.kind === "rule" &&
+      tensors.some((tensor, k) => requiresGradBeneath(wholes[k] ?? tensor));
+    if (!flows) return this.run(() => listOf(compose()));
+    const op = batchedOp(definition, {
+      size: this.size,
+      batched: wholes.map((whole) => whole !== undefined),
+      over: (size) => new BatchingMode(size, "error"),
+    });
+    const given = mapTensors(entry, args, (tensor) => this.whole(tensor) ?? tensor);
+    return this.below(() => listOf(callResolved(op, given))).map((whole) => this.element(whole));
+  }
+
+  #overBatch(call: Call): readonly Tensor[] {
+    const { definition, args } = call, { implementation } = definition, rule = batchRuleOf(definition);
+    if (implementation.kind === "composite" && !rule) {
+      return this.#composed(call, () => implementation.compose(ops, args));
+    }
+    const entry = entryOf(definition);
+    const metas = inferResults(definition, mapTensors(entry, args, (t) => t.meta));
+    const batched = new Set<Tensor>();
+    const wholes = mapTensors(entry, args, (tensor) => {
+      const whole = this.whole(tensor);
+      if (whole) batched.add(whole);
+      return whole ?? tensor;
+    });
+    const results = this.below(() => {
+      const run = (given: TensorArgs) => listOf(callResolved(definition, given));
+      const over = new BatchCall({
+        o: ops,
+        definition,
+        args: wholes,
+        batched,
+        size: this.size,
+        out: metas,
+        run,
+      });
+      if (implementation.kind === "random") return drawn(over, this.randomness);
+      if (definition === OPS.asStrided) checkRowMajor(batched);
+      const found = rule?.apply(over) ?? null;
+      if (found !== null) return listOf(found);
+      return this.#eachApart({ definition, args: wholes, isBatched: (tensor) => batched.has(tensor) });
+    });
+    return results.map((whole, k) => {
+      const meta = metas[k];
+      if (!meta || !sameShape(whole.shape.slice(1), meta.shape) || whole.dtype !== meta.dtype) {
+        throw new InternalError(
+          `Expected ${meta?.dtype} of shape [${meta?.shape}] for each element from ${definition.name} but found ` +
+            `${whole.dtype} of shape [${whole.shape.slice(1)}]`,
+        );
+      }
+      return this.#resultOf(call, whole, k);
+    });
+  }
+
+  /** A result as one element, which shares memory with what it is a view of. */
+  #resultOf({ definition, args }: Call, whole: Tensor, index: number): Tensor {
+    const { implementation } = definition;
+    const viewed = implementation.kind === "view" ? args[implementation.of] : undefined;
+    if (!isTensor(viewed) || this.whole(viewed)?.storage !== whole.storage) return this.element(whole);
+    const result = elementOf(this, whole, viewed);
+    if (definition.gradient.kind !== "none" && !ambient.inference) {
+      const parent = viewed.state?.requiresGrad ? null : viewed.viewState, step = { definition, args, index };
+      result.viewState = {
+        base: parent === null ? viewed : parent.base,
+        steps: parent === null ? [step] : [...parent.steps, step],
+        version: viewed.storage.version,
+      };
+    }
+    return result;
+  }
+
+  /** Calls an op for each element of the batch: what has no rule. */
+  #eachApart({ definition, args, isBatched }: Apart): readonly Tensor[] {
+    const text =
+      `vmap: ${definition.name} has no rule for batches and runs for each element: ${this.size} calls`;
+    reportFallback("vmap", text, { silent: told.has(definition) });
+    told.add(definition);
+    const entry = entryOf(definition);
+    const found = Array.from({ length: this.size }, (_, k) => {
+      const own = mapTensors(entry, args, (tensor) => isBatched(tensor) ? ops.select(tensor, 0, k) : tensor);
+      return listOf(callResolved(definition, own));
+    });
+    const [first] = found;
+    if (!first) {
+      throw new DynError(`Expected a batch for ${definition.name}, which has no rule, but found none`);
+    }
+    return first.map((one, at) => {
+      const parts = found.flatMap((results) => results[at] ?? []);
+      if (!parts.every((part) => sameShape(part.shape, one.shape))) throw sizesDiffer(definition);
+      return ops.stack(parts, 0);
+    });
+  }
+
+  /** Makes a call out of place and writes what it gives into the whole batch of the target. */
+  #inPlace({ definition, args }: Call): Tensor {
+    const entry = entryOf(definition), tensors = tensorsOf(entry, args), [target] = tensors;
+    if (!target) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
+    if (!tensors.some((tensor) => this.whole(tensor))) return this.#plainInPlace({ definition, args });
+    const whole = this.whole(target);
+    if (!whole) {
+      throw new DynError(
+        `vmap: Expected a tensor with the batch to write by ${definition.name}_ but found one for all of its elements; ` +
+          "write out of place, or make the tensor from one of the batch (newZeros, clone)",
+      );
+    }
+    if (definition.implementation.kind === "view") return this.#viewInPlace(target, { definition, args });
+    const write = (call: Call) => {
+      const [result] = this.#unrecorded(() => this.#run(call));
+      if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
+      checkResult(result.layout, target.layout);
+      const src = this.whole(result) ?? result;
+      if (src !== whole) {
+        this.below(() => callResolvedInplace(OPS.copy, { self: whole, src, nonBlocking: false }));
+        target.storage.version++;
+      }
+    };
+    if (!(this.#records && recordsGrad(tensors) && isFloat(target.dtype))) {
+      write({ definition, args });
+      return target;
+    }
+    if (tensors.some((tensor) => flowsBelow(tensor, this))) {
+      throw new DynError(
+        `vmap: Expected ${definition.name} out of place where gradients of gradients are taken but found it in place`,
+      );
+    }
+    const run: Execute = ({ definition }, args) => this.#run({ definition, args });
+    this.run(() => recordInplace({ definition, args }, target, { run, write }));
+    return target;
+  }
+
+  #plainInPlace({ definition, args }: Call): Tensor {
+    const before = getRngState();
+    const result = this.below(() => callResolvedInplace(definition, args));
+    if (getRngState().offset !== before.offset && this.randomness !== "same") {
+      throw new DynError(
+        `vmap: Expected a tensor with the batch for the random ${definition.name}_ but found one for all of its ` +
+          'elements; pass randomness: "same", or make the tensor from one of the batch',
+      );
+    }
+    return result;
+  }
+
+  /** Views in place (squeeze_, t_) change the tensor's own layout. */
+  #viewInPlace(target: Tensor, call: Call): Tensor {
+    const [result] = this.#run(call);
+    if (!result || result.storage !== target.storage) {
+      throw new DynError(`Expected an alias for ${call.definition.name}_ but the layout needs a copy`);
+    }
+    target.layout = result.layout;
+    target.offset = result.offset;
+    if (target.viewState !== null) target.viewState = result.viewState;
+    else if (result.gradFn !== null) target.state = result.state;
+    target.storage.version++;
+    return target;
+  }
+}
+
+type Apart = Pick<BatchCall<Params, Tensor>, "definition" | "args"> & {
+  readonly isBatched: (tensor: Tensor) => boolean;
+};
+
+/** Ops of which users know that they have no rule. */
+const told = new Set<OpDefinition>();
+
+/** Whether gradients flow through the whole batch of a tensor. */
+function flowsBelow(tensor: Tensor, level: Level): boolean {
+  const whole = wholeOf(tensor, level);
+  return whole !== undefined && requiresGradBeneath(whole);
+}
+
+function sizesDiffer({ name }: OpDefinition): DynError {
+  return new DynError(
+    `vmap: Expected an op whose sizes are the same for all elements of a batch but found ${name}, whose sizes depend ` +
+      "on elements; use masks (where) or topk instead",
+  );
+}
+
+function checkRowMajor(tensors: ReadonlySet<Tensor>): void {
+  for (const tensor of tensors) {
+    if (!tensor.isContiguous() || tensor.storageOffset() !== 0) {
+      throw new DynError("vmap: Expected asStrided of row-major elements but found other memory");
+    }
+  }
+}
+
+function listOf(results: Tensor | readonly Tensor[]): readonly Tensor[] {
+  return isTensor(results) ? [results] : results;
+}

@@ -1,0 +1,48 @@
+/**
+ * One run of a function over a batch: what `vmap` is made of. Input: a function of tensors and tensors with the batch
+ * first; output: what it gives, with the batch first. Invariant: in compiled code a call is part of the graph around it.
+ */
+import { DynError } from "../../base/errors.ts";
+import type { Randomness } from "../../ops/batching/random.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+import { BatchingMode } from "./mode.ts";
+
+/** What a function gives over a batch. */
+export interface OverBatch {
+  readonly tensors: readonly Tensor[];
+  /** For each of them whether it has the batch: what does not depend on the arguments has none. */
+  readonly batched: readonly boolean[];
+}
+
+/** How a function runs over a batch. */
+export interface BatchOptions {
+  readonly size: number;
+  readonly randomness: Randomness;
+}
+
+/**
+ * Runs a function once for a whole batch: the first dimension of `wholes`, of which it sees one element. Throws DynError
+ * where it gives anything but a list of tensors.
+ */
+export function overBatch(
+  f: (...elements: readonly Tensor[]) => readonly unknown[],
+  wholes: readonly Tensor[],
+  { size, randomness }: BatchOptions,
+): OverBatch {
+  const mode = new BatchingMode(size, randomness);
+  const results = mode.run(() => f(...wholes.map((whole) => mode.element(whole))));
+  const found = results.map((result) => {
+    if (isTensor(result)) return { whole: mode.whole(result), result };
+    const what = result === null ? "null" : typeof result;
+    throw new DynError(`Expected a function that gives tensors in vmap but found ${what}`);
+  });
+  return {
+    tensors: found.map(({ whole, result }) => whole ?? result),
+    batched: found.map(({ whole }) => whole !== undefined),
+  };
+}
+
+/** Whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
+export function isTraced(): boolean {
+  return false;
+}

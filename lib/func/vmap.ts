@@ -1,0 +1,170 @@
+/**
+ * Functions over batches, as `torch.vmap`. Input: a function of single elements; output: one of batches of them, in which
+ * each op runs once over the whole batch. Invariant: the result for each element is what the function gives for it alone.
+ */
+import { type Trailing, trailing } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
+import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
+import { overBatch } from "../autograd/batches/over_batch.ts";
+import type { Randomness } from "../ops/batching/random.ts";
+import { ops } from "../tensor/eager.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import type { AnyFunction } from "./transforms.ts";
+
+/** Where the batch is: a dimension, null for none, or the same for the parts of an argument. */
+export type BatchDims = number | null | readonly BatchDims[] | { readonly [name: string]: BatchDims };
+
+/** How a function runs over a batch. */
+export interface VmapOptions {
+  /** Where arguments have the batch; 0 unless given. */
+  readonly inDims?: BatchDims;
+  /** Where results get it; 0 unless given. */
+  readonly outDims?: BatchDims;
+  /** Whether random ops are refused, draw for each element of the batch, or once for all. */
+  readonly randomness?: Randomness;
+  /** How many elements run at once; null: all of them. */
+  readonly chunkSize?: number | null;
+}
+
+type Given = Trailing<VmapOptions, ["inDims", "outDims", "randomness"]>;
+
+const NAMES = { positional: ["inDims", "outDims", "randomness"], named: ["chunkSize"] } as const;
+
+/** A tensor among arguments, and where it has the batch. */
+interface Placed {
+  readonly value: unknown;
+  readonly dim: number | null;
+}
+
+/** A function that runs `f` over a batch: over the dimension `inDims` of its arguments. Throws DynError for arguments without a batch. */
+export function vmap<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: Given
+): (...args: A) => unknown {
+  const options = trailing<VmapOptions>("vmap", NAMES, given);
+  const { inDims = 0, outDims = 0, randomness = "error", chunkSize = null } = options;
+  if (!["error", "different", "same"].includes(randomness)) {
+    throw new DynError(`Expected randomness out of error, different, same but found ${randomness}`);
+  }
+  if (chunkSize !== null && !(Number.isInteger(chunkSize) && chunkSize > 0)) {
+    throw new DynError(`Expected a positive chunkSize for vmap but found ${chunkSize}`);
+  }
+  return (...args) => {
+    const { leaves, spec } = flatten(args, isTensor);
+    const dims = dimsOf(args, inDims), placed = leaves.map((value, k) => place(value, dims[k] ?? null));
+    const size = sizeOf(placed), step = Math.min(chunkSize ?? size, Math.max(1, size));
+    const fronts = placed.flatMap(({ value, dim }) =>
+      isTensor(value) && dim !== null ? [ops.movedim(value, dim, 0)] : []
+    );
+    const form: Form = { spec: null, dims: [] };
+    const run = (...elements: readonly Tensor[]): readonly unknown[] => {
+      let next = 0;
+      const parts = placed.map(({ value, dim }) => dim === null ? value : elements[next++]);
+      const arranged = unflatten(spec, parts);
+      const result = Reflect.apply(f, undefined, Array.isArray(arranged) ? arranged : []);
+      const flat = flatten(result, isTensor);
+      form.spec = flat.spec;
+      form.dims = dimsOf(result, outDims);
+      return flat.leaves;
+    };
+    const runs: (readonly Tensor[])[] = [];
+    for (let from = 0; from === 0 || from < size; from += step) {
+      const length = Math.min(step, size - from);
+      const wholes = length === size
+        ? fronts
+        : fronts.map((front) => ops.slice(front, 0, from, from + length));
+      const { tensors, batched } = overBatch(run, wholes, { size: length, randomness });
+      runs.push(
+        tensors.map((tensor, k) =>
+          resultOf(tensor, { size: length, isBatched: batched[k] === true, dim: form.dims[k] ?? null })
+        ),
+      );
+    }
+    const [first = []] = runs;
+    const whole = first.map((one, k) => {
+      const dim = form.dims[k] ?? null;
+      return runs.length === 1 || dim === null ? one : ops.cat(runs.flatMap((each) => each[k] ?? []), dim);
+    });
+    return form.spec === null ? undefined : unflatten(form.spec, whole);
+  };
+}
+
+/** What the results of a function look like. */
+interface Form {
+  spec: TreeSpec | null;
+  dims: readonly (number | null)[];
+}
+
+/** The dimensions of the leaves of a value: one for all below it, or in its form. Throws DynError for another form. */
+function dimsOf(value: unknown, dims: BatchDims): (number | null)[] {
+  if (typeof dims === "number" || dims === null) return flatten(value, isTensor).leaves.map(() => dims);
+  if (Array.isArray(dims) && Array.isArray(value) && dims.length === value.length) {
+    return value.flatMap((each: unknown, k) => dimsOf(each, dims[k] ?? null));
+  }
+  if (isPlainObject(dims) && isPlainObject(value)) {
+    return Object.entries(value).flatMap(([name, each]) => {
+      const dim = Reflect.get(dims, name);
+      if (dim === undefined) {
+        throw new DynError(`Expected a batch dimension (or null) for ${name} but found none`);
+      }
+      return dimsOf(each, dim);
+    });
+  }
+  throw new DynError(
+    `Expected batch dimensions in the form of the values of vmap but found ${Deno.inspect(dims)}`,
+  );
+}
+
+/** Checks where a leaf has the batch. */
+function place(value: unknown, dim: number | null): Placed {
+  if (dim === null) return { value, dim };
+  if (!isTensor(value)) {
+    // One dimension for all arguments is meant for their tensors
+    return { value, dim: null };
+  }
+  const at = dim < 0 ? dim + value.ndim : dim;
+  if (!Number.isInteger(at) || at < 0 || at >= value.ndim) {
+    throw new DynError(`Expected inDims of vmap in [${-value.ndim}, ${value.ndim - 1}] but found ${dim}`);
+  }
+  return { value, dim: at };
+}
+
+/** The size of the batch. Throws DynError where there is none, or several. */
+function sizeOf(placed: readonly Placed[]): number {
+  const sizes = placed.flatMap(({ value, dim }) =>
+    isTensor(value) && dim !== null ? value.shape[dim] ?? [] : []
+  );
+  const [size] = sizes;
+  if (size === undefined) {
+    throw new DynError(
+      "Expected a tensor with a batch among the arguments of vmap but found none; see inDims",
+    );
+  }
+  if (sizes.some((each) => each !== size)) {
+    throw new DynError(`Expected one size of the batch of all tensors of vmap but found ${sizes.join(", ")}`);
+  }
+  return size;
+}
+
+/** A result of a function with the batch at a dimension: what does not depend on it is the same for all. */
+function resultOf(
+  tensor: Tensor,
+  { size, isBatched, dim }: {
+    readonly size: number;
+    readonly isBatched: boolean;
+    readonly dim: number | null;
+  },
+): Tensor {
+  if (dim === null) {
+    if (!isBatched) return tensor;
+    throw new DynError(
+      "Expected a result without the batch where outDims of vmap is null but found one with it",
+    );
+  }
+  const front = isBatched ? tensor : ops.expand(ops.unsqueeze(tensor, 0), [size, ...tensor.shape]);
+  const at = dim < 0 ? dim + front.ndim : dim;
+  if (!Number.isInteger(at) || at < 0 || at >= front.ndim) {
+    throw new DynError(`Expected outDims of vmap in [${-front.ndim}, ${front.ndim - 1}] but found ${dim}`);
+  }
+  return ops.movedim(front, 0, at);
+}

@@ -1,0 +1,55 @@
+/**
+ * Ops whose elements depend on those at their own places, over batches. Input: operands that broadcast against each
+ * other; output: results with the batch first. Invariant: types promote as those of one element of the batch do, where
+ * tensors of no dimension rank lower.
+ */
+import { isScalar, resultTypeOf } from "../promotion.ts";
+import type { TensorLike } from "../definition.ts";
+import type { ArgsOf, Params } from "../params.ts";
+import type { BatchCall, BatchRule } from "./call.ts";
+
+/** Operands that choose rather than take part: their type is no matter of promotion. */
+const CHOOSING: ReadonlySet<string> = new Set(["condition", "mask"]);
+
+/** The tensors of a call by parameter. */
+function operandsOf<T extends TensorLike>(
+  { definition, args }: BatchCall<Params, T>,
+): readonly (readonly [name: string, value: T])[] {
+  return Object.keys(definition.params).flatMap((name): (readonly [string, T])[] => {
+    const value = args[name];
+    return isTensorLike<T>(value) ? [[name, value]] : [];
+  });
+}
+
+function isTensorLike<T extends TensorLike>(value: unknown): value is T {
+  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
+}
+
+/** Widens operands to one rank and converts those whose type would rank otherwise with a batch. */
+function aligned<T extends TensorLike>(call: BatchCall<Params, T>): ArgsOf<Params, T> {
+  const operands = operandsOf(call), { o } = call;
+  const rank = Math.max(0, ...operands.map(([, value]) => call.rankOf(value)));
+  const promoting = operands.filter(([name]) => !CHOOSING.has(name));
+  const ranked = promoting.map(([, value]) => ({ shape: call.shapeOf(value), dtype: value.dtype }));
+  const numbers = Object.entries(call.definition.params).flatMap(([name, { kind }]) => {
+    const value = call.args[name];
+    return kind === "operand" && isScalar(value) ? [value] : [];
+  });
+  const mixes = ranked.some(({ shape }) => shape.length === 0) &&
+    new Set(ranked.map(({ dtype }) => dtype)).size > 1;
+  const common = mixes ? resultTypeOf([...ranked, ...numbers]) : null;
+  const changed: Record<string, ArgsOf<Params, T>[string]> = { ...call.args };
+  for (const [name, value] of operands) {
+    const converts = common !== null && !CHOOSING.has(name) && value.dtype !== common;
+    const wide = call.widened(value, rank);
+    changed[name] = converts ? o.to(wide, common) : wide;
+  }
+  return changed;
+}
+
+/** The rule of ops that broadcast their operands. */
+export const elementwise: BatchRule = {
+  apply<T extends TensorLike>(call: BatchCall<Params, T>): T | readonly T[] {
+    return call.run(aligned(call));
+  },
+};

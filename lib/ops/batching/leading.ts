@@ -1,0 +1,44 @@
+/**
+ * Ops over the last dimensions, to which a batch is one more of the dimensions before them. Input: a call; output: the
+ * same call with the batch first in all tensors. Invariant: what such an op reads of sizes in its arguments is theirs
+ * with the batch.
+ */
+import type { TensorLike } from "../definition.ts";
+import type { ArgsOf, Params } from "../params.ts";
+import type { BatchCall, BatchRule } from "./call.ts";
+
+/** Parameters that hold the whole shape of a result. */
+const WHOLE: ReadonlySet<string> = new Set(["inputSizes"]);
+
+/** The tensors of a call with the batch first, and at least one dimension besides. */
+export function raisedArguments<T extends TensorLike>(call: BatchCall<Params, T>): ArgsOf<Params, T> {
+  const changed: Record<string, ArgsOf<Params, T>[string]> = { ...call.args };
+  for (const [name, value] of Object.entries(call.args)) {
+    const { kind } = call.definition.params[name] ?? {};
+    if ((kind === "tensor" || kind === "operand") && isTensorLike<T>(value)) {
+      changed[name] = call.raised(value);
+    } else if (WHOLE.has(name) && Array.isArray(value)) changed[name] = [call.size, ...value];
+  }
+  return changed;
+}
+
+function isTensorLike<T extends TensorLike>(value: unknown): value is T {
+  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
+}
+
+/** The rule of ops over the last dimensions. */
+export const leading: BatchRule = {
+  apply: <T extends TensorLike>(call: BatchCall<Params, T>) => call.shapedRun(raisedArguments(call)),
+};
+
+/** The rule of ops along the dimension in a parameter. */
+export function along(param: string): BatchRule {
+  return {
+    apply<T extends TensorLike>(call: BatchCall<Params, T>): readonly T[] | null {
+      const dim = call.args[param], [first] = Object.keys(call.definition.params);
+      const self = call.args[first ?? ""];
+      if (typeof dim !== "number" || !isTensorLike<T>(self)) return null;
+      return call.shapedRun({ ...raisedArguments(call), [param]: call.axis(dim, self) });
+    },
+  };
+}

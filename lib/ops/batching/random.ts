@@ -1,0 +1,49 @@
+/**
+ * Random ops over batches. Input: a call and what is asked of randomness; output: elements that differ along the batch,
+ * or are the same. Invariant: one call draws once, however large the batch is.
+ */
+import { DynError } from "../../base/errors.ts";
+import type { TensorLike } from "../definition.ts";
+import type { ArgsOf, Params } from "../params.ts";
+import type { BatchCall } from "./call.ts";
+
+/** What random ops do along a batch: they are refused, draw for each element, or once for all. */
+export type Randomness = "error" | "different" | "same";
+
+/** Makes a random call. Throws DynError where it is not allowed, or cannot be the same for all. */
+export function drawn<T extends TensorLike>(
+  call: BatchCall<Params, T>,
+  randomness: Randomness,
+): readonly T[] {
+  const { definition, args, o } = call, { self, size, high } = args;
+  if (randomness === "error") {
+    throw new DynError(
+      `vmap: called random operation ${definition.name} while in randomness error mode; ` +
+        'pass randomness: "same" or "different" to say what is meant',
+    );
+  }
+  const all: ArgsOf<Params, T> = args;
+  if (isTensorLike<T>(self)) {
+    const { p } = args, isChance = definition.name === "bernoulli";
+    if (randomness === "different") {
+      const chance = isTensorLike<T>(p) ? call.widened(p, call.rankOf(self)) : p;
+      return call.run({ ...all, self: call.front(self), ...(isChance ? { p: chance ?? null } : {}) });
+    }
+    if (isChance && [self, p].some((x) => isTensorLike<T>(x) && call.isBatched(x))) {
+      throw new DynError(
+        'vmap: Expected probabilities without a batch for bernoulli with randomness: "same" but found one',
+      );
+    }
+    const one = call.isBatched(self) ? o.select(self, 0, 0) : self;
+    return call.run({ ...all, self: one }).map((result) => call.front(result));
+  }
+  if (randomness === "same") return call.run(all).map((result) => call.front(result));
+  // randint(high, size) has its size in the place of `high`
+  if (Array.isArray(size)) return call.run({ ...all, size: [call.size, ...size] });
+  if (Array.isArray(high)) return call.run({ ...all, high: [call.size, ...high] });
+  throw new DynError(`vmap: Expected a random op of known form but found ${definition.name}`);
+}
+
+function isTensorLike<T extends TensorLike>(value: unknown): value is T {
+  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
+}

@@ -1,0 +1,55 @@
+/**
+ * Reductions over batches. Input: a call over all dimensions or some; output: the call over those of each element of the
+ * batch. Invariant: the batch is never reduced.
+ */
+import type { TensorLike } from "../definition.ts";
+import { type Dim, product } from "../../sym/expr.ts";
+import { reducedDims } from "../shapes.ts";
+import { reductions } from "../reductions.ts";
+import { type BatchCall, over, type RuleOf } from "./call.ts";
+import type { ArgsOf, Params } from "../params.ts";
+
+/** What reductions over several dimensions have in common. */
+interface Reduction<T> {
+  readonly self: T;
+  readonly dim: number | readonly number[] | null;
+  readonly keepdim: boolean;
+}
+
+/** Makes a reduction over the dimensions of one element. */
+function reduced<P extends Params, T extends TensorLike>(
+  call: BatchCall<P, T>,
+  { self, dim, keepdim }: Reduction<T>,
+  others: ArgsOf<Params, T> = {},
+): readonly T[] {
+  const rank = call.rankOf(self), raised = call.raised(self);
+  // What has no dimension is reduced over the one that it gets, which is none of its result
+  const dims = rank === 0 ? [1] : reducedDims(dim, rank).map((d) => d + 1);
+  return call.shapedRun({ ...others, self: raised, dim: dims, keepdim: rank > 0 && keepdim });
+}
+
+/** Makes a reduction over one dimension, or over all elements in a row. */
+function reducedOne<P extends Params, T extends TensorLike>(
+  call: BatchCall<P, T>,
+  { self, dim, keepdim }: { readonly self: T; readonly dim: number | null; readonly keepdim: boolean },
+  others: ArgsOf<Params, T> = {},
+): readonly T[] {
+  const rank = call.rankOf(self), raised = call.raised(self);
+  const rows = dim === null ? call.o.reshape(raised, call.sizes([elementsOf(call.shapeOf(self))])) : raised;
+  const axis = dim === null || rank === 0 ? 1 : call.axis(dim, self);
+  return call.shapedRun({ ...others, self: rows, dim: axis, keepdim: dim !== null && rank > 0 && keepdim });
+}
+
+/** How many elements a shape has. */
+const elementsOf = (shape: readonly Dim[]): Dim => product(shape);
+
+export const reductionRules: readonly RuleOf[] = [
+  over(reductions.sum, { apply: (call) => reduced(call, call.args, { dtype: call.args.dtype }) }),
+  over(reductions.amax, { apply: (call) => reduced(call, call.args) }),
+  over(reductions.amin, { apply: (call) => reduced(call, call.args) }),
+  over(reductions.any, { apply: (call) => reduced(call, call.args) }),
+  over(reductions.all, { apply: (call) => reduced(call, call.args) }),
+  over(reductions.prod, { apply: (call) => reducedOne(call, call.args, { dtype: call.args.dtype }) }),
+  over(reductions.argmax, { apply: (call) => reducedOne(call, call.args) }),
+  over(reductions.argmin, { apply: (call) => reducedOne(call, call.args) }),
+];

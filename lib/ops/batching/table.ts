@@ -1,0 +1,113 @@
+/**
+ * How ops run over a batch. Input: a definition; output: its rule, or none: compositions run as their parts, others for
+ * each element of the batch. Invariant: every rule is that of an op of the table.
+ */
+import { InternalError } from "../../base/errors.ts";
+import type { OpDefinition } from "../definition.ts";
+import type { OpName } from "../generated.ts";
+import { OPS } from "../table.ts";
+import { arrangingRules } from "./arranging.ts";
+import type { BatchRule } from "./call.ts";
+import { elementwise } from "./elementwise.ts";
+import { indexingRules } from "./indexing.ts";
+import { along, leading } from "./leading.ts";
+import { matrixRules } from "./matrix.ts";
+import { reductionRules } from "./reductions.ts";
+import { viewRules } from "./views.ts";
+import { wholeRules } from "./wholes.ts";
+
+/** Ops that broadcast their operands besides those whose definitions say that elements come of their own places. */
+const BROADCASTING: readonly OpName[] = [
+  "isclose",
+  "square",
+  "round",
+  "logit",
+  "nanToNum",
+  "xlogy",
+  "xlog1py",
+  "nextafter",
+  "zerosLike",
+  "onesLike",
+  "emptyLike",
+  "fullLike",
+  "zero",
+  "frequencies",
+  "toDevice",
+  "gcd",
+  "lcm",
+  "chebyshevPolynomialT",
+  "chebyshevPolynomialU",
+  "chebyshevPolynomialV",
+  "chebyshevPolynomialW",
+  "hermitePolynomialH",
+  "hermitePolynomialHe",
+  "laguerrePolynomialL",
+  "legendrePolynomialP",
+  "shiftedChebyshevPolynomialT",
+  "shiftedChebyshevPolynomialU",
+  "shiftedChebyshevPolynomialV",
+  "shiftedChebyshevPolynomialW",
+];
+
+/** Ops over the last dimensions, whatever stands before these. */
+const LEADING: readonly OpName[] = [
+  "thresholdBackward",
+  "tril",
+  "triu",
+  "sortLast",
+  "firstOfSorted",
+  "constantPadNd",
+  "maxPoolOffsets",
+  "maxPoolBackward",
+  "windowSum",
+  "windowSumBackward",
+  "adaptiveMaxOffsets",
+  "inv",
+  "slogdet",
+  "singularFactors",
+  "backSubstitution",
+  "choleskyFactor",
+  "tallQr",
+  "completeQr",
+  "symmetricEigen",
+  "luFactorEx",
+  "permutationOf",
+  "matrixExp",
+];
+
+/** Ops along their dimension `dim`. */
+const ALONG: readonly OpName[] = [
+  "cumsum",
+  "cumprod",
+  "logcumsumexp",
+  "runningMax",
+  "runningMin",
+  "adaptiveSum",
+  "adaptiveSumBackward",
+];
+
+const rules = new Map<OpDefinition, BatchRule>();
+
+for (const definition of Object.values(OPS)) if (definition.elementwise) rules.set(definition, elementwise);
+for (const name of BROADCASTING) rules.set(OPS[name], elementwise);
+for (const name of LEADING) rules.set(OPS[name], leading);
+for (const name of ALONG) rules.set(OPS[name], along("dim"));
+for (
+  const { name, rule } of [
+    ...viewRules,
+    ...reductionRules,
+    ...indexingRules,
+    ...matrixRules,
+    ...arrangingRules,
+    ...wholeRules,
+  ]
+) {
+  const definition = Object.values(OPS).find((each) => each.name === name);
+  if (!definition) throw new InternalError(`Expected a rule of an op but found one of ${name}`);
+  rules.set(definition, rule);
+}
+
+/** How an op runs over a batch; undefined: for each of its elements. */
+export function batchRuleOf(definition: OpDefinition): BatchRule | undefined {
+  return rules.get(definition);
+}
