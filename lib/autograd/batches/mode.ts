@@ -234,7 +234,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     const whole = this.whole(target);
     if (!whole) {
       throw new DynError(
-        `vmap: Expected a tensor with the batch to write by ${definition.name}_ but found one for all of its elements; ` +
+        `Expected a tensor with the batch to write by ${definition.name}_ but found one for all of its elements; ` +
           "write out of place, or make the tensor from one of the batch (newZeros, clone)",
       );
     }
@@ -255,7 +255,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     }
     if (tensors.some((tensor) => flowsBelow(tensor, this))) {
       throw new DynError(
-        `vmap: Expected ${definition.name} out of place where gradients of gradients are taken but found it in place`,
+        `Expected ${definition.name} out of place where gradients of gradients are taken but found it in place`,
       );
     }
     const run: Execute = ({ definition }, args) => this.#run({ definition, args });
@@ -268,7 +268,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     const result = this.below(() => callResolvedInplace(definition, args));
     if (getRngState().offset !== before.offset && this.randomness !== "same") {
       throw new DynError(
-        `vmap: Expected a tensor with the batch for the random ${definition.name}_ but found one for all of its ` +
+        `Expected a tensor with the batch for the random ${definition.name}_ but found one for all of its ` +
           'elements; pass randomness: "same", or make the tensor from one of the batch',
       );
     }
@@ -305,7 +305,7 @@ function flowsBelow(tensor: Tensor, level: Level): boolean {
 
 function sizesDiffer({ name }: OpDefinition): DynError {
   return new DynError(
-    `vmap: Expected an op whose sizes are the same for all elements of a batch but found ${name}, whose sizes depend ` +
+    `Expected an op whose sizes are the same for all elements of a batch but found ${name}, whose sizes depend ` +
       "on elements; use masks (where) or topk instead",
   );
 }
@@ -313,7 +313,7 @@ function sizesDiffer({ name }: OpDefinition): DynError {
 function checkRowMajor(tensors: ReadonlySet<Tensor>): void {
   for (const tensor of tensors) {
     if (!tensor.isContiguous() || tensor.storageOffset() !== 0) {
-      throw new DynError("vmap: Expected asStrided of row-major elements but found other memory");
+      throw new DynError("Expected asStrided of row-major elements but found other memory");
     }
   }
 }

@@ -18,7 +18,7 @@ export function drawn<T extends TensorLike>(
   const { definition, args, o } = call, { self, size, high } = args;
   if (randomness === "error") {
     throw new DynError(
-      `vmap: called random operation ${definition.name} while in randomness error mode; ` +
+      `Expected no random op under vmap but found ${definition.name}, in randomness error mode; ` +
         'pass randomness: "same" or "different" to say what is meant',
     );
   }
@@ -31,7 +31,7 @@ export function drawn<T extends TensorLike>(
     }
     if (isChance && [self, p].some((x) => isTensorLike<T>(x) && call.isBatched(x))) {
       throw new DynError(
-        'vmap: Expected probabilities without a batch for bernoulli with randomness: "same" but found one',
+        'Expected probabilities without a batch for bernoulli with randomness: "same" but found one',
       );
     }
     const one = call.isBatched(self) ? o.select(self, 0, 0) : self;
@@ -41,7 +41,7 @@ export function drawn<T extends TensorLike>(
   // randint(high, size) has its size in the place of `high`
   if (Array.isArray(size)) return call.run({ ...all, size: [call.size, ...size] });
   if (Array.isArray(high)) return call.run({ ...all, high: [call.size, ...high] });
-  throw new DynError(`vmap: Expected a random op of known form but found ${definition.name}`);
+  throw new DynError(`Expected a random op of known form but found ${definition.name}`);
 }
 
 function isTensorLike<T extends TensorLike>(value: unknown): value is T {
