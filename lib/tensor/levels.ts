@@ -68,7 +68,7 @@ export function wholeOf(element: Tensor, level: Level): Tensor | undefined {
     byStorage.get(storage)?.filter((each) => isSame(each, { level, layout, offset })) ?? [];
   if (others.length > 0) {
     throw new DynError(
-      `${level.name}: Expected one history of a tensor but found ${
+      `Expected one history of a tensor under ${level.name} but found ${
         others.length + 1
       }, as detach and writes in place make ` +
         "them; write out of place",
