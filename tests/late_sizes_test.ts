@@ -12,6 +12,7 @@ import {
   compiler,
   config,
   DynError,
+  full,
   maskedSelect,
   nonzero,
 } from "../mod.ts";
@@ -530,4 +531,24 @@ Deno.test("check fails plainly as it does compiled", () => {
   assertThrows(() => compiler.check(false), DynError, "Expected a condition");
   assertThrows(() => compiler.check(false, () => "Expected more"), DynError, "Expected more");
   compiler.check(true, "Expected nothing");
+});
+
+Deno.test("types of new tensors follow from numbers that the graph computes, taken for no integers", () => {
+  const programs: ((x: Tensor) => unknown)[] = [
+    (x) => full([2], numberOf(x.sum())).add(x.mean()),
+    (x) => tensor([numberOf(x.sum()), 2]),
+    (x) => tensor(numberOf(x.max()) * 2),
+    (x) => full([2], x.sum().item() as number > 4),
+    (x) => full([2, 1], numberOf(x.sum()), { dtype: "float64" }),
+  ];
+  const calls = [floats(1.5, 2), floats(2.25, 7), floats(1, 2), floats(NaN, 1), floats(4.5, 1)];
+  config.patch(CAPTURED, () => {
+    for (const [k, run] of programs.entries()) {
+      for (const backend of ["eager", "aot_eager"]) {
+        const compiled = compile(run, { backend });
+        for (const x of calls) assertEquals(outcome(compiled, [x]), outcome(run, [x]), `${k} ${backend}`);
+        assertEquals(compiler.explain(run)(floats(1.5, 2)).graphBreakCount, 0, `${k}`);
+      }
+    }
+  });
 });

@@ -31,6 +31,7 @@ import { jointOfRegions } from "./regions.ts";
 import { simplify } from "./simplify.ts";
 import { inStages, needsStages } from "./stages.ts";
 import { traceForward } from "./trace.ts";
+import { noticeUnrolling } from "./unrolled.ts";
 
 /** The compilers behind `aotAutograd`. */
 export interface AotOptions {
@@ -150,6 +151,7 @@ function compilePair(
     const built = (regions ? jointOfRegions(captured, cut) : null) ??
       buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
     simplify(built);
+    if (regions) noticeUnrolling(built.graph);
     return built;
   });
   const { plan } = joint;

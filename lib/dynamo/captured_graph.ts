@@ -14,7 +14,6 @@ import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { modes } from "../tensor/tensor.ts";
-import { noticeUnrolling } from "./unrolled.ts";
 import { nextGraphName } from "./program.ts";
 import { SymbolicLimit } from "./trace/restart.ts";
 import { backendFailure, type Unit } from "./unit.ts";
@@ -33,7 +32,6 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
   const { options } = unit.program;
   output.finish(results);
   output.graph.lint();
-  noticeUnrolling(output.graph, unit.program, unit.title);
   const gm = new GraphModule(output.graph, output.attributes, graphRunner);
   const examples = output.inputs.map((input): unknown => {
     switch (input.kind) {

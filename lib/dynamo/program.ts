@@ -55,8 +55,6 @@ export class Program {
   called = false;
   /** Whether a warning has said that there are too many versions altogether. */
   isWarned = false;
-  /** Whether a warning has said that its loops are long. */
-  hasLongLoops = false;
   #shapes: ShapeMarks | null = null;
   /** Graph breaks so far, by cause and place. */
   readonly breaks: Set<string> = new Set();
@@ -93,7 +91,6 @@ export class Program {
     this.versions = 0;
     this.called = false;
     this.isWarned = false;
-    this.hasLongLoops = false;
     this.breaks.clear();
     this.uncompiled.clear();
   }

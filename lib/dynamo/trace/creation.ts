@@ -3,7 +3,7 @@
  * data and options; output: a traced tensor. Invariant: every call of the compiled function makes a new tensor,
  * so that writes to it do not show in later calls.
  */
-import { isFloat } from "../../base/dtype.ts";
+import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import {
   asTensor,
@@ -20,6 +20,7 @@ import { constant, TensorValue, UNDEFINED, type Value } from "../variables/value
 import type { ModelTable } from "./builtins/table.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { allElements, enumerableKeys, newArray } from "./objects.ts";
+import { assumeFraction } from "./graph_numbers.ts";
 import { typedElements } from "./typed_elements.ts";
 import { beginHistory } from "./begun_histories.ts";
 import { callOp } from "./tensor_ops.ts";
@@ -112,7 +113,7 @@ function create(
 
 /** A tensor of a type of floats with elements that the graph computes; null: there are none, or in no plain list. */
 function ofElements(m: Interpreter, data: Value, chosen: TensorOptions): Value | null {
-  const { dtype, device = null, requiresGrad } = chosen;
+  const { device = null, requiresGrad } = chosen, dtype = chosen.dtype ?? typeOfElements(m, data);
   if (!dtype || !isFloat(dtype)) return null;
   const options = m.options({ dtype: constant(dtype), device: constant(device) });
   const filled = (value: Value) => callOp(m, m.opNamed("full"), [newArray(m, []), value, options], false);
@@ -124,6 +125,21 @@ function ofElements(m: Interpreter, data: Value, chosen: TensorOptions): Value |
     made = callOp(m, m.opNamed("stack"), [newArray(m, list.map(filled))], false);
   }
   return made?.kind === "tensor" && requiresGrad ? beginHistory(m, made) : made;
+}
+
+/** The type of floats that numbers with a fraction have where none is asked for; null: there is none for certain. */
+function typeOfElements(m: Interpreter, data: Value): DType | null {
+  const list = data.kind === "object" && data.exotic.kind === "array" ? allElements(m, data) : [data];
+  if (!list.some(({ kind }) => kind === "item") || !list.every(isNumber)) return null;
+  const isKnown = list.some((each) => each.kind === "constant" && !Number.isInteger(each.value));
+  const isFraction = isKnown || list.some((each) => each.kind === "item" && assumeFraction(m.output, each));
+  return isFraction ? getDefaultDtype() : null;
+}
+
+function isNumber(value: Value): boolean {
+  return value.kind === "item"
+    ? value.number?.type === "number"
+    : value.kind === "constant" && typeof value.value === "number";
 }
 
 /** A new tensor with the elements of one that belongs to the graph. */

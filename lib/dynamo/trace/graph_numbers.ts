@@ -290,6 +290,29 @@ export function relyOn(output: OutputGraph, condition: ItemValue, message: strin
   append(output, NUMBER.check, { args: ["true", number.node, message], value: { kind: "unknown" } });
 }
 
+/**
+ * The program relies on a number being no integer, as types of new tensors do: 2.0 is 2 in JavaScript. A call in which it
+ * is one runs uncompiled. False where that has happened, and for numbers that are integers anyway.
+ */
+export function assumeFraction(output: OutputGraph, item: ItemValue): boolean {
+  const number = graphNumber(output, item);
+  if (number?.type !== "number" || number.dim !== null || !output.sizes.mayAssume) return false;
+  const whole = append(output, NUMBER.apply, {
+    args: ["trunc", number.node],
+    value: { kind: "number", dtype: "float64" },
+  });
+  append(output, NUMBER.check, {
+    args: [
+      "ne",
+      number.node,
+      whole,
+      "a number that is no integer, as the type of a new tensor follows from it",
+    ],
+    value: { kind: "unknown" },
+  });
+  return true;
+}
+
 function append(
   output: OutputGraph,
   target: string,

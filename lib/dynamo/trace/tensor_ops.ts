@@ -23,7 +23,7 @@ import { makeOpApi, nameResults } from "../../ops/api.ts";
 import { parseCall } from "../../ops/call.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { callDataDependent, isSeveral, tracedTensor } from "./data_dependent.ts";
-import { graphNumber, SCALAR_META, scalarOf, standsForNumber } from "./graph_numbers.ts";
+import { assumeFraction, graphNumber, SCALAR_META, scalarOf, standsForNumber } from "./graph_numbers.ts";
 import {
   constant,
   dataSlot,
@@ -58,7 +58,7 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
     number: (value) => scalarOperand(m, value),
-    item: (value, form) => itemOperand(m, value, form),
+    item: (value, form) => itemOperand(m, value, { form, of: definition.name }),
   };
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
   return callResolved(m, { definition, inplace: target.inplace || inplace }, parsed, { method });
@@ -69,7 +69,7 @@ const FILLS: ReadonlyMap<string, number> = new Map([["full", 1], ["fullLike", 1]
 
 /**
  * A new tensor of floats, filled with an element that the graph computes; null for other calls. Without a type the value
- * itself decides on one, since 2.0 is 2 in JavaScript.
+ * itself decides on one, since 2.0 is 2 in JavaScript: it is taken for no integer then.
  */
 function filledWithElement(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
   const at = FILLS.get(target.definition.name) ?? -1, value = args[at], [first] = args;
@@ -78,9 +78,18 @@ function filledWithElement(m: Interpreter, target: CallTarget, args: readonly Va
   const given = options?.kind === "object" ? m.plainProperty(options, "dtype") : null;
   const named = given?.kind === "constant" && typeof given.value === "string" ? given.value : null;
   const dtype = named ?? (first?.kind === "tensor" ? first.meta.dtype : null);
-  if (dtype === null || !isDType(dtype) || !isFloat(dtype)) return null;
-  const made = callOp(m, target, args.with(at, constant(0)), false);
-  return callOp(m, m.opNamed("fill_"), [made, value], true);
+  const fill = (like: number | boolean): Value => {
+    const made = callOp(m, target, args.with(at, constant(like)), false);
+    return callOp(m, m.opNamed("fill_"), [made, value], true);
+  };
+  if (dtype !== null) return isDType(dtype) && isFloat(dtype) ? fill(0) : null;
+  if (!isAbsent(given)) return null;
+  if (value.type === "boolean") return fill(false);
+  return assumeFraction(m.output, value) ? fill(0.5) : null;
+}
+
+function isAbsent(value: Value | null): boolean {
+  return value === null || (value.kind === "constant" && (value.value === undefined || value.value === null));
 }
 
 /** A new tensor at which a history begins, as `requiresGrad: true` asks for; null for other calls. */
@@ -218,10 +227,16 @@ function scalarOperand(m: Interpreter, value: NumberValue): GraphValue {
 }
 
 /** An element as an operand: a size, or a tensor without history that stands for a number. */
-function itemOperand(m: Interpreter, item: ItemValue, form: "operand" | "size"): GraphValue | Dim {
+function itemOperand(
+  m: Interpreter,
+  item: ItemValue,
+  { form, of }: { readonly form: "operand" | "size"; readonly of: string },
+): GraphValue | Dim {
   const { tensor } = item, number = graphNumber(m.output, item);
   if (number?.dim && (form === "size" || !number.signed)) return number.dim;
-  if (form === "size") return breakGraph("tensorItem", "a number that is no integer is a size or an index");
+  if (form === "size") {
+    return breakGraph("tensorItem", `a number that is no integer decides on the result of ${of}`);
+  }
   if (!tensor || !standsForNumber(tensor.meta.dtype)) {
     return new GraphValue(scalarOf(m.output, item), SCALAR_META);
   }

@@ -1,0 +1,59 @@
+/**
+ * Notices loops that a trace has unrolled into a very large graph, and whose rounds differ, so that compilers see them
+ * all. Input: the graph that they see, in which equal rounds are calls of one region; output: a warning, once for each
+ * line. Invariant: the graph stays as it is.
+ */
+import { isOwnFile } from "../base/errors.ts";
+import { logs } from "../base/logs.ts";
+import type { Graph, Node, Region, SourcePosition } from "../graph/node.ts";
+import { positionText } from "../graph/place.ts";
+
+/** Operations of a graph from which on its loops are looked at. */
+const MANY = 5000;
+
+/** How often a line has to have been passed to count as a loop. */
+const OFTEN = 100;
+
+/** Lines that have been told. */
+const told = new Set<string>();
+
+/** Says which line has been passed how often, where that makes a graph very large. */
+export function noticeUnrolling(graph: Graph): void {
+  const operations = seenOperations(graph);
+  if (operations.length < MANY) return;
+  const lines = new Map<string, { readonly place: SourcePosition; count: number }>();
+  for (const { meta: { stack, partition } } of operations) {
+    const place = stack.at(-1);
+    // Layers and optimisers of the library go through many modules and parameters by the same lines.
+    if (!place || partition === "backward" || isOwnFile(place.file)) continue;
+    const key = `${positionText(place)}:${place.column}`, known = lines.get(key);
+    if (known) known.count++;
+    else lines.set(key, { place, count: 1 });
+  }
+  const [most] = [...lines].toSorted(([, a], [, b]) => b.count - a.count);
+  if (!most || most[1].count < OFTEN || told.has(most[0])) return;
+  const [key, { place: { functionName, code, file, line }, count }] = most;
+  told.add(key);
+  logs.emit(
+    "perf_hints",
+    () =>
+      [
+        `${
+          functionName || "a function"
+        } is a graph of ${operations.length} operations, since a loop is unrolled ` +
+        `whose rounds are not alike: ${count} times`,
+        `  ${code} (${file}:${line})`,
+        "Its compilation takes long. Rounds that differ in the tensors they are given alone are compiled once: count with " +
+        "a tensor, write the loop with higherOrderOps.scan or whileLoop, or compile its body alone",
+      ].join("\n"),
+    "warning",
+  );
+}
+
+/** What compilers see of a graph: regions are seen once. */
+function seenOperations(graph: Graph): Node[] {
+  const regions = new Set<Region>();
+  for (const { meta: { region } } of graph.nodes) if (region) regions.add(region);
+  return [graph, ...[...regions].map((region) => region.graph)]
+    .flatMap(({ nodes }) => nodes.filter(({ op }) => op.startsWith("call_")));
+}
