@@ -12,6 +12,7 @@ import { buildJoint } from "../lib/aot/joint.ts";
 import { makeFx } from "../lib/autograd/make_fx.ts";
 import { FlowNetwork } from "../lib/aot/max_flow.ts";
 import { minCutPartition, type Partition, savingPartition } from "../lib/aot/partition.ts";
+import { metasOf } from "../lib/aot/recompute.ts";
 import { simplify } from "../lib/aot/simplify.ts";
 import { traceForward } from "../lib/aot/trace.ts";
 import { grad } from "../lib/autograd/engine.ts";
@@ -21,7 +22,7 @@ import { logs } from "../lib/base/logs.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
 import { GraphModule } from "../lib/graph/graph_module.ts";
 import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
-import { type Argument, Graph, type Node } from "../lib/graph/node.ts";
+import { type Argument, Graph, isList, Node } from "../lib/graph/node.ts";
 import {
   argumentsOfNode,
   isGraphValue,
@@ -183,6 +184,18 @@ Deno.test("matrix products are saved or read from inputs, never repeated", () =>
     graph.nodes.filter((node) => /^(matmul|mm|bmm)$/.test(node.target)).length;
   assertEquals(products(forward), 2);
   assertEquals(products(backward), 4);
+});
+
+Deno.test("scores of attention are computed again: sums and maxima of their rows are saved", () => {
+  const fn: Program = (q, k, v) => q!.matmul(k!).softmax(-1).matmul(v!);
+  const leaves = (length: number) => [leaf([length, 8]), leaf([8, length], 2), leaf([length, 8], 3)];
+  const savedBy = (length: number) => {
+    const { forward, saved, savedFrom } = partition(fn, leaves(length));
+    const [outputs = null] = forward.output.args, kept = isList(outputs) ? outputs.slice(savedFrom) : [];
+    return [saved.length, kept.map((node) => node instanceof Node ? metasOf(node)[0]?.shape : undefined)];
+  };
+  assertEquals(savedBy(1024), [5, [[1024, 1], [1024, 1]]]);
+  assertEquals(savedBy(512), [4, [[512, 512]]]);
 });
 
 Deno.test("logs show the joint graph and both halves", () => {

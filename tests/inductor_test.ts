@@ -7,7 +7,7 @@ import { InternalError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { contiguousMeta } from "../lib/graph/meta.ts";
 import { Graph } from "../lib/graph/node.ts";
-import { planMemory } from "../lib/inductor/memory.ts";
+import { planMemory } from "../lib/loops/memory.ts";
 import { cleaned as passed } from "../lib/inductor/graph_passes.ts";
 import { printGraph } from "../lib/graph/print.ts";
 import { printProgram } from "../lib/loops/print.ts";

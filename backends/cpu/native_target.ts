@@ -10,6 +10,7 @@ export const nativeTarget: Target = {
   lanes: true,
   threads: "nest",
   grid: null,
+  blockBytes: 1 << 19,
   kernelBuffers: Infinity,
   integers: 64,
   sizeLimit: Infinity,

@@ -14,6 +14,7 @@ export function wasmTarget(sizeLimit: number): Target {
     lanes: true,
     threads: "outermost",
     grid: null,
+    blockBytes: 0,
     kernelBuffers: Infinity,
     integers: 64,
     sizeLimit,

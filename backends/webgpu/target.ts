@@ -55,6 +55,7 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
           ? { rows: FAST_TILE.side, columns: FAST_TILE.side, busy: BUSY, depth: 64, step: FAST_TILE.depth }
           : { ...tilesOf(product), busy: BUSY, depth: DEPTH, step: 1 },
     },
+    blockBytes: 0,
     kernelBuffers,
     integers: 32,
     sizeLimit: Infinity,

@@ -1,7 +1,8 @@
 /**
  * What of a forward graph may be computed again in the backward. Input: the forward nodes of a joint graph and
  * what depends on tangents; output: the nodes that must be computed once only. Invariant: random ops, library
- * calls and reductions that shrink much are never recomputed. The heuristics follow
+ * calls and reductions that shrink much are never recomputed, but for products that spread: scores of attention, of which
+ * the backward gets the maxima and sums of rows, as flash attention (Dao et al. 2022) does. The heuristics follow
  * `min_cut_rematerialization_partition` of PyTorch's functorch.
  */
 import { itemSize } from "../base/dtype.ts";
@@ -15,6 +16,9 @@ import { hintOf } from "../sym/decide.ts";
 
 /** Chains of fusible ops are cut after so many ops, so that recomputation stays bounded. */
 const CHAIN_LIMIT = 100;
+
+/** A product with so many times the bytes of its operands, and no fewer than these, is computed again and not kept. */
+const SPREAD = { times: 8, bytes: 1 << 22 } as const;
 
 /** How a node is computed. */
 export type NodeKind = "pointwise" | "view" | "reduction" | "random" | "expensive" | "other";
@@ -96,8 +100,9 @@ export interface ForwardNodes {
 export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
   const { required, classifier } = forward;
   const banned = new Set<Node>();
+  const spread = spreadNodes(forward);
   for (const node of required) {
-    if (node.op !== "placeholder" && isCostly(node, forward)) banned.add(node);
+    if (node.op !== "placeholder" && !spread.has(node) && isCostly(node, forward)) banned.add(node);
   }
   // A view is repeated for nothing, and its memory is saved with what it views.
   const ban = (node: Node) => {
@@ -131,6 +136,23 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
     }
   }
   return banned;
+}
+
+/** Products that spread, and what is computed of their elements one by one. */
+function spreadNodes({ required, classifier }: ForwardNodes): Set<Node> {
+  const spread = new Set<Node>();
+  for (const node of required) {
+    const kind = classifier.kindOf(node), inputs = [...node.inputs()];
+    const follows = (kind === "pointwise" || kind === "view") && inputs.some((input) => spread.has(input));
+    if (follows || spreads(node, inputs)) spread.add(node);
+  }
+  return spread;
+}
+
+function spreads(node: Node, operands: readonly Node[]): boolean {
+  if (node.target !== "bmm" && node.target !== "mm") return false;
+  const bytes = bytesOf(node), read = operands.reduce((sum, operand) => sum + bytesOf(operand), 0);
+  return bytes >= SPREAD.bytes && bytes >= SPREAD.times * read;
 }
 
 function isCostly(node: Node, forward: ForwardNodes): boolean {

@@ -20,6 +20,7 @@ import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
 import { mapToGrid } from "./grid.ts";
 import { attachPrologues } from "./prologues.ts";
+import { blocksOfRows } from "./row_blocks.ts";
 import { separateLoops } from "./separate.ts";
 import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
@@ -54,6 +55,7 @@ export const PASSES: readonly Pass[] = [
   { name: "chunked_reductions", applies: ({ threads }) => threads !== "none", run: chunkedReductions },
   { name: "narrow", applies: () => true, run: narrowIntegers },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
+  { name: "row_blocks", applies: ({ blockBytes }) => blockBytes > 0, run: blocksOfRows },
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
 ];

@@ -67,6 +67,11 @@ export interface Target {
   readonly threads: ThreadSharing | "none";
   /** The grid of workgroups that loops are mapped to, which few results of long reductions would leave idle. */
   readonly grid: Grid | null;
+  /**
+   * Bytes that a thread may have for what products that are finished row by row hand on; 0: the library's products cannot
+   * be called on blocks of rows.
+   */
+  readonly blockBytes: number;
   /** How many buffers one kernel may touch. */
   readonly kernelBuffers: number;
   /** Bits of the widest integers that it computes with: where 32, int64 keeps its low ones. */

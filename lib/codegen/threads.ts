@@ -22,7 +22,7 @@ export function mapToThreads(program: Program, { threads }: Target): Program {
   if (threads === "none") return program;
   return replaceKernels(
     program,
-    (kernel) => [kernel.kind === "loops" ? mapped(kernel, threads) : kernel],
+    (kernel) => [kernel.kind === "loops" && !kernel.blocks ? mapped(kernel, threads) : kernel],
   );
 }
 

@@ -11,7 +11,7 @@ import { usesOf } from "../loops/uses.ts";
 import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { OutputValue } from "./lowering.ts";
-import { type Lifetime, planMemory } from "./memory.ts";
+import { type Lifetime, lifetimesOf, planMemory } from "../loops/memory.ts";
 import { measure } from "./metrics.ts";
 import { movedKernel } from "./moved_kernel.ts";
 import type { Storage } from "./tensors.ts";
@@ -31,17 +31,8 @@ export interface Parts {
 export function assembleProgram(
   { name, kernels, storages, outputIds, outputs, flag }: Parts,
 ): CompiledGraph {
-  const lifetimes = new Map<BufferId, { first: number; last: number }>();
-  const written = new Set<BufferId>();
-  kernels.forEach((kernel, at) => {
-    const uses = usesOf(kernel);
-    for (const buffer of uses.written) written.add(buffer);
-    for (const buffer of uses.all) {
-      const known = lifetimes.get(buffer);
-      if (known) known.last = at;
-      else lifetimes.set(buffer, { first: at, last: at });
-    }
-  });
+  const lifetimes = lifetimesOf(kernels);
+  const written = new Set(kernels.flatMap((kernel) => [...usesOf(kernel).written]));
   const isOutput = new Set(outputIds);
   const shown = new Set(outputs.flatMap((o) => o.kind === "tensor" ? [o.view.buffer] : []));
   const kept = storages.filter((s) =>

@@ -35,6 +35,7 @@ export function callRegion(
         return { buffer: internal(name, made.dtype, made.length), offset: 0 };
       }
       case "temporary":
+      case "local":
         return { buffer: internal(name, dtype, length), offset: 0 };
       default:
         return role satisfies never;

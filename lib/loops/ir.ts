@@ -29,7 +29,9 @@ export type BufferRole =
   /** Allocated by the caller, written by the program: wholly, unless `partly` says that some elements keep their value. */
   | { readonly kind: "output"; readonly partly?: boolean }
   /** Lives in the program's arena at this byte offset (a multiple of 64). */
-  | { readonly kind: "temporary"; readonly offset: Dim };
+  | { readonly kind: "temporary"; readonly offset: Dim }
+  /** Of one kernel or of those that run by blocks, each of whose threads has its own: small, and of known length. */
+  | { readonly kind: "local" };
 
 /** A loop counter with its trip count. */
 export interface Axis {
@@ -161,6 +163,17 @@ export type Statement =
 /** How many threads a kernel runs on, where a device has them and the choice was measured. */
 export type Team = "one" | "all";
 
+/**
+ * Blocks of a computation: neighbouring kernels that name the same run one after the other on each block, by one thread,
+ * and hand what they compute to each other in local buffers. Their loops and views are over the counters, too.
+ */
+export interface Blocks {
+  /** Counters of the blocks, which a team shares out as one. */
+  readonly axes: readonly Axis[];
+  /** As LoopKernel has it, of all kernels and blocks. */
+  readonly work: Dim;
+}
+
 /** One loop nest (or several in a row that share outer loops). */
 export interface LoopKernel {
   readonly kind: "loops";
@@ -172,6 +185,8 @@ export interface LoopKernel {
   readonly work?: Dim;
   /** How many invocations run a point of the grid together. Absent: one does. */
   readonly workgroup?: number;
+  /** Absent: it runs alone, on everything. */
+  readonly blocks?: Blocks;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
 }
@@ -240,6 +255,8 @@ export interface ExternKernel {
   readonly parts?: number;
   /** Absent: the device decides. */
   readonly team?: Team;
+  /** Absent: it runs alone, on everything. */
+  readonly blocks?: Blocks;
   readonly origins: readonly string[];
 }
 

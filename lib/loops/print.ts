@@ -133,7 +133,11 @@ interface KernelContext {
 
 function writeKernel(writer: TextWriter, { kernel, names, options }: KernelContext): void {
   names.startKernel();
-  const team = kernel.team ? ` on ${kernel.team === "one" ? "one thread" : "all threads"}` : "";
+  const thread = kernel.team ? ` on ${kernel.team === "one" ? "one thread" : "all threads"}` : "";
+  const counters = kernel.blocks?.axes.map(({ symbol, size }) =>
+    `${names.axis(symbol)} < ${names.dim(size)}`
+  );
+  const team = counters ? `${thread} by blocks ${counters.join(", ")}` : thread;
   if (kernel.kind === "loops") {
     const workgroup = kernel.workgroup === undefined ? "" : ` by workgroups of ${kernel.workgroup}`;
     writer.line(`loops ${kernel.name}${team}${workgroup}${originText(kernel.origins, options)}`);

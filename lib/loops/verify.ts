@@ -6,8 +6,18 @@
 import { isInteger, isSmall, type ValueType, valueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
-import type { ExternKernel, Loop, LoopKernel, Program, Prologue, Statement, ValueId } from "./ir.ts";
+import type {
+  BufferId,
+  ExternKernel,
+  Loop,
+  LoopKernel,
+  Program,
+  Prologue,
+  Statement,
+  ValueId,
+} from "./ir.ts";
 import { loadType } from "./record.ts";
+import { runTogether } from "./together.ts";
 import { usesOf } from "./uses.ts";
 import { admits, resultType, SCALAR_OPS } from "./scalar.ts";
 
@@ -32,6 +42,23 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
   for (const kernel of program.kernels) {
     if (kernel.kind === "loops") new KernelChecker(program, kernel).check();
     else checkExtern(program, kernel, fail);
+  }
+  checkLocals(program, fail);
+}
+
+/** What is local belongs to one kernel, or to neighbours that run by the same blocks. */
+function checkLocals({ buffers, kernels }: Program, fail: (message: string) => never): void {
+  const owners = new Map<BufferId, number>();
+  for (const [owner, group] of runTogether(kernels).entries()) {
+    for (const id of group.flatMap((kernel) => [...usesOf(kernel).all])) {
+      const buffer = buffers[id];
+      if (buffer?.role.kind !== "local") continue;
+      if (typeof buffer.length !== "number") fail(`Expected a known length of the local ${buffer.name}`);
+      if ((owners.get(id) ?? owner) !== owner) {
+        fail(`Expected the local ${buffer.name} in one place but found it in ${group[0]?.name}, too`);
+      }
+      owners.set(id, owner);
+    }
   }
 }
 
@@ -139,6 +166,7 @@ class KernelChecker {
 
   constructor(readonly program: Program, readonly kernel: LoopKernel) {
     this.#symbols = new Set(program.sizes);
+    for (const { symbol } of kernel.blocks?.axes ?? []) this.#symbols.add(symbol);
   }
 
   check(): void {

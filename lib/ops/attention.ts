@@ -24,20 +24,23 @@ function repeatHeads<T extends TensorLike>(o: OpApi<T>, x: T, heads: Dim): T {
   return o.repeatInterleave(x, specialize(floorDiv(heads, own)), -3);
 }
 
-/** What is added to scores: 0 where attention is allowed, −∞ where it is not; or a mask of numbers as it is. */
-function bias<T extends TensorLike>(
+/** Scores where attention is allowed, −∞ where it is not; or with a mask of numbers added. */
+function masked<T extends TensorLike>(
   o: OpApi<T>,
-  query: T,
-  at: { readonly mask: T | null; readonly causal: boolean; readonly keys: Dim },
-): T | null {
-  const { mask, causal, keys } = at;
+  scores: T,
+  { mask, causal }: { readonly mask: T | null; readonly causal: boolean },
+): T {
   if (causal) {
-    const rows = query.shape.at(-2) ?? 1;
-    const allowed = o.tril(o.ones([rows, keys], { dtype: "bool", device: query.device }));
-    return o.where(allowed, o.scalarTensor(0, { dtype: query.dtype, device: query.device }), -Infinity);
+    const [rows = 1, keys = 1] = scores.shape.slice(-2);
+    const allowed = o.tril(o.ones([rows, keys], { dtype: "bool", device: scores.device }));
+    return o.where(allowed, scores, -Infinity);
   }
-  if (mask === null || mask.dtype !== "bool") return mask;
-  return o.where(mask, o.scalarTensor(0, { dtype: query.dtype, device: query.device }), -Infinity);
+  if (mask === null) return scores;
+  if (mask.dtype !== "bool") return o.add(scores, mask);
+  return o.add(
+    scores,
+    o.where(mask, o.scalarTensor(0, { dtype: scores.dtype, device: scores.device }), -Infinity),
+  );
 }
 
 const scaledDotProductAttention = defineWideOp({
@@ -92,13 +95,11 @@ const scaledDotProductAttention = defineWideOp({
       const values = enableGqa ? repeatHeads(o, value, heads) : value;
       const factor = scale ?? 1 / Math.sqrt(specialize(query.shape.at(-1) ?? 1));
       const scores = o.mul(o.matmul(query, o.transpose(keys, -2, -1)), factor);
-      const added = bias(o, query, { mask: attnMask, causal: isCausal, keys: key.shape.at(-2) ?? 1 });
-      const masked = added ? o.add(scores, added) : scores;
-      const plain = o.softmax(masked, -1);
+      const hidden = attnMask !== null || isCausal;
+      const seen = masked(o, scores, { mask: attnMask, causal: isCausal });
+      const plain = o.softmax(seen, -1);
       // A row that is −∞ everywhere has no softmax
-      const weights = added
-        ? o.where(o.eq(o.amax(o.detach(masked), [-1], true), -Infinity), 0, plain)
-        : plain;
+      const weights = hidden ? o.where(o.eq(o.amax(o.detach(seen), -1, true), -Infinity), 0, plain) : plain;
       const kept = dropoutP > 0 ? o.dropout(weights, dropoutP, true) : weights;
       return o.matmul(kept, values);
     },

@@ -14,6 +14,9 @@ import {
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, print, type Sym } from "../../lib/sym/expr.ts";
 import type {
+  Axis,
+  BufferDecl,
+  Kernel,
   Loop,
   LoopKernel,
   Program,
@@ -22,6 +25,7 @@ import type {
   Statement,
   ValueId,
 } from "../../lib/loops/ir.ts";
+import { runTogether } from "../../lib/loops/together.ts";
 import { type Buffer, hostBuffer } from "./buffer.ts";
 import { runExtern } from "./extern.ts";
 import { castElement, type Element, type Precision, scalarFunction } from "./scalar.ts";
@@ -46,6 +50,7 @@ export function interpret(program: Program, call: ReferenceCall): void {
   const arena = new ArrayBuffer(evaluateDim(program.arenaBytes, symbols));
   const buffers = program.buffers.map((decl, id): Buffer => {
     const length = evaluateDim(decl.length, symbols);
+    if (decl.role.kind === "local") return hostBuffer(unknown(decl, length), decl.dtype, decl.name);
     if (decl.role.kind !== "temporary") {
       const array = given.get(id) ?? missing(`memory of ${decl.name}`);
       if (array.length < length) {
@@ -63,15 +68,44 @@ export function interpret(program: Program, call: ReferenceCall): void {
     return hostBuffer(hostArray(decl.dtype, arena, { byteOffset: offset, length }), decl.dtype, decl.name);
   });
   const { guard } = program;
-  for (const [at, kernel] of program.kernels.entries()) {
+  let at = 0;
+  for (const group of runTogether(program.kernels)) {
     if (guard?.after === at && buffers[guard.flag]?.get(0)) return;
-    if (kernel.kind === "loops") runLoops(kernel, { buffers, symbols, precision });
-    else {
-      for (const { nest } of kernel.prologues ?? []) runLoops(nest, { buffers, symbols, precision });
-      runExtern(kernel, buffers, (d) => evaluateDim(d, symbols));
-      if (kernel.epilogue) runLoops(kernel.epilogue, { buffers, symbols, precision });
+    at += group.length;
+    const [{ blocks } = {}] = group;
+    for (const counters of placesIn(blocks?.axes ?? [], symbols)) {
+      const own = program.buffers.map((decl, id): Buffer => {
+        const shared = buffers[id] ?? missing(`buffer b${id}`);
+        if (decl.role.kind !== "local") return shared;
+        return hostBuffer(unknown(decl, evaluateDim(decl.length, symbols)), decl.dtype, decl.name);
+      });
+      for (const kernel of group) runKernel(kernel, { buffers: own, symbols: counters, precision });
     }
   }
+}
+
+/** What nothing has been written to. */
+function unknown({ dtype }: BufferDecl, length: number): HostArray {
+  const bytes = new Uint8Array(length * itemSize(dtype)).fill(0xff);
+  return hostArray(dtype, bytes.buffer, { byteOffset: 0, length });
+}
+
+/** The values of symbols in each iteration of loops over axes. */
+function placesIn(axes: readonly Axis[], symbols: Map<Sym, number>): readonly Map<Sym, number>[] {
+  return axes.reduce<readonly Map<Sym, number>[]>(
+    (places, { symbol, size }) =>
+      places.flatMap((place) =>
+        Array.from({ length: evaluateDim(size, place) }, (_, at) => new Map(place).set(symbol, at))
+      ),
+    [symbols],
+  );
+}
+
+function runKernel(kernel: Kernel, run: Run): void {
+  if (kernel.kind === "loops") return runLoops(kernel, run);
+  for (const { nest } of kernel.prologues ?? []) runLoops(nest, run);
+  runExtern(kernel, run.buffers, (d) => evaluateDim(d, run.symbols));
+  if (kernel.epilogue) runLoops(kernel.epilogue, run);
 }
 
 function missing(what: string): never {

@@ -5,8 +5,17 @@
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { add, type Dim, mul, sub, type Sym, symbol } from "../../../lib/sym/expr.ts";
-import type { BufferDecl, BufferId, Loop, LoopKernel, Prologue, Statement } from "../../../lib/loops/ir.ts";
+import type {
+  BufferDecl,
+  BufferId,
+  Loop,
+  LoopKernel,
+  Prologue,
+  Statement,
+  Team,
+} from "../../../lib/loops/ir.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
+import type { Routine } from "../runtime_library.ts";
 import type { KernelNames, Range } from "./names.ts";
 import { NestPrinter } from "./nest.ts";
 import type { Need } from "./scalar.ts";
@@ -19,6 +28,8 @@ export interface KernelContext {
   sizeIndex(symbol: Sym): number;
   readonly need: Need;
   fold(text: string): void;
+  /** Adds a declaration in front of everything. */
+  declare(text: string): void;
 }
 
 /** A function to be run by a team. */
@@ -27,14 +38,25 @@ export interface KernelFunction {
   readonly body: string;
   /** What goes into the table of addresses, in order. */
   readonly buffers: readonly BufferId[];
+  /** And behind them. */
+  readonly routines: readonly Routine[];
   /** As LoopKernel has it; 0: one thread. */
   readonly work: Dim;
 }
 
 /** A loop kernel as a function. */
-export function printLoopKernel({ body, work = 0 }: LoopKernel, context: KernelContext): KernelFunction {
+export function printLoopKernel(
+  { body, work = 0, team }: LoopKernel,
+  context: KernelContext,
+): KernelFunction {
   const printed = bodyText(context, (out, names) => printer(body, context, { out, names }).statements(body));
-  return { ...printed, work };
+  return { ...printed, work: onTeam(work, team) };
+}
+
+/** The work of a kernel on the chosen team. One without work runs in order, whatever was chosen. */
+function onTeam(work: Dim, team: Team | undefined): Dim {
+  if (team === undefined || work === 0) return work;
+  return team === "one" ? 0 : 1e15;
 }
 
 /** A zero of which the compiler knows nothing. */
@@ -49,20 +71,25 @@ interface Parameters {
 const NONE: Parameters = { buffers: new Map(), counters: new Map() };
 
 /** Collects what a function refers to and puts its declarations in front. */
-function bodyText(
+export function bodyText(
   context: KernelContext,
   print: (out: TextWriter, names: KernelNames) => void,
   given: Parameters = NONE,
-): { body: string; buffers: BufferId[] } {
-  const buffers: BufferId[] = [], sizes = new Set<number>();
+): Omit<KernelFunction, "work"> {
+  const buffers: BufferId[] = [],
+    locals: BufferId[] = [],
+    routines: Routine[] = [],
+    sizes = new Set<number>();
+  const placeIn = <T>(list: T[], each: T): number => {
+    const at = list.indexOf(each);
+    return at < 0 ? list.push(each) - 1 : at;
+  };
   let usesNothing = false;
   const names: KernelNames = {
     buffer(id) {
       const parameter = given.buffers.get(id);
       if (parameter !== undefined) return parameter;
-      let at = buffers.indexOf(id);
-      if (at < 0) at = buffers.push(id) - 1;
-      return `p${at}`;
+      return isLocal(context.buffers[id]) ? `l${placeIn(locals, id)}` : `p${placeIn(buffers, id)}`;
     },
     size(symbol) {
       const at = context.sizeIndex(symbol);
@@ -74,20 +101,28 @@ function bodyText(
       return NOTHING;
     },
     need: context.need,
+    routine: (name) => `r${placeIn(routines, name)}`,
     fold: (text) => context.fold(text),
   };
   const out = new TextWriter();
   out.indent(() => print(out, names));
-  const declarations = buffers.map((id, i) => {
-    const type = MEMORY_TYPE[context.buffers[id]?.dtype ?? "float32"];
-    return `  ${type}* const p${i} = (${type}*) a[${i}];`;
-  });
+  const typeOf = (id: BufferId) => MEMORY_TYPE[context.buffers[id]?.dtype ?? "float32"];
+  const declarations = [
+    ...buffers.map((id, i) => `  ${typeOf(id)}* const p${i} = (${typeOf(id)}*) a[${i}];`),
+    ...routines.map((_, i) => `  void* const r${i} = a[${buffers.length + i}];`),
+    ...locals.map((id, i) => `  ${typeOf(id)} l${i}[${context.buffers[id]?.length}] ${ALIGNED};`),
+  ];
   for (const at of [...sizes].sort((x, y) => x - y)) declarations.push(`  const long s${at} = s[${at}];`);
   if (usesNothing) declarations.push(`  long ${NOTHING} = 0; __asm__("" : "+r"(${NOTHING}));`);
-  return { body: [...declarations, out.toString()].join("\n"), buffers };
+  return { body: [...declarations, out.toString()].join("\n"), buffers, routines };
 }
 
-function printer(
+const ALIGNED = "__attribute__((aligned(64)))";
+
+const isLocal = (buffer: BufferDecl | undefined): boolean => buffer?.role.kind === "local";
+
+/** Prints statements of a kernel. */
+export function printer(
   body: readonly Statement[],
   context: KernelContext,
   { out, names, ranges }: { out: TextWriter; names: KernelNames; ranges?: ReadonlyMap<Loop, Range> },

@@ -4,6 +4,7 @@ import type { ValueType } from "../../../lib/base/dtype.ts";
 import type { Advance } from "../../../lib/codegen/lane_runs.ts";
 import type { BufferId, Loop, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
+import type { Routine } from "../runtime_library.ts";
 import type { Need } from "./scalar.ts";
 
 /** The part [from, to) of a loop that is printed, as C++ expressions. */
@@ -22,6 +23,8 @@ export interface KernelNames {
   nothing(): string;
   size(symbol: Sym): string;
   readonly need: Need;
+  /** The address of a library routine. */
+  routine(name: Routine): string;
   /** Declares a reduction function, by its text. */
   fold(text: string): void;
 }

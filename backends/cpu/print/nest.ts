@@ -7,6 +7,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { type DType, type ValueType, valueType } from "../../../lib/base/dtype.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import {
+  type Axis,
   type BufferDecl,
   type BufferId,
   isPosition,
@@ -185,10 +186,10 @@ export class NestPrinter implements StatementPrinter {
   }
 
   /** Loops right inside of each other that a team shares out as one. */
-  #team(loops: readonly Loop[], body: readonly Statement[]): void {
-    const parts = loops.map(({ axis }) => ({
-      name: this.axis(axis.symbol),
-      size: `(${this.index(axis.size)})`,
+  team(axes: readonly Axis[], body: () => void): void {
+    const parts = axes.map(({ symbol, size }) => ({
+      name: this.axis(symbol),
+      size: `(${this.index(size)})`,
     }));
     this.out.line(`const long total = ${parts.map((p) => p.size).join(" * ")};`);
     this.out.block("for (long w = total * t / nt; w < total * (t + 1) / nt; w++) {", () => {
@@ -196,14 +197,17 @@ export class NestPrinter implements StatementPrinter {
         const below = parts.slice(i + 1).map((q) => ` / ${q.size}`).join("");
         this.out.line(`const long ${p.name} = w${below}${i > 0 ? ` % ${p.size}` : ""};`);
       });
-      this.statements(body);
+      body();
     });
   }
 
   #loop(loop: Loop): void {
     if (loop.share === "team") {
       const loops = teamOf(loop), size = this.index(loop.axis.size);
-      if (loops.length > 1) return this.#team(loops, loops.at(-1)?.body ?? []);
+      if (loops.length > 1) {
+        const inner = loops.at(-1)?.body ?? [];
+        return this.team(loops.map(({ axis }) => axis), () => this.statements(inner));
+      }
       if (loop.vector) {
         this.out.line(`const long groups = (${size} + 15) / 16, from = groups * t / nt * 16;`);
         this.out.line(`const long end = groups * (t + 1) / nt * 16, to = end < ${size} ? end : ${size};`);

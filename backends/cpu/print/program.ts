@@ -7,12 +7,14 @@
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
-import type { BufferId, ExternKernel, LoopKernel, Program, Team } from "../../../lib/loops/ir.ts";
+import type { BufferId, ExternKernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
+import { runTogether } from "../../../lib/loops/together.ts";
 import type { Routine } from "../runtime_library.ts";
+import { printBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
 import { printExtern } from "./extern.ts";
 import { FUNCTION_PRELUDE, ScalarFunctions } from "./functions.ts";
-import { type KernelContext, printLoopKernel } from "./kernel.ts";
+import { type KernelContext, type KernelFunction, printLoopKernel } from "./kernel.ts";
 import { MEMORY_TYPE, printIndex } from "./types.ts";
 
 /** A printed program. */
@@ -103,7 +105,7 @@ OUTL void run(Kernel k, void* const* a, const long* s, long threads, double work
 
 /** Prints a program. */
 export function printProgram(program: Program): PrintedProgram {
-  const functions = new ScalarFunctions(), folds = new Set<string>();
+  const functions = new ScalarFunctions(), folds = new Set<string>(), declarations = new Set<string>();
   const context: KernelContext = {
     buffers: program.buffers,
     sizeIndex(symbol) {
@@ -113,6 +115,7 @@ export function printProgram(program: Program): PrintedProgram {
     },
     need: functions.need,
     fold: (text) => void folds.add(text),
+    declare: (text) => void declarations.add(text),
   };
   const kernels = new Map<string, string>();
   const kernelOf = (signature: string, body: string): string => {
@@ -122,26 +125,35 @@ export function printProgram(program: Program): PrintedProgram {
     return name;
   };
   const routines: Routine[] = [];
-  const declarations = new Set<string>();
+  const routine = (name: Routine): string => {
+    if (!routines.includes(name)) routines.push(name);
+    return `routine[${routines.indexOf(name)}]`;
+  };
   const isLong = program.kernels.length > LONG;
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
   type NameOf = (id: BufferId) => string;
-  const loopKernel = (kernel: LoopKernel, lines: TextWriter, nameOf: NameOf): void => {
-    const { body, buffers, work } = printLoopKernel(kernel, context);
-    const name = kernelOf(`${KERNEL}, const long* s, long t, long nt)`, body);
-    const effort = workText(onTeam(work, kernel.team), sizeText), a = buffers.map(nameOf).join(", ") || "0";
+  const teamKernel = (made: KernelFunction, lines: TextWriter, nameOf: NameOf): void => {
+    const name = kernelOf(`${KERNEL}, const long* s, long t, long nt)`, made.body);
+    const table = [...made.buffers.map(nameOf), ...made.routines.map((each) => `(void*) ${routine(each)}`)];
+    const effort = workText(made.work, sizeText), a = table.join(", ") || "0";
     lines.line(`{ void* const a[] = {${a}}; run(${name}, a, s, threads, ${effort}); }`);
   };
-  const calls = program.kernels.map((kernel): PrintedCall => {
-    const lines = new TextWriter(), buffers: BufferId[] = [];
+  const groups = runTogether(program.kernels);
+  const calls = groups.map((group): PrintedCall => {
+    const lines = new TextWriter(), buffers: BufferId[] = [], [kernel] = group;
     const nameOf = (id: BufferId): string => {
       if (!buffers.includes(id)) buffers.push(id);
       return `b${isLong ? buffers.indexOf(id) : id}`;
     };
-    if (kernel.kind === "loops") loopKernel(kernel, lines, nameOf);
-    else externKernel(kernel, lines, nameOf);
-    const origins = kernel.origins.map((origin) => `${ORIGIN}${origin.replaceAll("\n", " ")}`);
-    return { origins, text: lines.toString(), buffers };
+    if (kernel?.blocks) teamKernel(printBlocks(group, kernel.blocks, context), lines, nameOf);
+    else if (kernel?.kind === "loops") teamKernel(printLoopKernel(kernel, context), lines, nameOf);
+    else if (kernel) externKernel(kernel, lines, nameOf);
+    const origins = [...new Set(group.flatMap((each) => each.origins))];
+    return {
+      origins: origins.map((origin) => `${ORIGIN}${origin.replaceAll("\n", " ")}`),
+      text: lines.toString(),
+      buffers,
+    };
   });
   function externKernel(kernel: ExternKernel, lines: TextWriter, nameOf: NameOf): void {
     printExtern(kernel, {
@@ -150,10 +162,7 @@ export function printProgram(program: Program): PrintedProgram {
       buffer: nameOf,
       size: sizeText,
       nest: (parameters, body) => kernelOf(`OUTL void (void* context, ${parameters})`, body),
-      routine(name) {
-        if (!routines.includes(name)) routines.push(name);
-        return `routine[${routines.indexOf(name)}]`;
-      },
+      routine,
       declare: (text) => void declarations.add(text),
     });
   }
@@ -174,8 +183,10 @@ export function printProgram(program: Program): PrintedProgram {
       part.map((f, i) => [f.name, `((const Kernel*) routine[${routines.length + p}])[${i}]`] as const)
     ),
   );
+  const { guard } = program;
   const entry = entryText(program, layout, {
     calls,
+    guard: guard && { ...guard, after: runTogether(program.kernels.slice(0, guard.after)).length },
     routines: routines.length + parts.length,
     kernels: inPart,
     size: sizeText,
@@ -237,12 +248,6 @@ extern "C" __attribute__((visibility("default"))) const Kernel* dyn_entry() { re
 `;
 }
 
-/** The work of a kernel on the chosen team. One without work runs in order, whatever was chosen. */
-function onTeam(work: Dim, team: Team | undefined): Dim {
-  if (team === undefined || work === 0) return work;
-  return team === "one" ? 0 : 1e15;
-}
-
 const ORIGIN = "// from ";
 
 function workText(work: Dim, size: (d: Dim) => string): string {
@@ -251,6 +256,8 @@ function workText(work: Dim, size: (d: Dim) => string): string {
 
 interface EntryParts {
   readonly calls: readonly PrintedCall[];
+  /** With the number of calls in front of the decision. */
+  readonly guard: ProgramGuard | undefined;
   readonly routines: number;
   /** Definitions of the kernels that stand in parts, by name. */
   readonly kernels: ReadonlyMap<string, string>;
@@ -259,10 +266,10 @@ interface EntryParts {
 }
 
 function entryText(program: Program, layout: FrameLayout, entry: EntryParts): string {
-  const { calls, routines, kernels, size, isLong } = entry, { buffers, guard } = program;
+  const { calls, guard, routines, kernels, size, isLong } = entry, { buffers } = program;
   const placeOf = (id: BufferId): number | null => {
     const { role: { kind } = { kind: "temporary" } } = buffers[id] ?? {};
-    if (kind === "temporary") return null;
+    if (kind === "temporary" || kind === "local") return null;
     return kind === "input"
       ? layout.inputs + program.inputs.indexOf(id)
       : layout.outputs + program.outputs.indexOf(id);
@@ -284,6 +291,7 @@ function entryText(program: Program, layout: FrameLayout, entry: EntryParts): st
     out.line(`char* const arena = ${address(layout.arena)};`);
     if (sequence) return;
     buffers.forEach(({ role, dtype }, id) => {
+      if (role.kind === "local") return;
       const type = MEMORY_TYPE[dtype], place = placeOf(id);
       const at = place !== null
         ? address(place)

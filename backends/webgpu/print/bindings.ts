@@ -97,6 +97,9 @@ export class Bindings {
     const owner = this.#ownerOf(id), { role } = this.#declaration(owner);
     if (role.kind === "temporary") return { kind: "arena", written };
     if (this.options.placement.packed.has(id)) return { kind: "pack", written };
+    if (role.kind === "local") {
+      throw new InternalError(`Expected memory but found the local buffer b${owner}`);
+    }
     const list = role.kind === "input" ? this.program.inputs : this.program.outputs;
     return { kind: role.kind, position: list.indexOf(owner), written };
   }

@@ -5,6 +5,9 @@
  * only with buffers of the very same size.
  */
 import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
+import type { BufferId, Kernel } from "./ir.ts";
+import { runTogether } from "./together.ts";
+import { usesOf } from "./uses.ts";
 
 const ALIGNMENT = 64;
 
@@ -13,6 +16,21 @@ export interface Lifetime {
   readonly bytes: Dim;
   readonly first: number;
   readonly last: number;
+}
+
+/** When each buffer is first and last touched. Kernels that run by blocks are one. */
+export function lifetimesOf(
+  kernels: readonly Kernel[],
+): ReadonlyMap<BufferId, { readonly first: number; readonly last: number }> {
+  const lifetimes = new Map<BufferId, { readonly first: number; last: number }>();
+  for (const [time, group] of runTogether(kernels).entries()) {
+    for (const buffer of group.flatMap((kernel) => [...usesOf(kernel).all])) {
+      const known = lifetimes.get(buffer);
+      if (known) known.last = time;
+      else lifetimes.set(buffer, { first: time, last: time });
+    }
+  }
+  return lifetimes;
 }
 
 export interface MemoryPlan {

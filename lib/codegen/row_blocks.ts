@@ -1,0 +1,213 @@
+/**
+ * Products that are finished row by row, as attention is: a product of matrices, the kernels that reduce and change its
+ * rows, and the product with these rows that follows run one after the other on blocks of rows. What lies between them is
+ * local to a thread, so that a large matrix of scores is never in memory as a whole. Input: a program whose loops are as a
+ * target prints them; output: one with such kernels in blocks. Invariant: every element is computed as before; kernels
+ * change places only where neither reads or writes what the other writes.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { hintOf } from "../sym/decide.ts";
+import { add, type Dim, floorDiv, min, mul, product, sub } from "../sym/expr.ts";
+import type { BufferDecl, BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
+import { laidOut } from "./arena.ts";
+import { axisOf } from "./cut_loop.ts";
+import { withoutHidden } from "./hidden_columns.ts";
+import {
+  type ByRows,
+  productByRows,
+  type RowBlock,
+  rowKernel,
+  type RowSpace,
+  type Widths,
+} from "./row_form.ts";
+import type { Target } from "./target.ts";
+
+/** Deeper products take so long that memory between them does not matter, and their operands are packed once for all rows. */
+const MOST_DEPTH = 256;
+/** Smaller results stay in the caches anyway. */
+const LEAST_ELEMENTS = 1 << 14;
+/** Rows that are worth a product, and as many as make blocks for many threads. */
+const LEAST_ROWS = 8, FEW_ROWS = 32;
+/** Blocks that keep threads busy. */
+const BUSY = 32;
+/** How many kernels behind a product are looked at for those that finish it. */
+const REACH = 16;
+
+/** The program with products finished row by row. */
+export function blocksOfRows(program: Program, { blockBytes }: Target): Program {
+  let found = program;
+  for (let at = 0; at < found.kernels.length; at++) found = blocksFrom(found, at, blockBytes) ?? found;
+  return found === program ? program : laidOut(found);
+}
+
+/** A product and the kernels behind it. */
+class Chain {
+  readonly steps: ByRows[] = [];
+  /** Of the buffers that steps hand to each other. */
+  widths: Widths = new Map();
+  /** Kernels in between that have to do with others only, and those that have to wait. */
+  readonly before: Kernel[] = [];
+  readonly after: Kernel[] = [];
+  readonly #own = new Uses();
+  readonly #waiting = new Uses();
+
+  constructor(readonly program: Program, readonly space: RowSpace) {}
+
+  /** Takes a kernel into the chain; false where it has nothing to do with it, or does not work by rows. */
+  join(kernel: Kernel): boolean {
+    const { space, widths, steps } = this, { all } = usesOf(kernel);
+    const follows = steps.length === 0 || [...all].some((buffer) => widths.has(buffer));
+    const others = [...all].some((buffer) => this.#own.written.has(buffer) && !widths.has(buffer));
+    if (!follows || others || this.#meets(kernel, this.#waiting)) return false;
+    if (kernel.kind === "loops") return this.#push(kernel, rowKernel(kernel, space, widths));
+    const { epilogue, prologues = [], ...call } = kernel, step = productByRows(call, space, widths);
+    if (!step || !prologues.every(({ nest }) => this.#isApart(nest))) return false;
+    for (const { nest } of prologues) this.before.push(nest);
+    this.#push(call, step);
+    if (epilogue && !this.join(epilogue)) this.pass(epilogue);
+    return true;
+  }
+
+  #push(kernel: Kernel, step: ByRows | undefined): boolean {
+    if (!step) return false;
+    this.steps.push(step);
+    this.widths = step.widths;
+    this.#own.add(kernel);
+    return true;
+  }
+
+  /** Puts a kernel in front of the chain where it has nothing to do with it, else behind. */
+  pass(kernel: Kernel): void {
+    if (this.#isApart(kernel)) this.before.push(kernel);
+    else {
+      this.after.push(kernel);
+      this.#waiting.add(kernel);
+    }
+  }
+
+  #isApart(kernel: Kernel): boolean {
+    return !this.#meets(kernel, this.#waiting) && !this.#meets(kernel, this.#own);
+  }
+
+  /** Whether one writes what the other reads or writes. Inputs may share memory with each other. */
+  #meets(kernel: Kernel, others: Uses): boolean {
+    const { all, written } = usesOf(kernel);
+    const isInput = (buffer: BufferId) => this.program.buffers[buffer]?.role.kind === "input";
+    const meets = (writes: ReadonlySet<BufferId>, uses: ReadonlySet<BufferId>) =>
+      [...writes].some((buffer) => uses.has(buffer) || (isInput(buffer) && [...uses].some(isInput)));
+    return meets(written, others.all) || meets(others.written, all);
+  }
+}
+
+/** What several kernels touch. */
+class Uses {
+  readonly all: Set<BufferId> = new Set();
+  readonly written: Set<BufferId> = new Set();
+
+  add(kernel: Kernel): void {
+    const { all, written } = usesOf(kernel);
+    for (const buffer of all) this.all.add(buffer);
+    for (const buffer of written) this.written.add(buffer);
+  }
+}
+
+/** The program with the product at a place in blocks; undefined where it is not finished row by row. */
+function blocksFrom(program: Program, at: number, blockBytes: number): Program | undefined {
+  const { kernels, guard } = program, start = kernels[at];
+  const scores = start?.kind === "extern" && !start.blocks ? scoresOf(start) : undefined;
+  if (!scores) return undefined;
+  const chain = new Chain(program, scores.space);
+  let end = at, closed = false;
+  for (; end < kernels.length && end <= at + REACH && !closed; end++) {
+    const kernel = kernels[end];
+    if (!kernel || kernel.blocks || (end > at && guard?.after === end)) return undefined;
+    const joins = chain.join(kernel);
+    if (!joins && end === at) return undefined;
+    if (!joins) chain.pass(kernel);
+    closed = joins && end > at && kernel.kind === "extern";
+  }
+  if (!closed) return undefined;
+  const others = [...kernels.slice(0, at), ...kernels.slice(end), ...chain.before, ...chain.after];
+  const outside = new Set(others.flatMap((kernel) => [...usesOf(kernel).all]));
+  const isLocal = (id: BufferId) =>
+    program.buffers[id]?.role.kind === "temporary" && chain.widths.has(id) && !outside.has(id);
+  const rows = isLocal(scores.buffer) ? rowsOfBlock(chain, isLocal, blockBytes) : 0;
+  const made = rows < LEAST_ROWS
+    ? undefined
+    : inBlocks(chain, { rows, columns: chain.widths.get(scores.buffer) ?? 0, isLocal, work: scores.work });
+  if (!made) return undefined;
+  const replaced = [...chain.before, ...made, ...chain.after];
+  return {
+    ...program,
+    buffers: program.buffers.map((buffer, id): BufferDecl =>
+      isLocal(id)
+        ? { ...buffer, length: rows * (chain.widths.get(id) ?? 0), role: { kind: "local" } }
+        : buffer
+    ),
+    kernels: [...kernels.slice(0, at), ...replaced, ...kernels.slice(end)],
+    guard: guard &&
+      { ...guard, after: guard.after > at ? guard.after + replaced.length - (end - at) : guard.after },
+  };
+}
+
+interface Scores {
+  readonly buffer: BufferId;
+  readonly space: RowSpace;
+  /** Multiplications. */
+  readonly work: Dim;
+}
+
+/** A product whose result is large against the depth of its sums. */
+function scoresOf({ call, inputs: [a], outputs: [out] }: ExternKernel): Scores | undefined {
+  if (call.op !== "matmul" || call.accumulate || !a || !out) return undefined;
+  const [columns = 1, rows = 1, batch = 1] = out.shape.toReversed(), depth = a.shape.at(-1) ?? 1;
+  const elements = product(out.shape);
+  if (hintOf(depth) > Math.min(MOST_DEPTH, hintOf(columns)) || hintOf(elements) < LEAST_ELEMENTS) {
+    return undefined;
+  }
+  return { buffer: out.buffer, space: { batch, rows }, work: mul(elements, depth) };
+}
+
+/** How many rows of the local buffers there is room for, as long as there are blocks for all threads. */
+function rowsOfBlock(
+  { widths, space, program }: Chain,
+  isLocal: (buffer: BufferId) => boolean,
+  blockBytes: number,
+): number {
+  let bytes = 0;
+  for (const [id, width] of widths) {
+    if (isLocal(id)) bytes += width * itemSize(program.buffers[id]?.dtype ?? "float64");
+  }
+  let rows = 2 ** Math.floor(Math.log2(blockBytes / bytes));
+  const all = hintOf(space.rows), batch = hintOf(space.batch);
+  while (rows > FEW_ROWS && batch * Math.ceil(all / rows) < BUSY) rows /= 2;
+  return typeof space.rows === "number" ? Math.min(rows, space.rows) : rows;
+}
+
+/** The steps on blocks of so many rows; undefined where there is but one. */
+function inBlocks(
+  { steps, space }: Chain,
+  { rows, columns, isLocal, work }: {
+    readonly rows: number;
+    /** Of the first product. */
+    readonly columns: number;
+    readonly isLocal: (buffer: BufferId) => boolean;
+    readonly work: Dim;
+  },
+): Kernel[] | undefined {
+  const matrix = axisOf("b", space.batch), part = axisOf("p", floorDiv(sub(space.rows, 1 - rows), rows));
+  const axes = [matrix, part].filter(({ size }) => size !== 1);
+  if (axes.length === 0) return undefined;
+  const first = part.size === 1 ? 0 : mul(part.symbol, rows), left = sub(space.rows, first);
+  const even = typeof space.rows === "number" && space.rows % rows === 0;
+  const block: RowBlock = {
+    ...space,
+    matrix: matrix.size === 1 ? 0 : matrix.symbol,
+    first,
+    count: even ? rows : min(rows, left),
+  };
+  const blocks = { axes, work }, kernels = steps.map(({ forBlock }) => forBlock(block, isLocal));
+  const end = add(first, rows);
+  return withoutHidden(kernels, { end, columns, isLocal }).map((kernel) => ({ ...kernel, blocks }));
+}

@@ -1,0 +1,200 @@
+/**
+ * Which rows of a product a kernel works on. Input: a loop kernel, and the buffers that hold so many elements for each
+ * row; output: the kernel for some of the rows, where each iteration of its outer loops touches one row of these buffers.
+ * Rows are counted through the whole batch.
+ */
+import { provablyEqual } from "../sym/decide.ts";
+import { add, boundsOf, type Dim, floorDiv, freeSymbols, mod, mul, product, sub } from "../sym/expr.ts";
+import type {
+  Axis,
+  BufferId,
+  BufferView,
+  ExternKernel,
+  Kernel,
+  Loop,
+  LoopKernel,
+  Statement,
+} from "../loops/ir.ts";
+import { coefficientOf, substituteIndices } from "../loops/nest.ts";
+import { axisOf } from "./cut_loop.ts";
+import { isPure } from "./separate.ts";
+
+/** The rows of a batch of matrices. */
+export interface RowSpace {
+  readonly batch: Dim;
+  /** Of one matrix. */
+  readonly rows: Dim;
+}
+
+/** Some rows of one matrix. */
+export interface RowBlock extends RowSpace {
+  /** Which matrix. */
+  readonly matrix: Dim;
+  readonly first: Dim;
+  readonly count: Dim;
+}
+
+/** Elements of a row, by buffer. */
+export type Widths = ReadonlyMap<BufferId, number>;
+
+/** A kernel that works row by row. */
+export interface ByRows {
+  /** With those of the buffers that it is the first to write. */
+  readonly widths: Widths;
+  /** The kernel for a block, whose rows of some buffers are all that there is of them. */
+  readonly forBlock: (block: RowBlock, isLocal: (buffer: BufferId) => boolean) => Kernel;
+}
+
+/** Whether two sizes are known to be the same. */
+export const isSame = (a: Dim, b: Dim): boolean => a === b || provablyEqual(a, b) === true;
+
+/** Loops by rows; undefined where they are none. */
+export function rowKernel(kernel: LoopKernel, space: RowSpace, known: Widths): ByRows | undefined {
+  const nest = outerLoops(kernel.body, space);
+  if (!nest) return undefined;
+  const { axes, before, body } = nest, last = axes.at(-1), widths = new Map(known);
+  if (!last) return undefined;
+  const walksRows = everyAccess(body, (buffer, index, written) => {
+    const own = coefficientOf(index, last.symbol);
+    if (!widths.has(buffer)) {
+      if (!written) return true;
+      if (typeof own !== "number" || own < 1) return false;
+      widths.set(buffer, own);
+    }
+    const width = widths.get(buffer) ?? 0, rest = columnOf(index, axes, width);
+    const [low, high] = boundsOf(rest);
+    return low >= 0 && high < width && !axes.some(({ symbol }) => freeSymbols(rest).has(symbol));
+  });
+  if (!walksRows) return undefined;
+  const forBlock: ByRows["forBlock"] = (block, isLocal) => {
+    const row = axisOf("r", block.count), places = placesOf(axes, block, row.symbol);
+    const inner = substituteIndices(
+      localized(body, (buffer, index) => {
+        const width = widths.get(buffer);
+        if (width === undefined || !isLocal(buffer)) return index;
+        return add(mul(row.symbol, width), columnOf(index, axes, width));
+      }),
+      (symbol) => {
+        const at = axes.findIndex((axis) => axis.symbol === symbol);
+        return at < 0 ? symbol : places[at] ?? symbol;
+      },
+    );
+    const loop: Loop = {
+      kind: "loop",
+      axis: row,
+      order: "parallel",
+      vector: false,
+      body: inner,
+      reductions: [],
+      carried: [],
+    };
+    return { ...kernel, body: [...before, loop] };
+  };
+  return { widths, forBlock };
+}
+
+/** A product of rows with whole matrices; undefined where the rows of its first operand or of its result are others. */
+export function productByRows(kernel: ExternKernel, space: RowSpace, known: Widths): ByRows | undefined {
+  const { call, inputs: [a, b], outputs: [out] } = kernel;
+  if (call.op !== "matmul" || call.accumulate || !a || !b || !out) return undefined;
+  const [columns, rows = 1, batch = 1] = out.shape.toReversed();
+  if (out.shape.length > 3 || !isSame(rows, space.rows) || !isSame(batch, space.batch)) return undefined;
+  const width = known.get(a.buffer);
+  if (known.has(b.buffer) || known.has(out.buffer) || (width !== undefined && !isDense(a, width))) {
+    return undefined;
+  }
+  const widths = typeof columns === "number" && isDense(out, columns)
+    ? new Map([...known, [out.buffer, columns]])
+    : known;
+  return {
+    widths,
+    forBlock(block, isLocal) {
+      const rowsIn = (view: BufferView): BufferView => {
+        const [, depth = 1] = view.shape.slice(-2), [row = 0, column = 0] = view.strides.slice(-2);
+        const offset = isLocal(view.buffer) ? 0 : add(startOf(view, block), mul(block.first, row));
+        return { ...view, offset, shape: [block.count, depth], strides: [row, column] };
+      };
+      const whole = {
+        ...b,
+        offset: startOf(b, block),
+        shape: b.shape.slice(-2),
+        strides: b.strides.slice(-2),
+      };
+      return { ...kernel, inputs: [rowsIn(a), whole], outputs: [rowsIn(out)] };
+    },
+  };
+}
+
+/** Where the matrix of a block starts. */
+const startOf = ({ offset, strides }: BufferView, { matrix }: RowBlock): Dim =>
+  strides.length > 2 ? add(offset, mul(matrix, strides[0] ?? 0)) : offset;
+
+/** Whether all rows of all matrices lie one after the other from the start, each of so many elements. */
+function isDense({ offset, shape, strides }: BufferView, width: number): boolean {
+  const [last, row, matrix] = strides.toReversed(), [columns, rows = 1, batch = 1] = shape.toReversed();
+  return offset === 0 && last === 1 && columns === width && row === width &&
+    (batch === 1 || matrix === undefined || isSame(matrix, mul(rows, width)));
+}
+
+/** The parallel loops around everything that walk all rows, and what is in them. */
+function outerLoops(
+  body: readonly Statement[],
+  { batch, rows }: RowSpace,
+): {
+  readonly axes: readonly Axis[];
+  readonly before: readonly Statement[];
+  readonly body: readonly Statement[];
+} | undefined {
+  const before = body.slice(0, -1), axes: Axis[] = [];
+  if (!before.every(isPure)) return undefined;
+  for (let inner = body.slice(-1); inner.length === 1;) {
+    const [loop] = inner;
+    if (loop?.kind !== "loop" || loop.order !== "parallel" || loop.vector) return undefined;
+    axes.push(loop.axis);
+    inner = loop.body.slice();
+    const walked = product(axes.map(({ size }) => size));
+    if (!isSame(walked, mul(batch, rows))) continue;
+    const merged = axes.length === 1;
+    return merged || isSame(loop.axis.size, rows) ? { axes, before, body: inner } : undefined;
+  }
+  return undefined;
+}
+
+/** What an index is beyond the start of its row. */
+function columnOf(index: Dim, axes: readonly Axis[], width: number): Dim {
+  return axes.reduce<Dim>((rest, axis, at) => {
+    const step = mul(product(axes.slice(at + 1).map(({ size }) => size)), width);
+    return sub(rest, mul(axis.symbol, step));
+  }, index);
+}
+
+/** What the counters of the loops over all rows are for a row of a block. */
+function placesOf(axes: readonly Axis[], { matrix, first, rows }: RowBlock, row: Dim): readonly Dim[] {
+  const place = add(first, row);
+  if (axes.length === 1) return [add(mul(matrix, rows), place)];
+  return axes.map(({ size }, at) => {
+    if (at === axes.length - 1) return place;
+    const digit = floorDiv(matrix, product(axes.slice(at + 1, -1).map((axis) => axis.size)));
+    return at === 0 ? digit : mod(digit, size);
+  });
+}
+
+function everyAccess(
+  body: readonly Statement[],
+  holds: (buffer: BufferId, index: Dim, written: boolean) => boolean,
+): boolean {
+  return body.every((s) => {
+    if (s.kind === "loop" || s.kind === "masked") return everyAccess(s.body, holds);
+    return (s.kind !== "load" && s.kind !== "store") || holds(s.buffer, s.index, s.kind === "store");
+  });
+}
+
+function localized(
+  body: readonly Statement[],
+  indexOf: (buffer: BufferId, index: Dim) => Dim,
+): readonly Statement[] {
+  return body.map((s) => {
+    if (s.kind === "loop" || s.kind === "masked") return { ...s, body: localized(s.body, indexOf) };
+    return s.kind === "load" || s.kind === "store" ? { ...s, index: indexOf(s.buffer, s.index) } : s;
+  });
+}

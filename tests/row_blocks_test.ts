@@ -1,0 +1,256 @@
+/**
+ * Products that are finished row by row: which kernels run by blocks of rows, what stays in memory, which columns a causal
+ * mask spares, and that every element is what the same kernels give one after the other.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { arange, compile, config, manualSeed, nn, randn, type Tensor } from "../mod.ts";
+import { generate } from "../lib/codegen/generate.ts";
+import type { OpApi } from "../lib/ops/generated.ts";
+import type { GraphValue } from "../lib/ops/graph_builder.ts";
+import type { LoopKernel, Program } from "../lib/loops/ir.ts";
+import { type Dim, symbol } from "../lib/sym/expr.ts";
+import { nativeTarget } from "../backends/cpu/native_target.ts";
+import { wasmTarget } from "../backends/wasm/target.ts";
+import { compiled, type HostTensor, runCompiled, sample, traced } from "./support/graph_programs.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
+
+type Value = GraphValue;
+type Build = (o: OpApi<Value>, q: Value, k: Value, v: Value) => readonly Value[];
+
+const HEADS: readonly number[] = [2, 100, 8];
+
+const scores = (o: OpApi<Value>, q: Value, k: Value): Value =>
+  o.mul(o.matmul(q, o.transpose(k, -2, -1)), 0.3);
+const attend = (o: OpApi<Value>, x: Value, v: Value): Value => o.matmul(o.softmax(x, -1), v);
+/** Scores up to some diagonal. */
+const lower = (o: OpApi<Value>, x: Value, diagonal: number): Value =>
+  o.where(o.tril(o.ones(x.shape.slice(-2), { dtype: "bool" }), diagonal), x, -Infinity);
+
+interface Case {
+  readonly build: Build;
+  readonly shape?: readonly number[];
+  /** How many kernels run by blocks. */
+  readonly blocks: number;
+  /** Buffers that are local. */
+  readonly locals: number;
+  /** Whether hidden columns are left out. */
+  readonly hides?: boolean;
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  "softmax between two products": {
+    build: (o, q, k, v) => [attend(o, scores(o, q, k), v)],
+    blocks: 3,
+    locals: 1,
+  },
+  "several batch dimensions, heads side by side afterwards": {
+    build: (o, q, k, v) => [
+      o.reshape(o.transpose(o.scaledDotProductAttention(q, k, v), 1, 2), [2, 60, 24]),
+    ],
+    shape: [2, 3, 60, 8],
+    blocks: 3,
+    locals: 1,
+  },
+  "a causal mask": {
+    build: (o, q, k, v) => [o.scaledDotProductAttention(q, k, v, null, 0, true)],
+    blocks: 3,
+    locals: 1,
+    hides: true,
+  },
+  "a causal mask by hand, of positions": {
+    build: (o, q, k, v) => {
+      const at = o.arange(0, 100), seen = o.le(at, o.unsqueeze(at, 1));
+      return [attend(o, o.maskedFill(scores(o, q, k), o.logicalNot(seen), -Infinity), v)];
+    },
+    blocks: 3,
+    locals: 1,
+    hides: true,
+  },
+  "a mask below the diagonal: rows without columns are NaN": {
+    build: (o, q, k, v) => [attend(o, lower(o, scores(o, q, k), -3), v)],
+    blocks: 3,
+    locals: 1,
+    hides: true,
+  },
+  "a mask above the diagonal looks at more": {
+    build: (o, q, k, v) => [attend(o, lower(o, scores(o, q, k), 3), v)],
+    blocks: 3,
+    locals: 1,
+  },
+  "what is hidden is not −∞": {
+    build: (o, q, k, v) => {
+      const x = scores(o, q, k);
+      return [attend(o, o.where(o.tril(o.ones([100, 100], { dtype: "bool" })), x, -3), v)];
+    },
+    blocks: 3,
+    locals: 1,
+  },
+  "hidden weights that are not zero": {
+    build: (o, q, k, v) => [o.matmul(o.add(o.exp(lower(o, scores(o, q, k), 0)), 1), v)],
+    blocks: 3,
+    locals: 1,
+  },
+  "a norm of rows": {
+    build: (o, q, k, v) => {
+      const x = scores(o, q, k), norm = o.sqrt(o.sum(o.mul(x, x), -1, true));
+      return [o.matmul(o.div(x, norm), v), norm];
+    },
+    blocks: 3,
+    locals: 1,
+  },
+  "scores that are a result": {
+    build: (o, q, k, v) => {
+      const x = scores(o, q, k);
+      return [attend(o, x, v), x];
+    },
+    blocks: 0,
+    locals: 0,
+  },
+  "weights that another product reads by columns": {
+    build: (o, q, k, v) => {
+      const weights = o.softmax(scores(o, q, k), -1);
+      return [o.matmul(weights, v), o.matmul(o.transpose(weights, -2, -1), v)];
+    },
+    blocks: 0,
+    locals: 0,
+  },
+  "few scores": {
+    build: (o, q, k, v) => [attend(o, scores(o, q, k), v)],
+    shape: [2, 20, 8],
+    blocks: 0,
+    locals: 0,
+  },
+  "deep products": {
+    build: (o, q, k, v) => [attend(o, scores(o, q, k), v)],
+    shape: [2, 100, 300],
+    blocks: 0,
+    locals: 0,
+  },
+};
+
+interface Made {
+  readonly before: Program;
+  readonly after: Program;
+  /** Runs both. */
+  readonly results: () => readonly (readonly HostTensor[])[];
+}
+
+function made({ build, shape = HEADS }: Case, change: (key: HostTensor) => void = () => {}): Made {
+  const graph = compiled(
+    traced([shape, shape, shape], (o, [q, k, v]) => q && k && v ? build(o, q, k, v) : []),
+  );
+  const inputs = [2, 1, 3].map((most) => sample(shape, "float32", [-2, most]));
+  inputs.slice(1, 2).forEach(change);
+  const { program } = graph, after = generate(program, nativeTarget);
+  const results = () => [program, after].map((program) => runCompiled({ ...graph, program }, inputs));
+  return { before: program, after, results };
+}
+
+const locals = ({ buffers }: Program): number => buffers.filter(({ role }) => role.kind === "local").length;
+
+for (const [name, each] of Object.entries(CASES)) {
+  Deno.test(`row blocks: ${name}`, () => {
+    const { before, after, results } = made(each);
+    const blocks = after.kernels.filter((kernel) => kernel.blocks);
+    assertEquals([blocks.length, locals(after)], [each.blocks, each.locals]);
+    const [first] = blocks, columns = first?.kind === "extern" ? first.outputs[0]?.shape.at(-1) : undefined;
+    assertEquals(typeof columns === "object", each.hides ?? false);
+    if (each.locals === 0) return;
+    assert(Number(after.arenaBytes) < Number(before.arenaBytes));
+    const [wanted, found] = results();
+    assertEquals(found?.map(({ data }) => data), wanted?.map(({ data }) => data));
+  });
+}
+
+Deno.test("row blocks: scores that are hidden may be anything", () => {
+  const each = CASES["a causal mask"];
+  assert(each);
+  const { results } = made(each, ({ data }) => data[data.length - 1] = NaN);
+  const [wanted, found] = results();
+  assertEquals(found?.map(({ data }) => data), wanted?.map(({ data }) => data));
+});
+
+Deno.test("row blocks: as many heads as a call brings", () => {
+  const heads: Dim = symbol("h", { kind: "size", decider: { hintOf: () => 4, assume: () => {} } }, [1, 64]);
+  const shape = [heads, 100, 8];
+  const { program } = compiled(
+    traced([shape, shape, shape], (o, [q, k, v]) => q && k && v ? [attend(o, scores(o, q, k), v)] : []),
+  );
+  const { kernels } = generate(program, nativeTarget), [first] = kernels;
+  assertEquals(kernels.length, 3);
+  assertEquals(first?.blocks?.axes.map(({ size }) => size), [heads, 4]);
+});
+
+Deno.test("row blocks: a kernel in between that overwrites what the product read ends them", () => {
+  const each = CASES["softmax between two products"];
+  assert(each);
+  const { before: program } = made(each), product = program.kernels[0];
+  assert(product?.kind === "extern");
+  const blocksWith = (buffer: number, at: number): number => {
+    const between: LoopKernel = {
+      kind: "loops",
+      name: "between",
+      origins: [],
+      body: [
+        { kind: "constant", id: 0, value: 0, dtype: "float32" },
+        { kind: "store", buffer, index: 0, value: 0, mode: "set" },
+      ],
+    };
+    const buffers = program.buffers.map((b, id) =>
+      id === buffer ? { ...b, role: { kind: "input", written: true } as const } : b
+    );
+    const { kernels } = generate(
+      { ...program, buffers, kernels: program.kernels.toSpliced(at, 0, between) },
+      nativeTarget,
+    );
+    return kernels.filter(({ blocks }) => blocks).length;
+  };
+  const query = product.inputs[0]?.buffer ?? -1;
+  assertEquals([blocksWith(query, 0), blocksWith(query, 1), blocksWith(query, 3)], [3, 0, 3]);
+});
+
+Deno.test("row blocks: targets whose library makes no parts of products keep the kernels", () => {
+  const each = CASES["a causal mask"];
+  assert(each);
+  const { kernels } = generate(made(each).before, wasmTarget(2 ** 28));
+  assertEquals(kernels.some(({ blocks }) => blocks), false);
+});
+
+Deno.test({
+  name: "row blocks: native attention and its gradients are those of eager mode",
+  ignore: SKIP_NATIVE,
+  fn: () =>
+    config.patch({ inductor: { tier: "wait", errorOnFallback: true } }, () => {
+      manualSeed(4);
+      const { scaledDotProductAttention } = nn.functional;
+      const body = (q: Tensor, k: Tensor, v: Tensor, mask: Tensor): Tensor[] => {
+        const weights = q.mul(0.2).matmul(k.transpose(-2, -1)).softmax(-1);
+        return [
+          scaledDotProductAttention(q, k, v, null, 0, true),
+          scaledDotProductAttention(q, k, v, mask),
+          weights.matmul(v.sin()).transpose(1, 2).reshape(2, 75, 32),
+        ];
+      };
+      const given = [0, 1, 2].map(() => randn([2, 4, 75, 8])), mask = arange(75).gt(3).unsqueeze(0);
+      const run = (f: typeof body, gradients: boolean): Tensor[] => {
+        const own = given.map((x) => x.clone().requiresGrad_(gradients)), [q, k, v] = own;
+        assert(q && k && v);
+        const results = f(q, k, v, mask);
+        if (!gradients) return results;
+        results.map((x) => x.sin().sum()).reduce((a, b) => a.add(b)).backward();
+        return own.flatMap(({ grad }) => grad ?? []);
+      };
+      const fast = compile(body, { fullgraph: true });
+      for (const gradients of [false, true]) {
+        const wanted = run(body, gradients), found = run(fast, gradients);
+        assertEquals(found.length, 3);
+        found.forEach((x, i) => {
+          const y = wanted[i];
+          assert(
+            y && Number(x.sub(y).abs().max().item()) < 1e-5,
+            `${gradients ? "gradient" : "result"} ${i}`,
+          );
+        });
+      }
+    }),
+});
