@@ -24,7 +24,7 @@ export {
   InternalError,
   Unsupported,
 } from "./lib/base/errors.ts";
-export { type Artifact, counters, logs } from "./lib/base/logs.ts";
+export { type Artifact, ARTIFACTS, counters, logs } from "./lib/base/logs.ts";
 export { type DType, DTYPES, getDefaultDtype, promoteTypes, setDefaultDtype } from "./lib/base/dtype.ts";
 
 export { isTensor, type Nearness, Tensor } from "./lib/tensor/tensor.ts";
@@ -67,27 +67,48 @@ export {
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
 export { histogramdd, type HistogramddOptions, type HistogramddResult } from "./lib/tensor/histograms.ts";
 export { cond } from "./lib/tensor/higher_order.ts";
+/** Control flow and scans inside of graphs, as `torch.higher_order_ops`. */
 export * as higherOrderOps from "./lib/tensor/higher_order.ts";
+/** Linear algebra, as `torch.linalg`. */
 export * as linalg from "./lib/tensor/generated_linalg.ts";
+/** Special functions, as `torch.special`. */
 export * as special from "./lib/tensor/generated_special.ts";
 
 export { OutOfMemory, type Shortage } from "./lib/loops/device.ts";
 
+/** Gradients, as `torch.autograd`. */
 export * as autograd from "./lib/autograd/autograd.ts";
+/** Derivatives as functions of functions, as `torch.func`. */
 export * as func from "./lib/func/mod.ts";
+/** Modules and functions of neural networks, as `torch.nn`. */
 export * as nn from "./lib/nn/mod.ts";
+/** Optimizers and schedulers of learning rates, as `torch.optim`. */
 export * as optim from "./lib/optim/mod.ts";
-export { GradScaler, type GradScalerOptions, type GradScalerState } from "./lib/optim/grad_scaler.ts";
+export {
+  GradScaler,
+  type GradScalerOptions,
+  type GradScalerState,
+  type Losses,
+  type Scaled,
+} from "./lib/optim/grad_scaler.ts";
+/** Data sets and loaders, as `torch.utils.data`. */
 export * as data from "./lib/data/mod.ts";
 export { load, save } from "./lib/data/checkpoint.ts";
+/** Files of tensors in the safetensors format. */
 export * as safetensors from "./lib/data/safetensors.ts";
 
 export { type Backend, compile, type CompileOptions, type Mode } from "./lib/compile.ts";
+/** Control over compilation, as `torch.compiler`. */
 export * as compiler from "./lib/compiler.ts";
+/** Graphs and what is made of them, as `torch.fx`. */
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
+/** What the scripts use that show a fault. */
 export * as repro from "./lib/debug/repro/mod.ts";
+/** The GPU device. */
 export * as webgpu from "./backends/webgpu/mod.ts";
+
+export type * from "./lib/types.ts";
 
 /** Prepares a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice where there is none. */
 export async function init(options: { device?: string } = {}): Promise<void> {

@@ -77,9 +77,10 @@ export function statisticsOf(callable: object): CompileStatistics | undefined {
 }
 
 /** A method decorator's second argument. */
-type MethodContext = ClassMethodDecoratorContext;
+export type MethodContext = ClassMethodDecoratorContext;
 
-type AnyFunction = (this: never, ...args: never[]) => unknown;
+/** Any function or method. */
+export type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** Compiles a function or method; also a decorator of methods, with or without options. */
 export function compile<F extends AnyFunction>(fn: F, options?: CompileOptions | MethodContext): F;

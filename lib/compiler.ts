@@ -86,6 +86,7 @@ export function reset(): void {
  * when the call is done.
  */
 export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => ExplanationOf<F>;
+/** The same of a module. */
 export function explain<M extends Module>(
   module: M,
 ): (...args: Parameters<M["forward"]>) => ExplanationOf<M["forward"]>;
@@ -124,6 +125,7 @@ export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
  * its `forward` being the region.
  */
 export function nestedCompileRegion<M extends Module>(module: M): M;
+/** The same as a decorator. */
 export function nestedCompileRegion<F extends AnyFunction>(fn: F, context?: object): F;
 export function nestedCompileRegion(target: AnyFunction | Module): AnyFunction | Module {
   if (target instanceof Module) {

@@ -79,12 +79,27 @@ const optionsGeneric = (d: OpDefinition): boolean => namedParams(d).some(([, p])
 const optionsName = (d: OpDefinition, tensor: string): string =>
   `${capital(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
 
+/** What an argument is where it is not given. */
+function defaultText(name: string, { default: value }: Param): string {
+  const shown = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const otherwise = value === undefined || value === null
+    ? "may be left out"
+    : `${JSON.stringify(value)} unless given`;
+  return `As PyTorch's \`${shown}\`; ${otherwise}.`;
+}
+
 function optionsInterface(definition: OpDefinition): string {
   const generic = optionsGeneric(definition) ? "<T>" : "";
-  const fields = namedParams(definition).map(([name, p]) =>
-    `  readonly ${name}?: ${typeOf(p, "T")} | undefined;`
-  );
-  if (isCreation(definition)) fields.push("  readonly requiresGrad?: boolean | undefined;");
+  const fields = namedParams(definition).flatMap(([name, p]) => [
+    `  /** ${defaultText(name, p)} */`,
+    `  readonly ${name}?: ${typeOf(p, "T")} | undefined;`,
+  ]);
+  if (isCreation(definition)) {
+    fields.push(
+      "  /** Whether to record operations on the result; false unless given. */",
+      "  readonly requiresGrad?: boolean | undefined;",
+    );
+  }
   return [
     `/** Arguments of ${definition.name} by name. */`,
     `export interface ${capital(definition.name)}Options${generic} {`,
@@ -219,8 +234,8 @@ function comment(text: string, indent: string): string {
 function opsFile(): string {
   const names = ALL_OPS.map((d) => JSON.stringify(d.name));
   const body = ALL_OPS.map((d) => {
-    const lines = signatures(d, { tensor: "T", method: false }).map((s) => `  ${d.name}${s};`);
-    return [comment(d.doc, "  "), ...lines].join("\n");
+    const lines = signatures(d, { tensor: "T", method: false });
+    return lines.flatMap((s) => [comment(d.doc, "  "), `  ${d.name}${s};`]).join("\n");
   });
   return [
     "/**",
@@ -248,14 +263,12 @@ function opsFile(): string {
 }
 
 function methodsFile(): string {
-  const used = new Set<string>();
   const body: string[] = [];
   for (const d of ALL_OPS) {
     if (!isMethod(d) && !d.inplace) continue;
     const lists = signatures(d, { tensor: "T", method: true });
-    if (hasOptions(d)) used.add(d.name);
     for (const name of [d.name, ...(d.exposure?.aliases ?? [])]) {
-      if (isMethod(d)) body.push(comment(d.doc, "  "), ...lists.map((s) => `  ${name}${s};`));
+      if (isMethod(d)) body.push(...lists.flatMap((s) => [comment(d.doc, "  "), `  ${name}${s};`]));
       if (!d.inplace) continue;
       const [list] = parameterLists(d, Object.entries(d.params).slice(1), { tensor: "T", method: true });
       body.push(
@@ -265,19 +278,12 @@ function methodsFile(): string {
     }
   }
   const text = body.join("\n");
-  const options = ALL_OPS.filter((d) => used.has(d.name)).map((d) => `${capital(d.name)}Options`);
   return [
     "/**",
     ` * The methods of Tensor that are ops. ${NOTICE}`,
     " */",
     ...typeImports(text),
-    `import type {\n${
-      ["Operand", ...options].sort(byName).filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) =>
-        `  ${o},`
-      ).join(
-        "\n",
-      )
-    }\n} from "../ops/generated.ts";`,
+    optionImports(text),
     "",
     "/** Ops as methods; T is the tensor class itself. */",
     "export interface TensorMethods<T> {",
@@ -285,6 +291,14 @@ function methodsFile(): string {
     "}",
     "",
   ].join("\n");
+}
+
+/** The import of the types of arguments that a text names. */
+function optionImports(text: string): string {
+  const options = ALL_OPS.filter(hasOptions).map((d) => `${capital(d.name)}Options`);
+  const words = new Set(text.match(/\w+/g));
+  const used = ["Operand", ...options].filter((name) => words.has(name)).sort(byName);
+  return `import type {\n${used.map((name) => `  ${name},`).join("\n")}\n} from "../ops/generated.ts";`;
 }
 
 function typeImports(text: string): string[] {
@@ -307,19 +321,29 @@ function isTaken(name: string, definition: OpDefinition): boolean {
   return ALL_OPS.some((other) => other !== definition && other.name === name);
 }
 
+/** The type of an op as a function: its signature, or one for each way to call it. */
+function functionType(definition: OpDefinition): string {
+  const lists = signatures(definition, { tensor: "Tensor", method: false });
+  const [only, ...others] = lists;
+  if (only !== undefined && others.length === 0) return only.replace("): ", ") => ");
+  return `{\n${lists.map((list) => `  ${list};`).join("\n")}\n}`;
+}
+
 function functionsFile(): string {
   const lines: string[] = [];
   for (const d of ALL_OPS) {
     for (const name of exportNames(d)) {
       if (isTaken(name, d)) continue;
-      lines.push(comment(d.doc, ""), `export const ${name}: OpApi<Tensor>["${d.name}"] = ops.${d.name};`);
+      lines.push(comment(d.doc, ""), `export const ${name}: ${functionType(d)} = ops.${d.name};`);
     }
   }
+  const text = lines.join("\n");
   return [
     "/**",
     ` * The ops as functions over tensors, those of all namespaces. ${NOTICE}`,
     " */",
-    'import type { OpApi } from "../ops/generated.ts";',
+    ...typeImports(text),
+    optionImports(text),
     'import { ops } from "./eager.ts";',
     'import type { Tensor } from "./tensor.ts";',
     "",

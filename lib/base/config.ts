@@ -8,7 +8,7 @@ import { checkFunction } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
 
 /** Settings that stand together. */
-abstract class Settings {}
+export abstract class Settings {}
 
 // Only an assignment to a name that no setting has gets as far as this.
 Object.setPrototypeOf(
@@ -79,13 +79,13 @@ export class TraceConfig extends Settings {
   graphDiagram = false;
 }
 
-const TIERS = ["wait", "background", "wasm"] as const;
+/** What CPU graphs become, see `InductorConfig.tier`. */
+export type Tier = "wait" | "background" | "wasm";
+
+const TIERS: readonly Tier[] = ["wait", "background", "wasm"];
 
 /** Settings that are one of some texts. */
 const CHOICES: ReadonlyMap<string, readonly string[]> = new Map([["inductor.tier", TIERS]]);
-
-/** What CPU graphs become, see `InductorConfig.tier`. */
-export type Tier = typeof TIERS[number];
 
 /** The tier that the environment names. Throws DynError for a name that is none. */
 function tierOf(name: string | undefined): Tier {
@@ -208,7 +208,7 @@ export class Config extends Settings {
   /** Functions whose calls may move behind the graph, such as `console.log`. */
   reorderableLoggingFunctions: Set<unknown> = new Set();
   /** Break the graph before the instruction of this number in each frame, for tests; -1 means nowhere. */
-  forceBreak = -1;
+  forceBreak: number = -1;
   /**
    * The share of calls of each compiled graph that run op by op as well, to be compared; DYN_SHADOW. A graph that
    * gives something else is reported and runs op by op from then on.

@@ -12,8 +12,10 @@
 
 /** The user's call breaks a documented rule. Its stack begins at the line of the program that made the call. */
 export class DynError extends Error {
+  /** The name of the class. */
   override readonly name: string = "DynError";
 
+  /** Makes the error. */
   constructor(message?: string, options?: ErrorOptions) {
     super(message, options);
     traceProgram(this);
@@ -22,9 +24,13 @@ export class DynError extends Error {
 
 /** Where in the user's program something happened; lines and columns count from 1. */
 export interface UserFrame {
+  /** Empty for an anonymous function. */
   readonly functionName: string;
+  /** Its path, or its URL. */
   readonly file: string;
+  /** From 1. */
   readonly line: number;
+  /** From 1. */
   readonly column: number;
   /** The source line itself, trimmed, where it is known. */
   readonly code?: string;
@@ -46,9 +52,12 @@ export interface BreakReason {
 
 /** The tracer cannot capture this; carries the reason that `explain` and `fullgraph` report. */
 export class Unsupported extends Error {
+  /** The name of the class. */
   override readonly name: string = "Unsupported";
+  /** Where the capture ended and why, with a hint. */
   readonly reason: BreakReason;
 
+  /** Makes the error. */
   constructor(reason: BreakReason, options?: ErrorOptions) {
     super(breakText(reason), options);
     this.reason = reason;
@@ -58,6 +67,7 @@ export class Unsupported extends Error {
 
 /** A function has as many compiled versions as it may have, and is not to run without one: `fullgraph`, or a setting. */
 export class FailOnRecompileLimitHit extends Unsupported {
+  /** The name of the class. */
   override readonly name: string = "FailOnRecompileLimitHit";
 }
 
@@ -74,7 +84,9 @@ export function breakText(reason: BreakReason): string {
 
 /** A graph backend threw on a graph; the backend's own error is the `cause`. */
 export class BackendCompilerFailed extends Error {
+  /** The name of the class. */
   override readonly name: string = "BackendCompilerFailed";
+  /** The name of the backend. */
   readonly backend: string;
 
   /** `of` is what it compiled: a function of the program. */
@@ -93,8 +105,10 @@ export class BackendCompilerFailed extends Error {
 
 /** A rule that dyn itself keeps was broken: a bug in dyn, never the user's. */
 export class InternalError extends Error {
+  /** The name of the class. */
   override readonly name: string = "InternalError";
 
+  /** Makes the error. */
   constructor(message: string, options?: ErrorOptions) {
     super(`${message} (this is a bug in dyn)`, options);
     traceProgram(this, { ownFrames: true });

@@ -49,6 +49,7 @@ const RANK: Readonly<Record<LogLevel, number>> = { error: 0, warning: 1, info: 2
 
 /** What recorders and sinks are told besides a text, and how much of the artifact it belongs to. */
 export interface LogDetails extends Omit<ArtifactRecord, "name" | "text"> {
+  /** "info" unless given. */
   readonly level?: LogLevel;
 }
 

@@ -29,6 +29,7 @@ export interface ArtifactRecord {
   readonly name: string;
   /** Which graph of the compilation it belongs to: captured, joint, inference, forward, backward. */
   readonly part?: string;
+  /** What was logged. */
   readonly text: string;
   /** More about it, in the artifact's own terms. */
   readonly meta?: Readonly<Record<string, Plain>>;

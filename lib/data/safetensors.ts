@@ -26,6 +26,7 @@ const NAMES: Readonly<Record<DType, string>> = {
 
 /** What a file holds. */
 export interface Contents {
+  /** The tensors by name. */
   readonly tensors: Record<string, Tensor>;
   /** Texts by name. */
   readonly metadata: Readonly<Record<string, unknown>>;

@@ -17,6 +17,7 @@ export interface LoggedOp {
   readonly name: string;
   /** Its arguments, tensors by type and shape: `f32[2, 3]`. */
   readonly args: string;
+  /** Types and shapes of the results. */
   readonly results: readonly string[];
   /** Per result the sum of its elements' sizes, in double precision: equal values have equal digests. */
   readonly digests: readonly number[];
@@ -26,6 +27,7 @@ export interface LoggedOp {
 
 /** A log in the making. */
 export class DebugMode {
+  /** What was logged, in order. */
   readonly entries: LoggedOp[] = [];
 
   /** Runs `body` and logs its ops; those that a composition is made of stand below it. */

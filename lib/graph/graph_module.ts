@@ -10,7 +10,8 @@ import { printGraph } from "./print.ts";
 import type { GraphSignature } from "./signature.ts";
 
 /** An object that can also be called; a call is its `forward`. */
-abstract class Callable {
+/** A function that its subclass makes of itself. */
+export abstract class Callable {
   constructor() {
     const call = (...args: unknown[]): unknown => self.forward(...args);
     const self: Callable = Object.setPrototypeOf(call, new.target.prototype);
@@ -23,6 +24,7 @@ abstract class Callable {
     return self;
   }
 
+  /** What a call does. */
   abstract forward(...args: unknown[]): unknown;
 }
 
@@ -42,15 +44,22 @@ export class GraphModule extends Callable {
   /** `graph`: or what makes it, when somebody asks for it. */
   constructor(
     graph: Graph | (() => Graph),
+    /** @internal */
     readonly attributes: Attributes,
+    /** @internal */
     readonly runner: Runner,
-    /** What calls besides the returned values do, for graphs that aot made. */
+    /**
+     * What calls besides the returned values do, for graphs that aot made.
+     *
+     * @internal
+     */
     readonly signature?: GraphSignature,
   ) {
     super();
     this.#graph = graph;
   }
 
+  /** The nodes, in order. */
   get graph(): Graph {
     if (typeof this.#graph === "function") this.#graph = this.#graph();
     return this.#graph;

@@ -7,11 +7,17 @@ import { type Dim, mul, product } from "../sym/expr.ts";
 import { isEqual, provablyEqual } from "../sym/decide.ts";
 import type { DeviceName } from "../loops/device.ts";
 
+/** What is known of a tensor without its elements. */
 export interface TensorMeta {
+  /** Sizes of the dimensions. */
   readonly shape: readonly Dim[];
+  /** In elements. */
   readonly strides: readonly Dim[];
+  /** Of the first element in its storage. */
   readonly offset: Dim;
+  /** Element type. */
   readonly dtype: DType;
+  /** Name of the device. */
   readonly device: DeviceName;
 }
 

@@ -32,8 +32,11 @@ export type Argument =
 
 /** A place in the user's program. Line and column count from 1. */
 export interface SourcePosition {
+  /** Its path, or its URL. */
   readonly file: string;
+  /** From 1. */
   readonly line: number;
+  /** From 1. */
   readonly column: number;
   /** The function it is in. */
   readonly functionName: string;
@@ -51,12 +54,15 @@ export type NodeValue =
 
 /** A functional graph that other graphs call, as often as they like: it is lowered and compiled once. */
 export interface Region {
+  /** What it computes. */
   readonly graph: Graph;
   /** Results before this index are handed to the program, and have memory of their own. */
   readonly ownResults: number;
 }
 
+/** What is known of a node. */
 export interface NodeMeta {
+  /** What it computes: types, sizes, or that nothing is known. */
   value: NodeValue;
   /** User frames, innermost last. */
   stack: readonly SourcePosition[];
@@ -88,6 +94,7 @@ export class Node {
   #args: readonly Argument[];
   #kwargs: Readonly<Record<string, Argument>>;
 
+  /** Graphs make their nodes. */
   constructor(
     readonly graph: Graph,
     readonly name: string,
@@ -102,6 +109,7 @@ export class Node {
     for (const input of this.inputs()) input.users.set(this, null);
   }
 
+  /** Its arguments by position. */
   get args(): readonly Argument[] {
     return this.#args;
   }
@@ -110,6 +118,7 @@ export class Node {
     this.#relink(() => this.#args = args);
   }
 
+  /** Its arguments by name. */
   get kwargs(): Readonly<Record<string, Argument>> {
     return this.#kwargs;
   }
@@ -142,6 +151,7 @@ export class Node {
     return users;
   }
 
+  /** Its name. */
   toString(): string {
     return this.name;
   }
@@ -165,6 +175,7 @@ export class Graph {
     return this.#nodes;
   }
 
+  /** The inputs, in order. */
   get placeholders(): readonly Node[] {
     return this.#nodes.filter((n) => n.op === "placeholder");
   }

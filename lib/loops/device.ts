@@ -29,6 +29,7 @@ export interface Shortage {
 
 /** A device has no room for what was asked. */
 export class OutOfMemory extends DynError {
+  /** The name of the class. */
   override readonly name: string = "OutOfMemory";
 
   /** `bytes`: those that were asked for. */

@@ -58,6 +58,7 @@ abstract class MaybeInplace extends Module {
 
 /** max(x, 0) */
 export class ReLU extends MaybeInplace {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return relu(x, this.inplace);
   }
@@ -65,6 +66,7 @@ export class ReLU extends MaybeInplace {
 
 /** min(max(x, 0), 6) */
 export class ReLU6 extends MaybeInplace {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return relu6(x, this.inplace);
   }
@@ -72,9 +74,12 @@ export class ReLU6 extends MaybeInplace {
 
 /** x where positive, else negativeSlope·x */
 export class LeakyReLU extends Module {
+  /** The slope of negative inputs. */
   readonly negativeSlope: number;
+  /** Whether the input is overwritten. */
   readonly inplace: boolean;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<LeakyOptions, ["negativeSlope", "inplace"]>) {
     super();
     const options = trailing<LeakyOptions>("LeakyReLU", ["negativeSlope", "inplace"], given);
@@ -82,6 +87,7 @@ export class LeakyReLU extends Module {
     this.inplace = options.inplace ?? false;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return leakyRelu(x, this.negativeSlope, this.inplace);
   }
@@ -102,6 +108,7 @@ abstract class WithAlpha extends Module {
 
 /** x where positive, else alpha·(eˣ − 1) */
 export class ELU extends WithAlpha {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return elu(x, this.alpha, this.inplace);
   }
@@ -109,6 +116,7 @@ export class ELU extends WithAlpha {
 
 /** max(x, 0) + min(0, alpha·(e^(x / alpha) − 1)) */
 export class CELU extends WithAlpha {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return celu(x, this.alpha, this.inplace);
   }
@@ -116,6 +124,7 @@ export class CELU extends WithAlpha {
 
 /** Klambauer et al. 2017 */
 export class SELU extends MaybeInplace {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return selu(x, this.inplace);
   }
@@ -123,13 +132,16 @@ export class SELU extends MaybeInplace {
 
 /** x·Φ(x), exact or by its tanh approximation */
 export class GELU extends Module {
+  /** How the error function is computed: exactly, or by tanh. */
   readonly approximate: "none" | "tanh";
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(options: "none" | "tanh" | { approximate?: "none" | "tanh" } = "none") {
     super();
     this.approximate = typeof options === "string" ? options : options.approximate ?? "none";
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return gelu(x, { approximate: this.approximate });
   }
@@ -137,6 +149,7 @@ export class GELU extends Module {
 
 /** x·sigmoid(x) */
 export class SiLU extends MaybeInplace {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return silu(x, this.inplace);
   }
@@ -144,6 +157,7 @@ export class SiLU extends MaybeInplace {
 
 /** x·tanh(softplus(x)) */
 export class Mish extends MaybeInplace {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return mish(x, this.inplace);
   }
@@ -151,24 +165,31 @@ export class Mish extends MaybeInplace {
 
 /** x·relu6(x + 3) / 6 */
 export class Hardswish extends MaybeInplace {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return hardswish(x, this.inplace);
   }
 }
 
+/** 1 / (1 + exp(−x)), as `torch.nn.Sigmoid`. */
 export class Sigmoid extends Module {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return sigmoid(x);
   }
 }
 
+/** log(sigmoid(x)), as `torch.nn.LogSigmoid`. */
 export class LogSigmoid extends Module {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return logsigmoid(x);
   }
 }
 
+/** The hyperbolic tangent, as `torch.nn.Tanh`. */
 export class Tanh extends Module {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return tanh(x);
   }
@@ -176,9 +197,12 @@ export class Tanh extends Module {
 
 /** log(1 + e^(beta·x)) / beta */
 export class Softplus extends Module {
+  /** How sharp the bend is. */
   readonly beta: number;
+  /** Where the other branch begins. */
   readonly threshold: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(
     ...given: Trailing<{ readonly beta?: number; readonly threshold?: number }, ["beta", "threshold"]>
   ) {
@@ -188,6 +212,7 @@ export class Softplus extends Module {
     this.threshold = options.threshold ?? 20;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softplus(x, this.beta, this.threshold);
   }
@@ -195,13 +220,16 @@ export class Softplus extends Module {
 
 /** Probabilities along `dim` */
 export class Softmax extends Module {
+  /** The dimension that it works along. */
   readonly dim: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(dim: number | { readonly dim: number }) {
     super();
     this.dim = typeof dim === "number" ? dim : dim.dim;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softmax(x, this.dim);
   }
@@ -209,13 +237,16 @@ export class Softmax extends Module {
 
 /** Log-probabilities along `dim` */
 export class LogSoftmax extends Module {
+  /** The dimension that it works along. */
   readonly dim: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(dim: number | { readonly dim: number }) {
     super();
     this.dim = typeof dim === "number" ? dim : dim.dim;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return logSoftmax(x, this.dim);
   }
@@ -223,13 +254,16 @@ export class LogSoftmax extends Module {
 
 /** Minus-log-likelihoods' probabilities: softmax(−x) along `dim` */
 export class Softmin extends Module {
+  /** The dimension that it works along. */
   readonly dim: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(dim: number | { readonly dim: number }) {
     super();
     this.dim = typeof dim === "number" ? dim : dim.dim;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softmin(x, this.dim);
   }
@@ -237,13 +271,16 @@ export class Softmin extends Module {
 
 /** The first half along `dim` times the sigmoid of the second */
 export class GLU extends Module {
+  /** The dimension that it works along. */
   readonly dim: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: One<"dim">) {
     super();
     this.dim = one("GLU", "dim", given) ?? -1;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return glu(x, this.dim);
   }
@@ -251,13 +288,16 @@ export class GLU extends Module {
 
 /** 0 within lambd of 0, else x */
 export class Hardshrink extends Module {
+  /** The half width of the interval that gives 0. */
   readonly lambd: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: One<"lambd">) {
     super();
     this.lambd = one("Hardshrink", "lambd", given) ?? 0.5;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return hardshrink(x, this.lambd);
   }
@@ -265,13 +305,16 @@ export class Hardshrink extends Module {
 
 /** 0 within lambd of 0, else x brought nearer by it */
 export class Softshrink extends Module {
+  /** The half width of the interval that gives 0. */
   readonly lambd: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: One<"lambd">) {
     super();
     this.lambd = one("Softshrink", "lambd", given) ?? 0.5;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softshrink(x, this.lambd);
   }
@@ -279,6 +322,7 @@ export class Softshrink extends Module {
 
 /** x − tanh(x) */
 export class Tanhshrink extends Module {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return tanhshrink(x);
   }
@@ -286,6 +330,7 @@ export class Tanhshrink extends Module {
 
 /** relu6(x + 3) / 6 */
 export class Hardsigmoid extends MaybeInplace {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return hardsigmoid(x, this.inplace);
   }
@@ -293,10 +338,14 @@ export class Hardsigmoid extends MaybeInplace {
 
 /** x limited to [minVal, maxVal] */
 export class Hardtanh extends Module {
+  /** The least output. */
   readonly minVal: number;
+  /** The greatest output. */
   readonly maxVal: number;
+  /** Whether the input is overwritten. */
   readonly inplace: boolean;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<BoundsOptions, ["minVal", "maxVal", "inplace"]>) {
     super();
     const options = trailing<BoundsOptions>("Hardtanh", ["minVal", "maxVal", "inplace"], given);
@@ -305,6 +354,7 @@ export class Hardtanh extends Module {
     this.inplace = options.inplace ?? false;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { minVal, maxVal } = this;
     return hardtanh(x, minVal, maxVal, this.inplace);
@@ -313,6 +363,7 @@ export class Hardtanh extends Module {
 
 /** x / (1 + |x|) */
 export class Softsign extends Module {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softsign(x);
   }
@@ -327,10 +378,14 @@ const THRESHOLD = { required: ["threshold", "value"], positional: ["inplace"] } 
 
 /** x above the threshold, else `value` */
 export class Threshold extends Module {
+  /** Where the other branch begins. */
   readonly threshold: number;
+  /** What replaces inputs up to the threshold. */
   readonly value: number;
+  /** Whether the input is overwritten. */
   readonly inplace: boolean;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<ThresholdValues, InplaceOptions, typeof THRESHOLD>) {
     super();
     const options = argumentsOf<ThresholdValues, InplaceOptions>("Threshold", THRESHOLD, given);
@@ -339,6 +394,7 @@ export class Threshold extends Module {
     this.inplace = options.inplace ?? false;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return threshold(x, this.threshold, this.value, this.inplace);
   }
@@ -349,6 +405,7 @@ export class PReLU extends Module {
   /** [numParameters] */
   weight: Parameter;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(
     ...given: Trailing<
       { readonly numParameters?: number; readonly init?: number },
@@ -366,6 +423,7 @@ export class PReLU extends Module {
     );
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return prelu(x, this.weight);
   }

@@ -28,13 +28,17 @@ import { Parameter } from "./parameter.ts";
 export interface MultiheadAttentionOptions {
   /** Of attention weights, while training. */
   readonly dropout?: number;
+  /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
+  /** Whether the batch is the first dimension of sequences; false unless given. */
   readonly batchFirst?: boolean;
 }
 
 /** Sizes of multi-head attention. */
 export interface AttentionSizes {
+  /** Features of queries and results. */
   readonly embedDim: number;
+  /** How many heads share them. */
   readonly numHeads: number;
 }
 
@@ -68,17 +72,24 @@ const additive = (mask: Tensor, like: Tensor): Tensor =>
 
 /** Attention of several heads side by side, as torch.nn.MultiheadAttention with equal key and value sizes. */
 export class MultiheadAttention extends Module {
+  /** Features of queries and results. */
   readonly embedDim: number;
+  /** How many heads share them. */
   readonly numHeads: number;
+  /** The share of attention weights that training drops. */
   readonly dropout: number;
+  /** Whether the batch is the first dimension. */
   readonly batchFirst: boolean;
+  /** Features of each head. */
   readonly headDim: number;
   /** [3 · embedDim, embedDim]: of queries, keys and values. */
   inProjWeight: Parameter;
   /** [3 · embedDim] */
   inProjBias: Parameter | null;
+  /** The projection of the joined heads. */
   readonly outProj: Linear;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<AttentionSizes, MultiheadAttentionOptions, typeof ATTENTION>) {
     super();
     const options = argumentsOf<AttentionSizes, MultiheadAttentionOptions>(
@@ -117,6 +128,7 @@ export class MultiheadAttention extends Module {
     return linear(x, weight, bias).reshape(n, l, numHeads, headDim).transpose(1, 2);
   }
 
+  /** The output of the layer. */
   override forward(
     query: Tensor,
     key: Tensor,
@@ -158,6 +170,7 @@ export class MultiheadAttention extends Module {
     return [single ? joined.squeeze(0) : this.batchFirst ? joined : joined.transpose(0, 1), weights];
   }
 
+  /** What stands between the parentheses of its printed form. */
   override extraRepr(): string {
     return `${this.embedDim}, ${this.numHeads}`;
   }
@@ -165,19 +178,27 @@ export class MultiheadAttention extends Module {
 
 /** Options of a layer of the encoder. */
 export interface TransformerOptions {
+  /** Features between the two linear layers; 2048 unless given. */
   readonly dimFeedforward?: number;
+  /** The share that training drops; 0.1 unless given. */
   readonly dropout?: number;
+  /** Between the two linear layers; "relu" unless given. */
   readonly activation?: "relu" | "gelu" | ((x: Tensor) => Tensor);
+  /** What normalisations add to variances; 1e-5 unless given. */
   readonly layerNormEps?: number;
+  /** Whether the batch is the first dimension of sequences; false unless given. */
   readonly batchFirst?: boolean;
   /** Whether each part starts with its normalisation instead of ending with it. */
   readonly normFirst?: boolean;
+  /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
 }
 
 /** Sizes of a layer of the encoder. */
 export interface TransformerSizes {
+  /** Features of each element of a sequence. */
   readonly dModel: number;
+  /** Heads of the attention. */
   readonly nhead: number;
 }
 
@@ -196,17 +217,28 @@ const ENCODER = {
 
 /** Self-attention and a feed-forward part, each added to its input, as torch.nn.TransformerEncoderLayer. */
 export class TransformerEncoderLayer extends Module {
+  /** Whether normalisation comes before each part, not after it. */
   readonly normFirst: boolean;
+  /** Between the two linear layers. */
   readonly activation: (x: Tensor) => Tensor;
+  /** The attention of a sequence to itself. */
   readonly self_attn: MultiheadAttention;
+  /** The first linear layer of the feed-forward part. */
   readonly linear1: Linear;
+  /** The share of attention weights that training drops. */
   readonly dropout: Dropout;
+  /** The second linear layer of the feed-forward part. */
   readonly linear2: Linear;
+  /** The normalisation of the attention. */
   readonly norm1: LayerNorm;
+  /** The normalisation of the feed-forward part. */
   readonly norm2: LayerNorm;
+  /** The dropout behind the attention. */
   readonly dropout1: Dropout;
+  /** The dropout behind the feed-forward part. */
   readonly dropout2: Dropout;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<TransformerSizes, TransformerOptions, typeof ENCODER>) {
     super();
     const options = argumentsOf<TransformerSizes, TransformerOptions>(
@@ -229,15 +261,18 @@ export class TransformerEncoderLayer extends Module {
     this.dropout2 = new Dropout(p);
   }
 
+  /** The attention part, with its dropout. */
   private attend(x: Tensor, attnMask: Tensor | null, keyPaddingMask: Tensor | null): Tensor {
     const [mixed] = this.self_attn.call(x, x, x, { attnMask, keyPaddingMask, needWeights: false });
     return this.dropout1.call(mixed);
   }
 
+  /** The feed-forward part. */
   private feed(x: Tensor): Tensor {
     return this.dropout2.call(this.linear2.call(this.dropout.call(this.activation(this.linear1.call(x)))));
   }
 
+  /** The output of the layer. */
   override forward(
     src: Tensor,
     srcMask: Tensor | null = null,
@@ -265,10 +300,14 @@ const STACK = { required: ["encoderLayer", "numLayers"], positional: ["norm"] } 
 
 /** Layers of an encoder one after the other, as torch.nn.TransformerEncoder: copies of the one given. */
 export class TransformerEncoder extends Module {
+  /** The layers, in order. */
   readonly layers: ModuleList<TransformerEncoderLayer>;
+  /** How many layers there are. */
   readonly numLayers: number;
+  /** A last normalisation, or null. */
   readonly norm: LayerNorm | null;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Stack, StackOptions, typeof STACK>) {
     super();
     const options = argumentsOf<Stack, StackOptions>("TransformerEncoder", STACK, given);
@@ -278,6 +317,7 @@ export class TransformerEncoder extends Module {
     this.norm = norm;
   }
 
+  /** The output of the layer. */
   override forward(
     src: Tensor,
     mask: Tensor | null = null,

@@ -9,10 +9,15 @@ export { celu_, elu_, hardtanh_, leakyRelu_, relu_, selu_, threshold_ } from "./
 
 /** Arguments of batchNorm by name. */
 export interface BatchNormOptions {
+  /** Factors of the normalised elements. */
   readonly weight?: Tensor | null | undefined;
+  /** Whether there are biases; true unless given. */
   readonly bias?: Tensor | null | undefined;
+  /** Whether statistics of the batch are used and kept; false unless given. */
   readonly training?: boolean | undefined;
+  /** The share of new statistics in the running ones; 0.1 unless given. */
   readonly momentum?: number | undefined;
+  /** What keeps divisions and roots from 0. */
   readonly eps?: number | undefined;
 }
 

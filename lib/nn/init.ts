@@ -54,14 +54,17 @@ export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds,
   );
 }
 
+/** Fills a tensor with a number, as `torch.nn.init.constant_`. */
 export function constant_(tensor: Tensor, val: number): Tensor {
   return noGrad(() => tensor.fill_(val));
 }
 
+/** Fills a tensor with 0, as `torch.nn.init.zeros_`. */
 export function zeros_(tensor: Tensor): Tensor {
   return constant_(tensor, 0);
 }
 
+/** Fills a tensor with 1, as `torch.nn.init.ones_`. */
 export function ones_(tensor: Tensor): Tensor {
   return constant_(tensor, 1);
 }

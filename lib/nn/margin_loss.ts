@@ -19,7 +19,9 @@ import { Module } from "./module.ts";
 
 /** Options of losses with a margin. */
 export interface MarginOptions {
+  /** The distance that is wanted; 1 unless given. */
   readonly margin?: number;
+  /** "mean", "sum" or "none" over the losses; "mean" unless given. */
   readonly reduction?: Reduction;
 }
 
@@ -41,10 +43,12 @@ abstract class MarginLoss extends Module {
 
 /** 1 − cos where the target is 1, max(0, cos − margin) where it is −1. */
 export class CosineEmbeddingLoss extends MarginLoss {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<MarginOptions, ["margin"]>) {
     super(given, 0);
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input1: Tensor, input2: Tensor, target: Tensor): Tensor {
     return cosineEmbeddingLoss(input1, input2, target, this.margin, this.reduction);
   }
@@ -52,10 +56,12 @@ export class CosineEmbeddingLoss extends MarginLoss {
 
 /** input where the target is 1, max(0, margin − input) where it is −1. */
 export class HingeEmbeddingLoss extends MarginLoss {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<MarginOptions, ["margin"]>) {
     super(given, 1);
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
     return hingeEmbeddingLoss(input, target, this.margin, this.reduction);
   }
@@ -63,10 +69,12 @@ export class HingeEmbeddingLoss extends MarginLoss {
 
 /** max(0, −target·(input1 − input2) + margin) */
 export class MarginRankingLoss extends MarginLoss {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<MarginOptions, ["margin"]>) {
     super(given, 0);
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input1: Tensor, input2: Tensor, target: Tensor): Tensor {
     return marginRankingLoss(input1, input2, target, this.margin, this.reduction);
   }
@@ -74,15 +82,20 @@ export class MarginRankingLoss extends MarginLoss {
 
 /** Options of TripletMarginLoss. */
 export interface TripletMarginOptions extends MarginOptions {
+  /** The exponent of the norm. */
   readonly p?: number;
+  /** What keeps divisions and roots from 0. */
   readonly eps?: number;
+  /** Whether the nearer of anchor and positive counts; false unless given. */
   readonly swap?: boolean;
 }
 
 /** max(0, d(anchor, positive) − d(anchor, negative) + margin) */
 export class TripletMarginLoss extends Module {
+  /** The arguments by name. */
   readonly options: TripletMarginOptions;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<TripletMarginOptions, ["margin", "p", "eps", "swap"]>) {
     super();
     const names = ["margin", "p", "eps", "swap"] as const;
@@ -92,6 +105,7 @@ export class TripletMarginLoss extends Module {
     }, given);
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
     const { margin = 1, p = 2, eps = 1e-6, swap = false, reduction = "mean" } = this.options;
     return tripletMarginLoss(anchor, positive, negative, { margin, p, eps, swap, reduction });
@@ -100,6 +114,7 @@ export class TripletMarginLoss extends Module {
 
 /** Options of MultiMarginLoss. */
 export interface MultiMarginOptions extends MarginOptions {
+  /** The exponent of the norm. */
   readonly p?: number;
   /** [C], a factor a class. */
   readonly weight?: Tensor | null;
@@ -107,10 +122,14 @@ export interface MultiMarginOptions extends MarginOptions {
 
 /** Σ over other classes of max(0, margin − input[target] + input[i])ᵖ, divided by their number. */
 export class MultiMarginLoss extends WeightedLoss {
+  /** The exponent of the norm. */
   readonly p: number;
+  /** The distance that is wanted. */
   readonly margin: number;
+  /** What becomes of the losses of a batch: "mean", "sum" or "none". */
   readonly reduction: Reduction;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<MultiMarginOptions, ["p", "margin", "weight"]>) {
     const options = trailing<MultiMarginOptions>("MultiMarginLoss", {
       positional: ["p", "margin", "weight"],
@@ -122,6 +141,7 @@ export class MultiMarginLoss extends WeightedLoss {
     this.reduction = options.reduction ?? "mean";
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
     const { p, margin, weight, reduction } = this;
     return multiMarginLoss(input, target, { p, margin, weight, reduction });
@@ -134,10 +154,12 @@ interface ReductionOptions {
 
 /** log(1 + e^(−target·input)) */
 export class SoftMarginLoss extends Module {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: ReductionOptions = {}) {
     super();
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
     return softMarginLoss(input, target, { reduction: this.options.reduction ?? "mean" });
   }
@@ -145,8 +167,10 @@ export class SoftMarginLoss extends Module {
 
 /** Mean binary cross entropy over classes, of logits [N, C]. */
 export class MultiLabelSoftMarginLoss extends WeightedLoss {
+  /** What becomes of the losses of a batch: "mean", "sum" or "none". */
   readonly reduction: Reduction;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Weighted<ReductionOptions & WeightOptions>) {
     const names = { positional: ["weight"], named: ["reduction"] } as const;
     const options = trailing<ReductionOptions & WeightOptions>("MultiLabelSoftMarginLoss", names, given);
@@ -154,6 +178,7 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
     this.reduction = options.reduction ?? "mean";
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
     const { weight, reduction } = this;
     return multilabelSoftMarginLoss(input, target, { weight, reduction });
@@ -164,15 +189,18 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
 export interface GaussianOptions extends ReductionOptions {
   /** Whether the constant part is added. */
   readonly full?: boolean;
+  /** What keeps divisions and roots from 0. */
   readonly eps?: number;
 }
 
 /** Negative log-likelihood of a normal distribution with the variances given. */
 export class GaussianNLLLoss extends Module {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: GaussianOptions = {}) {
     super();
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor, variance: Tensor): Tensor {
     const { full = false, eps = 1e-6, reduction = "mean" } = this.options;
     return gaussianNllLoss(input, target, variance, { full, eps, reduction });
@@ -187,8 +215,10 @@ export interface PoissonOptions extends GaussianOptions {
 
 /** Negative log-likelihood of a Poisson distribution. */
 export class PoissonNLLLoss extends Module {
+  /** The arguments by name. */
   readonly options: PoissonOptions;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<PoissonOptions, ["logInput", "full"]>) {
     super();
     this.options = trailing<PoissonOptions>("PoissonNLLLoss", {
@@ -200,6 +230,7 @@ export class PoissonNLLLoss extends Module {
     }, given);
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
     const { logInput = true, full = false, eps = 1e-8, reduction = "mean" } = this.options;
     return poissonNllLoss(input, target, { logInput, full, eps, reduction });
@@ -208,8 +239,10 @@ export class PoissonNLLLoss extends Module {
 
 /** The cosine of the angle between vectors along `dim`. */
 export class CosineSimilarity extends Module {
+  /** The arguments by name. */
   readonly options: { readonly dim?: number; readonly eps?: number };
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<{ readonly dim?: number; readonly eps?: number }, ["dim", "eps"]>) {
     super();
     this.options = trailing<{ readonly dim?: number; readonly eps?: number }>(
@@ -219,6 +252,7 @@ export class CosineSimilarity extends Module {
     );
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(x1: Tensor, x2: Tensor): Tensor {
     const { dim = 1, eps = 1e-8 } = this.options;
     return cosineSimilarity(x1, x2, dim, eps);
@@ -227,20 +261,26 @@ export class CosineSimilarity extends Module {
 
 /** Options of PairwiseDistance. */
 export interface DistanceOptions {
+  /** The exponent of the norm. */
   readonly p?: number;
+  /** What keeps divisions and roots from 0. */
   readonly eps?: number;
+  /** Whether the dimension stays, with size 1; false unless given. */
   readonly keepdim?: boolean;
 }
 
 /** The norm of x1 − x2 along the last dimension. */
 export class PairwiseDistance extends Module {
+  /** The arguments by name. */
   readonly options: DistanceOptions;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<DistanceOptions, ["p", "eps", "keepdim"]>) {
     super();
     this.options = trailing<DistanceOptions>("PairwiseDistance", ["p", "eps", "keepdim"], given);
   }
 
+  /** The loss of the arguments, reduced as `reduction` says. */
   override forward(x1: Tensor, x2: Tensor): Tensor {
     const { p = 2, eps = 1e-6, keepdim = false } = this.options;
     return pairwiseDistance(x1, x2, p, eps, keepdim);

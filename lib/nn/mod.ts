@@ -1,5 +1,6 @@
 /** Layers, losses and the base Module: the namespace `nn`. */
-export { type HookHandle, type LoadResult, Module, type StateDict } from "./module.ts";
+export type { HookHandle } from "../tensor/autograd_state.ts";
+export { type LoadResult, Module, type StateDict } from "./module.ts";
 export { Parameter } from "./parameter.ts";
 export { type Layer, ModuleDict, ModuleList, ParameterList, Sequential } from "./container.ts";
 export { Bilinear, Flatten, Identity, Linear, type LinearOptions } from "./linear.ts";
@@ -45,8 +46,11 @@ export {
   type Reduction,
   SmoothL1Loss,
 } from "./loss.ts";
+/** Initialisation of parameters in place, as `torch.nn.init`. */
 export * as init from "./init.ts";
+/** Layers as functions, as `torch.nn.functional`. */
 export * as functional from "./functional.ts";
+/** Tools for parameters, as `torch.nn.utils`. */
 export * as utils from "./gradient_clipping.ts";
 export * from "./margin_loss.ts";
 export * from "./recurrent.ts";

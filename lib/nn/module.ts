@@ -6,6 +6,7 @@
 import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
 import { noGrad } from "../tensor/modes.ts";
+import type { HookHandle } from "../tensor/autograd_state.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { deepCopy } from "./deep_copy.ts";
 import { atModule } from "./error_places.ts";
@@ -18,17 +19,14 @@ export type ForwardHook = (module: Module, args: readonly unknown[], output: unk
 /** Called before `forward`; an array replaces the arguments. */
 export type ForwardPreHook = (module: Module, args: readonly unknown[]) => readonly unknown[] | void;
 
-/** Undoes a registration. */
-export interface HookHandle {
-  remove(): void;
-}
-
 /** A state dict: PyTorch's key names, tensors that share storage with the module's. */
 export type StateDict = Record<string, Tensor>;
 
 /** What `loadStateDict` could not match when it is not strict. */
 export interface LoadResult {
+  /** Entries of the module that the state dict lacks. */
   readonly missingKeys: readonly string[];
+  /** Keys of the state dict that the module has no entry for. */
   readonly unexpectedKeys: readonly string[];
 }
 
@@ -59,14 +57,23 @@ interface RegisteredHooks {
 export class Module {
   /** Whether dropout and batch statistics are on. */
   training = true;
-  /** Registered buffers, in order. */
+  /**
+   * Registered buffers, in order.
+   *
+   * @internal
+   */
   readonly bufferEntries: BufferEntry[] = [];
   /** Names in state dicts of parameters and submodules whose fields have other names than PyTorch's. */
   readonly stateKeys: Record<string, string> = {};
   /** Makes `structuredClone`, which would lose the class, fail with a word of what to do instead. */
-  readonly structuredClone = UNCLONABLE;
-  /** Hooks of calls; null until one is registered, so that a compiled call has one thing to check. */
+  readonly structuredClone: symbol = UNCLONABLE;
+  /**
+   * Hooks of calls; null until one is registered, so that a compiled call has one thing to check.
+   *
+   * @internal
+   */
   registeredHooks: RegisteredHooks | null = null;
+  /** @internal */
   compiledForward: ((...args: unknown[]) => unknown) | null = null;
 
   /** Computes the output. Subclasses define it. */
@@ -162,6 +169,7 @@ export class Module {
     return found;
   }
 
+  /** The buffers, by default those of submodules too. */
   buffers(recurse = true): Tensor[] {
     return this.namedBuffers("", recurse).map(([, buffer]) => buffer);
   }
@@ -269,22 +277,27 @@ export class Module {
     return this;
   }
 
+  /** Moves parameters and buffers to the CPU. */
   cpu(): this {
     return this.to("cpu");
   }
 
+  /** Makes floating parameters and buffers float32. */
   float(): this {
     return this.to("float32" satisfies DType);
   }
 
+  /** Makes floating parameters and buffers float64. */
   double(): this {
     return this.to("float64" satisfies DType);
   }
 
+  /** Makes floating parameters and buffers float16. */
   half(): this {
     return this.to("float16" satisfies DType);
   }
 
+  /** Makes floating parameters and buffers bfloat16. */
   bfloat16(): this {
     return this.to("bfloat16" satisfies DType);
   }
@@ -307,10 +320,12 @@ export class Module {
     return this;
   }
 
+  /** Calls a function after each `forward`; what it gives replaces the output. */
   registerForwardHook(hook: ForwardHook): HookHandle {
     return register(hooksOf(this).after, hook);
   }
 
+  /** Calls a function before each `forward`; an array that it gives replaces the arguments. */
   registerForwardPreHook(hook: ForwardPreHook): HookHandle {
     return register(hooksOf(this).before, hook);
   }
@@ -338,6 +353,7 @@ export class Module {
     return lines.length === 0 ? `${head})` : `${head}\n${lines.join("\n")}\n)`;
   }
 
+  /** What the console shows: the same as `toString()`. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }

@@ -72,6 +72,7 @@ abstract class CircularPad extends PlainPad {
 
 /** Pads with a value, as torch.nn.ConstantPad1d. */
 export class ConstantPad1d extends ConstantPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: FilledArguments) {
     super(1, given);
   }
@@ -79,6 +80,7 @@ export class ConstantPad1d extends ConstantPad {
 
 /** Pads with a value, as torch.nn.ConstantPad2d. */
 export class ConstantPad2d extends ConstantPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: FilledArguments) {
     super(2, given);
   }
@@ -86,6 +88,7 @@ export class ConstantPad2d extends ConstantPad {
 
 /** Pads with a value, as torch.nn.ConstantPad3d. */
 export class ConstantPad3d extends ConstantPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: FilledArguments) {
     super(3, given);
   }
@@ -93,6 +96,7 @@ export class ConstantPad3d extends ConstantPad {
 
 /** Pads with zeros, as torch.nn.ZeroPad1d. */
 export class ZeroPad1d extends ZeroPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(1, given);
   }
@@ -100,6 +104,7 @@ export class ZeroPad1d extends ZeroPad {
 
 /** Pads with zeros, as torch.nn.ZeroPad2d. */
 export class ZeroPad2d extends ZeroPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(2, given);
   }
@@ -107,6 +112,7 @@ export class ZeroPad2d extends ZeroPad {
 
 /** Pads with zeros, as torch.nn.ZeroPad3d. */
 export class ZeroPad3d extends ZeroPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(3, given);
   }
@@ -114,6 +120,7 @@ export class ZeroPad3d extends ZeroPad {
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad1d. */
 export class ReflectionPad1d extends ReflectionPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(1, given);
   }
@@ -121,6 +128,7 @@ export class ReflectionPad1d extends ReflectionPad {
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad2d. */
 export class ReflectionPad2d extends ReflectionPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(2, given);
   }
@@ -128,6 +136,7 @@ export class ReflectionPad2d extends ReflectionPad {
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad3d. */
 export class ReflectionPad3d extends ReflectionPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(3, given);
   }
@@ -135,6 +144,7 @@ export class ReflectionPad3d extends ReflectionPad {
 
 /** Pads with its edges, as torch.nn.ReplicationPad1d. */
 export class ReplicationPad1d extends ReplicationPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(1, given);
   }
@@ -142,6 +152,7 @@ export class ReplicationPad1d extends ReplicationPad {
 
 /** Pads with its edges, as torch.nn.ReplicationPad2d. */
 export class ReplicationPad2d extends ReplicationPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(2, given);
   }
@@ -149,6 +160,7 @@ export class ReplicationPad2d extends ReplicationPad {
 
 /** Pads with its edges, as torch.nn.ReplicationPad3d. */
 export class ReplicationPad3d extends ReplicationPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(3, given);
   }
@@ -156,6 +168,7 @@ export class ReplicationPad3d extends ReplicationPad {
 
 /** Pads with its other end, as torch.nn.CircularPad1d. */
 export class CircularPad1d extends CircularPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(1, given);
   }
@@ -163,6 +176,7 @@ export class CircularPad1d extends CircularPad {
 
 /** Pads with its other end, as torch.nn.CircularPad2d. */
 export class CircularPad2d extends CircularPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(2, given);
   }
@@ -170,6 +184,7 @@ export class CircularPad2d extends CircularPad {
 
 /** Pads with its other end, as torch.nn.CircularPad3d. */
 export class CircularPad3d extends CircularPad {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
     super(3, given);
   }

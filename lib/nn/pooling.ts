@@ -22,7 +22,9 @@ export type Sizes = number | readonly number[];
 
 /** Options of a pooling window; stride defaults to the kernel size. */
 export interface PoolOptions {
+  /** Steps between windows; the kernel size unless given. */
   readonly stride?: Sizes | null;
+  /** Implicit padding on both sides; 0 unless given. */
   readonly padding?: Sizes;
   /** Whether a last window may hang over the end. */
   readonly ceilMode?: boolean;
@@ -30,6 +32,7 @@ export interface PoolOptions {
 
 /** Options of a window of which the largest value is taken. */
 export interface MaxPoolOptions extends PoolOptions {
+  /** Steps between elements of a window; 1 unless given. */
   readonly dilation?: Sizes;
 }
 
@@ -78,6 +81,7 @@ abstract class MaxPool extends Module {
 
 /** Largest value of each window of [N, C, L], as torch.nn.MaxPool1d. */
 export class MaxPool1d extends MaxPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return maxPool1d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
   }
@@ -85,6 +89,7 @@ export class MaxPool1d extends MaxPool {
 
 /** Largest value of each window of [N, C, H, W], as torch.nn.MaxPool2d. */
 export class MaxPool2d extends MaxPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return maxPool2d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
   }
@@ -92,6 +97,7 @@ export class MaxPool2d extends MaxPool {
 
 /** Largest value of each window of [N, C, D, H, W], as torch.nn.MaxPool3d. */
 export class MaxPool3d extends MaxPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return maxPool3d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
   }
@@ -128,6 +134,7 @@ abstract class AvgPool extends Module {
 
 /** Mean of each window of [N, C, L], as torch.nn.AvgPool1d. */
 export class AvgPool1d extends AvgPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return avgPool1d(x, this.kernelSize, this.stride, this.padding, this.ceilMode, this.countIncludePad);
   }
@@ -135,6 +142,7 @@ export class AvgPool1d extends AvgPool {
 
 /** Mean of each window of [N, C, H, W], as torch.nn.AvgPool2d. */
 export class AvgPool2d extends AvgPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride } = this;
     return avgPool2d(x, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
@@ -143,6 +151,7 @@ export class AvgPool2d extends AvgPool {
 
 /** Mean of each window of [N, C, D, H, W], as torch.nn.AvgPool3d. */
 export class AvgPool3d extends AvgPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride } = this;
     return avgPool3d(x, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
@@ -171,6 +180,7 @@ abstract class AdaptivePool extends Module {
 
 /** Means over windows that tile [N, C, L] into outputSize cells, as torch.nn.AdaptiveAvgPool1d. */
 export class AdaptiveAvgPool1d extends AdaptivePool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return adaptiveAvgPool1d(x, this.outputSize);
   }
@@ -178,6 +188,7 @@ export class AdaptiveAvgPool1d extends AdaptivePool {
 
 /** Means over windows that tile [N, C, H, W] into outputSize cells, as torch.nn.AdaptiveAvgPool2d. */
 export class AdaptiveAvgPool2d extends AdaptivePool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return adaptiveAvgPool2d(x, this.outputSize);
   }
@@ -185,6 +196,7 @@ export class AdaptiveAvgPool2d extends AdaptivePool {
 
 /** Means over windows that tile [N, C, D, H, W] into outputSize cells, as torch.nn.AdaptiveAvgPool3d. */
 export class AdaptiveAvgPool3d extends AdaptivePool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return adaptiveAvgPool3d(x, this.outputSize);
   }
@@ -192,6 +204,7 @@ export class AdaptiveAvgPool3d extends AdaptivePool {
 
 /** Largest values over windows that tile [N, C, L], as torch.nn.AdaptiveMaxPool1d. */
 export class AdaptiveMaxPool1d extends AdaptivePool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return adaptiveMaxPool1d(x, this.outputSize);
   }
@@ -199,6 +212,7 @@ export class AdaptiveMaxPool1d extends AdaptivePool {
 
 /** Largest values over windows that tile [N, C, H, W], as torch.nn.AdaptiveMaxPool2d. */
 export class AdaptiveMaxPool2d extends AdaptivePool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return adaptiveMaxPool2d(x, this.outputSize);
   }
@@ -206,6 +220,7 @@ export class AdaptiveMaxPool2d extends AdaptivePool {
 
 /** Largest values over windows that tile [N, C, D, H, W], as torch.nn.AdaptiveMaxPool3d. */
 export class AdaptiveMaxPool3d extends AdaptivePool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return adaptiveMaxPool3d(x, this.outputSize);
   }

@@ -16,22 +16,29 @@ import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, typ
 
 /** Sizes of recurrent layers and cells. */
 export interface RecurrentSizes {
+  /** Features of each input. */
   readonly inputSize: number;
+  /** Features of the hidden state. */
   readonly hiddenSize: number;
 }
 
 /** Options of recurrent layers. */
 export interface RecurrentOptions {
+  /** How many layers are stacked; 1 unless given. */
   readonly numLayers?: number;
+  /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
+  /** Whether the batch is the first dimension of sequences; false unless given. */
   readonly batchFirst?: boolean;
   /** Between layers, while training. */
   readonly dropout?: number;
+  /** Whether a second stack runs backwards; false unless given. */
   readonly bidirectional?: boolean;
 }
 
 /** Options of Elman networks. */
 export interface ElmanOptions extends RecurrentOptions {
+  /** "tanh" or "relu"; "tanh" unless given. */
   readonly nonlinearity?: Nonlinearity;
 }
 
@@ -187,11 +194,13 @@ function stateOf(states: States, k: number): Tensor {
 
 /** h ← tanh(W x + b + V h + c), or relu, as torch.nn.RNN. */
 export class RNN extends Recurrent {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
     const options = argumentsOf<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
     super(gatesOfElman(options.nonlinearity), options);
   }
 
+  /** The output of the layer. */
   override forward(input: Tensor, state: Tensor | null = null): [Tensor, Tensor] {
     const { output, states } = this.run(input, state ? [state] : []);
     return [output, stateOf(states, 0)];
@@ -200,10 +209,12 @@ export class RNN extends Recurrent {
 
 /** As torch.nn.GRU. */
 export class GRU extends Recurrent {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
     super(GRU_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
   }
 
+  /** The output of the layer. */
   override forward(input: Tensor, state: Tensor | null = null): [Tensor, Tensor] {
     const { output, states } = this.run(input, state ? [state] : []);
     return [output, stateOf(states, 0)];
@@ -212,10 +223,12 @@ export class GRU extends Recurrent {
 
 /** As torch.nn.LSTM, without projections. */
 export class LSTM extends Recurrent {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
     super(LSTM_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("LSTM", GATED, given));
   }
 
+  /** The output of the layer. */
   override forward(
     input: Tensor,
     state: readonly [Tensor, Tensor] | null = null,
@@ -262,11 +275,13 @@ abstract class Cell extends Module {
 
 /** Options of cells. */
 export interface CellOptions {
+  /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
 }
 
 /** Options of Elman cells. */
 export interface ElmanCellOptions extends CellOptions {
+  /** "tanh" or "relu"; "tanh" unless given. */
   readonly nonlinearity?: Nonlinearity;
 }
 
@@ -280,11 +295,13 @@ type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
 
 /** One step of an RNN, as torch.nn.RNNCell. */
 export class RNNCell extends Cell {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
     const options = argumentsOf<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
     super(gatesOfElman(options.nonlinearity), options);
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor, h: Tensor | null = null): Tensor {
     return stateOf(this.next(x, h ? [h] : null), 0);
   }
@@ -292,10 +309,12 @@ export class RNNCell extends Cell {
 
 /** One step of a GRU, as torch.nn.GRUCell. */
 export class GRUCell extends Cell {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: CellArguments) {
     super(GRU_GATES, argumentsOf<RecurrentSizes, CellOptions>("GRUCell", CELL, given));
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor, h: Tensor | null = null): Tensor {
     return stateOf(this.next(x, h ? [h] : null), 0);
   }
@@ -303,10 +322,12 @@ export class GRUCell extends Cell {
 
 /** One step of an LSTM, as torch.nn.LSTMCell. */
 export class LSTMCell extends Cell {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: CellArguments) {
     super(LSTM_GATES, argumentsOf<RecurrentSizes, CellOptions>("LSTMCell", CELL, given));
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor, states: readonly [Tensor, Tensor] | null = null): [Tensor, Tensor] {
     const next = this.next(x, states);
     return [stateOf(next, 0), stateOf(next, 1)];

@@ -21,9 +21,12 @@ const UNFLATTEN = { required: ["dim", "unflattenedSize"], positional: [] } as co
 
 /** Splits dimension `dim` into `unflattenedSize`. */
 export class Unflatten extends Module {
+  /** The dimension that it works along. */
   readonly dim: number;
+  /** The sizes that the dimension is split into. */
   readonly unflattenedSize: readonly number[];
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Unflattened, object, typeof UNFLATTEN>) {
     super();
     const { dim, unflattenedSize } = argumentsOf<Unflattened, object>("Unflatten", UNFLATTEN, given);
@@ -31,6 +34,7 @@ export class Unflatten extends Module {
     this.unflattenedSize = unflattenedSize;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return x.unflatten(this.dim, [...this.unflattenedSize]);
   }
@@ -44,13 +48,16 @@ const UPSCALE = { required: ["upscaleFactor"], positional: [] } as const;
 
 /** [N, C·r², H, W] → [N, C, H·r, W·r] */
 export class PixelShuffle extends Module {
+  /** By what height and width grow. */
   readonly upscaleFactor: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Upscale, object, typeof UPSCALE>) {
     super();
     this.upscaleFactor = argumentsOf<Upscale, object>("PixelShuffle", UPSCALE, given).upscaleFactor;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return pixelShuffle(x, this.upscaleFactor);
   }
@@ -64,13 +71,16 @@ const DOWNSCALE = { required: ["downscaleFactor"], positional: [] } as const;
 
 /** [N, C, H·r, W·r] → [N, C·r², H, W] */
 export class PixelUnshuffle extends Module {
+  /** By what height and width shrink. */
   readonly downscaleFactor: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Downscale, object, typeof DOWNSCALE>) {
     super();
     this.downscaleFactor = argumentsOf<Downscale, object>("PixelUnshuffle", DOWNSCALE, given).downscaleFactor;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return pixelUnshuffle(x, this.downscaleFactor);
   }
@@ -84,13 +94,16 @@ const GROUPS = { required: ["groups"], positional: [] } as const;
 
 /** Channels of [N, C, H, W] dealt out over groups. */
 export class ChannelShuffle extends Module {
+  /** How many groups the channels form. */
   readonly groups: number;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Groups, object, typeof GROUPS>) {
     super();
     this.groups = argumentsOf<Groups, object>("ChannelShuffle", GROUPS, given).groups;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return channelShuffle(x, this.groups);
   }
@@ -98,8 +111,11 @@ export class ChannelShuffle extends Module {
 
 /** Options of Unfold. */
 export interface UnfoldOptions {
+  /** Steps between elements of a window; 1 unless given. */
   readonly dilation?: Sizes;
+  /** Implicit padding on both sides; 0 unless given. */
   readonly padding?: Sizes;
+  /** Steps between windows; the kernel size unless given. */
   readonly stride?: Sizes;
 }
 
@@ -111,9 +127,12 @@ const UNFOLD = { required: ["kernelSize"], positional: ["dilation", "padding", "
 
 /** Windows of [N, C, H, W] as columns: [N, C·size, windows]. */
 export class Unfold extends Module {
+  /** Sizes of the sliding window. */
   readonly kernelSize: Sizes;
+  /** The arguments by name. */
   readonly options: UnfoldOptions;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Kernel, UnfoldOptions, typeof UNFOLD>) {
     super();
     const { kernelSize, ...options } = argumentsOf<Kernel, UnfoldOptions>("Unfold", UNFOLD, given);
@@ -121,6 +140,7 @@ export class Unfold extends Module {
     this.options = options;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { dilation = 1, padding = 0, stride = 1 } = this.options;
     return im2col(x, this.kernelSize, dilation, padding, stride);
@@ -129,22 +149,29 @@ export class Unfold extends Module {
 
 /** Options of Upsample. */
 export interface UpsampleOptions {
+  /** The sizes of the result. */
   readonly size?: Sizes | null;
+  /** By what each size grows, where no sizes are given. */
   readonly scaleFactor?: Sizes | null;
+  /** How elements in between are found; "nearest" unless given. */
   readonly mode?: "nearest" | "linear" | "bilinear" | "bicubic" | "trilinear";
+  /** Whether the corners of input and output are the same points. */
   readonly alignCorners?: boolean | null;
 }
 
 /** Another resolution, given by size or by factor. */
 export class Upsample extends Module {
+  /** The arguments by name. */
   readonly options: UpsampleOptions;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<UpsampleOptions, ["size", "scaleFactor", "mode", "alignCorners"]>) {
     super();
     const names = ["size", "scaleFactor", "mode", "alignCorners"] as const;
     this.options = trailing<UpsampleOptions>("Upsample", names, given);
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { size = null, scaleFactor = null, mode = "nearest", alignCorners = null } = this.options;
     return interpolate(x, size, scaleFactor, mode, alignCorners);

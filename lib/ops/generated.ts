@@ -606,1162 +606,1587 @@ export type Operand<T> = T | Scalar | Dim;
 
 /** Arguments of add by name. */
 export interface AddOptions {
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of sub by name. */
 export interface SubOptions {
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of rsub by name. */
 export interface RsubOptions {
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of div by name. */
 export interface DivOptions {
+  /** As PyTorch's `rounding_mode`; may be left out. */
   readonly roundingMode?: "trunc" | "floor" | null | undefined;
 }
 
 /** Arguments of isclose by name. */
 export interface IscloseOptions {
+  /** As PyTorch's `rtol`; 0.00001 unless given. */
   readonly rtol?: number | undefined;
+  /** As PyTorch's `atol`; 1e-8 unless given. */
   readonly atol?: number | undefined;
+  /** As PyTorch's `equal_nan`; false unless given. */
   readonly equalNan?: boolean | undefined;
 }
 
 /** Arguments of round by name. */
 export interface RoundOptions {
+  /** As PyTorch's `decimals`; may be left out. */
   readonly decimals?: number | null | undefined;
 }
 
 /** Arguments of sigmoid by name. */
 export interface SigmoidOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of logit by name. */
 export interface LogitOptions {
+  /** As PyTorch's `eps`; may be left out. */
   readonly eps?: number | null | undefined;
 }
 
 /** Arguments of tanh by name. */
 export interface TanhOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of clamp by name. */
 export interface ClampOptions<T> {
+  /** As PyTorch's `min`; may be left out. */
   readonly min?: Operand<T> | null | undefined;
+  /** As PyTorch's `max`; may be left out. */
   readonly max?: Operand<T> | null | undefined;
 }
 
 /** Arguments of nanToNum by name. */
 export interface NanToNumOptions {
+  /** As PyTorch's `nan`; may be left out. */
   readonly nan?: number | null | undefined;
+  /** As PyTorch's `posinf`; may be left out. */
   readonly posinf?: number | null | undefined;
+  /** As PyTorch's `neginf`; may be left out. */
   readonly neginf?: number | null | undefined;
 }
 
 /** Arguments of relu by name. */
 export interface ReluOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of relu6 by name. */
 export interface Relu6Options {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of hardtanh by name. */
 export interface HardtanhOptions {
+  /** As PyTorch's `min_val`; -1 unless given. */
   readonly minVal?: number | undefined;
+  /** As PyTorch's `max_val`; 1 unless given. */
   readonly maxVal?: number | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of leakyRelu by name. */
 export interface LeakyReluOptions {
+  /** As PyTorch's `negative_slope`; 0.01 unless given. */
   readonly negativeSlope?: number | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of threshold by name. */
 export interface ThresholdOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of hardsigmoid by name. */
 export interface HardsigmoidOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of hardswish by name. */
 export interface HardswishOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of softshrink by name. */
 export interface SoftshrinkOptions {
+  /** As PyTorch's `lambd`; 0.5 unless given. */
   readonly lambd?: number | undefined;
 }
 
 /** Arguments of hardshrink by name. */
 export interface HardshrinkOptions {
+  /** As PyTorch's `lambd`; 0.5 unless given. */
   readonly lambd?: number | undefined;
 }
 
 /** Arguments of sum by name. */
 export interface SumOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of mean by name. */
 export interface MeanOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of prod by name. */
 export interface ProdOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of amax by name. */
 export interface AmaxOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of amin by name. */
 export interface AminOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of argmax by name. */
 export interface ArgmaxOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of argmin by name. */
 export interface ArgminOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of any by name. */
 export interface AnyOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of all by name. */
 export interface AllOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of max by name. */
 export interface MaxOptions<T> {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: Operand<T> | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of min by name. */
 export interface MinOptions<T> {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: Operand<T> | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of countNonzero by name. */
 export interface CountNonzeroOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of nansum by name. */
 export interface NansumOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of nanmean by name. */
 export interface NanmeanOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of zeros by name. */
 export interface ZerosOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of ones by name. */
 export interface OnesOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of empty by name. */
 export interface EmptyOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of zerosLike by name. */
 export interface ZerosLikeOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of onesLike by name. */
 export interface OnesLikeOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of emptyLike by name. */
 export interface EmptyLikeOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newZeros by name. */
 export interface NewZerosOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newOnes by name. */
 export interface NewOnesOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newEmpty by name. */
 export interface NewEmptyOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of full by name. */
 export interface FullOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of fullLike by name. */
 export interface FullLikeOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newFull by name. */
 export interface NewFullOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of arange by name. */
 export interface ArangeOptions {
+  /** As PyTorch's `end`; may be left out. */
   readonly end?: Scalar | Dim | null | undefined;
+  /** As PyTorch's `step`; 1 unless given. */
   readonly step?: Scalar | Dim | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of linspace by name. */
 export interface LinspaceOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of logspace by name. */
 export interface LogspaceOptions {
+  /** As PyTorch's `base`; 10 unless given. */
   readonly base?: number | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of eye by name. */
 export interface EyeOptions {
+  /** As PyTorch's `m`; may be left out. */
   readonly m?: Dim | null | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of scalarTensor by name. */
 export interface ScalarTensorOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of copy by name. */
 export interface CopyOptions {
+  /** As PyTorch's `non_blocking`; false unless given. */
   readonly nonBlocking?: boolean | undefined;
 }
 
 /** Arguments of squeeze by name. */
 export interface SqueezeOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of expand by name. */
 export interface ExpandOptions {
+  /** As PyTorch's `implicit`; false unless given. */
   readonly implicit?: boolean | undefined;
 }
 
 /** Arguments of slice by name. */
 export interface SliceOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `start`; may be left out. */
   readonly start?: Dim | null | undefined;
+  /** As PyTorch's `end`; may be left out. */
   readonly end?: Dim | null | undefined;
+  /** As PyTorch's `step`; 1 unless given. */
   readonly step?: number | undefined;
 }
 
 /** Arguments of diagonal by name. */
 export interface DiagonalOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
+  /** As PyTorch's `dim1`; 0 unless given. */
   readonly dim1?: number | undefined;
+  /** As PyTorch's `dim2`; 1 unless given. */
   readonly dim2?: number | undefined;
 }
 
 /** Arguments of asStrided by name. */
 export interface AsStridedOptions {
+  /** As PyTorch's `storage_offset`; may be left out. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of asStridedCopy by name. */
 export interface AsStridedCopyOptions {
+  /** As PyTorch's `storage_offset`; may be left out. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of diagonalCopy by name. */
 export interface DiagonalCopyOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
+  /** As PyTorch's `dim1`; 0 unless given. */
   readonly dim1?: number | undefined;
+  /** As PyTorch's `dim2`; 1 unless given. */
   readonly dim2?: number | undefined;
 }
 
 /** Arguments of expandCopy by name. */
 export interface ExpandCopyOptions {
+  /** As PyTorch's `implicit`; false unless given. */
   readonly implicit?: boolean | undefined;
 }
 
 /** Arguments of squeezeCopy by name. */
 export interface SqueezeCopyOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of splitWithSizesCopy by name. */
 export interface SplitWithSizesCopyOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unbindCopy by name. */
 export interface UnbindCopyOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unsafeSplit by name. */
 export interface UnsafeSplitOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unsafeChunk by name. */
 export interface UnsafeChunkOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of sliceScatter by name. */
 export interface SliceScatterOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `start`; may be left out. */
   readonly start?: Dim | null | undefined;
+  /** As PyTorch's `end`; may be left out. */
   readonly end?: Dim | null | undefined;
+  /** As PyTorch's `step`; 1 unless given. */
   readonly step?: number | undefined;
 }
 
 /** Arguments of diagonalScatter by name. */
 export interface DiagonalScatterOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
+  /** As PyTorch's `dim1`; 0 unless given. */
   readonly dim1?: number | undefined;
+  /** As PyTorch's `dim2`; 1 unless given. */
   readonly dim2?: number | undefined;
 }
 
 /** Arguments of diagEmbed by name. */
 export interface DiagEmbedOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
+  /** As PyTorch's `dim1`; -2 unless given. */
   readonly dim1?: number | undefined;
+  /** As PyTorch's `dim2`; -1 unless given. */
   readonly dim2?: number | undefined;
 }
 
 /** Arguments of asStridedBackward by name. */
 export interface AsStridedBackwardOptions {
+  /** As PyTorch's `storage_offset`; may be left out. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of readStrided by name. */
 export interface ReadStridedOptions {
+  /** As PyTorch's `storage_offset`; may be left out. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of writeStrided by name. */
 export interface WriteStridedOptions {
+  /** As PyTorch's `storage_offset`; may be left out. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of asStridedScatter by name. */
 export interface AsStridedScatterOptions {
+  /** As PyTorch's `storage_offset`; may be left out. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of flatten by name. */
 export interface FlattenOptions {
+  /** As PyTorch's `start_dim`; 0 unless given. */
   readonly startDim?: number | undefined;
+  /** As PyTorch's `end_dim`; -1 unless given. */
   readonly endDim?: number | undefined;
 }
 
 /** Arguments of split by name. */
 export interface SplitOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of splitWithSizes by name. */
 export interface SplitWithSizesOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of chunk by name. */
 export interface ChunkOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of tensorSplit by name. */
 export interface TensorSplitOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unbind by name. */
 export interface UnbindOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of gather by name. */
 export interface GatherOptions {
+  /** As PyTorch's `sparse_grad`; false unless given. */
   readonly sparseGrad?: boolean | undefined;
 }
 
 /** Arguments of scatter by name. */
 export interface ScatterOptions<T> {
+  /** As PyTorch's `src`; may be left out. */
   readonly src?: Operand<T> | null | undefined;
+  /** As PyTorch's `value`; may be left out. */
   readonly value?: Scalar | Dim | null | undefined;
+  /** As PyTorch's `reduce`; may be left out. */
   readonly reduce?: "add" | "multiply" | null | undefined;
 }
 
 /** Arguments of put by name. */
 export interface PutOptions {
+  /** As PyTorch's `accumulate`; false unless given. */
   readonly accumulate?: boolean | undefined;
 }
 
 /** Arguments of takeAlongDim by name. */
 export interface TakeAlongDimOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of indexAdd by name. */
 export interface IndexAddOptions {
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of indexPut by name. */
 export interface IndexPutOptions {
+  /** As PyTorch's `accumulate`; false unless given. */
   readonly accumulate?: boolean | undefined;
 }
 
 /** Arguments of putIndices by name. */
 export interface PutIndicesOptions {
+  /** As PyTorch's `accumulate`; false unless given. */
   readonly accumulate?: boolean | undefined;
 }
 
 /** Arguments of roll by name. */
 export interface RollOptions {
+  /** As PyTorch's `dims`; may be left out. */
   readonly dims?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of repeatInterleave by name. */
 export interface RepeatInterleaveOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `output_size`; may be left out. */
   readonly outputSize?: number | null | undefined;
 }
 
 /** Arguments of rot90 by name. */
 export interface Rot90Options {
+  /** As PyTorch's `k`; 1 unless given. */
   readonly k?: number | undefined;
+  /** As PyTorch's `dims`; [0,1] unless given. */
   readonly dims?: readonly number[] | undefined;
 }
 
 /** Arguments of tril by name. */
 export interface TrilOptions {
+  /** As PyTorch's `diagonal`; 0 unless given. */
   readonly diagonal?: number | undefined;
 }
 
 /** Arguments of triu by name. */
 export interface TriuOptions {
+  /** As PyTorch's `diagonal`; 0 unless given. */
   readonly diagonal?: number | undefined;
 }
 
 /** Arguments of diag by name. */
 export interface DiagOptions {
+  /** As PyTorch's `diagonal`; 0 unless given. */
   readonly diagonal?: number | undefined;
 }
 
 /** Arguments of cat by name. */
 export interface CatOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of stack by name. */
 export interface StackOptions {
+  /** As PyTorch's `dim`; 0 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of cumsum by name. */
 export interface CumsumOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of cumprod by name. */
 export interface CumprodOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of addcmul by name. */
 export interface AddcmulOptions {
+  /** As PyTorch's `value`; 1 unless given. */
   readonly value?: Scalar | Dim | undefined;
 }
 
 /** Arguments of addcdiv by name. */
 export interface AddcdivOptions {
+  /** As PyTorch's `value`; 1 unless given. */
   readonly value?: Scalar | Dim | undefined;
 }
 
 /** Arguments of nonzero by name. */
 export interface NonzeroOptions {
+  /** As PyTorch's `as_tuple`; false unless given. */
   readonly asTuple?: boolean | undefined;
 }
 
 /** Arguments of uniqueGroups by name. */
 export interface UniqueGroupsOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `consecutive`; false unless given. */
   readonly consecutive?: boolean | undefined;
 }
 
 /** Arguments of unique by name. */
 export interface UniqueOptions {
+  /** As PyTorch's `sorted`; true unless given. */
   readonly sorted?: boolean | undefined;
+  /** As PyTorch's `return_inverse`; false unless given. */
   readonly returnInverse?: boolean | undefined;
+  /** As PyTorch's `return_counts`; false unless given. */
   readonly returnCounts?: boolean | undefined;
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of uniqueConsecutive by name. */
 export interface UniqueConsecutiveOptions {
+  /** As PyTorch's `return_inverse`; false unless given. */
   readonly returnInverse?: boolean | undefined;
+  /** As PyTorch's `return_counts`; false unless given. */
   readonly returnCounts?: boolean | undefined;
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `sorted`; true unless given. */
   readonly sorted?: boolean | undefined;
 }
 
 /** Arguments of bincount by name. */
 export interface BincountOptions<T> {
+  /** As PyTorch's `weights`; may be left out. */
   readonly weights?: T | null | undefined;
+  /** As PyTorch's `minlength`; 0 unless given. */
   readonly minlength?: number | undefined;
 }
 
 /** Arguments of constantPadNd by name. */
 export interface ConstantPadNdOptions {
+  /** As PyTorch's `value`; 0 unless given. */
   readonly value?: Scalar | Dim | undefined;
 }
 
 /** Arguments of pad by name. */
 export interface PadOptions {
+  /** As PyTorch's `mode`; "constant" unless given. */
   readonly mode?: "constant" | "reflect" | "replicate" | "circular" | undefined;
+  /** As PyTorch's `value`; may be left out. */
   readonly value?: Scalar | Dim | null | undefined;
 }
 
 /** Arguments of scatterReduce by name. */
 export interface ScatterReduceOptions {
+  /** As PyTorch's `include_self`; true unless given. */
   readonly includeSelf?: boolean | undefined;
 }
 
 /** Arguments of indexReduce by name. */
 export interface IndexReduceOptions {
+  /** As PyTorch's `include_self`; true unless given. */
   readonly includeSelf?: boolean | undefined;
 }
 
 /** Arguments of sort by name. */
 export interface SortOptions {
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `descending`; false unless given. */
   readonly descending?: boolean | undefined;
+  /** As PyTorch's `stable`; may be left out. */
   readonly stable?: boolean | null | undefined;
 }
 
 /** Arguments of argsort by name. */
 export interface ArgsortOptions {
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `descending`; false unless given. */
   readonly descending?: boolean | undefined;
+  /** As PyTorch's `stable`; false unless given. */
   readonly stable?: boolean | undefined;
 }
 
 /** Arguments of topk by name. */
 export interface TopkOptions {
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `largest`; true unless given. */
   readonly largest?: boolean | undefined;
+  /** As PyTorch's `sorted`; true unless given. */
   readonly sorted?: boolean | undefined;
 }
 
 /** Arguments of kthvalue by name. */
 export interface KthvalueOptions {
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of median by name. */
 export interface MedianOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of nanmedian by name. */
 export interface NanmedianOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of searchsorted by name. */
 export interface SearchsortedOptions<T> {
+  /** As PyTorch's `out_int32`; false unless given. */
   readonly outInt32?: boolean | undefined;
+  /** As PyTorch's `right`; false unless given. */
   readonly right?: boolean | undefined;
+  /** As PyTorch's `side`; may be left out. */
   readonly side?: "left" | "right" | null | undefined;
+  /** As PyTorch's `sorter`; may be left out. */
   readonly sorter?: T | null | undefined;
 }
 
 /** Arguments of bucketize by name. */
 export interface BucketizeOptions {
+  /** As PyTorch's `out_int32`; false unless given. */
   readonly outInt32?: boolean | undefined;
+  /** As PyTorch's `right`; false unless given. */
   readonly right?: boolean | undefined;
 }
 
 /** Arguments of isin by name. */
 export interface IsinOptions {
+  /** As PyTorch's `assume_unique`; false unless given. */
   readonly assumeUnique?: boolean | undefined;
+  /** As PyTorch's `invert`; false unless given. */
   readonly invert?: boolean | undefined;
 }
 
 /** Arguments of quantile by name. */
 export interface QuantileOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `interpolation`; "linear" unless given. */
   readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
 }
 
 /** Arguments of nanquantile by name. */
 export interface NanquantileOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `interpolation`; "linear" unless given. */
   readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
 }
 
 /** Arguments of gelu by name. */
 export interface GeluOptions {
+  /** As PyTorch's `approximate`; "none" unless given. */
   readonly approximate?: "none" | "tanh" | undefined;
 }
 
 /** Arguments of silu by name. */
 export interface SiluOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of mish by name. */
 export interface MishOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of softplus by name. */
 export interface SoftplusOptions {
+  /** As PyTorch's `beta`; 1 unless given. */
   readonly beta?: number | undefined;
+  /** As PyTorch's `threshold`; 20 unless given. */
   readonly threshold?: number | undefined;
 }
 
 /** Arguments of elu by name. */
 export interface EluOptions {
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: number | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of celu by name. */
 export interface CeluOptions {
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: number | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of selu by name. */
 export interface SeluOptions {
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of glu by name. */
 export interface GluOptions {
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of maxPool2dWithIndicesBackward by name. */
 export interface MaxPool2dWithIndicesBackwardOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
 }
 
 /** Arguments of maxPool1d by name. */
 export interface MaxPool1dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of maxPool2d by name. */
 export interface MaxPool2dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of maxPool3d by name. */
 export interface MaxPool3dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of avgPool1d by name. */
 export interface AvgPool1dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
+  /** As PyTorch's `count_include_pad`; true unless given. */
   readonly countIncludePad?: boolean | undefined;
+  /** As PyTorch's `divisor_override`; may be left out. */
   readonly divisorOverride?: number | null | undefined;
 }
 
 /** Arguments of avgPool2d by name. */
 export interface AvgPool2dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
+  /** As PyTorch's `count_include_pad`; true unless given. */
   readonly countIncludePad?: boolean | undefined;
+  /** As PyTorch's `divisor_override`; may be left out. */
   readonly divisorOverride?: number | null | undefined;
 }
 
 /** Arguments of avgPool3d by name. */
 export interface AvgPool3dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
+  /** As PyTorch's `count_include_pad`; true unless given. */
   readonly countIncludePad?: boolean | undefined;
+  /** As PyTorch's `divisor_override`; may be left out. */
   readonly divisorOverride?: number | null | undefined;
 }
 
 /** Arguments of lpPool1d by name. */
 export interface LpPool1dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
 }
 
 /** Arguments of lpPool2d by name. */
 export interface LpPool2dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
 }
 
 /** Arguments of lpPool3d by name. */
 export interface LpPool3dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `ceil_mode`; false unless given. */
   readonly ceilMode?: boolean | undefined;
 }
 
 /** Arguments of fractionalMaxPool2d by name. */
 export interface FractionalMaxPool2dOptions<T> {
+  /** As PyTorch's `output_size`; may be left out. */
   readonly outputSize?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `output_ratio`; may be left out. */
   readonly outputRatio?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
+  /** As PyTorch's `random_samples`; may be left out. */
   readonly randomSamples?: T | null | undefined;
 }
 
 /** Arguments of fractionalMaxPool3d by name. */
 export interface FractionalMaxPool3dOptions<T> {
+  /** As PyTorch's `output_size`; may be left out. */
   readonly outputSize?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `output_ratio`; may be left out. */
   readonly outputRatio?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
+  /** As PyTorch's `random_samples`; may be left out. */
   readonly randomSamples?: T | null | undefined;
 }
 
 /** Arguments of rand by name. */
 export interface RandOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of randn by name. */
 export interface RandnOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of randLike by name. */
 export interface RandLikeOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of randnLike by name. */
 export interface RandnLikeOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of randint by name. */
 export interface RandintOptions {
+  /** As PyTorch's `high`; may be left out. */
   readonly high?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `size`; may be left out. */
   readonly size?: readonly Dim[] | null | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of randintLike by name. */
 export interface RandintLikeOptions {
+  /** As PyTorch's `high`; may be left out. */
   readonly high?: number | null | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of randperm by name. */
 export interface RandpermOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of bernoulli by name. */
 export interface BernoulliOptions<T> {
+  /** As PyTorch's `p`; may be left out. */
   readonly p?: Operand<T> | null | undefined;
 }
 
 /** Arguments of uniform by name. */
 export interface UniformOptions {
+  /** As PyTorch's `from`; 0 unless given. */
   readonly from?: number | undefined;
+  /** As PyTorch's `to`; 1 unless given. */
   readonly to?: number | undefined;
 }
 
 /** Arguments of normal by name. */
 export interface NormalOptions {
+  /** As PyTorch's `mean`; 0 unless given. */
   readonly mean?: number | undefined;
+  /** As PyTorch's `std`; 1 unless given. */
   readonly std?: number | undefined;
 }
 
 /** Arguments of exponential by name. */
 export interface ExponentialOptions {
+  /** As PyTorch's `lambd`; 1 unless given. */
   readonly lambd?: number | undefined;
 }
 
 /** Arguments of multinomial by name. */
 export interface MultinomialOptions {
+  /** As PyTorch's `replacement`; false unless given. */
   readonly replacement?: boolean | undefined;
 }
 
 /** Arguments of dropout by name. */
 export interface DropoutOptions {
+  /** As PyTorch's `p`; 0.5 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `training`; true unless given. */
   readonly training?: boolean | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of dropout1d by name. */
 export interface Dropout1dOptions {
+  /** As PyTorch's `p`; 0.5 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `training`; true unless given. */
   readonly training?: boolean | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of dropout2d by name. */
 export interface Dropout2dOptions {
+  /** As PyTorch's `p`; 0.5 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `training`; true unless given. */
   readonly training?: boolean | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of dropout3d by name. */
 export interface Dropout3dOptions {
+  /** As PyTorch's `p`; 0.5 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `training`; true unless given. */
   readonly training?: boolean | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of alphaDropout by name. */
 export interface AlphaDropoutOptions {
+  /** As PyTorch's `p`; 0.5 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `training`; false unless given. */
   readonly training?: boolean | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of featureAlphaDropout by name. */
 export interface FeatureAlphaDropoutOptions {
+  /** As PyTorch's `p`; 0.5 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `training`; false unless given. */
   readonly training?: boolean | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of rrelu by name. */
 export interface RreluOptions {
+  /** As PyTorch's `lower`; 0.125 unless given. */
   readonly lower?: number | undefined;
+  /** As PyTorch's `upper`; 0.3333333333333333 unless given. */
   readonly upper?: number | undefined;
+  /** As PyTorch's `training`; false unless given. */
   readonly training?: boolean | undefined;
+  /** As PyTorch's `inplace`; false unless given. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of gumbelSoftmax by name. */
 export interface GumbelSoftmaxOptions {
+  /** As PyTorch's `tau`; 1 unless given. */
   readonly tau?: number | undefined;
+  /** As PyTorch's `hard`; false unless given. */
   readonly hard?: boolean | undefined;
+  /** As PyTorch's `eps`; 1e-10 unless given. */
   readonly eps?: number | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of var by name. */
 export interface VarOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | boolean | null | undefined;
+  /** As PyTorch's `unbiased`; may be left out. */
   readonly unbiased?: boolean | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `correction`; may be left out. */
   readonly correction?: Scalar | Dim | null | undefined;
 }
 
 /** Arguments of std by name. */
 export interface StdOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | boolean | null | undefined;
+  /** As PyTorch's `unbiased`; may be left out. */
   readonly unbiased?: boolean | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `correction`; may be left out. */
   readonly correction?: Scalar | Dim | null | undefined;
 }
 
 /** Arguments of varMean by name. */
 export interface VarMeanOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | boolean | null | undefined;
+  /** As PyTorch's `unbiased`; may be left out. */
   readonly unbiased?: boolean | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `correction`; may be left out. */
   readonly correction?: Scalar | Dim | null | undefined;
 }
 
 /** Arguments of stdMean by name. */
 export interface StdMeanOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | boolean | null | undefined;
+  /** As PyTorch's `unbiased`; may be left out. */
   readonly unbiased?: boolean | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `correction`; may be left out. */
   readonly correction?: Scalar | Dim | null | undefined;
 }
 
 /** Arguments of logsumexp by name. */
 export interface LogsumexpOptions {
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of vectorNorm by name. */
 export interface VectorNormOptions {
+  /** As PyTorch's `ord`; 2 unless given. */
   readonly ord?: number | undefined;
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of norm by name. */
 export interface NormOptions {
+  /** As PyTorch's `p`; "fro" unless given. */
   readonly p?: Scalar | string | undefined;
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of normalize by name. */
 export interface NormalizeOptions {
+  /** As PyTorch's `p`; 2 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `dim`; 1 unless given. */
   readonly dim?: number | readonly number[] | undefined;
+  /** As PyTorch's `eps`; 1e-12 unless given. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of cosineSimilarity by name. */
 export interface CosineSimilarityOptions {
+  /** As PyTorch's `dim`; 1 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `eps`; 1e-8 unless given. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of pairwiseDistance by name. */
 export interface PairwiseDistanceOptions {
+  /** As PyTorch's `p`; 2 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `eps`; 0.000001 unless given. */
   readonly eps?: number | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of dist by name. */
 export interface DistOptions {
+  /** As PyTorch's `p`; 2 unless given. */
   readonly p?: number | undefined;
 }
 
 /** Arguments of embedding by name. */
 export interface EmbeddingOptions {
+  /** As PyTorch's `padding_idx`; may be left out. */
   readonly paddingIdx?: number | null | undefined;
+  /** As PyTorch's `max_norm`; may be left out. */
   readonly maxNorm?: number | null | undefined;
+  /** As PyTorch's `norm_type`; 2 unless given. */
   readonly normType?: number | undefined;
+  /** As PyTorch's `scale_grad_by_freq`; false unless given. */
   readonly scaleGradByFreq?: boolean | undefined;
+  /** As PyTorch's `sparse`; false unless given. */
   readonly sparse?: boolean | undefined;
 }
 
 /** Arguments of embeddingRows by name. */
 export interface EmbeddingRowsOptions {
+  /** As PyTorch's `padding_idx`; may be left out. */
   readonly paddingIdx?: number | null | undefined;
+  /** As PyTorch's `scale_grad_by_freq`; false unless given. */
   readonly scaleGradByFreq?: boolean | undefined;
 }
 
 /** Arguments of embeddingBackward by name. */
 export interface EmbeddingBackwardOptions {
+  /** As PyTorch's `padding_idx`; may be left out. */
   readonly paddingIdx?: number | null | undefined;
 }
 
 /** Arguments of oneHot by name. */
 export interface OneHotOptions {
+  /** As PyTorch's `num_classes`; -1 unless given. */
   readonly numClasses?: number | undefined;
 }
 
 /** Arguments of embeddingBag by name. */
 export interface EmbeddingBagOptions<T> {
+  /** As PyTorch's `offsets`; may be left out. */
   readonly offsets?: T | null | undefined;
+  /** As PyTorch's `max_norm`; may be left out. */
   readonly maxNorm?: number | null | undefined;
+  /** As PyTorch's `norm_type`; 2 unless given. */
   readonly normType?: number | undefined;
+  /** As PyTorch's `scale_grad_by_freq`; false unless given. */
   readonly scaleGradByFreq?: boolean | undefined;
+  /** As PyTorch's `mode`; "mean" unless given. */
   readonly mode?: "sum" | "mean" | "max" | undefined;
+  /** As PyTorch's `sparse`; false unless given. */
   readonly sparse?: boolean | undefined;
+  /** As PyTorch's `per_sample_weights`; may be left out. */
   readonly perSampleWeights?: T | null | undefined;
+  /** As PyTorch's `include_last_offset`; false unless given. */
   readonly includeLastOffset?: boolean | undefined;
+  /** As PyTorch's `padding_idx`; may be left out. */
   readonly paddingIdx?: number | null | undefined;
 }
 
 /** Arguments of scaledDotProductAttention by name. */
 export interface ScaledDotProductAttentionOptions<T> {
+  /** As PyTorch's `attn_mask`; may be left out. */
   readonly attnMask?: T | null | undefined;
+  /** As PyTorch's `dropout_p`; 0 unless given. */
   readonly dropoutP?: number | undefined;
+  /** As PyTorch's `is_causal`; false unless given. */
   readonly isCausal?: boolean | undefined;
+  /** As PyTorch's `scale`; may be left out. */
   readonly scale?: number | null | undefined;
+  /** As PyTorch's `enable_gqa`; false unless given. */
   readonly enableGqa?: boolean | undefined;
 }
 
 /** Arguments of bilinear by name. */
 export interface BilinearOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of meshgrid by name. */
 export interface MeshgridOptions {
+  /** As PyTorch's `indexing`; "ij" unless given. */
   readonly indexing?: "ij" | "xy" | undefined;
 }
 
 /** Arguments of diagflat by name. */
 export interface DiagflatOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
 }
 
 /** Arguments of triuIndices by name. */
 export interface TriuIndicesOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of trilIndices by name. */
 export interface TrilIndicesOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of tensordot by name. */
 export interface TensordotOptions {
+  /** As PyTorch's `dims`; 2 unless given. */
   readonly dims?: number | readonly (readonly number[])[] | undefined;
 }
 
 /** Arguments of diff by name. */
 export interface DiffOptions<T> {
+  /** As PyTorch's `n`; 1 unless given. */
   readonly n?: number | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `prepend`; may be left out. */
   readonly prepend?: T | null | undefined;
+  /** As PyTorch's `append`; may be left out. */
   readonly append?: T | null | undefined;
 }
 
 /** Arguments of trapezoid by name. */
 export interface TrapezoidOptions<T> {
+  /** As PyTorch's `x`; may be left out. */
   readonly x?: Operand<T> | null | undefined;
+  /** As PyTorch's `dx`; may be left out. */
   readonly dx?: Operand<T> | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of cumulativeTrapezoid by name. */
 export interface CumulativeTrapezoidOptions<T> {
+  /** As PyTorch's `x`; may be left out. */
   readonly x?: Operand<T> | null | undefined;
+  /** As PyTorch's `dx`; may be left out. */
   readonly dx?: Operand<T> | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of interpolate by name. */
 export interface InterpolateOptions {
+  /** As PyTorch's `size`; may be left out. */
   readonly size?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `scale_factor`; may be left out. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `mode`; "nearest" unless given. */
   readonly mode?:
     | "nearest"
     | "nearest-exact"
@@ -1771,692 +2196,947 @@ export interface InterpolateOptions {
     | "trilinear"
     | "area"
     | undefined;
+  /** As PyTorch's `align_corners`; may be left out. */
   readonly alignCorners?: boolean | null | undefined;
+  /** As PyTorch's `recompute_scale_factor`; may be left out. */
   readonly recomputeScaleFactor?: boolean | null | undefined;
+  /** As PyTorch's `antialias`; false unless given. */
   readonly antialias?: boolean | undefined;
 }
 
 /** Arguments of upsampleNearest by name. */
 export interface UpsampleNearestOptions {
+  /** As PyTorch's `size`; may be left out. */
   readonly size?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `scale_factor`; may be left out. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of upsampleBilinear by name. */
 export interface UpsampleBilinearOptions {
+  /** As PyTorch's `size`; may be left out. */
   readonly size?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `scale_factor`; may be left out. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of im2col by name. */
 export interface Im2colOptions {
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
   readonly stride?: number | readonly number[] | undefined;
 }
 
 /** Arguments of localResponseNorm by name. */
 export interface LocalResponseNormOptions {
+  /** As PyTorch's `alpha`; 0.0001 unless given. */
   readonly alpha?: number | undefined;
+  /** As PyTorch's `beta`; 0.75 unless given. */
   readonly beta?: number | undefined;
+  /** As PyTorch's `k`; 1 unless given. */
   readonly k?: number | undefined;
 }
 
 /** Arguments of col2im by name. */
 export interface Col2imOptions {
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
   readonly stride?: number | readonly number[] | undefined;
 }
 
 /** Arguments of gridSample by name. */
 export interface GridSampleOptions {
+  /** As PyTorch's `mode`; "bilinear" unless given. */
   readonly mode?: "bilinear" | "nearest" | "bicubic" | undefined;
+  /** As PyTorch's `padding_mode`; "zeros" unless given. */
   readonly paddingMode?: "zeros" | "border" | "reflection" | undefined;
+  /** As PyTorch's `align_corners`; false unless given. */
   readonly alignCorners?: boolean | undefined;
 }
 
 /** Arguments of affineGrid by name. */
 export interface AffineGridOptions {
+  /** As PyTorch's `align_corners`; false unless given. */
   readonly alignCorners?: boolean | undefined;
 }
 
 /** Arguments of marginRankingLoss by name. */
 export interface MarginRankingLossOptions {
+  /** As PyTorch's `margin`; 0 unless given. */
   readonly margin?: number | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of hingeEmbeddingLoss by name. */
 export interface HingeEmbeddingLossOptions {
+  /** As PyTorch's `margin`; 1 unless given. */
   readonly margin?: number | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of cosineEmbeddingLoss by name. */
 export interface CosineEmbeddingLossOptions {
+  /** As PyTorch's `margin`; 0 unless given. */
   readonly margin?: number | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of gaussianNllLoss by name. */
 export interface GaussianNllLossOptions {
+  /** As PyTorch's `full`; false unless given. */
   readonly full?: boolean | undefined;
+  /** As PyTorch's `eps`; 0.000001 unless given. */
   readonly eps?: number | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of poissonNllLoss by name. */
 export interface PoissonNllLossOptions {
+  /** As PyTorch's `log_input`; true unless given. */
   readonly logInput?: boolean | undefined;
+  /** As PyTorch's `full`; false unless given. */
   readonly full?: boolean | undefined;
+  /** As PyTorch's `size_average`; may be left out. */
   readonly sizeAverage?: boolean | null | undefined;
+  /** As PyTorch's `eps`; 1e-8 unless given. */
   readonly eps?: number | undefined;
+  /** As PyTorch's `reduce`; may be left out. */
   readonly reduce?: boolean | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of tripletMarginLoss by name. */
 export interface TripletMarginLossOptions {
+  /** As PyTorch's `margin`; 1 unless given. */
   readonly margin?: number | undefined;
+  /** As PyTorch's `p`; 2 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `eps`; 0.000001 unless given. */
   readonly eps?: number | undefined;
+  /** As PyTorch's `swap`; false unless given. */
   readonly swap?: boolean | undefined;
+  /** As PyTorch's `size_average`; may be left out. */
   readonly sizeAverage?: boolean | null | undefined;
+  /** As PyTorch's `reduce`; may be left out. */
   readonly reduce?: boolean | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of multiMarginLoss by name. */
 export interface MultiMarginLossOptions<T> {
+  /** As PyTorch's `p`; 1 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `margin`; 1 unless given. */
   readonly margin?: number | undefined;
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `size_average`; may be left out. */
   readonly sizeAverage?: boolean | null | undefined;
+  /** As PyTorch's `reduce`; may be left out. */
   readonly reduce?: boolean | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of multilabelSoftMarginLoss by name. */
 export interface MultilabelSoftMarginLossOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `size_average`; may be left out. */
   readonly sizeAverage?: boolean | null | undefined;
+  /** As PyTorch's `reduce`; may be left out. */
   readonly reduce?: boolean | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of cdist by name. */
 export interface CdistOptions {
+  /** As PyTorch's `p`; 2 unless given. */
   readonly p?: number | undefined;
+  /** As PyTorch's `compute_mode`; may be left out. */
   readonly computeMode?: string | null | undefined;
 }
 
 /** Arguments of pdist by name. */
 export interface PdistOptions {
+  /** As PyTorch's `p`; 2 unless given. */
   readonly p?: number | undefined;
 }
 
 /** Arguments of multilabelMarginLoss by name. */
 export interface MultilabelMarginLossOptions {
+  /** As PyTorch's `size_average`; may be left out. */
   readonly sizeAverage?: boolean | null | undefined;
+  /** As PyTorch's `reduce`; may be left out. */
   readonly reduce?: boolean | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of linearCrossEntropy by name. */
 export interface LinearCrossEntropyOptions<T> {
+  /** As PyTorch's `linear_bias`; may be left out. */
   readonly linearBias?: T | null | undefined;
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
+  /** As PyTorch's `ignore_index`; may be left out. */
   readonly ignoreIndex?: number | null | undefined;
+  /** As PyTorch's `label_smoothing`; 0 unless given. */
   readonly labelSmoothing?: number | undefined;
 }
 
 /** Arguments of ctcLoss by name. */
 export interface CtcLossOptions {
+  /** As PyTorch's `blank`; 0 unless given. */
   readonly blank?: number | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
+  /** As PyTorch's `zero_infinity`; false unless given. */
   readonly zeroInfinity?: boolean | undefined;
 }
 
 /** Arguments of matrixNorm by name. */
 export interface MatrixNormOptions {
+  /** As PyTorch's `ord`; "fro" unless given. */
   readonly ord?: Scalar | string | undefined;
+  /** As PyTorch's `dim`; [-2,-1] unless given. */
   readonly dim?: number | readonly number[] | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of linalgNorm by name. */
 export interface LinalgNormOptions {
+  /** As PyTorch's `ord`; may be left out. */
   readonly ord?: Scalar | string | null | undefined;
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of linalgDiagonal by name. */
 export interface LinalgDiagonalOptions {
+  /** As PyTorch's `offset`; 0 unless given. */
   readonly offset?: number | undefined;
+  /** As PyTorch's `dim1`; -2 unless given. */
   readonly dim1?: number | undefined;
+  /** As PyTorch's `dim2`; -1 unless given. */
   readonly dim2?: number | undefined;
 }
 
 /** Arguments of cross by name. */
 export interface CrossOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of linalgCross by name. */
 export interface LinalgCrossOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of vecdot by name. */
 export interface VecdotOptions {
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of vander by name. */
 export interface VanderOptions {
+  /** As PyTorch's `_n`; may be left out. */
   readonly N?: number | null | undefined;
 }
 
 /** Arguments of solve by name. */
 export interface SolveOptions {
+  /** As PyTorch's `left`; true unless given. */
   readonly left?: boolean | undefined;
 }
 
 /** Arguments of solveEx by name. */
 export interface SolveExOptions {
+  /** As PyTorch's `left`; true unless given. */
   readonly left?: boolean | undefined;
+  /** As PyTorch's `check_errors`; false unless given. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of invEx by name. */
 export interface InvExOptions {
+  /** As PyTorch's `check_errors`; false unless given. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of tensorinv by name. */
 export interface TensorinvOptions {
+  /** As PyTorch's `ind`; 2 unless given. */
   readonly ind?: number | undefined;
 }
 
 /** Arguments of cov by name. */
 export interface CovOptions<T> {
+  /** As PyTorch's `correction`; 1 unless given. */
   readonly correction?: number | undefined;
+  /** As PyTorch's `fweights`; may be left out. */
   readonly fweights?: T | null | undefined;
+  /** As PyTorch's `aweights`; may be left out. */
   readonly aweights?: T | null | undefined;
 }
 
 /** Arguments of aminmax by name. */
 export interface AminmaxOptions {
+  /** As PyTorch's `dim`; may be left out. */
   readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of mode by name. */
 export interface ModeOptions {
+  /** As PyTorch's `dim`; -1 unless given. */
   readonly dim?: number | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of histc by name. */
 export interface HistcOptions {
+  /** As PyTorch's `bins`; 100 unless given. */
   readonly bins?: number | undefined;
+  /** As PyTorch's `min`; 0 unless given. */
   readonly min?: number | undefined;
+  /** As PyTorch's `max`; 0 unless given. */
   readonly max?: number | undefined;
 }
 
 /** Arguments of combinations by name. */
 export interface CombinationsOptions {
+  /** As PyTorch's `r`; 2 unless given. */
   readonly r?: number | undefined;
+  /** As PyTorch's `with_replacement`; false unless given. */
   readonly withReplacement?: boolean | undefined;
 }
 
 /** Arguments of choiceIndices by name. */
 export interface ChoiceIndicesOptions {
+  /** As PyTorch's `device`; may be left out. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of binEdges by name. */
 export interface BinEdgesOptions {
+  /** As PyTorch's `range`; may be left out. */
   readonly range?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of binnedSums by name. */
 export interface BinnedSumsOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
 }
 
 /** Arguments of histogram by name. */
 export interface HistogramOptions<T> {
+  /** As PyTorch's `range`; may be left out. */
   readonly range?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `density`; false unless given. */
   readonly density?: boolean | undefined;
 }
 
 /** Arguments of solveTriangular by name. */
 export interface SolveTriangularOptions {
+  /** As PyTorch's `left`; true unless given. */
   readonly left?: boolean | undefined;
+  /** As PyTorch's `unitriangular`; false unless given. */
   readonly unitriangular?: boolean | undefined;
 }
 
 /** Arguments of triangularSolve by name. */
 export interface TriangularSolveOptions {
+  /** As PyTorch's `upper`; true unless given. */
   readonly upper?: boolean | undefined;
+  /** As PyTorch's `transpose`; false unless given. */
   readonly transpose?: boolean | undefined;
+  /** As PyTorch's `unitriangular`; false unless given. */
   readonly unitriangular?: boolean | undefined;
 }
 
 /** Arguments of choleskyEx by name. */
 export interface CholeskyExOptions {
+  /** As PyTorch's `upper`; false unless given. */
   readonly upper?: boolean | undefined;
+  /** As PyTorch's `check_errors`; false unless given. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of cholesky by name. */
 export interface CholeskyOptions {
+  /** As PyTorch's `upper`; false unless given. */
   readonly upper?: boolean | undefined;
 }
 
 /** Arguments of choleskyInverse by name. */
 export interface CholeskyInverseOptions {
+  /** As PyTorch's `upper`; false unless given. */
   readonly upper?: boolean | undefined;
 }
 
 /** Arguments of choleskySolve by name. */
 export interface CholeskySolveOptions {
+  /** As PyTorch's `upper`; false unless given. */
   readonly upper?: boolean | undefined;
 }
 
 /** Arguments of qr by name. */
 export interface QrOptions {
+  /** As PyTorch's `mode`; "reduced" unless given. */
   readonly mode?: "reduced" | "complete" | "r" | undefined;
 }
 
 /** Arguments of eigh by name. */
 export interface EighOptions {
+  /** As PyTorch's `_u_p_l_o`; "L" unless given. */
   readonly UPLO?: "L" | "U" | undefined;
 }
 
 /** Arguments of eigvalsh by name. */
 export interface EigvalshOptions {
+  /** As PyTorch's `_u_p_l_o`; "L" unless given. */
   readonly UPLO?: "L" | "U" | undefined;
 }
 
 /** Arguments of luFactorEx by name. */
 export interface LuFactorExOptions {
+  /** As PyTorch's `pivot`; true unless given. */
   readonly pivot?: boolean | undefined;
+  /** As PyTorch's `check_errors`; false unless given. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of permutationOf by name. */
 export interface PermutationOfOptions {
+  /** As PyTorch's `dtype`; "float32" unless given. */
   readonly dtype?: DType | undefined;
 }
 
 /** Arguments of luFactor by name. */
 export interface LuFactorOptions {
+  /** As PyTorch's `pivot`; true unless given. */
   readonly pivot?: boolean | undefined;
 }
 
 /** Arguments of luUnpack by name. */
 export interface LuUnpackOptions {
+  /** As PyTorch's `unpack_data`; true unless given. */
   readonly unpackData?: boolean | undefined;
+  /** As PyTorch's `unpack_pivots`; true unless given. */
   readonly unpackPivots?: boolean | undefined;
 }
 
 /** Arguments of linalgLu by name. */
 export interface LinalgLuOptions {
+  /** As PyTorch's `pivot`; true unless given. */
   readonly pivot?: boolean | undefined;
 }
 
 /** Arguments of lu by name. */
 export interface LuOptions {
+  /** As PyTorch's `pivot`; true unless given. */
   readonly pivot?: boolean | undefined;
+  /** As PyTorch's `get_infos`; false unless given. */
   readonly getInfos?: boolean | undefined;
 }
 
 /** Arguments of linalgLuSolve by name. */
 export interface LinalgLuSolveOptions {
+  /** As PyTorch's `left`; true unless given. */
   readonly left?: boolean | undefined;
+  /** As PyTorch's `adjoint`; false unless given. */
   readonly adjoint?: boolean | undefined;
 }
 
 /** Arguments of linalgSvd by name. */
 export interface LinalgSvdOptions {
+  /** As PyTorch's `full_matrices`; true unless given. */
   readonly fullMatrices?: boolean | undefined;
 }
 
 /** Arguments of svd by name. */
 export interface SvdOptions {
+  /** As PyTorch's `some`; true unless given. */
   readonly some?: boolean | undefined;
+  /** As PyTorch's `compute_uv`; true unless given. */
   readonly computeUv?: boolean | undefined;
 }
 
 /** Arguments of pinv by name. */
 export interface PinvOptions<T> {
+  /** As PyTorch's `rcond`; may be left out. */
   readonly rcond?: Operand<T> | null | undefined;
+  /** As PyTorch's `atol`; may be left out. */
   readonly atol?: Operand<T> | null | undefined;
+  /** As PyTorch's `rtol`; may be left out. */
   readonly rtol?: Operand<T> | null | undefined;
+  /** As PyTorch's `hermitian`; false unless given. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of pinverse by name. */
 export interface PinverseOptions {
+  /** As PyTorch's `rcond`; 1e-15 unless given. */
   readonly rcond?: number | undefined;
 }
 
 /** Arguments of matrixRank by name. */
 export interface MatrixRankOptions<T> {
+  /** As PyTorch's `tol`; may be left out. */
   readonly tol?: Operand<T> | null | undefined;
+  /** As PyTorch's `atol`; may be left out. */
   readonly atol?: Operand<T> | null | undefined;
+  /** As PyTorch's `rtol`; may be left out. */
   readonly rtol?: Operand<T> | null | undefined;
+  /** As PyTorch's `hermitian`; false unless given. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of cond by name. */
 export interface CondOptions {
+  /** As PyTorch's `p`; may be left out. */
   readonly p?: Scalar | string | null | undefined;
 }
 
 /** Arguments of lstsq by name. */
 export interface LstsqOptions {
+  /** As PyTorch's `rcond`; may be left out. */
   readonly rcond?: number | null | undefined;
+  /** As PyTorch's `driver`; may be left out. */
   readonly driver?: "gels" | "gelsy" | "gelsd" | "gelss" | null | undefined;
 }
 
 /** Arguments of tensorsolve by name. */
 export interface TensorsolveOptions {
+  /** As PyTorch's `dims`; may be left out. */
   readonly dims?: readonly number[] | null | undefined;
 }
 
 /** Arguments of ormqr by name. */
 export interface OrmqrOptions {
+  /** As PyTorch's `left`; true unless given. */
   readonly left?: boolean | undefined;
+  /** As PyTorch's `transpose`; false unless given. */
   readonly transpose?: boolean | undefined;
 }
 
 /** Arguments of ldlFactorEx by name. */
 export interface LdlFactorExOptions {
+  /** As PyTorch's `hermitian`; false unless given. */
   readonly hermitian?: boolean | undefined;
+  /** As PyTorch's `check_errors`; false unless given. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of ldlFactor by name. */
 export interface LdlFactorOptions {
+  /** As PyTorch's `hermitian`; false unless given. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of ldlSolve by name. */
 export interface LdlSolveOptions {
+  /** As PyTorch's `hermitian`; false unless given. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of nativeLayerNorm by name. */
 export interface NativeLayerNormOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of nativeGroupNorm by name. */
 export interface NativeGroupNormOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of nativeBatchNorm by name. */
 export interface NativeBatchNormOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `running_mean`; may be left out. */
   readonly runningMean?: T | null | undefined;
+  /** As PyTorch's `running_var`; may be left out. */
   readonly runningVar?: T | null | undefined;
 }
 
 /** Arguments of addmm by name. */
 export interface AddmmOptions {
+  /** As PyTorch's `beta`; 1 unless given. */
   readonly beta?: Scalar | Dim | undefined;
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of addmv by name. */
 export interface AddmvOptions {
+  /** As PyTorch's `beta`; 1 unless given. */
   readonly beta?: Scalar | Dim | undefined;
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of baddbmm by name. */
 export interface BaddbmmOptions {
+  /** As PyTorch's `beta`; 1 unless given. */
   readonly beta?: Scalar | Dim | undefined;
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of addbmm by name. */
 export interface AddbmmOptions {
+  /** As PyTorch's `beta`; 1 unless given. */
   readonly beta?: Scalar | Dim | undefined;
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of addr by name. */
 export interface AddrOptions {
+  /** As PyTorch's `beta`; 1 unless given. */
   readonly beta?: Scalar | Dim | undefined;
+  /** As PyTorch's `alpha`; 1 unless given. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of linear by name. */
 export interface LinearOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of convolution by name. */
 export interface ConvolutionOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of conv1d by name. */
 export interface Conv1dOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
   readonly stride?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | string | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `groups`; 1 unless given. */
   readonly groups?: number | undefined;
 }
 
 /** Arguments of conv2d by name. */
 export interface Conv2dOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
   readonly stride?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | string | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `groups`; 1 unless given. */
   readonly groups?: number | undefined;
 }
 
 /** Arguments of conv3d by name. */
 export interface Conv3dOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
   readonly stride?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | string | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
+  /** As PyTorch's `groups`; 1 unless given. */
   readonly groups?: number | undefined;
 }
 
 /** Arguments of convTranspose1d by name. */
 export interface ConvTranspose1dOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
   readonly stride?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `output_padding`; 0 unless given. */
   readonly outputPadding?: number | readonly number[] | undefined;
+  /** As PyTorch's `groups`; 1 unless given. */
   readonly groups?: number | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
 }
 
 /** Arguments of convTranspose2d by name. */
 export interface ConvTranspose2dOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
   readonly stride?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `output_padding`; 0 unless given. */
   readonly outputPadding?: number | readonly number[] | undefined;
+  /** As PyTorch's `groups`; 1 unless given. */
   readonly groups?: number | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
   readonly dilation?: number | readonly number[] | undefined;
 }
 
 /** Arguments of adaptiveMaxPool1d by name. */
 export interface AdaptiveMaxPool1dOptions {
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of adaptiveMaxPool2d by name. */
 export interface AdaptiveMaxPool2dOptions {
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of adaptiveMaxPool3d by name. */
 export interface AdaptiveMaxPool3dOptions {
+  /** As PyTorch's `return_indices`; false unless given. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of maxUnpool1d by name. */
 export interface MaxUnpool1dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `output_size`; may be left out. */
   readonly outputSize?: readonly number[] | null | undefined;
 }
 
 /** Arguments of maxUnpool2d by name. */
 export interface MaxUnpool2dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `output_size`; may be left out. */
   readonly outputSize?: readonly number[] | null | undefined;
 }
 
 /** Arguments of maxUnpool3d by name. */
 export interface MaxUnpool3dOptions {
+  /** As PyTorch's `stride`; may be left out. */
   readonly stride?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
   readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `output_size`; may be left out. */
   readonly outputSize?: readonly number[] | null | undefined;
 }
 
 /** Arguments of softmax by name. */
 export interface SoftmaxOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of logSoftmax by name. */
 export interface LogSoftmaxOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of softmin by name. */
 export interface SoftminOptions {
+  /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of layerNorm by name. */
 export interface LayerNormOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `eps`; 0.00001 unless given. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of rmsNorm by name. */
 export interface RmsNormOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `eps`; may be left out. */
   readonly eps?: number | null | undefined;
 }
 
 /** Arguments of groupNorm by name. */
 export interface GroupNormOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `eps`; 0.00001 unless given. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of instanceNorm by name. */
 export interface InstanceNormOptions<T> {
+  /** As PyTorch's `running_mean`; may be left out. */
   readonly runningMean?: T | null | undefined;
+  /** As PyTorch's `running_var`; may be left out. */
   readonly runningVar?: T | null | undefined;
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `use_input_stats`; true unless given. */
   readonly useInputStats?: boolean | undefined;
+  /** As PyTorch's `momentum`; 0.1 unless given. */
   readonly momentum?: number | undefined;
+  /** As PyTorch's `eps`; 0.00001 unless given. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of batchNormTraining by name. */
 export interface BatchNormTrainingOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `eps`; 0.00001 unless given. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of batchNormInference by name. */
 export interface BatchNormInferenceOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
+  /** As PyTorch's `eps`; 0.00001 unless given. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of mseLoss by name. */
 export interface MseLossOptions {
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of l1Loss by name. */
 export interface L1LossOptions {
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of smoothL1Loss by name. */
 export interface SmoothL1LossOptions {
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
+  /** As PyTorch's `beta`; 1 unless given. */
   readonly beta?: number | undefined;
 }
 
 /** Arguments of huberLoss by name. */
 export interface HuberLossOptions {
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
+  /** As PyTorch's `delta`; 1 unless given. */
   readonly delta?: number | undefined;
 }
 
 /** Arguments of softMarginLoss by name. */
 export interface SoftMarginLossOptions {
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of nllLoss by name. */
 export interface NllLossOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `ignore_index`; -100 unless given. */
   readonly ignoreIndex?: number | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of crossEntropy by name. */
 export interface CrossEntropyOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `ignore_index`; -100 unless given. */
   readonly ignoreIndex?: number | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
+  /** As PyTorch's `label_smoothing`; 0 unless given. */
   readonly labelSmoothing?: number | undefined;
 }
 
 /** Arguments of binaryCrossEntropy by name. */
 export interface BinaryCrossEntropyOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of binaryCrossEntropyWithLogits by name. */
 export interface BinaryCrossEntropyWithLogitsOptions<T> {
+  /** As PyTorch's `weight`; may be left out. */
   readonly weight?: T | null | undefined;
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
+  /** As PyTorch's `pos_weight`; may be left out. */
   readonly posWeight?: T | null | undefined;
 }
 
 /** Arguments of klDiv by name. */
 export interface KlDivOptions {
+  /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | "batchmean" | undefined;
+  /** As PyTorch's `log_target`; false unless given. */
   readonly logTarget?: boolean | undefined;
 }
 
@@ -2755,32 +3435,56 @@ export interface OpApi<T extends TensorLike> {
    * the elementwise maximum. As `torch.max`.
    */
   max(self: T, other: T): T;
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
   max(
     self: T,
     dim: number,
     keepdim?: boolean | MaxOptions<T>,
     options?: MaxOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
   max(
     self: T,
     options: MaxOptions<T> & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
   max(self: T, dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
   min(self: T, other: T): T;
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
   min(
     self: T,
     dim: number,
     keepdim?: boolean | MinOptions<T>,
     options?: MinOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
   min(
     self: T,
     options: MinOptions<T> & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
   min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
   countNonzero(
@@ -2804,12 +3508,15 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** A tensor of zeros, as `torch.zeros`. */
   zeros(size: readonly Dim[], options?: ZerosOptions): T;
+  /** A tensor of zeros, as `torch.zeros`. */
   zeros(...size: (Dim | ZerosOptions)[]): T;
   /** A tensor of ones, as `torch.ones`. */
   ones(size: readonly Dim[], options?: OnesOptions): T;
+  /** A tensor of ones, as `torch.ones`. */
   ones(...size: (Dim | OnesOptions)[]): T;
   /** A tensor whose elements are not specified (zeros), as `torch.empty`. */
   empty(size: readonly Dim[], options?: EmptyOptions): T;
+  /** A tensor whose elements are not specified (zeros), as `torch.empty`. */
   empty(...size: (Dim | EmptyOptions)[]): T;
   /** As zeros, of the shape, type and device of `self`. */
   zerosLike(self: T, options?: ZerosLikeOptions): T;
@@ -2819,12 +3526,15 @@ export interface OpApi<T extends TensorLike> {
   emptyLike(self: T, options?: EmptyLikeOptions): T;
   /** As zeros, of the type and device of `self`. */
   newZeros(self: T, size: readonly Dim[], options?: NewZerosOptions): T;
+  /** As zeros, of the type and device of `self`. */
   newZeros(self: T, ...size: (Dim | NewZerosOptions)[]): T;
   /** As ones, of the type and device of `self`. */
   newOnes(self: T, size: readonly Dim[], options?: NewOnesOptions): T;
+  /** As ones, of the type and device of `self`. */
   newOnes(self: T, ...size: (Dim | NewOnesOptions)[]): T;
   /** As empty, of the type and device of `self`. */
   newEmpty(self: T, size: readonly Dim[], options?: NewEmptyOptions): T;
+  /** As empty, of the type and device of `self`. */
   newEmpty(self: T, ...size: (Dim | NewEmptyOptions)[]): T;
   /** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
   full(size: readonly Dim[], fillValue: Scalar | Dim, options?: FullOptions): T;
@@ -2890,14 +3600,17 @@ export interface OpApi<T extends TensorLike> {
   copy(self: T, src: Operand<T>, nonBlocking?: boolean | CopyOptions, options?: CopyOptions): T;
   /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
   view(self: T, size: readonly Dim[]): T;
+  /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
   view(self: T, ...size: Dim[]): T;
   /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(self: T, shape: readonly Dim[]): T;
+  /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(self: T, ...shape: Dim[]): T;
   /** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
   contiguous(self: T): T;
   /** The dimensions in another order, as `torch.permute`. */
   permute(self: T, dims: readonly number[]): T;
+  /** The dimensions in another order, as `torch.permute`. */
   permute(self: T, ...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(self: T, dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
@@ -2905,6 +3618,7 @@ export interface OpApi<T extends TensorLike> {
   unsqueeze(self: T, dim: number): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(self: T, size: readonly Dim[], options?: ExpandOptions): T;
+  /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(self: T, ...size: (Dim | ExpandOptions)[]): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(self: T, dim: number, index: Dim): T;
@@ -2962,9 +3676,11 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As expand, copied. */
   expandCopy(self: T, size: readonly Dim[], options?: ExpandCopyOptions): T;
+  /** As expand, copied. */
   expandCopy(self: T, ...size: (Dim | ExpandCopyOptions)[]): T;
   /** As permute, copied. */
   permuteCopy(self: T, dims: readonly number[]): T;
+  /** As permute, copied. */
   permuteCopy(self: T, ...dims: number[]): T;
   /** As squeeze, copied. */
   squeezeCopy(
@@ -2978,6 +3694,7 @@ export interface OpApi<T extends TensorLike> {
   unsqueezeCopy(self: T, dim: number): T;
   /** As view, copied. */
   viewCopy(self: T, size: readonly Dim[]): T;
+  /** As view, copied. */
   viewCopy(self: T, ...size: Dim[]): T;
   /** As narrow, copied. */
   narrowCopy(self: T, dim: number, start: Dim, length: Dim): T;
@@ -3201,6 +3918,7 @@ export interface OpApi<T extends TensorLike> {
   maskedScatter(self: T, mask: T, source: T): T;
   /** Reversed along dimensions, as `torch.flip`. */
   flip(self: T, dims: number | readonly number[]): T;
+  /** Reversed along dimensions, as `torch.flip`. */
   flip(self: T, ...dims: number[]): T;
   /** Reversed along dimension 1, as `torch.fliplr`. */
   fliplr(self: T): T;
@@ -3217,9 +3935,11 @@ export interface OpApi<T extends TensorLike> {
   rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(self: T, repeats: readonly Dim[]): T;
+  /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(self: T, ...repeats: Dim[]): T;
   /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(self: T, dims: readonly Dim[]): T;
+  /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(self: T, ...dims: Dim[]): T;
   /**
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
@@ -3292,6 +4012,10 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     options: NonzeroOptions & { readonly asTuple: true },
   ): [indices: T] & { readonly indices: T };
+  /**
+   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+   * `torch.nonzero`.
+   */
   nonzero(self: T, options?: NonzeroOptions): T;
   /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
   argwhere(self: T): T;
@@ -3324,6 +4048,10 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
   unique(
     self: T,
     options: UniqueOptions & { readonly returnInverse: true },
@@ -3332,6 +4060,10 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
   unique(
     self: T,
     sorted: boolean | undefined,
@@ -3341,6 +4073,10 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
   unique(
     self: T,
     sorted?: boolean,
@@ -3364,6 +4100,10 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
   uniqueConsecutive(
     self: T,
     options: UniqueConsecutiveOptions & { readonly returnInverse: true },
@@ -3372,6 +4112,10 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
   uniqueConsecutive(
     self: T,
     returnInverse?: false | UniqueConsecutiveOptions,
@@ -3506,10 +4250,12 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | MedianOptions,
     options?: MedianOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
     self: T,
     options: MedianOptions & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(self: T, dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
@@ -3518,10 +4264,12 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | NanmedianOptions,
     options?: NanmedianOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
     self: T,
     options: NanmedianOptions & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(self: T, dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /**
    * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
@@ -3700,11 +4448,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: MaxPool1dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool1d`.
+   */
   maxPool1d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool1d`.
+   */
   maxPool1d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3714,6 +4470,10 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool1d`.
+   */
   maxPool1d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3737,11 +4497,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: MaxPool2dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool2d`.
+   */
   maxPool2d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool2dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool2d`.
+   */
   maxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3751,6 +4519,10 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     options: MaxPool2dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool2d`.
+   */
   maxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3774,11 +4546,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: MaxPool3dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool3d`.
+   */
   maxPool3d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool3dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool3d`.
+   */
   maxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3788,6 +4568,10 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     options: MaxPool3dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool3d`.
+   */
   maxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3896,11 +4680,19 @@ export interface OpApi<T extends TensorLike> {
     randomSamples?: T | null | FractionalMaxPool2dOptions<T>,
     options?: FractionalMaxPool2dOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool2d`.
+   */
   fractionalMaxPool2d(
     self: T,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool2d`.
+   */
   fractionalMaxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3908,6 +4700,10 @@ export interface OpApi<T extends TensorLike> {
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool2d`.
+   */
   fractionalMaxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3929,11 +4725,19 @@ export interface OpApi<T extends TensorLike> {
     randomSamples?: T | null | FractionalMaxPool3dOptions<T>,
     options?: FractionalMaxPool3dOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool3d`.
+   */
   fractionalMaxPool3d(
     self: T,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool3d`.
+   */
   fractionalMaxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3941,6 +4745,10 @@ export interface OpApi<T extends TensorLike> {
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool3d`.
+   */
   fractionalMaxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -3951,9 +4759,11 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;
+  /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(...size: (Dim | RandOptions)[]): T;
   /** Numbers of the standard normal distribution, as `torch.randn`. */
   randn(size: readonly Dim[], options?: RandnOptions): T;
+  /** Numbers of the standard normal distribution, as `torch.randn`. */
   randn(...size: (Dim | RandnOptions)[]): T;
   /** As rand, of the shape, type and device of `self`. */
   randLike(self: T, options?: RandLikeOptions): T;
@@ -4245,6 +5055,10 @@ export interface OpApi<T extends TensorLike> {
    * `torch.einsum`, in all of its forms.
    */
   einsum(equation: string, operands: readonly T[]): T;
+  /**
+   * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
+   * `torch.einsum`, in all of its forms.
+   */
   einsum(equation: string, ...operands: T[]): T;
   /** Sums of products over dimensions of one tensor paired with dimensions of another. */
   tensordotDims(self: T, other: T, dimsSelf: readonly number[], dimsOther: readonly number[]): T;
@@ -4278,18 +5092,25 @@ export interface OpApi<T extends TensorLike> {
   columnStack(tensors: readonly T[]): T;
   /** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
   blockDiag(tensors: readonly T[]): T;
+  /** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
   blockDiag(...tensors: T[]): T;
   /**
    * Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As
    * `torch.meshgrid`.
    */
   meshgrid(tensors: readonly T[], options?: MeshgridOptions): T[];
+  /**
+   * Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As
+   * `torch.meshgrid`.
+   */
   meshgrid(...tensors: (T | MeshgridOptions)[]): T[];
   /** All combinations of elements of vectors, one a row, as `torch.cartesian_prod`. */
   cartesianProd(tensors: readonly T[]): T;
+  /** All combinations of elements of vectors, one a row, as `torch.cartesian_prod`. */
   cartesianProd(...tensors: T[]): T;
   /** Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`. */
   broadcastTensors(tensors: readonly T[]): T[];
+  /** Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`. */
   broadcastTensors(...tensors: T[]): T[];
   /** All elements in one dimension, as `torch.ravel`. */
   ravel(self: T): T;
@@ -4354,6 +5175,7 @@ export interface OpApi<T extends TensorLike> {
   real(self: T): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(self: T, size: readonly Dim[]): T;
+  /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(self: T, ...size: Dim[]): T;
   /**
    * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area.
@@ -5171,11 +5993,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: AdaptiveMaxPool1dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool1d`.
+   */
   adaptiveMaxPool1d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool1d`.
+   */
   adaptiveMaxPool1d(
     self: T,
     outputSize: number | readonly (number | null)[],
@@ -5191,11 +6021,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: AdaptiveMaxPool2dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool2d`.
+   */
   adaptiveMaxPool2d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool2d`.
+   */
   adaptiveMaxPool2d(
     self: T,
     outputSize: number | readonly (number | null)[],
@@ -5211,11 +6049,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: AdaptiveMaxPool3dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool3d`.
+   */
   adaptiveMaxPool3d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool3d`.
+   */
   adaptiveMaxPool3d(
     self: T,
     outputSize: number | readonly (number | null)[],

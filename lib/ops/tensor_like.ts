@@ -8,7 +8,10 @@ import type { Dim } from "../sym/expr.ts";
 
 /** What compositions and gradients may ask of a tensor value: eager tensor, graph node or fake. */
 export interface TensorLike {
+  /** Sizes of the dimensions. */
   readonly shape: readonly Dim[];
+  /** Element type. */
   readonly dtype: DType;
+  /** Name of the device. */
   readonly device: DeviceName;
 }

@@ -9,27 +9,37 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** What is read and changed of an optimizer. */
 export interface Scaled {
+  /** The parameters. */
   readonly paramGroups: readonly { readonly params: readonly Tensor[] }[];
+  /** Updates them. */
   step(closure?: () => unknown): unknown;
 }
 
 /** Settings, as PyTorch has them. */
 export interface GradScalerOptions {
+  /** The first scale; 65536 unless given. */
   readonly initScale?: number;
   /** What the scale is multiplied by after `growthInterval` steps without infinite gradients. */
   readonly growthFactor?: number;
   /** What it is multiplied by after a step with some. */
   readonly backoffFactor?: number;
+  /** Steps without infinities before the scale grows; 2000 unless given. */
   readonly growthInterval?: number;
+  /** Whether it has an effect; true unless given. */
   readonly enabled?: boolean;
 }
 
 /** What `stateDict` gives, by PyTorch's names; empty where the scaler is disabled. */
 export interface GradScalerState {
+  /** The scale. */
   readonly scale?: number;
+  /** By what the scale grows. */
   readonly growth_factor?: number;
+  /** By what the scale shrinks at infinities. */
   readonly backoff_factor?: number;
+  /** Steps without infinities before the scale grows. */
   readonly growth_interval?: number;
+  /** Such steps so far. */
   readonly _growth_tracker?: number;
 }
 
@@ -39,7 +49,8 @@ interface Progress {
   readonly foundInf: boolean;
 }
 
-type Losses = Tensor | readonly Losses[];
+/** A loss, or nested lists of losses. */
+export type Losses = Tensor | readonly Losses[];
 
 /** Scales losses, and steps optimizers whose gradients are finite. */
 export class GradScaler {
@@ -68,6 +79,7 @@ export class GradScaler {
 
   /** A loss, or several, times the scale. */
   scale(outputs: Tensor): Tensor;
+  /** Losses times the scale. */
   scale(outputs: readonly Losses[]): readonly Losses[];
   scale(outputs: Losses): Losses {
     if (!this.#enabled) return outputs;
@@ -155,30 +167,37 @@ export class GradScaler {
     return this.#enabled ? this.#scale : 1;
   }
 
+  /** By what the scale grows. */
   getGrowthFactor(): number {
     return this.#growthFactor;
   }
 
+  /** Sets by what the scale grows. */
   setGrowthFactor(factor: number): void {
     this.#growthFactor = factor;
   }
 
+  /** By what the scale shrinks at infinities. */
   getBackoffFactor(): number {
     return this.#backoffFactor;
   }
 
+  /** Sets by what the scale shrinks at infinities. */
   setBackoffFactor(factor: number): void {
     this.#backoffFactor = factor;
   }
 
+  /** Steps without infinities before the scale grows. */
   getGrowthInterval(): number {
     return this.#growthInterval;
   }
 
+  /** Sets how many steps without infinities let the scale grow. */
   setGrowthInterval(interval: number): void {
     this.#growthInterval = interval;
   }
 
+  /** Whether it scales at all. */
   isEnabled(): boolean {
     return this.#enabled;
   }

@@ -21,9 +21,12 @@ const STEP = { required: ["stepSize"], positional: ["gamma"] } as const;
 
 /** lr·gammaᵏ, k = whole stepSizes gone by. */
 export class StepLR extends LRScheduler {
+  /** Steps between changes. */
   readonly stepSize: number;
+  /** The factor of each change. */
   readonly gamma: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
     super(optimizer);
     const options = argumentsOf<StepSize, Decay>("StepLR", STEP, given);
@@ -31,6 +34,7 @@ export class StepLR extends LRScheduler {
     this.gamma = options.gamma ?? 0.1;
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return base * this.gamma ** Math.floor(epoch / this.stepSize);
   }
@@ -44,9 +48,12 @@ const MULTI_STEP = { required: ["milestones"], positional: ["gamma"] } as const;
 
 /** lr·gammaᵏ, k = milestones passed. */
 export class MultiStepLR extends LRScheduler {
+  /** The steps at which it changes. */
   readonly milestones: readonly number[];
+  /** The factor of each change. */
   readonly gamma: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Arguments<Milestones, Decay, typeof MULTI_STEP>) {
     super(optimizer);
     const options = argumentsOf<Milestones, Decay>("MultiStepLR", MULTI_STEP, given);
@@ -54,6 +61,7 @@ export class MultiStepLR extends LRScheduler {
     this.gamma = options.gamma ?? 0.1;
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return base * this.gamma ** this.milestones.filter((m) => m <= epoch).length;
   }
@@ -63,8 +71,10 @@ const EXPONENTIAL = { required: ["gamma"], positional: [] } as const;
 
 /** lr·gammaᵗ */
 export class ExponentialLR extends LRScheduler {
+  /** The factor of each change. */
   readonly gamma: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
     optimizer: RatedOptimizer,
     ...given: Arguments<Required<Decay>, object, typeof EXPONENTIAL>
@@ -73,6 +83,7 @@ export class ExponentialLR extends LRScheduler {
     this.gamma = argumentsOf<Required<Decay>, object>("ExponentialLR", EXPONENTIAL, given).gamma;
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return base * this.gamma ** epoch;
   }
@@ -90,9 +101,12 @@ const COSINE = { required: ["tMax"], positional: ["etaMin"] } as const;
 
 /** Half a cosine from lr to etaMin over tMax steps. */
 export class CosineAnnealingLR extends LRScheduler {
+  /** Steps from the greatest rate to the least. */
   readonly tMax: number;
+  /** The least rate. */
   readonly etaMin: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Arguments<CosineLength, CosineOptions, typeof COSINE>) {
     super(optimizer);
     const options = argumentsOf<CosineLength, CosineOptions>("CosineAnnealingLR", COSINE, given);
@@ -100,6 +114,7 @@ export class CosineAnnealingLR extends LRScheduler {
     this.etaMin = options.etaMin ?? 0;
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return this.etaMin + (base - this.etaMin) * (1 + Math.cos(Math.PI * epoch / this.tMax)) / 2;
   }
@@ -118,10 +133,14 @@ const RESTARTS = { required: ["t0"], positional: ["tMult", "etaMin"] } as const;
 
 /** Cosines from lr to etaMin that start again, each tMult times as long as the one before; the first takes t0. */
 export class CosineAnnealingWarmRestarts extends LRScheduler {
+  /** Steps until the first restart. */
   readonly t0: number;
+  /** By what the steps between restarts grow. */
   readonly tMult: number;
+  /** The least rate. */
   readonly etaMin: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Arguments<FirstLength, RestartOptions, typeof RESTARTS>) {
     super(optimizer);
     const options = argumentsOf<FirstLength, RestartOptions>("CosineAnnealingWarmRestarts", RESTARTS, given);
@@ -135,6 +154,7 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
     }
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     let length = this.t0, into = epoch;
     while (into >= length) {
@@ -179,11 +199,13 @@ abstract class FactorSchedule extends LRScheduler {
 
 /** lr·factor(t) with the user's function. */
 export class LambdaLR extends FactorSchedule {
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: FactorArguments) {
     super(optimizer, given);
     this.apply();
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number, group: number): number {
     return base * this.factorOf(group)(epoch);
   }
@@ -191,10 +213,12 @@ export class LambdaLR extends FactorSchedule {
 
 /** lr·factor(1)·…·factor(t) with the user's function. */
 export class MultiplicativeLR extends FactorSchedule {
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: FactorArguments) {
     super(optimizer, given);
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number, group: number): number {
     const factor = this.factorOf(group);
     let rate = base;
@@ -210,9 +234,12 @@ interface ConstantOptions {
 
 /** lr·factor for totalIters steps, then lr. */
 export class ConstantLR extends LRScheduler {
+  /** The factor of the rate meanwhile. */
   readonly factor: number;
+  /** Steps until it ends. */
   readonly totalIters: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Trailing<ConstantOptions, ["factor", "totalIters"]>) {
     super(optimizer);
     const options = trailing<ConstantOptions>("ConstantLR", ["factor", "totalIters"], given);
@@ -221,6 +248,7 @@ export class ConstantLR extends LRScheduler {
     this.apply();
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return epoch < this.totalIters ? base * this.factor : base;
   }
@@ -234,10 +262,14 @@ interface LinearOptions {
 
 /** lr times a factor that goes evenly from startFactor to endFactor over totalIters steps. */
 export class LinearLR extends LRScheduler {
+  /** The first factor. */
   readonly startFactor: number;
+  /** The last factor. */
   readonly endFactor: number;
+  /** Steps until it ends. */
   readonly totalIters: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
     optimizer: RatedOptimizer,
     ...given: Trailing<LinearOptions, ["startFactor", "endFactor", "totalIters"]>
@@ -251,6 +283,7 @@ export class LinearLR extends LRScheduler {
     this.apply();
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     const done = Math.min(epoch, this.totalIters) / this.totalIters;
     return base * (this.startFactor + (this.endFactor - this.startFactor) * done);
@@ -264,9 +297,12 @@ interface PolynomialOptions {
 
 /** lr·(1 − t/totalIters)^power, 0 at the end. */
 export class PolynomialLR extends LRScheduler {
+  /** Steps until it ends. */
   readonly totalIters: number;
+  /** The exponent of the polynomial. */
   readonly power: number;
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Trailing<PolynomialOptions, ["totalIters", "power"]>) {
     super(optimizer);
     const options = trailing<PolynomialOptions>("PolynomialLR", ["totalIters", "power"], given);
@@ -274,6 +310,7 @@ export class PolynomialLR extends LRScheduler {
     this.power = options.power ?? 1;
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return base * (1 - Math.min(epoch, this.totalIters) / this.totalIters) ** this.power;
   }
@@ -307,11 +344,14 @@ const CYCLE = {
  * phases. Momenta are not cycled, which has to be said: `cycleMomentum: false`.
  */
 export class OneCycleLR extends LRScheduler {
+  /** The arguments by name. */
   readonly options: CycleOptions;
+  /** Steps of the whole cycle. */
   readonly totalSteps: number;
   /** One a group. */
   readonly maxLr: readonly number[];
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Arguments<LargestRate, CycleOptions, typeof CYCLE>) {
     super(optimizer);
     const { maxLr, ...options } = argumentsOf<LargestRate, CycleOptions>("OneCycleLR", CYCLE, given);
@@ -332,6 +372,7 @@ export class OneCycleLR extends LRScheduler {
     this.apply();
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, _base: number, group: number): number {
     const maxLr = this.maxLr[group] ?? 0;
     const { pctStart = 0.3, annealStrategy = "cos", divFactor = 25, finalDivFactor = 1e4 } = this.options;
@@ -358,9 +399,12 @@ const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as
 
 /** One schedule after the other: the next one from each milestone on. */
 export class SequentialLR extends LRScheduler {
+  /** The schedulers, in order. */
   readonly schedulers: readonly LRScheduler[];
+  /** The steps at which it changes. */
   readonly milestones: readonly number[];
 
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: RatedOptimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
     super(optimizer);
     const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
@@ -374,6 +418,7 @@ export class SequentialLR extends LRScheduler {
     this.apply();
   }
 
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number, group: number): number {
     const passed = this.milestones.filter((m) => m <= epoch).length, scheduler = this.schedulers[passed];
     if (!scheduler) throw new DynError("Expected a schedule for every part but found none");

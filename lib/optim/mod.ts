@@ -31,4 +31,5 @@ export { ASGD, type ASGDOptions } from "./asgd.ts";
 export { LBFGS, type LBFGSOptions } from "./lbfgs.ts";
 export { Muon, type MuonOptions } from "./muon.ts";
 export { Rprop, type RpropOptions } from "./rprop.ts";
+/** Schedulers of learning rates, as `torch.optim.lr_scheduler`. */
 export * as lrScheduler from "./lr_scheduler.ts";

@@ -61,10 +61,17 @@ let nextId = 0;
 
 /** One interned expression. Make them with the functions of this file. */
 export class Sym {
+  /** @internal */
   readonly id: number = nextId++;
   /** Inclusive bounds, ±Infinity where unknown. */
-  constructor(readonly node: SymNode, readonly lower: number, readonly upper: number) {}
+  constructor(
+    /** @internal */
+    readonly node: SymNode,
+    readonly lower: number,
+    readonly upper: number,
+  ) {}
 
+  /** The expression as text. */
   toString(): string {
     return print(this);
   }

@@ -11,6 +11,7 @@ export type TensorHook<T> = (grad: T) => T | void;
 
 /** Takes a hook away again. */
 export interface HookHandle {
+  /** Takes the hook away; a second time does nothing. */
   remove(): void;
 }
 
@@ -62,7 +63,9 @@ export interface RecordedCall<T> {
 
 /** Options of a backward pass. */
 export interface BackwardOptions {
+  /** Whether what was saved is kept for another pass; as `createGraph` unless given. */
   readonly retainGraph?: boolean | undefined;
+  /** Whether the gradients can be differentiated themselves; false unless given. */
   readonly createGraph?: boolean | undefined;
 }
 

@@ -26,8 +26,11 @@ export type TensorData =
 
 /** Options of tensor creation. */
 export interface TensorOptions {
+  /** Element type; by default that of the data. */
   readonly dtype?: DType | null | undefined;
+  /** Where the elements live; the default device unless given. */
   readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on it; false unless given. */
   readonly requiresGrad?: boolean | undefined;
 }
 

@@ -641,28 +641,52 @@ export interface TensorMethods<T> {
    * the elementwise maximum. As `torch.max`.
    */
   max(other: T): T;
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
   max(
     dim: number,
     keepdim?: boolean | MaxOptions<T>,
     options?: MaxOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
   max(
     options: MaxOptions<T> & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
   max(dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
   min(other: T): T;
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
   min(
     dim: number,
     keepdim?: boolean | MinOptions<T>,
     options?: MinOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
   min(
     options: MinOptions<T> & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
   min(dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
   countNonzero(
@@ -683,12 +707,15 @@ export interface TensorMethods<T> {
   ): T;
   /** As zeros, of the type and device of `self`. */
   newZeros(size: readonly Dim[], options?: NewZerosOptions): T;
+  /** As zeros, of the type and device of `self`. */
   newZeros(...size: (Dim | NewZerosOptions)[]): T;
   /** As ones, of the type and device of `self`. */
   newOnes(size: readonly Dim[], options?: NewOnesOptions): T;
+  /** As ones, of the type and device of `self`. */
   newOnes(...size: (Dim | NewOnesOptions)[]): T;
   /** As empty, of the type and device of `self`. */
   newEmpty(size: readonly Dim[], options?: NewEmptyOptions): T;
+  /** As empty, of the type and device of `self`. */
   newEmpty(...size: (Dim | NewEmptyOptions)[]): T;
   /** As full, of the type and device of `self`. */
   newFull(size: readonly Dim[], fillValue: Scalar | Dim, options?: NewFullOptions): T;
@@ -724,14 +751,17 @@ export interface TensorMethods<T> {
   copy_(src: Operand<T>, nonBlocking?: boolean | CopyOptions, options?: CopyOptions): T;
   /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
   view(size: readonly Dim[]): T;
+  /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
   view(...size: Dim[]): T;
   /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(shape: readonly Dim[]): T;
+  /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(...shape: Dim[]): T;
   /** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
   contiguous(): T;
   /** The dimensions in another order, as `torch.permute`. */
   permute(dims: readonly number[]): T;
+  /** The dimensions in another order, as `torch.permute`. */
   permute(...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
@@ -739,6 +769,7 @@ export interface TensorMethods<T> {
   unsqueeze(dim: number): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(size: readonly Dim[], options?: ExpandOptions): T;
+  /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(...size: (Dim | ExpandOptions)[]): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(dim: number, index: Dim): T;
@@ -930,6 +961,7 @@ export interface TensorMethods<T> {
   maskedScatter_(mask: T, source: T): T;
   /** Reversed along dimensions, as `torch.flip`. */
   flip(dims: number | readonly number[]): T;
+  /** Reversed along dimensions, as `torch.flip`. */
   flip(...dims: number[]): T;
   /** Reversed along dimension 1, as `torch.fliplr`. */
   fliplr(): T;
@@ -943,9 +975,11 @@ export interface TensorMethods<T> {
   ): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(repeats: readonly Dim[]): T;
+  /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(...repeats: Dim[]): T;
   /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(dims: readonly Dim[]): T;
+  /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(...dims: Dim[]): T;
   /**
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
@@ -1027,6 +1061,10 @@ export interface TensorMethods<T> {
    * `torch.nonzero`.
    */
   nonzero(options: NonzeroOptions & { readonly asTuple: true }): [indices: T] & { readonly indices: T };
+  /**
+   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+   * `torch.nonzero`.
+   */
   nonzero(options?: NonzeroOptions): T;
   /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
   argwhere(): T;
@@ -1045,6 +1083,10 @@ export interface TensorMethods<T> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
   unique(
     options: UniqueOptions & { readonly returnInverse: true },
   ): [output: T, inverseIndices: T, counts: T] & {
@@ -1052,6 +1094,10 @@ export interface TensorMethods<T> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
   unique(
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true },
@@ -1060,6 +1106,10 @@ export interface TensorMethods<T> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
   unique(
     sorted?: boolean,
     returnInverse?: false | UniqueOptions,
@@ -1081,6 +1131,10 @@ export interface TensorMethods<T> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
   uniqueConsecutive(
     options: UniqueConsecutiveOptions & { readonly returnInverse: true },
   ): [output: T, inverseIndices: T, counts: T] & {
@@ -1088,6 +1142,10 @@ export interface TensorMethods<T> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
   uniqueConsecutive(
     returnInverse?: false | UniqueConsecutiveOptions,
     returnCounts?: boolean,
@@ -1175,9 +1233,11 @@ export interface TensorMethods<T> {
     keepdim?: boolean | MedianOptions,
     options?: MedianOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
     options: MedianOptions & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
@@ -1185,9 +1245,11 @@ export interface TensorMethods<T> {
     keepdim?: boolean | NanmedianOptions,
     options?: NanmedianOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
     options: NanmedianOptions & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
   quantile(
@@ -1403,6 +1465,7 @@ export interface TensorMethods<T> {
   real(): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(size: readonly Dim[]): T;
+  /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(...size: Dim[]): T;
   /** The greatest common divisor, as `torch.gcd`. */
   gcd(other: T): T;

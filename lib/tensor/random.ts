@@ -6,6 +6,7 @@
 
 /** The state of the generator. */
 export interface GeneratorState {
+  /** What the sequence begins with. */
   readonly seed: number;
   /** Random calls made since the seed was set. */
   readonly offset: number;
@@ -19,6 +20,7 @@ export class Generator {
   #seed: number;
   #offset = 0;
 
+  /** Begins with a seed, a random one unless given. */
   constructor(seed: number = Math.floor(Math.random() * 2 ** 32)) {
     this.#seed = seed;
   }
@@ -35,6 +37,7 @@ export class Generator {
     return this.#seed;
   }
 
+  /** Where it is in its sequence. */
   get state(): GeneratorState {
     return { seed: this.#seed, offset: this.#offset };
   }

@@ -43,8 +43,11 @@ export type NestedElements = Element | NestedElements[];
 
 /** How near is near enough: |self − other| ≤ atol + rtol·|other|; whether two NaN are near. */
 export interface Nearness {
+  /** How far apart relative to the expected element; 1e-5 unless given. */
   readonly rtol?: number | undefined;
+  /** How far apart absolutely; 1e-8 unless given. */
   readonly atol?: number | undefined;
+  /** Whether NaN is near NaN; false unless given. */
   readonly equalNan?: boolean | undefined;
 }
 
@@ -57,10 +60,14 @@ export type Tolerances = readonly [
 
 /** Options of `Tensor.to`. */
 export interface ConversionOptions {
+  /** Element type of the result. */
   readonly dtype?: DType | null | undefined;
+  /** Device of the result. */
   readonly device?: DeviceName | null | undefined;
   /** Copies even where nothing changes. */
+  /** Whether to copy where nothing changes. */
   readonly copy?: boolean | undefined;
+  /** Accepted without effect. */
   readonly nonBlocking?: boolean | undefined;
 }
 
@@ -113,15 +120,38 @@ export interface Tensor extends TensorMethods<Tensor> {}
 
 /** A multi-dimensional array, as `torch.Tensor`. */
 export class Tensor {
-  /** Autograd state; null where there is none. For the tensor and autograd rooms. */
+  /**
+   * Autograd state; null where there is none. For the tensor and autograd rooms.
+   *
+   * @internal
+   */
   state: AutogradState<Tensor> | null = null;
-  /** What it is a differentiable view of; null where of nothing. For the tensor and autograd rooms. */
+  /**
+   * What it is a differentiable view of; null where of nothing. For the tensor and autograd rooms.
+   *
+   * @internal
+   */
   viewState: ViewState<Tensor> | null = null;
 
-  /** Users make tensors with `tensor`, `zeros` and the like. `offset` counts elements. */
-  constructor(public storage: Storage, public layout: Layout, public offset: number = 0) {}
+  /**
+   * Users make tensors with `tensor`, `zeros` and the like. `offset` counts elements.
+   *
+   * @internal
+   */
+  constructor(
+    /** @internal */
+    public storage: Storage,
+    /** @internal */
+    public layout: Layout,
+    /** @internal */
+    public offset: number = 0,
+  ) {}
 
-  /** A tensor with metadata and no elements. */
+  /**
+   * A tensor with metadata and no elements.
+   *
+   * @internal
+   */
   static hollow(meta: TensorMeta): Tensor {
     const layout = layoutOf(meta);
     return new Tensor(
@@ -156,7 +186,11 @@ export class Tensor {
     return this.layout.shape.length;
   }
 
-  /** Shape, strides, offset, type and device. */
+  /**
+   * Shape, strides, offset, type and device.
+   *
+   * @internal
+   */
   get meta(): TensorMeta {
     const { meta } = this.layout;
     return this.offset === 0 ? meta : { ...meta, offset: this.offset };
@@ -174,6 +208,7 @@ export class Tensor {
 
   /** All sizes, or the size of one dimension. */
   size(): readonly number[];
+  /** The size of a dimension. */
   size(dim: number): number;
   size(dim?: number): number | readonly number[] {
     return dim === undefined ? this.shape : this.#alongDim(this.shape, dim);
@@ -181,6 +216,7 @@ export class Tensor {
 
   /** All strides in elements, or the stride of one dimension. */
   stride(): readonly number[];
+  /** The stride of a dimension, in elements. */
   stride(dim: number): number;
   stride(dim?: number): number | readonly number[] {
     return dim === undefined ? this.strides : this.#alongDim(this.strides, dim);
@@ -329,6 +365,7 @@ export class Tensor {
    * exact, which `item<boolean>()` and `item<bigint>()` say in types.
    */
   item(): number;
+  /** The element, as a type that the caller knows. */
   item<T extends Element>(): T;
   item(): Element {
     if (this.layout.numel !== 1) {
@@ -463,6 +500,7 @@ export class Tensor {
     return withOwnIteration(() => tensorText(this, () => elementReader(this)));
   }
 
+  /** What the console shows: the same as `toString()`. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.storage.filled ? this.toString() : `Tensor(${this.dtype}[${this.shape}])`;
   }

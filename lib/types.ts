@@ -1,0 +1,49 @@
+/**
+ * The types that public functions name and that programs seldom write: arguments by name, elements, hooks, settings,
+ * graph backends. Input: the rooms that define them; output: exports of the public module.
+ */
+export type {
+  Config,
+  ConfigPatch,
+  InductorConfig,
+  InductorPatch,
+  Settings,
+  Tier,
+  TraceConfig,
+} from "./base/config.ts";
+export type { FloatType, HostArray, SmallType, ValueType } from "./base/dtype.ts";
+export type { UserFrame } from "./base/errors.ts";
+export type { Counters, LogDetails, LogLevel, Logs, LogSink } from "./base/logs.ts";
+export type { ArtifactRecord, Plain } from "./base/recording.ts";
+export type { AnyFunction, MethodContext } from "./compile.ts";
+export type { DimensionSpec, ShapesSpec } from "./dynamo/mod.ts";
+export type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
+export type { TensorMeta } from "./graph/meta.ts";
+export type { Callable, GraphModule } from "./graph/graph_module.ts";
+export type { DeviceName } from "./loops/device.ts";
+export type { ForwardHook, ForwardPreHook, LoadResult, Module, StateDict } from "./nn/module.ts";
+export type { Parameter } from "./nn/parameter.ts";
+export type { AutocastType } from "./ops/autocast.ts";
+export type * from "./ops/generated.ts";
+export type { Scalar } from "./ops/params.ts";
+export type { TensorLike } from "./ops/tensor_like.ts";
+export type {
+  Argument,
+  Graph,
+  Node,
+  NodeMeta,
+  NodeValue,
+  Opcode,
+  Region,
+  SourcePosition,
+} from "./graph/node.ts";
+export type { Dim, Sym } from "./sym/expr.ts";
+export type { BackwardOptions, GradFn, HookHandle, TensorHook } from "./tensor/autograd_state.ts";
+export type { BackwardArguments, NamedBackward } from "./tensor/backward_arguments.ts";
+export type { AtLeast } from "./tensor/free_forms.ts";
+export type { TensorMethods } from "./tensor/generated_methods.ts";
+export type { Tensors } from "./tensor/higher_order.ts";
+export type { Element } from "./tensor/host.ts";
+export type { IndexArgument, IndexItem, SliceIndex } from "./tensor/index_syntax.ts";
+export type { Generator, GeneratorState, RandomKeys } from "./tensor/random.ts";
+export type { ConversionOptions, NestedElements, Tolerances } from "./tensor/tensor.ts";
