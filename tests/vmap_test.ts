@@ -288,3 +288,60 @@ Deno.test("ops without a rule run for each element, which is said and counted", 
   assertNear(one(found), ops.stack(x.unbind().map((row) => row.histc(4, 0, 1)), 0), "histc");
   assertEquals(counters.get("fallback", "vmap"), before + 1);
 });
+
+Deno.test("in compiled functions batches are part of the graph: nested, under transforms, of modules, written in place", () => {
+  const x = randn([4, 3]), w = randn([3]);
+  const model = new nn.Sequential(
+    new nn.Linear(3, 4),
+    new nn.LayerNorm(4),
+    new nn.GELU(),
+    new nn.Linear(4, 2),
+  );
+  const parameters = Object.fromEntries(model.namedParameters());
+  const loss = (p: typeof parameters, x: Tensor) => one(func.functionalCall(model, p, x)).square().sum();
+  const cubic = (x: Tensor) => x.pow(3).sum();
+  const programs: Readonly<Record<string, (x: Tensor) => unknown>> = {
+    "each row": (x) => func.vmap((x: Tensor) => [x.softmax(0), x.max(0).values, x.norm()])(x),
+    "nested": (x) => func.vmap(func.vmap((a: Tensor, b: Tensor) => a.mul(b).exp()), [0, null])(x, w),
+    "gradients": (x) => func.vmap(func.grad(cubic))(x),
+    "gradients of what is shared": (x) =>
+      func.vmap(func.grad((w: Tensor, x: Tensor) => w.mul(x).sin().sum()), [null, 0])(w, x),
+    "gradients of batches": (x) =>
+      func.grad((x: Tensor) => one(func.vmap((x: Tensor) => x.sin().mul(x))(x)).sum())(x),
+    "Hessians": (x) => func.vmap(func.hessian(cubic))(x),
+    "tangents": (x) => func.vmap((x: Tensor) => func.jvp((x: Tensor) => x.sin(), [x], [x])[1])(x),
+    "gradients per sample": (x) =>
+      Object.values(Object(func.vmap(func.grad(loss), [null, 0])(parameters, x))),
+    "writes": (x) =>
+      func.vmap((x: Tensor) => {
+        const y = x.clone();
+        y.at(0).mul_(x.at(1));
+        return y;
+      }, { outDims: 1 })(x),
+  };
+  for (const [name, program] of Object.entries(programs)) {
+    const expected = listOf(program(x)),
+      found = listOf(compile(program, { backend: "aot_eager", fullgraph: true })(x));
+    assertEquals(found.length, expected.length, name);
+    expected.forEach((each, k) => assertNear(found[k], each, name));
+  }
+  const gradients = programs["gradients per sample"] ?? fail("a program");
+  const native = listOf(compile(gradients, { fullgraph: true })(x));
+  listOf(gradients(x)).forEach((each, k) => assertNear(native[k], each, "native"));
+  const drawn = compile(
+    (x: Tensor) => func.vmap((x: Tensor) => nn.functional.dropout(x), 0, 0, "different")(x),
+    {
+      backend: "aot_eager",
+      fullgraph: true,
+    },
+  );
+  assertEquals(new Set(one(drawn(ones([4, 64]))).unbind().map((row) => `${row.tolist()}`)).size, 4);
+  const broken = compile((x: Tensor) => func.vmap((x: Tensor) => x.histc(4, -3, 3))(x.add(1)), {
+    backend: "eager",
+  });
+  assertNear(
+    one(broken(x)),
+    ops.stack(x.unbind().map((row) => row.add(1).histc(4, -3, 3)), 0),
+    "what breaks the graph",
+  );
+});

@@ -247,6 +247,14 @@ const CATALOGUE = {
     explanation: "What cond, whileLoop and scan call may compute tensors from tensors and nothing else",
     hint: "Hand in what it needs, return what it makes, and leave everything else as it is",
   },
+  batch: {
+    id: "GB0040",
+    category: "function over a batch that is no graph",
+    explanation:
+      "What vmap runs may compute tensors from tensors by ops that have a rule for batches, and nothing else",
+    hint:
+      "Return what it makes and leave everything else as it is; or run vmap outside of the compiled function",
+  },
   recompilation: {
     id: "GB0039",
     category: "recompilation that is not allowed",

@@ -4,7 +4,7 @@
  * the table is made once; a function that is not in it is stepped through or breaks the graph.
  */
 import { config } from "../base/config.ts";
-import { isTraced } from "../autograd/batches/over_batch.ts";
+import { isTraced, overBatch, ownHistory } from "../autograd/batches/over_batch.ts";
 import { grad } from "../autograd/engine.ts";
 import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
@@ -40,6 +40,7 @@ import type { BuiltinModel, CallRequest, Interpreter } from "./trace/interpreter
 import { NO_RULES } from "./frame_rules.ts";
 import { PUSHED } from "./trace/interpreter.ts";
 import type { MachineContext } from "./trace/machine.ts";
+import { ownHistory as tracedOwnHistory, traceOverBatch } from "./trace/batches.ts";
 import { traceCond, traceScan, traceWhile } from "./trace/control_flow.ts";
 import { trustAccessors } from "./trace/objects.ts";
 import { addCreation } from "./trace/creation.ts";
@@ -81,6 +82,12 @@ function models(): ModelTable {
   addConsole(made);
   addComptime(made);
   made.call(grad, gradientsAsked);
+  made.call(overBatch, traceOverBatch);
+  made.call(
+    ownHistory,
+    (m, { args: [value] }) =>
+      value?.kind === "tensor" ? tracedOwnHistory(m, value) : breakGraph("throws", "no tensor"),
+  );
   made.call(isTraced, () => constant(true));
   made.call(
     requiresGradBeneath,

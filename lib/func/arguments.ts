@@ -6,6 +6,7 @@
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
+import { ownHistory } from "../autograd/batches/over_batch.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { viewAs } from "../tensor/generated_functions.ts";
 import { enableGrad } from "../tensor/modes.ts";
@@ -40,8 +41,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
       }
       if (!requiresGradBeneath(leaf)) return leaf.detach().requiresGrad_();
       // Gradients flow on through the view: to the leaf, or to the whole batch that it stands for
-      const view = enableGrad(() => viewAs(leaf, leaf));
-      return view.requiresGrad ? view : view.requiresGrad_();
+      return ownHistory(enableGrad(() => viewAs(leaf, leaf)));
     });
     args[at] = unflatten(spec, own);
     tensors.push(...own);

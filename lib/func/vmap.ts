@@ -5,7 +5,7 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
-import { overBatch } from "../autograd/batches/over_batch.ts";
+import { type BatchResults, overBatch } from "../autograd/batches/over_batch.ts";
 import type { Randomness } from "../ops/batching/random.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -56,43 +56,47 @@ export function vmap<A extends readonly unknown[]>(
     const fronts = placed.flatMap(({ value, dim }) =>
       isTensor(value) && dim !== null ? [ops.movedim(value, dim, 0)] : []
     );
-    const form: Form = { spec: null, dims: [] };
-    const run = (...elements: readonly Tensor[]): readonly unknown[] => {
-      let next = 0;
-      const parts = placed.map(({ value, dim }) => dim === null ? value : elements[next++]);
+    // Which of the elements stands for each leaf
+    const elementAt = placed.map(({ dim }, k) =>
+      dim === null ? null : placed.slice(0, k).filter((each) => each.dim !== null).length
+    );
+    const run = (...elements: readonly Tensor[]): BatchResults<Form> => {
+      const parts = placed.map(({ value }, k) => {
+        const at = elementAt[k] ?? null;
+        return at === null ? value : elements[at];
+      });
       const arranged = unflatten(spec, parts);
       const result = Reflect.apply(f, undefined, Array.isArray(arranged) ? arranged : []);
       const flat = flatten(result, isTensor);
-      form.spec = flat.spec;
-      form.dims = dimsOf(result, outDims);
-      return flat.leaves;
+      return { tensors: flat.leaves, aside: { spec: flat.spec, dims: dimsOf(result, outDims) } };
     };
-    const runs: (readonly Tensor[])[] = [];
+    const runs: (readonly Tensor[])[] = [], forms: Form[] = [];
     for (let from = 0; from === 0 || from < size; from += step) {
       const length = Math.min(step, size - from);
       const wholes = length === size
         ? fronts
         : fronts.map((front) => ops.slice(front, 0, from, from + length));
-      const { tensors, batched } = overBatch(run, wholes, { size: length, randomness });
+      const { tensors, batched, aside } = overBatch(run, wholes, { size: length, randomness });
+      forms.push(aside);
       runs.push(
         tensors.map((tensor, k) =>
-          resultOf(tensor, { size: length, isBatched: batched[k] === true, dim: form.dims[k] ?? null })
+          resultOf(tensor, { size: length, isBatched: batched[k] === true, dim: aside.dims[k] ?? null })
         ),
       );
     }
-    const [first = []] = runs;
+    const [first = []] = runs, [form] = forms;
     const whole = first.map((one, k) => {
-      const dim = form.dims[k] ?? null;
+      const dim = form?.dims[k] ?? null;
       return runs.length === 1 || dim === null ? one : ops.cat(runs.flatMap((each) => each[k] ?? []), dim);
     });
-    return form.spec === null ? undefined : unflatten(form.spec, whole);
+    return form && unflatten(form.spec, whole);
   };
 }
 
 /** What the results of a function look like. */
 interface Form {
-  spec: TreeSpec | null;
-  dims: readonly (number | null)[];
+  readonly spec: TreeSpec;
+  readonly dims: readonly (number | null)[];
 }
 
 /** The dimensions of the leaves of a value: one for all below it, or in its form. Throws DynError for another form. */

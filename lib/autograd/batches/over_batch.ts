@@ -7,9 +7,16 @@ import type { Randomness } from "../../ops/batching/random.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { BatchingMode } from "./mode.ts";
 
+/** What a function gives for one element of a batch: tensors, and what it says of them. */
+export interface BatchResults<F> {
+  readonly tensors: readonly unknown[];
+  readonly aside: F;
+}
+
 /** What a function gives over a batch. */
-export interface OverBatch {
+export interface OverBatch<F> {
   readonly tensors: readonly Tensor[];
+  readonly aside: F;
   /** For each of them whether it has the batch: what does not depend on the arguments has none. */
   readonly batched: readonly boolean[];
 }
@@ -24,22 +31,28 @@ export interface BatchOptions {
  * Runs a function once for a whole batch: the first dimension of `wholes`, of which it sees one element. Throws DynError
  * where it gives anything but a list of tensors.
  */
-export function overBatch(
-  f: (...elements: readonly Tensor[]) => readonly unknown[],
+export function overBatch<F>(
+  f: (...elements: readonly Tensor[]) => BatchResults<F>,
   wholes: readonly Tensor[],
   { size, randomness }: BatchOptions,
-): OverBatch {
+): OverBatch<F> {
   const mode = new BatchingMode(size, randomness);
-  const results = mode.run(() => f(...wholes.map((whole) => mode.element(whole))));
-  const found = results.map((result) => {
+  const { tensors, aside } = mode.run(() => f(...wholes.map((whole) => mode.element(whole))));
+  const found = tensors.map((result) => {
     if (isTensor(result)) return { whole: mode.whole(result), result };
     const what = result === null ? "null" : typeof result;
     throw new DynError(`Expected a function that gives tensors in vmap but found ${what}`);
   });
   return {
     tensors: found.map(({ whole, result }) => whole ?? result),
+    aside,
     batched: found.map(({ whole }) => whole !== undefined),
   };
+}
+
+/** A tensor to differentiate by: itself, from here on with a history if it has none. */
+export function ownHistory(tensor: Tensor): Tensor {
+  return tensor.requiresGrad ? tensor : tensor.requiresGrad_();
 }
 
 /** Whether code is being traced: false whenever it really runs. The tracer answers true in its place. */

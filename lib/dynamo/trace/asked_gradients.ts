@@ -15,7 +15,9 @@ import type { CallRequest, Interpreter } from "./interpreter.ts";
 import { allElements, newArray } from "./objects.ts";
 
 /** Models `autograd.grad(outputs, inputs, gradOutputs?, options?)`. */
-export function gradientsAsked(m: Interpreter, { args }: CallRequest): Value {
+export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
+  if (m.batch !== null) return m.batch.gradients(request);
+  const { args } = request;
   const asked = askedOf(m, args), { outputs, inputs } = asked;
   if (outputs.some(({ requiresGrad }) => !requiresGrad) || inputs.some(({ requiresGrad }) => !requiresGrad)) {
     return breakGraph("throws", "autograd.grad of a tensor that does not require grad");

@@ -12,6 +12,7 @@ import type { OutputGraph } from "./output_graph.ts";
 
 /** Lets gradients flow to a tensor without history that the trace has made. */
 export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
+  if (m.batch !== null) return m.batch.beginHistory(tensor);
   const { node, meta, real } = tensor, { output } = m;
   if (!isFloat(meta.dtype)) return breakGraph("throws", "requiresGrad_ of a tensor of integers");
   if (real || !node || m.regionDepths.length > 0) {

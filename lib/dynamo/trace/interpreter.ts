@@ -11,6 +11,8 @@ import type { FreeBinding } from "../frame/info.ts";
 import { type FrameRules, NO_RULES } from "../frame_rules.ts";
 import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
+import type { Resolved } from "./op_rule.ts";
+import type { Node } from "../../graph/node.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import type { StandIns } from "./stand_ins.ts";
 
@@ -102,6 +104,24 @@ export const PUSHED: unique symbol = Symbol("pushed");
 /** Models a builtin. */
 export type BuiltinModel = (machine: Interpreter, request: CallRequest) => CallResult;
 
+/** A run of a function over a batch: what makes the calls on tensors that stand for one element of it. */
+export interface OpenBatch {
+  /** The run in which this one began. */
+  readonly outer: OpenBatch | null;
+  /** How many frames were under way then. */
+  readonly depth: number;
+  /** Makes a call of an op. */
+  call(target: CallTarget, args: Resolved): Value;
+  /** Lets gradients flow to a tensor. */
+  beginHistory(tensor: TensorValue): TensorValue;
+  /** A tensor to differentiate by. */
+  ownHistory(tensor: TensorValue): TensorValue;
+  /** The tensor that a node stands for. */
+  tensorAt(node: Node): TensorValue | undefined;
+  /** Makes a call of `autograd.grad`. */
+  gradients(request: CallRequest): Value;
+}
+
 /** What the parts of the interpreter use of the machine. */
 export interface Interpreter {
   readonly output: OutputGraph;
@@ -126,6 +146,8 @@ export interface Interpreter {
   readonly top: Frame;
   /** How many frames are below each function that becomes a graph of its own, the innermost last. */
   readonly regionDepths: number[];
+  /** The innermost run over a batch that is under way. */
+  batch: OpenBatch | null;
   /** The frames under way, the one on top last. */
   readonly callers: readonly Frame[];
   /** Backward passes that became part of the graph: the numbers of their instructions. */

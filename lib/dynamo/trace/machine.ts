@@ -45,6 +45,7 @@ import {
   type ConstructRequest,
   Frame,
   type Interpreter,
+  type OpenBatch,
   ProgramThrow,
   PUSHED,
   type TracedModes,
@@ -125,6 +126,7 @@ export class Machine implements Interpreter {
   readonly deferred: CallRequest[] = [];
   readonly backwards: number[] = [];
   readonly regionDepths: number[] = [];
+  #batch: OpenBatch | null = null;
   firstWrite = Infinity;
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
@@ -138,6 +140,16 @@ export class Machine implements Interpreter {
   /** An exception that was raised to find out whether anybody handles it. */
   #doubt: { readonly value: Value; readonly step: number; readonly cause: BreakCause } | null = null;
   readonly #execution: ExecutionContext;
+
+  /** The innermost run over a batch: one that an exception has left is over. */
+  get batch(): OpenBatch | null {
+    while (this.#batch !== null && this.frames.length <= this.#batch.depth) this.#batch = this.#batch.outer;
+    return this.#batch;
+  }
+
+  set batch(batch: OpenBatch | null) {
+    this.#batch = batch;
+  }
 
   constructor(
     readonly output: OutputGraph,

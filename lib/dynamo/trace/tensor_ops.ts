@@ -115,6 +115,7 @@ export function callResolved(
   args: Resolved,
   { method = false }: { readonly method?: boolean } = {},
 ): Value {
+  if (m.batch !== null) return m.batch.call({ definition, inplace }, args);
   if (isDataDependent(m, definition, args)) {
     return dataDependent(m, definition, args, { isInplace: inplace });
   }
@@ -152,7 +153,8 @@ function dataDependent(
   return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
 }
 
-function namedArray(m: Interpreter, definition: OpDefinition, values: readonly Value[]): Value {
+/** Several results as an array that has them by name, too. */
+export function namedArray(m: Interpreter, definition: OpDefinition, values: readonly Value[]): Value {
   const array = newArray(m, [...values]);
   definition.results?.forEach((each, k) => array.slots.set(each, dataSlot(values[k] ?? UNDEFINED)));
   return array;
@@ -396,7 +398,8 @@ function requiresGrad(m: Interpreter, value: GraphValue): boolean {
 /** A result is written only into a type of its category or a higher one. */
 const RANK: Readonly<Record<DTypeCategory, number>> = { bool: 0, integer: 1, float: 2 };
 
-function checkInplace(target: GraphValue, result: Inferred): void {
+/** Refuses a result of an in-place call that does not fit what it is written into. */
+export function checkInplace(target: GraphValue, result: Inferred): void {
   if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
   else if (!sameShape(result.shape, target.meta.shape)) {
     refuseCall(`an in-place operation with a result of shape [${result.shape}]`);

@@ -9,8 +9,8 @@ import type { Frame, Interpreter } from "./interpreter.ts";
 
 /** What the trace has made so far of everything that it can reach. */
 export interface TraceState {
-  /** What has changed since, in words; null: nothing. */
-  changed(): string | null;
+  /** What has changed since, in words; null: nothing. `backwards`: gradients may have been taken. */
+  changed(allowed?: { readonly backwards: boolean }): string | null;
 }
 
 /** The state at this point. */
@@ -31,10 +31,10 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
   const deferred = m.deferred.length, backwards = m.backwards.length;
   const modes = [m.gradEnabled, m.autocast] as const, calls = m.output.calls.length;
   return {
-    changed() {
+    changed({ backwards: allowsBackwards } = { backwards: false }) {
       if (m.deferred.length !== deferred) return "a call that comes later";
       if (m.output.calls.length !== calls) return "a call that gives another number each time";
-      if (m.backwards.length !== backwards) return "a backward pass";
+      if (!allowsBackwards && m.backwards.length !== backwards) return "a backward pass";
       if (m.gradEnabled !== modes[0] || m.autocast !== modes[1]) return "a mode";
       for (const [value, before] of contents) {
         if (!sameContent(value, before)) {
@@ -53,6 +53,21 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
       return null;
     },
   };
+}
+
+/** Forgets what the trace has written into objects that they had there before, as `functionalCall` puts it back. */
+export function forgetRestored(m: Interpreter): void {
+  for (const { real, slots } of m.wrapper.objects) {
+    if (!real) continue;
+    for (const [key, slot] of slots) {
+      if (slot.kind !== "data" || (slot.value.kind !== "tensor" && slot.value.kind !== "object")) continue;
+      const had = Object.getOwnPropertyDescriptor(real, key);
+      const isSame = had !== undefined && had.value === slot.value.real && had.value !== undefined &&
+        had.writable === slot.writable && had.enumerable === slot.enumerable &&
+        had.configurable === slot.configurable;
+      if (isSame) slots.delete(key);
+    }
+  }
 }
 
 function isContainer(

@@ -1,0 +1,366 @@
+/**
+ * Functions over batches in a graph: what `vmap` runs. Input: a function and tensors with the batch first; output: the
+ * nodes of its calls over the whole batch, by the rules of ops. Invariant: a tensor of one element has no node of the
+ * graph; what needs one ends the graph before the function is run, so that plain JavaScript runs it.
+ */
+import { DynError, messageOf } from "../../base/errors.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { Graph, type Node } from "../../graph/node.ts";
+import { makeOpApi, nameResults } from "../../ops/api.ts";
+import { BatchCall } from "../../ops/batching/call.ts";
+import { drawn, type Randomness } from "../../ops/batching/random.ts";
+import { batchRuleOf } from "../../ops/batching/table.ts";
+import { parseCall } from "../../ops/call.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import type { OpApi } from "../../ops/generated.ts";
+import { GraphValue, isGraphValue, mapArguments, tensorArguments } from "../../ops/graph_builder.ts";
+import { sameShape } from "../../ops/shapes.ts";
+import type { CallTarget } from "../../ops/table.ts";
+import type { Dim } from "../../sym/expr.ts";
+import { breakGraph, refuseCall } from "../break_reasons.ts";
+import { constant, isCallable, NULL, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { gradientsAsked } from "./asked_gradients.ts";
+import { beginHistory } from "./begun_histories.ts";
+import {
+  type CallRequest,
+  type CallResult,
+  type Interpreter,
+  type OpenBatch,
+  PUSHED,
+} from "./interpreter.ts";
+import { allElements, newArray, newObject } from "./objects.ts";
+import type { Resolved } from "./op_rule.ts";
+import { callOp, callResolved, checkInplace, namedArray } from "./tensor_ops.ts";
+import { forgetRestored, stateOf } from "./trace_state.ts";
+
+/** `overBatch(f, wholes, { size, randomness })`. */
+export function traceOverBatch(m: Interpreter, request: CallRequest): CallResult {
+  const [callee = UNDEFINED, list = UNDEFINED, options = UNDEFINED] = request.args;
+  if (!isCallable(callee)) return breakGraph("throws", "a value that is no function runs over a batch");
+  const wholes = tensorsOf(m, list), [size] = wholes[0]?.meta.shape ?? [];
+  const asked = options.kind === "object" ? m.plainProperty(options, "randomness") : null;
+  if (size === undefined || asked?.kind !== "constant") {
+    return breakGraph("batch", "a batch that is not known");
+  }
+  const batch = new TracedBatch(m, { size, randomness: randomnessOf(asked.value), depth: m.callers.length });
+  const before = new Set(m.output.graph.nodes), state = stateOf(m, m.callers);
+  m.batch = batch;
+  m.call({
+    callee,
+    self: UNDEFINED,
+    args: wholes.map((whole) => batch.element(whole)),
+    completion: {
+      kind: "inside",
+      then(value) {
+        m.batch = batch.outer;
+        forgetRestored(m);
+        const changed = state.changed({ backwards: true });
+        if (changed !== null) breakGraph("batch", changed);
+        const made = m.output.graph.nodes.filter((node) => !before.has(node));
+        if (made.some((node) => [...node.inputs()].some((input) => batch.owns(input)))) {
+          breakGraph("batch", "a call that has no rule for batches");
+        }
+        const given = (name: string): Value =>
+          value.kind === "object" ? m.plainProperty(value, name) ?? UNDEFINED : UNDEFINED;
+        const results = tensorsOf(m, given("tensors")),
+          found = results.map((result) => batch.wholeOf(result));
+        m.complete(
+          request.completion,
+          newObject(m, [
+            ["tensors", newArray(m, results.map((result, k) => found[k] ?? result))],
+            ["aside", given("aside")],
+            ["batched", newArray(m, found.map((whole) => constant(whole !== null)))],
+          ]),
+        );
+      },
+    },
+  });
+  return PUSHED;
+}
+
+/** `ownHistory(x)`: a tensor to differentiate by. */
+export function ownHistory(m: Interpreter, tensor: TensorValue): TensorValue {
+  if (m.batch !== null) return m.batch.ownHistory(tensor);
+  return tensor.requiresGrad ? tensor : beginHistory(m, tensor);
+}
+
+function randomnessOf(value: unknown): Randomness {
+  return value === "same" || value === "different" ? value : "error";
+}
+
+function tensorsOf(m: Interpreter, value: Value): TensorValue[] {
+  if (value.kind !== "object" || value.exotic.kind !== "array") {
+    return breakGraph("batch", "no list of tensors");
+  }
+  return allElements(m, value).map((each) =>
+    each.kind === "tensor" ? each : breakGraph("batch", "a value that is no tensor")
+  );
+}
+
+/** What runs over a batch, and where. */
+interface BatchOptions {
+  readonly size: Dim;
+  readonly randomness: Randomness;
+  readonly depth: number;
+}
+
+/** One run of a function over a batch. */
+class TracedBatch implements OpenBatch {
+  readonly outer: OpenBatch | null;
+  readonly depth: number;
+  readonly #size: Dim;
+  readonly #randomness: Randomness;
+  /** Holds the nodes by which tensors of one element are told apart. */
+  readonly #scratch = new Graph();
+  readonly #elements = new Map<Node, TensorValue>();
+  readonly #wholes = new Map<Node, TensorValue>();
+  /** Where gradients by an element are asked for: behind what calls on it start with. */
+  readonly #leaves = new Map<Node, TensorValue>();
+  /** The ops on tensors of one element. */
+  readonly #api: OpApi<GraphValue>;
+
+  constructor(readonly m: Interpreter, { size, randomness, depth }: BatchOptions) {
+    this.outer = m.batch;
+    this.depth = depth;
+    this.#size = size;
+    this.#randomness = randomness;
+    this.#api = makeOpApi((definition, given) =>
+      this.#shown(
+        definition,
+        this.call({ definition, inplace: false }, parseCall(definition, given, isGraphValue)),
+      )
+    );
+  }
+
+  /** A tensor of one element. */
+  element(whole: TensorValue): TensorValue {
+    const { shape, strides, ...rest } = whole.meta;
+    const meta: TensorMeta = { ...rest, shape: shape.slice(1), strides: strides.slice(1) };
+    const { requiresGrad } = whole, node = this.#mark(meta, requiresGrad);
+    const element = new TensorValue(meta, requiresGrad, node, null, null);
+    this.#elements.set(node, element);
+    this.#wholes.set(node, whole);
+    return element;
+  }
+
+  #mark(tensor: TensorMeta, requiresGrad: boolean): Node {
+    return this.#scratch.create("placeholder", "element", {
+      meta: { value: { kind: "tensor", tensor, requiresGrad } },
+    });
+  }
+
+  /** Whether a node marks a tensor of one element. */
+  owns(node: Node): boolean {
+    return this.#elements.has(node);
+  }
+
+  /** The tensor with the batch first that an element stands for; null for what has no batch. */
+  wholeOf({ node }: TensorValue): TensorValue | null {
+    return node ? this.#wholes.get(node) ?? null : null;
+  }
+
+  call(target: CallTarget, args: Resolved): Value {
+    const { definition, inplace } = target, { implementation } = definition;
+    const isBatched = tensorArguments(args).some(({ value }) => this.owns(value.node));
+    // A composition may draw numbers
+    const isPlain = !isBatched && implementation.kind !== "random" &&
+      (implementation.kind !== "composite" || definition.gradient.kind === "rule");
+    if (inplace) return this.#inPlace(target, args, isBatched);
+    if (isPlain) return this.#below(() => callResolved(this.m, target, args));
+    if (definition.dataDependent?.(args)) {
+      return breakGraph("batch", `${definition.name}, whose sizes depend on elements`);
+    }
+    if (this.m.autocast !== "") return breakGraph("batch", "a region of autocast");
+    try {
+      return this.#made(definition, args);
+    } catch (thrown) {
+      if (thrown instanceof DynError) refuseCall(messageOf(thrown));
+      throw thrown;
+    }
+  }
+
+  beginHistory(tensor: TensorValue): TensorValue {
+    const { node, real } = tensor, whole = this.wholeOf(tensor);
+    if (real || !node) return breakGraph("gradientState", "requiresGrad_ changes a tensor");
+    // What all elements of the batch share has from here on a history for each of them
+    const leaf = this.#below(() => beginHistory(this.m, whole ?? this.#spread(tensor)));
+    if (whole === null) {
+      this.m.output.tensors.set(node, new TensorValue(tensor.meta, false, node, null, null));
+    }
+    tensor.node = this.#mark(tensor.meta, true);
+    tensor.requiresGrad = true;
+    this.#elements.set(tensor.node, tensor);
+    return this.#startAt(tensor, leaf);
+  }
+
+  /** A tensor to differentiate by: each element of the batch has one of its own. */
+  ownHistory(tensor: TensorValue): TensorValue {
+    const whole = this.wholeOf(tensor), { requiresGrad } = whole ?? tensor;
+    if (!requiresGrad) return this.beginHistory(tensor);
+    const leaf = whole ?? this.#below(() => ownHistory(this.m, this.#spread(tensor)));
+    return this.#startAt(this.element(leaf), leaf);
+  }
+
+  /** Lets calls on an element go on from a tensor whose gradients have memory of their own, as `autograd.grad` gives them. */
+  #startAt(element: TensorValue, leaf: TensorValue): TensorValue {
+    const { node } = element;
+    if (node) {
+      this.#leaves.set(node, leaf);
+      this.#wholes.set(node, this.#below(() => this.#op("mul", [leaf, constant(1)])));
+    }
+    return element;
+  }
+
+  /** What all elements of the batch share, with the batch first. */
+  #spread(tensor: TensorValue): TensorValue {
+    const front = this.#op("unsqueeze", [tensor, constant(0)]);
+    const sizes = [this.#size, ...tensor.meta.shape].map((size) => this.#sizeValue(size));
+    return this.#op("expand", [front, newArray(this.m, sizes)]);
+  }
+
+  /** The tensor that a node stands for, whichever batch it is of. */
+  tensorAt(node: Node): TensorValue | undefined {
+    return this.#elements.get(node) ?? this.outer?.tensorAt(node) ?? this.m.output.tensors.get(node);
+  }
+
+  #sizeValue(size: Dim): Value {
+    return typeof size === "number" ? constant(size) : breakGraph("batch", "a size that is not known");
+  }
+
+  #op(name: string, args: readonly Value[]): TensorValue {
+    const made = callOp(this.m, this.m.opNamed(name), args, false);
+    return made.kind === "tensor" ? made : breakGraph("batch", name);
+  }
+
+  gradients(request: CallRequest): Value {
+    const { m } = this,
+      [outputs = UNDEFINED, inputs = UNDEFINED, given = UNDEFINED, options = UNDEFINED] = request.args;
+    const [roots, leaves] = [outputs, inputs].map((list) =>
+      tensorsOf(m, list.kind === "tensor" ? newArray(m, [list]) : list)
+    );
+    const isBatched = [...roots ?? [], ...leaves ?? []].some((each) => this.wholeOf(each) !== null);
+    if (!isBatched) return this.#below(() => gradientsAsked(m, request));
+    const wholes = (leaves ?? []).map((leaf) =>
+      (leaf.node && this.#leaves.get(leaf.node)) ?? this.wholeOf(leaf) ??
+        breakGraph("batch", "a gradient of what all elements of a batch share")
+    );
+    const tangents = given.kind === "object" && given.exotic.kind === "array" ? allElements(m, given) : [];
+    const all = this.#below(() => {
+      const outs = (roots ?? []).map((root) =>
+        this.wholeOf(root) ?? breakGraph("batch", "a result without the batch")
+      );
+      const seeds = outs.map((out, k): Value => {
+        const tangent = tangents[k] ?? NULL;
+        if (tangent.kind !== "tensor") return this.#op("onesLike", [out]);
+        return this.wholeOf(tangent) ??
+          this.#op("expandAs", [this.#op("unsqueeze", [tangent, constant(0)]), out]);
+      });
+      const args = [newArray(m, outs), newArray(m, wholes), newArray(m, seeds), options];
+      return gradientsAsked(m, { ...request, args });
+    });
+    if (all.kind !== "object") return breakGraph("batch", "gradients");
+    return newArray(m, allElements(m, all).map((each) => each.kind === "tensor" ? this.element(each) : each));
+  }
+
+  /** Makes calls on whole batches. */
+  #below<R>(body: () => R): R {
+    const { m } = this;
+    m.batch = this.outer;
+    try {
+      return body();
+    } finally {
+      m.batch = this;
+    }
+  }
+
+  #made(definition: OpDefinition, args: Resolved): Value {
+    const { implementation, gradient } = definition, rule = batchRuleOf(definition);
+    if (implementation.kind === "composite" && !rule) {
+      const recorded = this.m.gradEnabled &&
+        tensorArguments(args).some(({ value }) => this.#requiresGrad(value));
+      if (gradient.kind === "rule" && recorded) breakGraph("batch", `the gradient of ${definition.name}`);
+      return this.#value(definition, implementation.compose(this.#api, args));
+    }
+    const inferred: TensorMeta | readonly TensorMeta[] = definition.infer(
+      mapArguments(args, ({ meta }) => meta),
+    );
+    const metas = [inferred].flat();
+    const batched = new Set<GraphValue>();
+    const wholes = mapArguments(args, (value) => {
+      const whole = this.#wholes.get(value.node);
+      if (!whole) return value;
+      const shown = new GraphValue(this.m.output.nodeOf(whole), whole.meta);
+      batched.add(shown);
+      return shown;
+    });
+    const results = this.#below(() => {
+      const o = makeOpApi<GraphValue>((part, given) =>
+        this.#shown(
+          part,
+          callResolved(this.m, { definition: part, inplace: false }, parseCall(part, given, isGraphValue)),
+        )
+      );
+      const run = (given: Resolved) =>
+        [this.#shown(definition, callResolved(this.m, { definition, inplace: false }, given))].flat();
+      const over = new BatchCall({ o, definition, args: wholes, batched, size: this.#size, out: metas, run });
+      if (implementation.kind === "random") return drawn(over, this.#randomness);
+      const found = definition.name === "asStrided" ? null : rule?.apply(over) ?? null;
+      return found === null ? breakGraph("batch", `${definition.name}, which has no rule`) : [found].flat();
+    });
+    const elements = results.map((result, k) => {
+      const whole = this.tensorAt(result.node), meta = metas[k];
+      const fits = whole && meta && sameShape(whole.meta.shape.slice(1), meta.shape) &&
+        whole.meta.dtype === meta.dtype;
+      return fits ? this.element(whole) : breakGraph("batch", `a result of ${definition.name}`);
+    });
+    const [only] = elements;
+    return only && !Array.isArray(inferred) ? only : this.#named(definition, elements);
+  }
+
+  #inPlace(target: CallTarget, args: Resolved, isBatched: boolean): Value {
+    const { m } = this, { definition } = target, [first] = tensorArguments(args);
+    if (!isBatched || !first) {
+      if (definition.implementation.kind === "random") {
+        breakGraph("batch", "random numbers for all elements of a batch");
+      }
+      return this.#below(() => callResolved(m, target, args));
+    }
+    const element = this.#elements.get(first.value.node), whole = element && this.wholeOf(element);
+    if (!element || !whole) return refuseCall("a write of a batch into what its elements share");
+    if (definition.implementation.kind === "view") return breakGraph("batch", `${definition.name}_`);
+    const made = this.call({ definition, inplace: false }, args);
+    if (made.kind !== "tensor") return breakGraph("batch", `${definition.name}_`);
+    checkInplace(first.value, { ...made.meta, requiresGrad: made.requiresGrad });
+    this.#below(() => callOp(m, m.opNamed("copy_"), [whole, this.wholeOf(made) ?? made], true));
+    for (const [node, each] of this.#elements) {
+      each.requiresGrad = this.#wholes.get(node)?.requiresGrad ?? false;
+    }
+    return element;
+  }
+
+  #requiresGrad({ node }: GraphValue): boolean {
+    return this.tensorAt(node)?.requiresGrad ?? false;
+  }
+
+  /** What a call made, as values that ops take. */
+  #shown(definition: OpDefinition, value: Value): GraphValue | readonly GraphValue[] {
+    const shown = (each: Value): GraphValue =>
+      each.kind === "tensor"
+        ? new GraphValue(this.m.output.nodeOf(each), each.meta)
+        : breakGraph("batch", `a part of ${definition.name}`);
+    return value.kind === "object"
+      ? nameResults(definition, allElements(this.m, value).map(shown))
+      : shown(value);
+  }
+
+  /** What a composition gives, as values of the program. */
+  #value(definition: OpDefinition, result: GraphValue | readonly GraphValue[]): Value {
+    const traced = ({ node }: GraphValue): TensorValue =>
+      this.tensorAt(node) ?? breakGraph("batch", `a part of ${definition.name}`);
+    return isGraphValue(result) ? traced(result) : this.#named(definition, result.map(traced));
+  }
+
+  #named(definition: OpDefinition, values: readonly TensorValue[]): Value {
+    return namedArray(this.m, definition, values);
+  }
+}
