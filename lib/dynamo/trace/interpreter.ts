@@ -11,8 +11,9 @@ import type { FreeBinding } from "../frame/info.ts";
 import { type FrameRules, NO_RULES } from "../frame_rules.ts";
 import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
-import type { Resolved } from "./op_rule.ts";
 import type { Node } from "../../graph/node.ts";
+import type { GraphValue } from "../../ops/graph_builder.ts";
+import type { ArgsOf, Params } from "../../ops/params.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import type { StandIns } from "./stand_ins.ts";
 
@@ -111,7 +112,7 @@ export interface OpenBatch {
   /** How many frames were under way then. */
   readonly depth: number;
   /** Makes a call of an op. */
-  call(target: CallTarget, args: Resolved): Value;
+  call(target: CallTarget, args: ArgsOf<Params, GraphValue>): Value;
   /** Lets gradients flow to a tensor. */
   beginHistory(tensor: TensorValue): TensorValue;
   /** A tensor to differentiate by. */
