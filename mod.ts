@@ -100,6 +100,8 @@ export * as safetensors from "./lib/data/safetensors.ts";
 export { type Backend, compile, type CompileOptions, type Mode } from "./lib/compile.ts";
 /** Control over compilation, as `torch.compiler`. */
 export * as compiler from "./lib/compiler.ts";
+/** Ops that users define, as `torch.library`. */
+export * as library from "./lib/library.ts";
 /** Graphs and what is made of them, as `torch.fx`. */
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";

@@ -255,6 +255,12 @@ const CATALOGUE = {
     hint:
       "Return what it makes and leave everything else as it is; or run vmap outside of the compiled function",
   },
+  customOp: {
+    id: "GB0041",
+    category: "op of the program that cannot be part of a graph",
+    explanation: "A graph has to know what an op gives without running it, and how gradients flow through it",
+    hint: "Say what it gives by registerFake, and its gradient by registerAutograd",
+  },
   recompilation: {
     id: "GB0039",
     category: "recompilation that is not allowed",

@@ -5,6 +5,7 @@
  */
 import { config } from "../base/config.ts";
 import { isTraced, overBatch, ownHistory } from "../autograd/batches/over_batch.ts";
+import { isCustomOp } from "../autograd/custom_op.ts";
 import { grad } from "../autograd/engine.ts";
 import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
@@ -45,6 +46,7 @@ import { traceCond, traceScan, traceWhile } from "./trace/control_flow.ts";
 import { trustAccessors } from "./trace/objects.ts";
 import { addCreation } from "./trace/creation.ts";
 import { gradientsAsked } from "./trace/asked_gradients.ts";
+import { callCustomOp } from "./trace/custom_ops.ts";
 import { callCustom } from "./trace/custom_calls.ts";
 import { callNonstrict } from "./trace/nonstrict.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";
@@ -145,8 +147,9 @@ function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
   };
 }
 
-/** What users have marked. */
+/** What users have marked, and ops that they have defined. */
 function marked(fn: object): BuiltinModel | undefined {
+  if (isCustomOp(fn)) return (m, { args }) => callCustomOp(m, fn, args);
   const mark = markOfFunction(fn);
   switch (mark?.kind) {
     case undefined:

@@ -1,0 +1,39 @@
+/**
+ * Names of the parameters of functions. Input: a function, or a schema that says them; output: names in order.
+ * Invariant: a name is never guessed: what is not written as a list of plain names is an error.
+ */
+import { DynError } from "../base/errors.ts";
+
+/** A schema of an op: parameters with types, then results. */
+const SCHEMA = /^\s*\(([^)]*)\)\s*(?:->.*)?$/;
+/** The parameters of a function as it is written. */
+const WRITTEN = /^(?:async\s+)?(?:function\b[^(]*|[\w$]*)\(([^)]*)\)|^([\w$]+)\s*=>/;
+
+/** A parameter, and whether a schema says that it is written to: `Tensor(a!) x`. */
+export interface NamedParameter {
+  readonly name: string;
+  readonly isWritten: boolean;
+}
+
+/** The parameters of a function, by its schema or as it is written. */
+export function namedParameters(
+  fn: (...args: never[]) => unknown,
+  schema?: string,
+): readonly NamedParameter[] {
+  const text = schema?.replaceAll(/\(\w+(!?)\)/g, "$1") ?? String(fn);
+  const found = (schema === undefined ? WRITTEN : SCHEMA).exec(text), list = found?.[1] ?? found?.[2];
+  if (list === undefined) throw unreadable(text);
+  const written = list.split(",").map((each) => each.trim()).filter((each) => each !== "" && each !== "*");
+  return written.map((each) => {
+    const [plain = ""] = each.split("="), name = plain.trim().split(/\s+/).at(-1) ?? "";
+    if (!/^[\w$]+$/.test(name)) throw unreadable(text);
+    return { name, isWritten: plain.includes("!") };
+  });
+}
+
+function unreadable(text: string): DynError {
+  const [line = ""] = text.split("\n");
+  return new DynError(
+    `Expected parameters with plain names but found ${line}; give a schema, or name arguments by position`,
+  );
+}

@@ -1,0 +1,127 @@
+/**
+ * Ops that users define, in graphs: one node each, which runs what the op is as it is. Input: an op and traced arguments;
+ * output: traced tensors that look as the op's fake says. Invariant: a node writes to nothing; what the op writes to gets
+ * its new elements by a copy behind it.
+ */
+import { type CustomOp, fakeResults, functionalised, isDifferentiable } from "../../autograd/custom_op.ts";
+import { isFloat } from "../../base/dtype.ts";
+import { messageOf } from "../../base/errors.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Argument, NodeMeta } from "../../graph/node.ts";
+import { specialize } from "../../sym/decide.ts";
+import { Tensor } from "../../tensor/tensor.ts";
+import { breakGraph, refuseCall } from "../break_reasons.ts";
+import { TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { allElements, newArray } from "./objects.ts";
+import { callOp } from "./tensor_ops.ts";
+
+/** A traced argument: what stands for it in a call without elements, and how nodes hold it. */
+interface Converted {
+  readonly sample: unknown;
+  readonly argument: Argument;
+}
+
+/** Calls an op as one node. */
+export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[]): Value {
+  if (m.batch !== null) return breakGraph("batch", `${op.qualifiedName}, which has no rule`);
+  const requires = { grad: false };
+  const parts = args.map((value) => converted(m, value, requires));
+  const { metas, isList } = fakeOf(op, parts.map(({ sample }) => sample));
+  const written = op.mutated.flatMap((at) => {
+    const value = args[at];
+    return value?.kind === "tensor" ? [value] : [];
+  });
+  const grad = requires.grad && m.gradEnabled;
+  if (grad && written.length > 0) {
+    refuseCall(`${op.qualifiedName} writes to arguments, and gradients are recorded`);
+  }
+  if (grad && !isDifferentiable(op)) {
+    breakGraph("customOp", `the gradient of ${op.qualifiedName}, which has none`);
+  }
+  const all = [
+    ...metas,
+    ...written.map(({ meta: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device)),
+  ];
+  const mode = m.gradEnabled ? {} : { noGrad: true as const };
+  const meta = (value: NodeMeta["value"]): Partial<NodeMeta> => ({
+    stack: m.output.whereabouts.stack(),
+    value,
+    onHost: true,
+    ...mode,
+  });
+  const node = m.output.graph.create("call_function", attributeName(m, op), {
+    args: parts.map(({ argument }) => argument),
+    meta: meta({ kind: "tensors", tensors: all, requiresGrad: grad }),
+  });
+  m.output.noteOperation(node);
+  const items = all.map((tensor, index) => {
+    const requiresGrad = grad && index < metas.length && isFloat(tensor.dtype);
+    const item = m.output.graph.create("call_function", "getitem", {
+      args: [node, index],
+      meta: meta({ kind: "tensor", tensor, requiresGrad }),
+    });
+    const value = new TensorValue(tensor, requiresGrad, item, null, null);
+    m.output.tensors.set(item, value);
+    m.output.noteOperation(item);
+    return value;
+  });
+  written.forEach((target, k) => {
+    const now = items[metas.length + k];
+    if (now) callOp(m, m.opNamed("copy_"), [target, now], true);
+  });
+  const results = items.slice(0, metas.length), [only] = results;
+  if (results.length === 0) return UNDEFINED;
+  return isList || !only ? newArray(m, results) : only;
+}
+
+/** What an op gives, by its fake; a break of the graph where it has none. */
+function fakeOf(
+  op: CustomOp,
+  samples: readonly unknown[],
+): { readonly metas: readonly TensorMeta[]; readonly isList: boolean } {
+  let found: ReturnType<typeof fakeResults>;
+  try {
+    found = fakeResults(op, samples);
+  } catch (thrown) {
+    return breakGraph("customOp", `the fake of ${op.qualifiedName} fails: ${messageOf(thrown)}`);
+  }
+  if (found === null) return breakGraph("customOp", `${op.qualifiedName}, which has no fake`);
+  const metas = found.tensors.map(({ meta: { shape, dtype, device } }) =>
+    contiguousMeta(shape, dtype, device)
+  );
+  return { metas, isList: found.isList };
+}
+
+function converted(m: Interpreter, value: Value, requires: { grad: boolean }): Converted {
+  switch (value.kind) {
+    case "constant":
+      if (typeof value.value === "symbol") return breakGraph("opaqueObject", "a symbol");
+      return { sample: value.value, argument: value.value };
+    case "tensor": {
+      requires.grad ||= value.requiresGrad;
+      const { shape, dtype, device } = value.meta;
+      const sample = Tensor.hollow(contiguousMeta(shape.map((size) => specialize(size)), dtype, device));
+      return { sample, argument: m.output.nodeOf(value) };
+    }
+    case "object":
+      if (value.exotic.kind === "array") {
+        const parts = allElements(m, value).map((each) => converted(m, each, requires));
+        return { sample: parts.map(({ sample }) => sample), argument: parts.map(({ argument }) => argument) };
+      }
+      return breakGraph("opaqueObject", "an argument of an op that a user has defined");
+    default:
+      return breakGraph("symbolicNumber", "an argument of an op that a user has defined");
+  }
+}
+
+/** The attribute that holds what runs for an op. */
+function attributeName(m: Interpreter, op: CustomOp): string {
+  const { attributes } = m.output, fn = functionalised(op);
+  for (const [name, value] of Object.entries(attributes)) if (value === fn) return name;
+  const base = op.qualifiedName.replaceAll(/\W+/g, "_");
+  const taken = Object.keys(attributes).filter((name) => name === base || name.startsWith(`${base}_`)).length;
+  const name = taken === 0 ? base : `${base}_${taken}`;
+  attributes[name] = fn;
+  return name;
+}

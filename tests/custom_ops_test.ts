@@ -1,0 +1,112 @@
+/** Ops that users define: eager and compiled, differentiated, over batches, writing to arguments, checked. */
+import { assertEquals, assertThrows, fail } from "@std/assert";
+import { compile, func, isTensor, library, noGrad, randn, type Tensor, tensor, zeros } from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+
+/** Squares on the host, which no tracer can look into. */
+const squares = library.customOp("tests::squares", (x: Tensor, by: number): Tensor => {
+  const elements: number[] = [];
+  for (const each of x.toTypedArray()) elements.push(Number(each) ** 2 * by);
+  return tensor(elements, { dtype: x.dtype }).reshape(x.shape);
+});
+squares.registerFake((x: Tensor, _by: number) => x.newEmpty(x.shape));
+squares.registerAutograd((context, grad: Tensor) => {
+  const [x] = context.savedTensors;
+  return [grad.mul(x ?? fail("a saved tensor")).mul(2 * Number(context.by)), null];
+}, {
+  setupContext(context, [x, by]: readonly [Tensor, number]) {
+    context.saveForBackward(x);
+    context.by = by;
+  },
+});
+
+const fill = library.customOp("tests::fill", (x: Tensor, out: Tensor): void => {
+  out.copy_(x.mul(3));
+}, { mutatesArgs: ["out"] });
+fill.registerFake(() => undefined);
+
+const near = (found: unknown, expected: Tensor, where: string) =>
+  assertEquals(isTensor(found) && found.allclose(expected), true, where);
+
+Deno.test("an op is called, differentiated, and takes part in compiled graphs as one node", () => {
+  const x = randn([2, 3]), program = (x: Tensor) => squares(x.sin(), 2).mul(3).sum();
+  const closed = (x: Tensor) => x.sin().square().mul(6).sum();
+  near(program(x), closed(x), "eager");
+  const expected = func.grad(closed)(x);
+  near(func.grad(program)(x), expected, "gradient");
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    const y = x.clone().requiresGrad_();
+    const found = compile(program, { backend, fullgraph: true })(y);
+    near(found, closed(x), backend);
+    found.backward();
+    near(y.grad, expected, `${backend}, gradient`);
+  }
+  near(func.vmap(program)(x), x.sin().square().mul(6).sum(1), "over a batch");
+  near(
+    compile(() => noGrad(() => program(x)), { backend: "aot_eager", fullgraph: true })(),
+    closed(x),
+    "noGrad",
+  );
+});
+
+Deno.test("an op that writes to an argument does so in graphs, too, and needs no gradient", () => {
+  const x = randn([3]),
+    program = (x: Tensor, out: Tensor) => {
+      const view = out.at(0);
+      fill(x.exp(), view);
+      return out.sum(1);
+    };
+  for (
+    const run of [program, compile(program, { backend: "aot_eager", fullgraph: true }), compile(program)]
+  ) {
+    const out = zeros([2, 3]), version = out.version;
+    near(run(x, out), tensor([Number(x.exp().mul(3).sum().item()), 0]), "result");
+    near(out.at(0), x.exp().mul(3), "written");
+    assertEquals(out.version > version, true);
+  }
+  const leaf = randn([3]).requiresGrad_();
+  assertThrows(() => fill(leaf, zeros([3])), DynError, "do not require grad for tests::fill");
+  assertThrows(() => fill(x, leaf), DynError, "a leaf that requires grad");
+});
+
+Deno.test("what is not said of an op breaks the graph or is an error, and opCheck finds it", () => {
+  const x = randn([3], { dtype: "float64" }).requiresGrad_();
+  assertEquals(library.opCheck(squares, [x, 2]), {
+    testSchema: "SUCCESS",
+    testAutogradRegistration: "SUCCESS",
+    testFaketensor: "SUCCESS",
+    testAotDispatch: "SUCCESS",
+  });
+  assertEquals(
+    library.opCheck("tests::fill", [x.detach(), zeros([3], { dtype: "float64" })]).testAotDispatch,
+    "SUCCESS",
+  );
+  const bare = library.customOp("tests::bare", (x: Tensor) => {
+    x.detach().zero_();
+    return x.add(1);
+  });
+  const check = (name: library.OpCheckName, args: readonly unknown[] = [x]) => () =>
+    library.opCheck(bare, args, { testUtils: name });
+  assertThrows(check("testSchema"), DynError, "it writes to argument 0, which mutatesArgs does not name");
+  assertThrows(check("testAutogradRegistration"), DynError, "it has no gradient");
+  assertThrows(check("testFaketensor"), DynError, "it has no fake");
+  library.registerFake("tests::bare", (x: Tensor) => x.newEmpty([7]));
+  assertThrows(check("testFaketensor"), DynError, "its fake says float64 [7] where it gives float64 [3]");
+  assertThrows(() => bare(x).sum().backward(), DynError, "a gradient of tests::bare but found none");
+  const shares = library.customOp("tests::shares", (x: Tensor) => x.view(-1));
+  assertThrows(() => shares(randn([2])), DynError, "memory of their own");
+  assertThrows(() => library.customOp("plain", (x: Tensor) => x), DynError, "with its namespace");
+  assertThrows(
+    () => library.customOp("tests::none", (x: Tensor) => x, { mutatesArgs: ["y"] }),
+    DynError,
+    "mutatesArgs of tests::none out of x but found y",
+  );
+  const schema = library.customOp("tests::schema", (...all: Tensor[]) => void all[1]?.zero_(), {
+    schema: "(Tensor x, Tensor(a!) y) -> ()",
+  });
+  assertEquals(schema.mutated, [1]);
+  const cpuOnly = library.customOp("tests::device", (x: Tensor) => x.add(1), { deviceTypes: "webgpu" });
+  assertThrows(() => cpuOnly(randn([2])), DynError, "registerKernel");
+  library.registerKernel(cpuOnly, "cpu", (x: Tensor) => x.add(2));
+  near(cpuOnly(zeros([2])), zeros([2]).add(2), "a kernel for the device");
+});
