@@ -2,9 +2,10 @@
  * Equal stretches of a graph, as layers are, are differentiated, lowered and compiled once: results, gradients and
  * random numbers as without that, on every tier, and what differs from layer to layer stays apart.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { autograd, compile, compiler, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
 import { clone, randn, type Tensor } from "../mod.ts";
+import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { counters } from "../lib/base/logs.ts";
 import { onTiers, TIERS } from "./support/tiers.ts";
 
@@ -159,7 +160,7 @@ const CASES: Readonly<Record<string, Case>> = {
       }),
     made: [2, 3],
   },
-  "statistics that layers keep": { make: () => new Stack(() => new Buffered()), made: [0, 0] },
+  "statistics that layers keep": { make: () => new Stack(() => new Buffered()), made: [1, 2] },
 };
 
 for (
@@ -237,17 +238,60 @@ Deno.test("a whole training step is made of regions", () => {
       const loss = module.call(x).pow(2).mean();
       loss.backward();
       optimizer.step();
-      return loss.detach();
+      return loss;
     };
     const run = compiled ? compile(step, { fullgraph: true }) : step;
     manualSeed(5);
     const losses = [1, 2, 3].map(() => run(input()));
+    for (const loss of losses) assertThrows(() => loss.backward(), Error, "a second time");
     return [...losses, ...module.parameters()].map((each) => clone(each.detach()));
   };
   const { result, made } = counted(() => train(true));
   // Once for the first step, which makes the optimizer's state, and once for all others
   assertEquals(made, [2, 4]);
   assertNear(result, train(false));
+});
+
+Deno.test("what layers keep of each call is as without regions", () => {
+  /** A round more: statistics that are read, that two layers share, or that are of another call as well. */
+  class Watched extends Buffered {
+    override forward(x: Tensor): Tensor {
+      const y = super.forward(x);
+      return y.add(this.norm.runningMean ?? y).mul(0.5);
+    }
+  }
+  class Common extends Buffered {
+    override readonly norm: nn.BatchNorm1d;
+    constructor(norm: nn.BatchNorm1d) {
+      super();
+      this.norm = norm;
+    }
+  }
+  const ways: Readonly<Record<string, readonly [make: (norm: nn.BatchNorm1d) => Layer, regions: number]>> = {
+    kept: [() => new Buffered(), 1],
+    read: [() => new Watched(), 0],
+    shared: [(norm) => new Common(norm), 0],
+  };
+  for (const [way, [make, regions]] of Object.entries(ways)) {
+    const train = (compiled: boolean) => {
+      manualSeed(7);
+      const norm = new nn.BatchNorm1d(WIDTH), module = new Stack(() => make(norm));
+      const step = (x: Tensor) => {
+        module.zeroGrad();
+        const loss = module.call(x).pow(2).mean();
+        loss.backward();
+        return loss;
+      };
+      const backend = aotAutograd({ fwCompiler: interpretGraph, regions: true });
+      const run = compiled ? compile(step, { backend, fullgraph: true }) : step;
+      const losses = [1, 2].map(() => run(input()));
+      const grads = [...module.parameters()].map(({ grad }) => grad && clone(grad));
+      return [...losses, ...grads, ...[...module.buffers()].map((each) => clone(each))];
+    };
+    const { result, made } = counted(() => train(true));
+    assertEquals(made[0], regions, way);
+    assertNear(result, train(false));
+  }
 });
 
 Deno.test("writes between the layers are what they are", () => {

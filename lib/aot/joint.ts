@@ -55,6 +55,8 @@ export interface LostResult {
   readonly error: DynError;
   /** Inputs to which the pass would lead. */
   readonly inputs: readonly number[];
+  /** Whether passes inside of the graph have used up all that it would go through. */
+  readonly isUsedUp: boolean;
 }
 
 /** What the runtime does around the compiled graphs. */
@@ -140,7 +142,9 @@ export function buildJoint(
   });
   const lost = requiring.flatMap((output) => {
     const value = values[output], loss = value && trace.replay.lossBehind(value);
-    return loss ? [{ output, error: loss.cause, inputs: trace.replay.inputsBehind(value) }] : [];
+    if (!loss) return [];
+    const { cause: error } = loss, inputs = trace.replay.inputsBehind(value);
+    return [{ output, error, inputs, isUsedUp: trace.replay.isUsedUp(value) }];
   });
   const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
   const views = viewsBehind(trace, outputs, at(values, differentiable));

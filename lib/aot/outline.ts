@@ -24,6 +24,7 @@ import { findTarget } from "../ops/table.ts";
 import { simplified } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import { equalStretches } from "./equal_stretches.ts";
+import { isLateWrite } from "./late_writes.ts";
 
 /** Calls from which on a stretch is worth a region of its own. */
 const LEAST = 16;
@@ -37,7 +38,9 @@ const LONGEST = 2000;
 /** A graph whose equal stretches are regions; null where there are none. */
 export function outlined(captured: GraphModule): GraphModule | null {
   const { graph, attributes, runner } = captured;
-  const calls = graph.nodes.filter(({ op }) => op !== "placeholder" && op !== "get_attr" && op !== "output");
+  const calls = graph.nodes.filter((node) =>
+    node.op !== "placeholder" && node.op !== "get_attr" && node.op !== "output" && !isLateWrite(node)
+  );
   if (calls.length < SAVED + LEAST && !calls.some(({ meta }) => meta.regionCall !== undefined)) return null;
   const regions = regionsOf(calls, attributes);
   if (regions.length === 0) return null;
@@ -300,6 +303,13 @@ function withRegions(graph: Graph, outlines: readonly Outline[]): Graph {
     }
   }
   const moved = (argument: Argument) => mapNodes(argument, (node) => copyOf(copies, node));
+  const copy = (node: Node) => {
+    const { op, target, name, meta } = node;
+    const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)]));
+    copies.set(node, result.create(op, target, { name, args: node.args.map(moved), kwargs, meta }));
+  };
+  // Late writes in the middle of a piece, whose results are there at its end
+  let waiting: Node[] = [];
   for (const node of graph.nodes) {
     const end = ends.get(node);
     if (end) {
@@ -316,17 +326,10 @@ function withRegions(graph: Graph, outlines: readonly Outline[]): Graph {
         );
       }
     }
-    if (inside.has(node)) continue;
-    const { op, target, name, meta } = node;
-    copies.set(
-      node,
-      result.create(op, target, {
-        name,
-        args: node.args.map(moved),
-        kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)])),
-        meta,
-      }),
-    );
+    if (!inside.has(node)) waiting.push(node);
+    const isReady = (each: Node) => [...each.inputs()].every((input) => copies.has(input));
+    waiting.filter(isReady).forEach(copy);
+    waiting = waiting.filter((each) => !copies.has(each));
   }
   result.lint();
   return result;

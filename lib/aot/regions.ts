@@ -168,7 +168,9 @@ function jointThrough(module: GraphModule, regions: Regions): JointGraph | null 
         functional.overwritten(entry, value) !== null
       )
     );
-    return lost.length > 0 || (differentiable.length > 0 && isOverwritten) ? null : joint;
+    // What single calls have lost is told of them; a history that is used up is all the same
+    const isLost = lost.some(({ isUsedUp }) => !isUsedUp);
+    return isLost || (differentiable.length > 0 && isOverwritten) ? null : joint;
   } catch (error) {
     if (error instanceof NotFunctional) return null;
     throw error;

@@ -263,6 +263,11 @@ export class GraphReplay {
     }
   }
 
+  /** Whether backward passes have used up the whole history of a value. */
+  isUsedUp(value: GraphValue): boolean {
+    return callsBehind(this.recorder.tape, [value]).every((call) => this.#released.has(call));
+  }
+
   /** What the inputs that require grad held at first, and what histories begin with. */
   get leaves(): GraphValue[] {
     const given = this.inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
