@@ -52,7 +52,13 @@ export function printConvolution(
   if (kernel.epilogue) printElement(w, kernel.epilogue, { name: "finish" });
   const gather = new Gather({ w, bindings, call, splits, finishes: kernel.epilogue !== undefined });
   const workgroups = printTiles(w, { ...element, ...productOf(kernel, call, gather) });
-  return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
+  return {
+    name: kernel.name,
+    code: w.finish(),
+    memories: bindings.memories,
+    words: bindings.parameters.words,
+    workgroups,
+  };
 }
 
 type Product = Pick<TileProduct, "rows" | "columns" | "depth" | "a" | "b" | "store">;

@@ -86,7 +86,13 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
       if (epilogue) w.line(`finish(${counters}${row}, ${column});`);
     },
   });
-  return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
+  return {
+    name: kernel.name,
+    code: w.finish(),
+    memories: bindings.memories,
+    words: bindings.parameters.words,
+    workgroups,
+  };
 }
 
 function at(list: readonly Dim[], i: number): Dim {

@@ -104,7 +104,13 @@ export function printTiledMatmul(kernel: ExternKernel, program: Program, placeme
   }
   w.line("}");
   const workgroups = { items: product([...batch, down, across]), each: 1 };
-  return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
+  return {
+    name: kernel.name,
+    code: w.finish(),
+    memories: bindings.memories,
+    words: bindings.parameters.words,
+    workgroups,
+  };
 }
 
 interface Operand {

@@ -26,7 +26,7 @@ export function printElement(
   const parameters = axes.map((axis) => `${w.counter(axis)}: i32`).join(", ");
   w.line(`fn ${name}(${parameters})${type === undefined ? "" : ` -> ${type}`} {`);
   for (const s of body) {
-    if (type !== undefined && s.kind === "store") w.line(`return v${s.value};`);
+    if (type !== undefined && s.kind === "store") w.line(`return ${w.plain(s.value)};`);
     else w.statements([s]);
   }
   w.line("}");

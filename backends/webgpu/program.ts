@@ -15,7 +15,7 @@ import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
 import { type BufferPool, type Buffers, own, type WebGpuMemory } from "./memory.ts";
 import { APART, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
-import { parameterWords } from "./print/parameters.ts";
+import { type CallPlaces, writeParameters } from "./print/parameters.ts";
 import type { CommandQueue } from "./queue.ts";
 
 /** Bind groups kept for calls with the same memories. */
@@ -93,8 +93,7 @@ export class WebGpuProgram implements CompiledProgram {
     const { pack, byteOffsets } = this.#packInputs(call, memories, valueOf);
     const aliases = this.#aliasesOf(memories);
     const stages = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0));
-    const words = parameterWords(program, call.sizes, byteOffsets);
-    const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, words);
+    const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, { sizes: call.sizes, byteOffsets });
     const dispatch = ({ shader, pipeline }: Stage, i: number) => {
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
       if (count === 0) return;
@@ -181,17 +180,18 @@ export class WebGpuProgram implements CompiledProgram {
   #bindGroupsFor(
     stages: readonly Stage[],
     { memories, arena, pack }: Bound,
-    words: Int32Array<ArrayBuffer>,
+    places: CallPlaces,
   ): readonly GPUBindGroup[] {
-    const key = `${memories.map((m) => m.bufferId)};${arena?.bufferId};${pack?.bufferId};${words}`;
+    const where = `${places.sizes};${places.byteOffsets}`;
+    const key = `${memories.map((m) => m.bufferId)};${arena?.bufferId};${pack?.bufferId};${where}`;
     const known = this.#bindGroups.get(key);
     if (known) return known;
     if (this.#bindGroups.size >= KEPT_BIND_GROUPS) {
       this.#bindGroups.clear();
       this.#parameters.clear();
     }
-    const parameters = this.#parametersOf(words);
-    const made = stages.map(({ shader, pipeline }) => {
+    const parameters = this.#parametersOf(stages, places, where);
+    const made = stages.map(({ shader, pipeline }, i) => {
       const bound = shader.memories.map((memory) => {
         switch (memory.kind) {
           case "arena":
@@ -206,26 +206,45 @@ export class WebGpuProgram implements CompiledProgram {
       });
       return this.context.device.createBindGroup({
         layout: pipeline.getBindGroupLayout(0),
-        entries: [parameters, ...bound].map((buffer, binding) => ({ binding, resource: { buffer } })),
+        entries: [
+          { binding: 0, resource: present(parameters[i]) },
+          ...bound.map((buffer, k) => ({ binding: k + 1, resource: { buffer } })),
+        ],
       });
     });
     this.#bindGroups.set(key, made);
     return made;
   }
 
-  #parametersOf(words: Int32Array<ArrayBuffer>): GPUBuffer {
-    const key = `${words}`;
-    const known = this.#parameters.get(key);
-    if (known) return known;
-    const buffer = this.context.device.createBuffer({
-      size: Math.max(16, words.byteLength),
+  /** The words of each stage, which lie in one buffer. */
+  #parametersOf(
+    stages: readonly Stage[],
+    places: CallPlaces,
+    where: string,
+  ): readonly GPUBufferBinding[] {
+    const { device } = this.context, align = device.limits.minStorageBufferOffsetAlignment;
+    let end = 0;
+    const slices = stages.map(({ shader: { words } }) => {
+      const offset = end, size = 4 * Math.max(4, words.length + 1);
+      end = Math.ceil((offset + size) / align) * align;
+      return { offset, size };
+    });
+    const key = `${[...this.#stages.values()].indexOf(stages)};${where}`, known = this.#parameters.get(key);
+    const buffer = known ?? device.createBuffer({
+      size: Math.max(16, end),
       usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
       mappedAtCreation: true,
     });
-    new Int32Array(buffer.getMappedRange()).set(words);
-    buffer.unmap();
-    this.#parameters.set(key, buffer);
-    return buffer;
+    if (!known) {
+      const bytes = buffer.getMappedRange();
+      stages.forEach(({ shader: { words } }, i) => {
+        const { offset, size } = present(slices[i]);
+        writeParameters(new Int32Array(bytes, offset, size / 4), words, { ...places, program: this.program });
+      });
+      buffer.unmap();
+      this.#parameters.set(key, buffer);
+    }
+    return slices.map((slice) => ({ buffer, ...slice }));
   }
 }
 

@@ -7,7 +7,7 @@ import { type DType, isHalf, isNarrow, itemSize } from "../../../lib/base/dtype.
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program, Statement } from "../../../lib/loops/ir.ts";
 import { loadType } from "../../../lib/loops/record.ts";
-import { offsetParameter } from "./parameters.ts";
+import { Parameters } from "./parameters.ts";
 import { type Helpers, registerType } from "./scalar.ts";
 
 /** What is bound at a binding number (1, 2, …; 0 is the parameter words). */
@@ -66,24 +66,29 @@ interface Variable {
 export class Bindings {
   readonly #uses = new Map<BufferId, Use>();
   readonly #variables = new Map<string, Variable>();
+  /** What the kernel is handed beside memory. */
+  readonly parameters: Parameters;
 
   constructor(
     readonly program: Program,
     statements: readonly Statement[],
     readonly options: BindingOptions,
   ) {
+    this.parameters = new Parameters(program);
     this.#collect(statements);
     for (const [id, use] of this.#uses) {
-      const name = this.#variableOf(id), known = this.#variables.get(name);
+      const key = this.#variableOf(id), known = this.#variables.get(key);
+      // Named by its place, so that equal kernels over other buffers have one text
+      const name = known?.name ?? `m${this.#variables.size + 1}`;
       const written = use.written || (known?.memory.written ?? false);
       const atomic = use.atomic || (known?.atomic ?? false);
       const memory = this.#memoryOf(id, written);
       const dtype = "position" in memory ? this.#declaration(this.#ownerOf(id)).dtype : undefined;
-      this.#variables.set(name, { name, memory, dtype, words: dtype === undefined, atomic });
+      this.#variables.set(key, { name, memory, dtype, words: dtype === undefined, atomic });
     }
   }
 
-  /** The variable that a buffer's elements are read from and written to. */
+  /** Names the memory that a buffer's elements are read from and written to. */
   #variableOf(id: BufferId): string {
     if (this.#declaration(id).role.kind === "temporary") return "arena";
     return this.options.placement.packed.has(id) ? "pack" : `b${this.#ownerOf(id)}`;
@@ -284,15 +289,11 @@ export class Bindings {
   }
 
   #locate(buffer: BufferId, index: string): { variable: Variable; at: string; dtype: DType } {
-    const { role, dtype } = this.#declaration(buffer);
+    const { dtype } = this.#declaration(buffer);
     registerType(loadType(dtype));
     const variable = this.#variables.get(this.#variableOf(buffer));
     if (!variable) throw new InternalError(`Expected buffer ${buffer} to be bound`);
-    if (role.kind === "temporary" && typeof role.offset === "number") {
-      const base = role.offset / itemSize(dtype);
-      return { variable, at: base === 0 ? index : `${index} + ${base}`, dtype };
-    }
-    return { variable, at: `${index} + ${offsetParameter(this.program, buffer)}`, dtype };
+    return { variable, at: `${index} + ${this.parameters.offset(buffer)}`, dtype };
   }
 
   #declaration(buffer: BufferId) {

@@ -7,6 +7,7 @@ import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
 import { INVOCATIONS } from "../target.ts";
 import { Bindings, type BoundMemory, type Placement } from "./bindings.ts";
+import type { ParameterWord } from "./parameters.ts";
 import { ShaderWriter } from "./statements.ts";
 
 /** One compute shader. */
@@ -15,6 +16,8 @@ export interface Shader {
   readonly code: string;
   /** What is bound at 1, 2, …; binding 0 is the parameter words. */
   readonly memories: readonly BoundMemory[];
+  /** What the parameter words hold behind the first, which is zero. */
+  readonly words: readonly ParameterWord[];
   /** Number of workgroups, in all (spread over two grid dimensions by the runner). */
   readonly workgroups: WorkgroupCount;
 }
@@ -46,7 +49,8 @@ export function printKernel(kernel: LoopKernel, program: Program, placement: Pla
   else writer.statements(leaf);
   writer.line("}");
   const workgroups = { items: total, each: workgroup ? 1 : threads };
-  return { name, code: writer.finish(), memories: bindings.memories, workgroups };
+  const code = writer.finish();
+  return { name, code, memories: bindings.memories, words: bindings.parameters.words, workgroups };
 }
 
 /** The loops that make the grid, and what each of its points does. */

@@ -1,55 +1,73 @@
 /**
- * The words that a shader is handed beside memory, as binding 0: a zero, the sizes of a call, and where its buffers
- * begin. Input: a program and a call; output: texts that read a word, and the words.
+ * The words that a shader is handed beside memory, as binding 0: a zero, then sizes of the call and places where buffers
+ * begin, those that the shader reads, in the order in which it does. Input: a program and a call; output: texts that read a
+ * word, and the words. Invariant: kernels that differ in where their buffers lie have one text.
  */
 import { itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program } from "../../../lib/loops/ir.ts";
 import { evaluate, type Sym } from "../../../lib/sym/expr.ts";
 
-/** A parameter word of which no compiler knows that it is zero; those of the sizes follow. */
+/** A parameter word of which no compiler knows that it is zero. */
 export const UNKNOWN_ZERO = "params[0]";
-const SIZES_AT = 1;
 
-/** The parameter word that holds a size. */
-export function sizeParameter(program: Program, size: Sym): string {
-  const at = program.sizes.indexOf(size);
-  if (at < 0) throw new InternalError(`Expected a size of the program but found ${size}`);
-  return `params[${SIZES_AT + at}]`;
+/** What a parameter word holds: a size of the program by its place, or the element offset of a buffer. */
+export type ParameterWord =
+  | { readonly kind: "size"; readonly at: number }
+  | { readonly kind: "offset"; readonly buffer: BufferId };
+
+/** The words of one shader. */
+export class Parameters {
+  readonly #texts = new Map<string, string>();
+  readonly words: ParameterWord[] = [];
+
+  constructor(readonly program: Program) {}
+
+  /** The text that reads a size. */
+  size(size: Sym): string {
+    const at = this.program.sizes.indexOf(size);
+    if (at < 0) throw new InternalError(`Expected a size of the program but found ${size}`);
+    return this.#text(`size ${at}`, { kind: "size", at });
+  }
+
+  /** The text that reads where a buffer begins, in elements. */
+  offset(buffer: BufferId): string {
+    return this.#text(`offset ${buffer}`, { kind: "offset", buffer });
+  }
+
+  #text(key: string, word: ParameterWord): string {
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known;
+    const text = `params[${this.words.push(word)}]`;
+    this.#texts.set(key, text);
+    return text;
+  }
 }
 
-/** Buffers whose element offset is handed in: inputs, outputs, and temporaries whose place depends on sizes. */
-function placed(program: Program): readonly BufferId[] {
-  const symbolic = program.buffers.flatMap(({ role }, id) =>
-    role.kind === "temporary" && typeof role.offset !== "number" ? [id] : []
-  );
-  return [...program.inputs, ...program.outputs, ...symbolic];
+/** What a call gives: its sizes, and the byte offsets of inputs and outputs in their memories. */
+export interface CallPlaces {
+  readonly sizes: readonly number[];
+  readonly byteOffsets: readonly number[];
 }
 
-/** The parameter word that holds the element offset of a buffer. */
-export function offsetParameter(program: Program, buffer: BufferId): string {
-  const at = placed(program).indexOf(buffer);
-  if (at < 0) throw new InternalError(`Expected a buffer with an offset of its own but found ${buffer}`);
-  return `params[${SIZES_AT + program.sizes.length + at}]`;
-}
-
-/** The parameter words of one call: a zero, sizes, then element offsets. */
-export function parameterWords(
-  program: Program,
-  sizes: readonly number[],
-  byteOffsets: readonly number[],
-): Int32Array<ArrayBuffer> {
-  const buffers = placed(program);
-  const words = new Int32Array(Math.max(4, SIZES_AT + program.sizes.length + buffers.length));
-  words.set(sizes, SIZES_AT);
-  buffers.forEach((id, i) => {
-    const declaration = program.buffers[id];
-    if (!declaration) throw new InternalError(`Expected a buffer of the program but found ${id}`);
+/** Writes the words of a shader into memory that is zero. */
+export function writeParameters(
+  into: Int32Array<ArrayBuffer>,
+  words: readonly ParameterWord[],
+  { program, sizes, byteOffsets }: CallPlaces & { readonly program: Program },
+): void {
+  const handed = [...program.inputs, ...program.outputs];
+  words.forEach((word, i) => {
+    if (word.kind === "size") {
+      into[i + 1] = sizes[word.at] ?? 0;
+      return;
+    }
+    const declaration = program.buffers[word.buffer];
+    if (!declaration) throw new InternalError(`Expected a buffer of the program but found ${word.buffer}`);
     const { role, dtype } = declaration;
     const bytes = role.kind === "temporary"
       ? evaluate(role.offset, (symbol) => sizes[program.sizes.indexOf(symbol)] ?? 0)
-      : byteOffsets[i] ?? 0;
-    words[SIZES_AT + program.sizes.length + i] = bytes / itemSize(dtype);
+      : byteOffsets[handed.indexOf(word.buffer)] ?? 0;
+    into[i + 1] = bytes / itemSize(dtype);
   });
-  return words;
 }

@@ -19,7 +19,6 @@ import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
 import type { Bindings } from "./bindings.ts";
 import { neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
-import { sizeParameter } from "./parameters.ts";
 import { ShaderFunctions } from "./prelude.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
@@ -38,6 +37,7 @@ export class ShaderWriter {
   /** What the text calls. */
   readonly helpers = new ShaderFunctions();
   readonly #types = new Map<ValueId, ValueType>();
+  readonly #numbers = new Map<ValueId, number>();
   readonly #counters = new Map<Sym, string>();
   /** Types of the workgroup arrays in use, by name. */
   readonly #shared = new Map<string, string>();
@@ -79,7 +79,7 @@ export class ShaderWriter {
       case "value":
         return this.#value(role.id);
       case "size":
-        return sizeParameter(this.setting.program, s);
+        return this.setting.bindings.parameters.size(s);
       case "unbacked":
         throw new InternalError(`Expected a size that the caller passes but found ${s}`);
       default:
@@ -125,19 +125,34 @@ export class ShaderWriter {
     const { bindings } = this.setting;
     if (s.kind === "load") {
       this.#types.set(s.id, s.dtype);
-      this.line(`let w${s.id} = ${bindings.loadFour(s.buffer, index)};`);
+      this.line(`let w${this.#numberOf(s.id)} = ${bindings.loadFour(s.buffer, index)};`);
       for (const [lane, part] of ["x", "y", "z", "w"].entries()) {
-        this.line(`let v${s.id}_${lane} = w${s.id}.${part};`);
+        this.line(`let v${this.#numberOf(s.id)}_${lane} = w${this.#numberOf(s.id)}.${part};`);
       }
       return;
     }
-    const elements = [0, 1, 2, 3].map((lane) => uniform.has(s.value) ? `v${s.value}` : `v${s.value}_${lane}`);
+    const elements = [0, 1, 2, 3].map((lane) =>
+      uniform.has(s.value) ? `v${this.#numberOf(s.value)}` : `v${this.#numberOf(s.value)}_${lane}`
+    );
     this.line(bindings.storeFour(s.buffer, index, elements));
+  }
+
+  /** Values by the order in which they come, so that equal kernels have one text. */
+  #numberOf(id: ValueId | undefined): number {
+    const known = this.#numbers.get(id ?? -1) ?? this.#numbers.size;
+    this.#numbers.set(id ?? -1, known);
+    return known;
+  }
+
+  /** The variable of a value that is the same for all four neighbours. */
+  plain(id: ValueId): string {
+    return `v${this.#numberOf(id)}`;
   }
 
   /** The variable of a value. */
   #value(id: ValueId): string {
-    return this.#lane && !this.#lane.uniform.has(id) ? `v${id}_${this.#lane.at}` : `v${id}`;
+    const name = `v${this.#numberOf(id)}`;
+    return this.#lane && !this.#lane.uniform.has(id) ? `${name}_${this.#lane.at}` : name;
   }
 
   #statement(s: Statement): void {
@@ -163,7 +178,7 @@ export class ShaderWriter {
         return this.#let(s.id, s.dtype, this.setting.bindings.load(s.buffer, this.index(s.index)));
       case "store": {
         const text = this.setting.bindings.store(s.buffer, this.index(s.index), {
-          text: `v${s.value}`,
+          text: `v${this.#numberOf(s.value)}`,
           mode: s.mode,
           helpers: this.helpers,
         });
@@ -173,10 +188,12 @@ export class ShaderWriter {
       }
       case "masked":
         this.#types.set(s.id, s.dtype);
-        this.line(`var v${s.id}: ${registerType(s.dtype)} = v${s.otherwise};`);
-        this.line(`if (v${s.condition}) {`);
+        this.line(
+          `var v${this.#numberOf(s.id)}: ${registerType(s.dtype)} = v${this.#numberOf(s.otherwise)};`,
+        );
+        this.line(`if (v${this.#numberOf(s.condition)}) {`);
         this.statements(s.body);
-        this.line(`v${s.id} = v${s.value};`);
+        this.line(`v${this.#numberOf(s.id)} = v${this.#numberOf(s.value)};`);
         this.line("}");
         return;
       case "loop":
@@ -206,7 +223,7 @@ export class ShaderWriter {
     const counter = this.counter(loop.axis.symbol), size = this.index(loop.axis.size);
     for (const c of loop.carried) {
       this.#types.set(c.id, c.dtype);
-      this.line(`var v${c.id}: ${registerType(c.dtype)} = v${c.initial};`);
+      this.line(`var v${this.#numberOf(c.id)}: ${registerType(c.dtype)} = v${this.#numberOf(c.initial)};`);
     }
     const valueTypes = loop.reductions.map((r) => (this.#valueType(loop, r)));
     loop.reductions.forEach((r, i) => this.#openReduction(r, valueTypes[i] ?? r.dtype));
@@ -217,9 +234,14 @@ export class ShaderWriter {
     this.statements(loop.body);
     loop.reductions.forEach((r, i) => {
       const value = valueTypes[i] ?? r.dtype;
-      this.line(this.#combine(r, value, { value: `v${r.value}`, index: `v${r.index}` }));
+      this.line(
+        this.#combine(r, value, {
+          value: `v${this.#numberOf(r.value)}`,
+          index: `v${this.#numberOf(r.index)}`,
+        }),
+      );
     });
-    for (const c of loop.carried) this.line(`v${c.id} = v${c.next};`);
+    for (const c of loop.carried) this.line(`v${this.#numberOf(c.id)} = v${this.#numberOf(c.next)};`);
     this.#together = before;
     this.line("}");
     if (shared) {
@@ -237,21 +259,23 @@ export class ShaderWriter {
 
   #openReduction(r: Reduction, value: ValueType): void {
     this.line(
-      `var a${r.id}: ${registerType(value)} = ${constantText(neutralOf(r.op, value), value, this.helpers)};`,
+      `var a${this.#numberOf(r.id)}: ${registerType(value)} = ${
+        constantText(neutralOf(r.op, value), value, this.helpers)
+      };`,
     );
-    if (isPosition(r.op)) this.line(`var p${r.id}: i32 = 2147483647;`);
+    if (isPosition(r.op)) this.line(`var p${this.#numberOf(r.id)}: i32 = 2147483647;`);
   }
 
   /** a = a combined with a value. */
   #combine(r: Reduction, dtype: ValueType, from: { value: string; index: string }): string {
     if (isPosition(r.op)) return this.#combineArg(r, dtype, from);
-    const acc = `a${r.id}`, args = [acc, from.value];
+    const acc = `a${this.#numberOf(r.id)}`, args = [acc, from.value];
     return `${acc} = ${scalarText(combinationOf(r.op, dtype), args, { dtype, helpers: this.helpers })};`;
   }
 
   /** The first index of the extreme; NaN beats every number. */
   #combineArg(r: Reduction, dtype: ValueType, { value, index }: { value: string; index: string }): string {
-    const acc = `a${r.id}`, at = `p${r.id}`;
+    const acc = `a${this.#numberOf(r.id)}`, at = `p${this.#numberOf(r.id)}`;
     const isBool = dtype === "bool";
     const [x, y] = isBool ? [`i32(${value})`, `i32(${acc})`] : [value, acc];
     const better = `${x} ${r.op === "argmax" ? ">" : "<"} ${y}`;
@@ -271,9 +295,11 @@ export class ShaderWriter {
     const values = `shared_${stored}`;
     this.#shared.set(values, stored);
     if (isPosition(r.op)) this.#shared.set("shared_at", "i32");
-    const put = type === "bool" ? `select(0u, 1u, a${r.id})` : `a${r.id}`;
+    const put = type === "bool" ? `select(0u, 1u, a${this.#numberOf(r.id)})` : `a${this.#numberOf(r.id)}`;
     const get = (at: string) => type === "bool" ? `(${values}[${at}] != 0u)` : `${values}[${at}]`;
-    const publish = `${values}[lid] = ${put};${isPosition(r.op) ? ` shared_at[lid] = p${r.id};` : ""}`;
+    const publish = `${values}[lid] = ${put};${
+      isPosition(r.op) ? ` shared_at[lid] = p${this.#numberOf(r.id)};` : ""
+    }`;
     this.line(publish);
     this.line("workgroupBarrier();");
     this.line(`for (var half = ${this.setting.threads / 2}; half > 0; half = half / 2) {`);
@@ -286,12 +312,22 @@ export class ShaderWriter {
     this.line("}");
     this.line("workgroupBarrier();");
     this.line("}");
-    this.line(`a${r.id} = ${get("0")};${isPosition(r.op) ? ` p${r.id} = shared_at[0];` : ""}`);
+    this.line(
+      `a${this.#numberOf(r.id)} = ${get("0")};${
+        isPosition(r.op) ? ` p${this.#numberOf(r.id)} = shared_at[0];` : ""
+      }`,
+    );
     this.line("workgroupBarrier();");
   }
 
   #closeReduction(r: Reduction): void {
-    this.#let(r.id, r.dtype, isPosition(r.op) ? `select(p${r.id}, 0, p${r.id} == 2147483647)` : `a${r.id}`);
+    this.#let(
+      r.id,
+      r.dtype,
+      isPosition(r.op)
+        ? `select(p${this.#numberOf(r.id)}, 0, p${this.#numberOf(r.id)} == 2147483647)`
+        : `a${this.#numberOf(r.id)}`,
+    );
   }
 }
 
