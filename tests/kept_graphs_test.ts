@@ -23,7 +23,7 @@ interface Told {
 }
 
 /** Graphs of the program, and functional graphs that they become. */
-const GRAPHS = 9, FUNCTIONAL = 11;
+const GRAPHS = 8, FUNCTIONAL = 10;
 
 /** Runs kept/graphs.ts in a process of its own. */
 async function run(

@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   func: [...upTo("autograd"), "nn"],
   optim: upTo("autograd"),
   data: [...upTo("autograd"), "nn"],
-  dynamo: [...upTo("autograd"), "nn"],
+  dynamo: [...upTo("autograd"), "nn", "optim"],
   aot: upTo("autograd"),
   inductor: upTo("tensor"),
   codegen: upTo("loops"),

@@ -2,7 +2,18 @@
  * Optimizers and learning-rate schedules against PyTorch: the parameters after seven steps, the rates after each.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compile, type DType, DynError, isTensor, nn, noGrad, optim, type Tensor, tensor } from "../mod.ts";
+import {
+  compile,
+  compiler,
+  type DType,
+  DynError,
+  isTensor,
+  nn,
+  noGrad,
+  optim,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import type { RatedOptimizer } from "../lib/optim/lr_scheduler.ts";
 import { AFTER_SEVEN } from "./support/optimizer_steps.ts";
 
@@ -166,8 +177,57 @@ for (const name of new Set(AFTER_SEVEN.map(([name]) => name))) {
       fullgraph: name !== "LBFGS",
     });
     close(sevenSteps(name, options, step), wanted, name, nearness(name));
+    // The first step, which begins the state, is the program of all
+    if (name !== "LBFGS") assertEquals(compiler.status(step).graphs, 1);
   });
 }
+
+Deno.test("a compiled step begins the states that the program begins, and none besides", () => {
+  const begin = () => {
+    const used = new nn.Linear(2, 2), unused = new nn.Linear(2, 2), table = new nn.Embedding(3, 2);
+    const optimizer = new optim.Adam([
+      ...used.parameters(),
+      ...unused.parameters(),
+      ...table.parameters(),
+    ]);
+    const step = (i: Tensor, stops: boolean) => {
+      optimizer.zeroGrad();
+      const loss = used.call(table.call(i)).sum();
+      loss.backward();
+      if (stops) throw new Error("stopped");
+      optimizer.step();
+      return loss;
+    };
+    return { used, table, optimizer, step };
+  };
+  const indices = (...values: number[]) => tensor(values, { dtype: "int64" });
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    const { optimizer, step } = begin();
+    const run = compile(step, { backend });
+    assertThrows(() => run(indices(0, 5), false), DynError);
+    assertEquals(optimizer.state.size, 0, `${backend}, after an index out of range`);
+    assertThrows(() => run(indices(0, 1), true), Error, "stopped");
+    assertEquals(optimizer.state.size, 0, `${backend}, after a step that was not taken`);
+    for (let k = 0; k < 3; k++) run(indices(0, 2), false);
+    assertEquals(optimizer.state.size, 3);
+    assertEquals([...optimizer.state.values()].map(({ step }) => step?.item()), [3, 3, 3]);
+  }
+  // What a program has seen of the states, or of what they depend on, is what they are begun by
+  const changed = (read: boolean) => {
+    const p = new nn.Parameter(tensor([1.5, 2, 3])), optimizer = new optim.Adam([p]);
+    return compile((x: Tensor) => {
+      optimizer.zeroGrad();
+      p.mul(x).sum().backward();
+      const [group] = optimizer.paramGroups, size = optimizer.state.size;
+      if (group && !read) group.amsgrad = true;
+      optimizer.step();
+      return read ? size : Object.keys(optimizer.state.get(p) ?? {}).length;
+    }, { backend: "aot_eager" });
+  };
+  const run = changed(true), x = tensor([1, 2, 3]);
+  assertEquals([run(x), run(x)], [0, 1]);
+  assertEquals(changed(false)(x), 4);
+});
 
 Deno.test("LBFGS goes on from its saved state, and needs a closure", () => {
   const begin = () => {

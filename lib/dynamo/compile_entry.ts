@@ -1,7 +1,8 @@
 /**
  * Compiles one entry of a unit: traces a call, compiles its graph, and writes the modified function. Input: a unit
  * and the arguments of a call; output: an entry that serves this call and every other that its guards admit.
- * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
+ * Invariant: nothing of the program has happened when this returns, but for states of optimizers that are begun, which the
+ * caller takes back where its call does not step them; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
 import { apply, asProgram } from "../base/own_builtins.ts";
@@ -122,7 +123,13 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
     },
     isParameter: (tensor) => tensor instanceof Parameter,
   });
-  const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, interruptions);
+  const machine = machineHolder.machine = new Machine(
+    output,
+    wrapper,
+    knowledge,
+    interruptions,
+    unit.begunStates,
+  );
   output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);

@@ -17,6 +17,7 @@ import { Tensor } from "../tensor/tensor.ts";
 import { addAmbient } from "./ambient.ts";
 import { invariant, traceProgram } from "../base/errors.ts";
 import { Module } from "../nn/module.ts";
+import { PerParameter } from "../optim/per_parameter.ts";
 import { breakGraph } from "./break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "./bytecode/code.ts";
@@ -50,6 +51,7 @@ import { callCustomOp } from "./trace/custom_ops.ts";
 import { callCustom } from "./trace/custom_calls.ts";
 import { callNonstrict } from "./trace/nonstrict.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";
+import { prepareState } from "./trace/optimizer_state.ts";
 import { callOp } from "./trace/tensor_ops.ts";
 import {
   constant,
@@ -101,6 +103,7 @@ function models(): ModelTable {
   // Errors that are made while tracing are made again, where they are thrown.
   made.call(traceProgram, () => UNDEFINED);
   made.call(Module.prototype.call, tracedAs(Module.prototype.callTraced));
+  made.call(PerParameter.prototype.prepare, prepareState);
   made.call(whileLoop, traceWhile);
   made.call(scanRows, traceScan);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));

@@ -3,6 +3,7 @@
  * Input: calls; output: results, by the first entry whose guards hold, by a new entry, or by plain JavaScript.
  * Invariant: whichever way a call goes, it does what the original would have done.
  */
+import { BegunStates } from "../optim/begun_states.ts";
 import { config } from "../base/config.ts";
 import {
   BackendCompilerFailed,
@@ -118,6 +119,9 @@ export class Unit {
       this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
     }
   }
+
+  /** States of optimizers that the call under way has begun. */
+  readonly begunStates: BegunStates = new BegunStates();
 
   /** How messages call it: the function, and for the rest of one the line at which it goes on. */
   get title(): string {
@@ -254,6 +258,7 @@ export class Unit {
         captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)))
       );
     } catch (error) {
+      this.begunStates.takeBack();
       if (error instanceof CannotTrace || error instanceof ReplacedBuiltins) {
         this.#giveUp("untraceable", error.message);
       } else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
@@ -271,7 +276,14 @@ export class Unit {
     this.entries = [entry, ...this.entries];
     this.program.versions++;
     if (!entry.plain) entry.hits++;
-    return () => apply(entry.run, self, args);
+    if (this.begunStates.isEmpty) return () => apply(entry.run, self, args);
+    return () => {
+      try {
+        return apply(entry.run, self, args);
+      } finally {
+        preferringOwnBuiltins(() => this.begunStates.takeBack());
+      }
+    };
   }
 
   /** Runs plainly this once, so that the functions whose variables are missing give them. */

@@ -26,20 +26,31 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
     const loss = closure && enableGrad(closure);
     noGrad(() => {
       for (const group of this.paramGroups) {
+        for (const param of group.params) if (param.grad) this.prepare(param, group);
+      }
+      for (const group of this.paramGroups) {
         for (const param of group.params) {
-          if (param.grad) this.update(param, param.grad, { group, state: this.stateOf(param, group) });
+          if (param.grad) this.update(param, param.grad, { group, state: this.state.get(param) ?? {} });
         }
       }
     });
     return loss;
   }
 
-  private stateOf(param: Tensor, group: H): ParamState {
-    const known = this.state.get(param);
-    if (known) return known;
+  /**
+   * Begins what is kept of a parameter, where that has not happened. All parameters begin before the first of them is
+   * updated, so that who compiles a step can have it done ahead, and compiles one program for the first step and the
+   * others.
+   */
+  prepare(param: Tensor, group: H): void {
+    this.beginState(param, group);
+  }
+
+  /** The same, as it is traced where it cannot be done ahead. */
+  beginState(param: Tensor, group: H): void {
+    if (this.state.has(param)) return;
     const begun = this.begin(param, group);
     if (begun) this.state.set(param, begun);
-    return begun ?? {};
   }
 }
 

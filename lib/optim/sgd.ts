@@ -1,7 +1,8 @@
 /** Stochastic gradient descent with momentum, as torch.optim.SGD. */
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Hyperparameters, hyperparameters, type ParamsOrGroups } from "./optimizer.ts";
+import { zerosLike } from "../tensor/generated_functions.ts";
+import { type Hyperparameters, hyperparameters, type ParamsOrGroups, type ParamState } from "./optimizer.ts";
 import { descent, PerParameter, type UpdateContext } from "./per_parameter.ts";
 
 export interface SGDOptions {
@@ -33,9 +34,9 @@ export class SGD extends PerParameter<SGDOptions> {
     super(params, options);
   }
 
-  /** Momentum begins with the first direction. */
-  protected override begin(): null {
-    return null;
+  /** Momentum begins with the first direction, which zeros become; where that is not dampened, by itself. */
+  protected override begin(param: Tensor, { momentum, dampening }: SGDOptions): ParamState | null {
+    return momentum !== 0 && dampening === 0 ? { momentum_buffer: zerosLike(param) } : null;
   }
 
   protected override update(param: Tensor, grad: Tensor, { group }: UpdateContext<SGDOptions>): void {

@@ -3,6 +3,7 @@
  * state classes); output: frames, completions and the interface of the machine. Invariant: a step changes
  * nothing before it is certain to complete; otherwise it breaks the graph and the frame is as it was.
  */
+import type { BegunStates } from "../../optim/begun_states.ts";
 import type { BreakCause } from "../break_reasons.ts";
 import type { AutocastType } from "../../ops/autocast.ts";
 import type { CallTarget } from "../../ops/table.ts";
@@ -133,6 +134,8 @@ export interface Interpreter {
   autocast: AutocastType | "";
   /** The op of a public name. */
   opNamed(name: string): CallTarget;
+  /** States of optimizers that the trace has begun for the call. */
+  readonly begunStates: BegunStates;
   /** The prototype of tensors that operations make. */
   readonly tensorPrototype: object;
   /** Calls a function; its result goes to the completion. */

@@ -4,6 +4,7 @@
  * the instruction that ended the trace. Invariant: frames, values and graph always show the program before the
  * current instruction or after it, never in between.
  */
+import type { BegunStates } from "../../optim/begun_states.ts";
 import { InternalError, invariant, Unsupported, type UserFrame } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
@@ -157,6 +158,7 @@ export class Machine implements Interpreter {
     readonly context: MachineContext,
     /** What former attempts asked for, by number of the instruction. */
     readonly interruptions: ReadonlyMap<number, Interruption>,
+    readonly begunStates: BegunStates,
   ) {
     this.#execution = {
       infoOf: (fn) => context.infoOf(fn),

@@ -1,0 +1,39 @@
+/**
+ * States that optimizers begin. Input: a call that begins the state of a parameter; output: the state, begun before the
+ * graph runs, so that the first step and the later ones are one graph that takes it as an input.
+ */
+import { invariant } from "../../base/errors.ts";
+import { sameShape } from "../../ops/shapes.ts";
+import { PerParameter } from "../../optim/per_parameter.ts";
+import { setGradEnabled } from "../../tensor/modes.ts";
+import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
+import { type BuiltinModel, type Interpreter, PUSHED } from "./interpreter.ts";
+
+/** An optimizer, a parameter and a group of options that are as the trace has found them. */
+function realsOf(m: Interpreter, self: Value, [param, group]: readonly Value[]) {
+  if (self.kind !== "object" || !(self.real instanceof PerParameter) || self.slots.has("state")) return null;
+  if (param?.kind !== "tensor" || !param.real || group?.kind !== "object" || !group.real) return null;
+  const { real } = param, { meta } = param;
+  if (real.dtype !== meta.dtype || real.device !== meta.device || !sameShape(real.shape, meta.shape)) {
+    return null;
+  }
+  // Whoever has looked at the states would miss the new one
+  if (group.slots.size > 0 || m.wrapper.find(self.real.state)) return null;
+  return { optimizer: self.real, param: real, group: group.real };
+}
+
+/** Begins a state for the call that is traced; as the program does where it has changed what that depends on. */
+export const prepareState: BuiltinModel = (m, request) => {
+  const reals = realsOf(m, request.self, request.args);
+  if (!reals) {
+    const callee = m.wrapper.known(PerParameter.prototype.beginState, "PerParameter.prototype.beginState");
+    invariant(isCallable(callee), "Expected a function");
+    m.call({ ...request, callee });
+    return PUSHED;
+  }
+  const { optimizer, param, group } = reals;
+  if (optimizer.state.has(param)) return UNDEFINED;
+  setGradEnabled(false, () => optimizer.prepare(param, group));
+  m.begunStates.add(optimizer.state, param);
+  return UNDEFINED;
+};

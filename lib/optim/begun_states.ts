@@ -1,0 +1,42 @@
+/**
+ * States that were begun ahead of the steps that need them. Input: optimizers and parameters; output: states in the
+ * optimizers. Invariant: what no step has written to is taken back, so that nobody can tell.
+ */
+import type { Tensor } from "../tensor/tensor.ts";
+import type { ParamState } from "./optimizer.ts";
+
+interface Begun {
+  readonly states: Map<Tensor, ParamState>;
+  readonly param: Tensor;
+  readonly state: ParamState;
+  /** What it held when it was begun. */
+  readonly held: readonly { readonly tensor: Tensor; readonly version: number }[];
+}
+
+/** The states that were begun for one call. */
+export class BegunStates {
+  readonly #begun: Begun[] = [];
+
+  /** Whether there is nothing to take back. */
+  get isEmpty(): boolean {
+    return this.#begun.length === 0;
+  }
+
+  /** Notes a state that has just been begun. */
+  add(states: Map<Tensor, ParamState>, param: Tensor): void {
+    const state = states.get(param);
+    if (!state) return;
+    const held = Object.values(state).map((tensor) => ({ tensor, version: tensor.version }));
+    this.#begun.push({ states, param, state, held });
+  }
+
+  /** Takes back the states that are as they were begun. */
+  takeBack(): void {
+    for (const { states, param, state, held } of this.#begun.splice(0)) {
+      const now = Object.values(state);
+      const untouched = now.length === held.length &&
+        held.every(({ tensor, version }, k) => now[k] === tensor && tensor.version === version);
+      if (untouched && states.get(param) === state) states.delete(param);
+    }
+  }
+}
