@@ -17,6 +17,7 @@ import { OPS } from "../../ops/table.ts";
 import { callResolved, callResolvedInplace, hasSeveral, ops } from "../../tensor/eager.ts";
 import { checkResult, type Execute, recordInplace } from "../../tensor/inplace.ts";
 import { elementOf, type Level, requiresGradBeneath, wholeOf } from "../../tensor/levels.ts";
+import { metadataChanges } from "../../tensor/metadata_version.ts";
 import { ambient, type DispatchMode, type OpaqueCode, type ResolvedCall } from "../../tensor/modes.ts";
 import { entryOf, inferResults, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
 import { getRngState, setRngState } from "../../tensor/random.ts";
@@ -286,6 +287,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     if (target.viewState !== null) target.viewState = result.viewState;
     else if (result.gradFn !== null) target.state = result.state;
     target.storage.version++;
+    metadataChanges(target);
     return target;
   }
 }
