@@ -30,9 +30,12 @@ interface Sample {
 type Call = (inputs: readonly Tensor[]) => unknown;
 
 async function readSamples(): Promise<readonly Sample[]> {
-  const packed = new Blob([await Deno.readFile(new URL("data/layers/layers.jsonl.gz", import.meta.url))]);
-  const text = await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  return text.split("\n").filter((line) => line !== "").map((line): Sample => JSON.parse(line));
+  const lists = await Promise.all(["layers", "further"].map(async (name) => {
+    const packed = new Blob([await Deno.readFile(new URL(`data/layers/${name}.jsonl.gz`, import.meta.url))]);
+    const text = await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    return text.split("\n").filter((line) => line !== "").map((line): Sample => JSON.parse(line));
+  }));
+  return lists.flat();
 }
 
 function decode({ t, s, d }: Encoded): Tensor {
@@ -117,7 +120,7 @@ Deno.test("compiled layers compute what PyTorch's do", async () => {
 
 Deno.test("arguments of layers that are not understood are errors", () => {
   assertThrows(() => Reflect.construct(nn.Linear, [2, 3, { bais: false }]), DynError, "found bais");
-  assertThrows(() => Reflect.construct(nn.MaxPool2d, [2, 2, 0, 1, false, false]), DynError, "at most 3");
+  assertThrows(() => Reflect.construct(nn.MaxPool2d, [2, 2, 0, 1, false, false, 3]), DynError, "at most 5");
   assertThrows(() => Reflect.construct(nn.Conv2d, [1, 2, 3, 1, { stride: 2 }]), DynError, "found two");
   assertThrows(() => new nn.Conv2d(1, 2, [3, 3, 3]), DynError, "Expected 2 numbers");
   assertThrows(() => new nn.Embedding(3, 2, 3), DynError, "paddingIdx in [-3, 2]");

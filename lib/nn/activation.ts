@@ -1,5 +1,6 @@
 /** Activation layers: each calls the op of its name. */
 import { getDefaultDtype } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
 import {
   celu,
   elu,
@@ -426,5 +427,13 @@ export class PReLU extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return prelu(x, this.weight);
+  }
+}
+
+/** Softmax over the channels of [N, C, H, W] or [C, H, W], as torch.nn.Softmax2d. */
+export class Softmax2d extends Module {
+  override forward(x: Tensor): Tensor {
+    if (x.ndim === 3 || x.ndim === 4) return softmax(x, -3);
+    throw new DynError(`Expected an input of 3 or 4 dimensions but found shape [${x.shape}]`);
   }
 }

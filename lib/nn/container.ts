@@ -25,6 +25,11 @@ export class Sequential extends Module {
     return this;
   }
 
+  extend(layers: Iterable<Layer>): this {
+    for (const layer of layers) this.append(layer);
+    return this;
+  }
+
   override forward(x: Tensor): Tensor {
     for (const layer of this) x = layer.call(x);
     return x;
@@ -85,6 +90,19 @@ export class ModuleDict extends Module {
     return found[1];
   }
 
+  set(name: string, module: Module): this {
+    this.addModule(name, module);
+    return this;
+  }
+
+  has(name: string): boolean {
+    return this.keys().includes(name);
+  }
+
+  entries(): [string, Module][] {
+    return this.namedChildren();
+  }
+
   keys(): string[] {
     return this.namedChildren().map(([name]) => name);
   }
@@ -101,14 +119,62 @@ export class ParameterList extends Module {
 
   constructor(parameters: Iterable<Parameter> = []) {
     super();
-    for (const parameter of parameters) {
-      this[this.length] = parameter;
-      this.length++;
-    }
+    this.extend(parameters);
+  }
+
+  append(parameter: Parameter): this {
+    this[this.length] = parameter;
+    this.length++;
+    return this;
+  }
+
+  extend(parameters: Iterable<Parameter>): this {
+    for (const parameter of parameters) this.append(parameter);
+    return this;
+  }
+
+  /** The parameter at an index; negative counts from the end. */
+  at(index: number): Parameter {
+    return member(this, index);
   }
 
   [Symbol.iterator](): ArrayIterator<Parameter> {
     return members<Parameter>(this)[Symbol.iterator]();
+  }
+}
+
+/** Parameters by name. */
+export class ParameterDict extends Module {
+  constructor(parameters: Readonly<Record<string, Parameter>> = {}) {
+    super();
+    for (const [name, parameter] of Object.entries(parameters)) this.set(name, parameter);
+  }
+
+  get(name: string): Parameter {
+    const found = this.entries().find(([key]) => key === name);
+    if (!found) throw new DynError(`Expected one of ${this.keys().join(", ")} but found ${name}`);
+    return found[1];
+  }
+
+  set(name: string, parameter: Parameter): this {
+    this.registerParameter(name, parameter);
+    return this;
+  }
+
+  has(name: string): boolean {
+    return this.keys().includes(name);
+  }
+
+  entries(): [string, Parameter][] {
+    return this.namedParameters("", false);
+  }
+
+  keys(): string[] {
+    return this.entries().map(([name]) => name);
+  }
+
+  values(): Parameter[] {
+    return this.entries().map(([, parameter]) => parameter);
   }
 }
 

@@ -1,12 +1,12 @@
 /** Convolution layers over [N, C, ...] inputs, or [C, ...] without a batch. */
 import { DynError } from "../base/errors.ts";
-import type { DType } from "../base/dtype.ts";
 import {
   conv1d,
   conv2d,
   conv3d,
   convTranspose1d,
   convTranspose2d,
+  convTranspose3d,
   empty,
   pad,
 } from "../tensor/generated_functions.ts";
@@ -15,17 +15,16 @@ import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
 import { fanInAndOut, kaimingUniform_, uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import type { Placement } from "./placement.ts";
 
 type Sizes = number | readonly number[];
 
 /** Options that convolutions of both directions have; one number for all spatial dimensions or one for each. */
-interface KernelOptions {
+interface KernelOptions extends Placement {
   readonly stride?: Sizes;
   readonly dilation?: Sizes;
   readonly groups?: number;
   readonly bias?: boolean;
-  readonly dtype?: DType;
-  readonly device?: string;
 }
 
 /** Options of a convolution. */
@@ -197,6 +196,22 @@ abstract class ConvTranspose extends KernelLayer {
     this.outputPadding = spread(options.outputPadding ?? 0, kernelSize.length);
   }
 
+  /** What is added to one side of the result, to reach these sizes where they are given. */
+  protected extra(x: Tensor, outputSize: readonly number[] | null): readonly number[] {
+    if (outputSize === null) return this.outputPadding;
+    const rank = this.kernelSize.length, wanted = outputSize.slice(-rank);
+    const extra = wanted.map((size, d) => {
+      const stride = this.stride[d] ?? 1, reach = (this.dilation[d] ?? 1) * ((this.kernelSize[d] ?? 1) - 1);
+      return size - ((x.shape[x.ndim - rank + d] ?? 1) - 1) * stride + 2 * (this.padding[d] ?? 0) - reach - 1;
+    });
+    if (wanted.length === rank && extra.every((more, d) => more >= 0 && more < (this.stride[d] ?? 1))) {
+      return extra;
+    }
+    throw new DynError(
+      `Expected output sizes that strides of [${this.stride}] can give but found [${outputSize}]`,
+    );
+  }
+
   override extraRepr(): string {
     return `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}]`;
   }
@@ -208,9 +223,9 @@ export class ConvTranspose1d extends ConvTranspose {
     super(1, given);
   }
 
-  override forward(x: Tensor): Tensor {
-    const { weight, bias, stride, padding, outputPadding, groups, dilation } = this;
-    return convTranspose1d(x, weight, bias, stride, padding, outputPadding, groups, dilation);
+  override forward(x: Tensor, outputSize: readonly number[] | null = null): Tensor {
+    const { weight, bias, stride, padding, groups, dilation } = this;
+    return convTranspose1d(x, weight, bias, stride, padding, this.extra(x, outputSize), groups, dilation);
   }
 }
 
@@ -220,8 +235,20 @@ export class ConvTranspose2d extends ConvTranspose {
     super(2, given);
   }
 
-  override forward(x: Tensor): Tensor {
-    const { weight, bias, stride, padding, outputPadding, groups, dilation } = this;
-    return convTranspose2d(x, weight, bias, stride, padding, outputPadding, groups, dilation);
+  override forward(x: Tensor, outputSize: readonly number[] | null = null): Tensor {
+    const { weight, bias, stride, padding, groups, dilation } = this;
+    return convTranspose2d(x, weight, bias, stride, padding, this.extra(x, outputSize), groups, dilation);
+  }
+}
+
+/** [N, C, D, H, W] → [N, outChannels, Dout, Hout, Wout], as torch.nn.ConvTranspose3d. */
+export class ConvTranspose3d extends ConvTranspose {
+  constructor(...given: TransposedArguments) {
+    super(3, given);
+  }
+
+  override forward(x: Tensor, outputSize: readonly number[] | null = null): Tensor {
+    const { weight, bias, stride, padding, groups, dilation } = this;
+    return convTranspose3d(x, weight, bias, stride, padding, this.extra(x, outputSize), groups, dilation);
   }
 }

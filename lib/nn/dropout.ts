@@ -11,7 +11,8 @@ export interface DropoutLayerOptions extends InplaceOptions {
   readonly p?: number;
 }
 
-abstract class RandomZeros extends Module {
+/** A layer that drops what it draws with probability p while training. */
+export abstract class RandomZeros extends Module {
   readonly p: number;
   readonly inplace: boolean;
 

@@ -1,10 +1,19 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
 import { DynError } from "../base/errors.ts";
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { noGrad } from "../tensor/modes.ts";
-import { batchNormInference, batchNormTraining } from "../tensor/generated_functions.ts";
+import { tensor } from "../tensor/creation.ts";
+import {
+  batchNormInference,
+  batchNormTraining,
+  ctcLoss as ctcOp,
+  minimum,
+  tripletMarginLoss,
+} from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
 export * from "../tensor/generated_functional.ts";
+export { multiHeadAttentionForward } from "./attention_forward.ts";
 export { celu_, elu_, hardtanh_, leakyRelu_, relu_, selu_, threshold_ } from "./inplace.ts";
 
 /** Arguments of batchNorm by name. */
@@ -62,4 +71,71 @@ function isOptions(value: unknown): value is BatchNormOptions {
 
 function tensorOrNull(value: Tensor | BatchNormOptions | null): Tensor | null {
   return value instanceof Tensor ? value : null;
+}
+
+type Lengths = Tensor | readonly number[];
+
+interface CtcRequired {
+  /** [T, N, C], or [T, C] without a batch. */
+  readonly logProbs: Tensor;
+  /** [N, S], or all targets in one vector. */
+  readonly targets: Tensor;
+  /** [N]: how many steps each sequence has, and how many labels its target. */
+  readonly inputLengths: Lengths;
+  readonly targetLengths: Lengths;
+}
+
+interface CtcOptions {
+  readonly blank?: number;
+  readonly reduction?: "none" | "mean" | "sum";
+  /** Whether losses of targets that do not fit are 0 instead of infinite. */
+  readonly zeroInfinity?: boolean;
+}
+
+const CTC = {
+  required: ["logProbs", "targets", "inputLengths", "targetLengths"],
+  positional: ["blank", "reduction", "zeroInfinity"],
+} as const;
+
+const lengthsOf = (lengths: Lengths): Tensor =>
+  lengths instanceof Tensor ? lengths : tensor([...lengths], { dtype: "int64" });
+
+/**
+ * Minus the log-probability of targets over all alignments with blanks, as `torch.nn.functional.ctc_loss`; lengths may be
+ * lists. Throws DynError for lengths and classes that do not fit.
+ */
+export function ctcLoss(...given: Arguments<CtcRequired, CtcOptions, typeof CTC>): Tensor {
+  const call = argumentsOf<CtcRequired, CtcOptions>("ctcLoss", CTC, given);
+  const { logProbs, targets, blank = 0, reduction = "mean", zeroInfinity = false } = call;
+  const inputs = lengthsOf(call.inputLengths), labels = lengthsOf(call.targetLengths);
+  return ctcOp(logProbs, targets, inputs, labels, blank, reduction, zeroInfinity);
+}
+
+/** Arguments of tripletMarginWithDistanceLoss by name. */
+export interface TripletDistanceOptions {
+  /** The Euclidean distance of vectors in the last dimension, unless given. */
+  readonly distanceFunction?: ((a: Tensor, b: Tensor) => Tensor) | null;
+  readonly margin?: number;
+  /** Whether the positive takes the anchor's place where it is nearer to the negative. */
+  readonly swap?: boolean;
+  readonly reduction?: "none" | "mean" | "sum";
+}
+
+/**
+ * max(0, d(anchor, positive) − d(anchor, negative) + margin) of any distance, as
+ * `torch.nn.functional.triplet_margin_with_distance_loss`.
+ */
+export function tripletMarginWithDistanceLoss(
+  anchor: Tensor,
+  positive: Tensor,
+  negative: Tensor,
+  options: TripletDistanceOptions = {},
+): Tensor {
+  const { distanceFunction, margin = 1, swap = false, reduction = "mean" } = options;
+  if (!distanceFunction) return tripletMarginLoss(anchor, positive, negative, { margin, swap, reduction });
+  if (!(margin > 0)) throw new DynError(`Expected a positive margin but found ${margin}`);
+  const near = distanceFunction(anchor, positive), far = distanceFunction(anchor, negative);
+  const apart = swap ? minimum(far, distanceFunction(positive, negative)) : far;
+  const losses = near.sub(apart).add(margin).clampMin(0);
+  return reduction === "none" ? losses : reduction === "sum" ? losses.sum() : losses.mean();
 }

@@ -1,17 +1,15 @@
 /** Affine layers and the shape-only ones that go with them. */
 import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import type { DType } from "../base/dtype.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import type { Placement } from "./placement.ts";
 
 /** Options of linear layers. */
-export interface LinearOptions {
+export interface LinearOptions extends Placement {
   readonly bias?: boolean;
-  readonly device?: string;
-  readonly dtype?: DType;
 }
 
 /** Sizes of a linear layer. */

@@ -5,6 +5,7 @@ import {
   gaussianNllLoss,
   hingeEmbeddingLoss,
   marginRankingLoss,
+  multilabelMarginLoss,
   multilabelSoftMarginLoss,
   multiMarginLoss,
   pairwiseDistance,
@@ -14,6 +15,7 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
+import { type TripletDistanceOptions, tripletMarginWithDistanceLoss } from "./functional.ts";
 import { type Reduction, type Weighted, WeightedLoss, type WeightOptions } from "./loss.ts";
 import { Module } from "./module.ts";
 
@@ -112,6 +114,17 @@ export class TripletMarginLoss extends Module {
   }
 }
 
+/** The same of any distance, as torch.nn.TripletMarginWithDistanceLoss. */
+export class TripletMarginWithDistanceLoss extends Module {
+  constructor(readonly options: TripletDistanceOptions = {}) {
+    super();
+  }
+
+  override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
+    return tripletMarginWithDistanceLoss(anchor, positive, negative, this.options);
+  }
+}
+
 /** Options of MultiMarginLoss. */
 export interface MultiMarginOptions extends MarginOptions {
   /** The exponent of the norm. */
@@ -182,6 +195,17 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
   override forward(input: Tensor, target: Tensor): Tensor {
     const { weight, reduction } = this;
     return multilabelSoftMarginLoss(input, target, { weight, reduction });
+  }
+}
+
+/** The mean over pairs of a wanted class and another of max(0, 1 − x[wanted] + x[other]); rows of targets end at −1. */
+export class MultiLabelMarginLoss extends Module {
+  constructor(readonly options: ReductionOptions = {}) {
+    super();
+  }
+
+  override forward(input: Tensor, target: Tensor): Tensor {
+    return multilabelMarginLoss(input, target, { reduction: this.options.reduction ?? "mean" });
   }
 }
 

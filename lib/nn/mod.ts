@@ -2,7 +2,7 @@
 export type { HookHandle } from "../tensor/autograd_state.ts";
 export { type LoadResult, Module, type StateDict } from "./module.ts";
 export { Parameter } from "./parameter.ts";
-export { type Layer, ModuleDict, ModuleList, ParameterList, Sequential } from "./container.ts";
+export { type Layer, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential } from "./container.ts";
 export { Bilinear, Flatten, Identity, Linear, type LinearOptions } from "./linear.ts";
 export {
   Conv1d,
@@ -11,9 +11,12 @@ export {
   type ConvOptions,
   ConvTranspose1d,
   ConvTranspose2d,
+  ConvTranspose3d,
   type ConvTransposeOptions,
 } from "./conv.ts";
 export * from "./pooling.ts";
+export * from "./random_pooling.ts";
+export * from "./noise.ts";
 export * from "./padding.ts";
 export * from "./activation.ts";
 export {
@@ -31,7 +34,7 @@ export {
   RMSNorm,
 } from "./normalization.ts";
 export { Dropout, Dropout1d, Dropout2d, Dropout3d } from "./dropout.ts";
-export { Embedding, type EmbeddingOptions } from "./sparse.ts";
+export { Embedding, EmbeddingBag, type EmbeddingBagOptions, type EmbeddingOptions } from "./sparse.ts";
 export {
   BCELoss,
   BCEWithLogitsLoss,
@@ -53,6 +56,9 @@ export * as functional from "./functional.ts";
 /** Tools for parameters, as `torch.nn.utils`. */
 export * as utils from "./gradient_clipping.ts";
 export * from "./margin_loss.ts";
+export * from "./sequence_loss.ts";
+export * from "./adaptive_softmax.ts";
 export * from "./recurrent.ts";
 export * from "./attention.ts";
+export * from "./transformer.ts";
 export * from "./shape.ts";

@@ -1,5 +1,4 @@
 /** Normalising layers. Batch norm keeps running statistics as buffers under PyTorch's key names. */
-import { tensor } from "../tensor/creation.ts";
 import {
   groupNorm,
   instanceNorm,
@@ -16,9 +15,10 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import { type Placement, placementOf } from "./placement.ts";
 
 /** Options of batch and instance normalisation. */
-export interface BatchNormOptions {
+export interface BatchNormOptions extends Placement {
   readonly eps?: number;
   /** Share of the new batch in the running statistics; null: they are the mean over all batches. */
   readonly momentum?: number | null;
@@ -32,7 +32,7 @@ interface Features {
 
 const STATISTICS = {
   required: ["numFeatures"],
-  positional: ["eps", "momentum", "affine", "trackRunningStats"],
+  positional: ["eps", "momentum", "affine", "trackRunningStats", "device", "dtype"],
 } as const;
 type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
 
@@ -61,13 +61,14 @@ abstract class StatisticsLayer extends Module {
     this.numFeatures = numFeatures;
     this.eps = options.eps ?? 1e-5;
     this.momentum = options.momentum === undefined ? 0.1 : options.momentum;
-    const affine = options.affine ?? defaults.affine;
-    this.weight = affine ? new Parameter(ones([numFeatures])) : null;
-    this.bias = affine ? new Parameter(zeros([numFeatures])) : null;
+    const affine = options.affine ?? defaults.affine, place = placementOf(options);
+    this.weight = affine ? new Parameter(ones([numFeatures], place)) : null;
+    this.bias = affine ? new Parameter(zeros([numFeatures], place)) : null;
     if (options.trackRunningStats ?? defaults.track) {
-      this.registerBuffer("runningMean", zeros([numFeatures]), { key: "running_mean" });
-      this.registerBuffer("runningVar", ones([numFeatures]), { key: "running_var" });
-      this.registerBuffer("numBatchesTracked", tensor(0, { dtype: "int64" }), { key: "num_batches_tracked" });
+      this.registerBuffer("runningMean", zeros([numFeatures], place), { key: "running_mean" });
+      this.registerBuffer("runningVar", ones([numFeatures], place), { key: "running_var" });
+      const none = zeros([], { dtype: "int64", device: place.device });
+      this.registerBuffer("numBatchesTracked", none, { key: "num_batches_tracked" });
     }
   }
 
@@ -232,7 +233,7 @@ export class LocalResponseNorm extends Module {
 }
 
 /** Options of layer normalisation. */
-export interface LayerNormOptions {
+export interface LayerNormOptions extends Placement {
   readonly eps?: number;
   readonly elementwiseAffine?: boolean;
   readonly bias?: boolean;
@@ -244,7 +245,7 @@ interface NormalizedShape {
 
 const LAYER_NORM = {
   required: ["normalizedShape"],
-  positional: ["eps", "elementwiseAffine", "bias"],
+  positional: ["eps", "elementwiseAffine", "bias", "device", "dtype"],
 } as const;
 
 const sizesOf = (shape: number | readonly number[]): readonly number[] =>
@@ -263,8 +264,10 @@ export class LayerNorm extends Module {
     this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? 1e-5;
     const affine = options.elementwiseAffine ?? true;
-    this.weight = affine ? new Parameter(ones([...this.normalizedShape])) : null;
-    this.bias = affine && (options.bias ?? true) ? new Parameter(zeros([...this.normalizedShape])) : null;
+    this.weight = affine ? new Parameter(ones([...this.normalizedShape], placementOf(options))) : null;
+    this.bias = affine && (options.bias ?? true)
+      ? new Parameter(zeros([...this.normalizedShape], placementOf(options)))
+      : null;
   }
 
   override forward(x: Tensor): Tensor {
@@ -277,12 +280,15 @@ export class LayerNorm extends Module {
 }
 
 /** Options of root mean square normalisation. */
-export interface RMSNormOptions {
+export interface RMSNormOptions extends Placement {
   readonly eps?: number | null;
   readonly elementwiseAffine?: boolean;
 }
 
-const RMS_NORM = { required: ["normalizedShape"], positional: ["eps", "elementwiseAffine"] } as const;
+const RMS_NORM = {
+  required: ["normalizedShape"],
+  positional: ["eps", "elementwiseAffine", "device", "dtype"],
+} as const;
 
 /** x / √(mean x² + eps) over the last dimensions, as torch.nn.RMSNorm. */
 export class RMSNorm extends Module {
@@ -295,7 +301,9 @@ export class RMSNorm extends Module {
     const options = argumentsOf<NormalizedShape, RMSNormOptions>("RMSNorm", RMS_NORM, given);
     this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? null;
-    this.weight = options.elementwiseAffine ?? true ? new Parameter(ones([...this.normalizedShape])) : null;
+    this.weight = options.elementwiseAffine ?? true
+      ? new Parameter(ones([...this.normalizedShape], placementOf(options)))
+      : null;
   }
 
   override forward(x: Tensor): Tensor {
@@ -309,12 +317,15 @@ interface GroupedChannels {
 }
 
 /** Options of group normalisation. */
-export interface GroupNormOptions {
+export interface GroupNormOptions extends Placement {
   readonly eps?: number;
   readonly affine?: boolean;
 }
 
-const GROUP_NORM = { required: ["numGroups", "numChannels"], positional: ["eps", "affine"] } as const;
+const GROUP_NORM = {
+  required: ["numGroups", "numChannels"],
+  positional: ["eps", "affine", "device", "dtype"],
+} as const;
 
 /** Over groups of channels, as torch.nn.GroupNorm. */
 export class GroupNorm extends Module {
@@ -335,8 +346,8 @@ export class GroupNorm extends Module {
     }
     this.eps = options.eps ?? 1e-5;
     const affine = options.affine ?? true;
-    this.weight = affine ? new Parameter(ones([numChannels])) : null;
-    this.bias = affine ? new Parameter(zeros([numChannels])) : null;
+    this.weight = affine ? new Parameter(ones([numChannels], placementOf(options))) : null;
+    this.bias = affine ? new Parameter(zeros([numChannels], placementOf(options))) : null;
   }
 
   override forward(x: Tensor): Tensor {

@@ -34,7 +34,15 @@ export interface PoolOptions {
 export interface MaxPoolOptions extends PoolOptions {
   /** Steps between elements of a window; 1 unless given. */
   readonly dilation?: Sizes;
+  /** Whether the flat places of maxima in their channels are a result too, for MaxUnpool. */
+  readonly returnIndices?: boolean;
 }
+
+/**
+ * What a layer that may return indices gives: `new nn.MaxPool2d<true>(2, { returnIndices: true })` says so to the type
+ * checker.
+ */
+export type WithIndices<I extends boolean> = I extends true ? [values: Tensor, indices: Tensor] : Tensor;
 
 /** Options of a window that is averaged. */
 export interface AvgPoolOptions extends PoolOptions {
@@ -50,15 +58,15 @@ interface Window {
 
 const LARGEST = {
   required: ["kernelSize"],
-  positional: ["stride", "padding", "dilation"],
-  named: ["ceilMode"],
+  positional: ["stride", "padding", "dilation", "returnIndices", "ceilMode"],
 } as const;
 
-abstract class MaxPool extends Module {
+abstract class MaxPool<I extends boolean> extends Module {
   readonly kernelSize: Sizes;
   readonly stride: Sizes | null;
   readonly padding: Sizes;
   readonly dilation: Sizes;
+  readonly returnIndices: boolean;
   readonly ceilMode: boolean;
 
   constructor(...given: Arguments<Window, MaxPoolOptions, typeof LARGEST>) {
@@ -68,8 +76,11 @@ abstract class MaxPool extends Module {
     this.stride = options.stride ?? null;
     this.padding = options.padding ?? 0;
     this.dilation = options.dilation ?? 1;
+    this.returnIndices = options.returnIndices ?? false;
     this.ceilMode = options.ceilMode ?? false;
   }
+
+  abstract override forward(x: Tensor): WithIndices<I>;
 
   override extraRepr(): string {
     return `kernelSize=${this.kernelSize}, stride=${
@@ -80,26 +91,38 @@ abstract class MaxPool extends Module {
 }
 
 /** Largest value of each window of [N, C, L], as torch.nn.MaxPool1d. */
-export class MaxPool1d extends MaxPool {
+export class MaxPool1d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
-  override forward(x: Tensor): Tensor {
-    return maxPool1d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
+  override forward(x: Tensor): WithIndices<I> {
+    const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
+    const found = returnIndices
+      ? maxPool1d(x, kernelSize, stride, padding, dilation, ceilMode, true)
+      : maxPool1d(x, kernelSize, stride, padding, dilation, ceilMode);
+    return found as WithIndices<I>;
   }
 }
 
 /** Largest value of each window of [N, C, H, W], as torch.nn.MaxPool2d. */
-export class MaxPool2d extends MaxPool {
+export class MaxPool2d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
-  override forward(x: Tensor): Tensor {
-    return maxPool2d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
+  override forward(x: Tensor): WithIndices<I> {
+    const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
+    const found = returnIndices
+      ? maxPool2d(x, kernelSize, stride, padding, dilation, ceilMode, true)
+      : maxPool2d(x, kernelSize, stride, padding, dilation, ceilMode);
+    return found as WithIndices<I>;
   }
 }
 
 /** Largest value of each window of [N, C, D, H, W], as torch.nn.MaxPool3d. */
-export class MaxPool3d extends MaxPool {
+export class MaxPool3d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
-  override forward(x: Tensor): Tensor {
-    return maxPool3d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
+  override forward(x: Tensor): WithIndices<I> {
+    const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
+    const found = returnIndices
+      ? maxPool3d(x, kernelSize, stride, padding, dilation, ceilMode, true)
+      : maxPool3d(x, kernelSize, stride, padding, dilation, ceilMode);
+    return found as WithIndices<I>;
   }
 }
 
@@ -202,26 +225,56 @@ export class AdaptiveAvgPool3d extends AdaptivePool {
   }
 }
 
+interface IndicesOption {
+  readonly returnIndices?: boolean;
+}
+
+const ADAPTIVE_MAX = { required: ["outputSize"], positional: ["returnIndices"] } as const;
+
+abstract class AdaptiveMaxPool<I extends boolean> extends Module {
+  readonly outputSize: number | readonly (number | null)[];
+  readonly returnIndices: boolean;
+
+  constructor(...given: Arguments<Cells, IndicesOption, typeof ADAPTIVE_MAX>) {
+    super();
+    const options = argumentsOf<Cells, IndicesOption>(new.target.name, ADAPTIVE_MAX, given);
+    this.outputSize = options.outputSize;
+    this.returnIndices = options.returnIndices ?? false;
+  }
+
+  abstract override forward(x: Tensor): WithIndices<I>;
+
+  override extraRepr(): string {
+    return `outputSize=${this.outputSize}`;
+  }
+}
+
 /** Largest values over windows that tile [N, C, L], as torch.nn.AdaptiveMaxPool1d. */
-export class AdaptiveMaxPool1d extends AdaptivePool {
+export class AdaptiveMaxPool1d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
-  override forward(x: Tensor): Tensor {
-    return adaptiveMaxPool1d(x, this.outputSize);
+  override forward(x: Tensor): WithIndices<I> {
+    const { outputSize, returnIndices } = this;
+    const found = returnIndices ? adaptiveMaxPool1d(x, outputSize, true) : adaptiveMaxPool1d(x, outputSize);
+    return found as WithIndices<I>;
   }
 }
 
 /** Largest values over windows that tile [N, C, H, W], as torch.nn.AdaptiveMaxPool2d. */
-export class AdaptiveMaxPool2d extends AdaptivePool {
+export class AdaptiveMaxPool2d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
-  override forward(x: Tensor): Tensor {
-    return adaptiveMaxPool2d(x, this.outputSize);
+  override forward(x: Tensor): WithIndices<I> {
+    const { outputSize, returnIndices } = this;
+    const found = returnIndices ? adaptiveMaxPool2d(x, outputSize, true) : adaptiveMaxPool2d(x, outputSize);
+    return found as WithIndices<I>;
   }
 }
 
 /** Largest values over windows that tile [N, C, D, H, W], as torch.nn.AdaptiveMaxPool3d. */
-export class AdaptiveMaxPool3d extends AdaptivePool {
+export class AdaptiveMaxPool3d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
-  override forward(x: Tensor): Tensor {
-    return adaptiveMaxPool3d(x, this.outputSize);
+  override forward(x: Tensor): WithIndices<I> {
+    const { outputSize, returnIndices } = this;
+    const found = returnIndices ? adaptiveMaxPool3d(x, outputSize, true) : adaptiveMaxPool3d(x, outputSize);
+    return found as WithIndices<I>;
   }
 }

@@ -12,6 +12,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import { type Placement, placementOf } from "./placement.ts";
 import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, type States } from "./gates.ts";
 
 /** Sizes of recurrent layers and cells. */
@@ -23,7 +24,7 @@ export interface RecurrentSizes {
 }
 
 /** Options of recurrent layers. */
-export interface RecurrentOptions {
+export interface RecurrentOptions extends Placement {
   /** How many layers are stacked; 1 unless given. */
   readonly numLayers?: number;
   /** Whether there are biases; true unless given. */
@@ -44,12 +45,21 @@ export interface ElmanOptions extends RecurrentOptions {
 
 const GATED = {
   required: ["inputSize", "hiddenSize"],
-  positional: ["numLayers", "bias", "batchFirst", "dropout", "bidirectional"],
+  positional: ["numLayers", "bias", "batchFirst", "dropout", "bidirectional", "device", "dtype"],
 } as const;
 
 const ELMAN = {
   required: ["inputSize", "hiddenSize"],
-  positional: ["numLayers", "nonlinearity", "bias", "batchFirst", "dropout", "bidirectional"],
+  positional: [
+    "numLayers",
+    "nonlinearity",
+    "bias",
+    "batchFirst",
+    "dropout",
+    "bidirectional",
+    "device",
+    "dtype",
+  ],
 } as const;
 
 type GatedArguments = Arguments<RecurrentSizes, RecurrentOptions, typeof GATED>;
@@ -88,7 +98,7 @@ abstract class Recurrent extends Module {
     this.bidirectional = options.bidirectional ?? false;
     const rows = gates.count * this.hiddenSize, bound = 1 / Math.sqrt(this.hiddenSize);
     const add = (name: string, shape: readonly number[]) => {
-      const parameter = new Parameter(empty([...shape]));
+      const parameter = new Parameter(empty([...shape], placementOf(options)));
       uniform_(parameter, -bound, bound);
       this.registerParameter(name, parameter);
     };
@@ -255,7 +265,7 @@ abstract class Cell extends Module {
     this.hiddenSize = hiddenSize;
     const rows = gates.count * hiddenSize, bound = 1 / Math.sqrt(hiddenSize);
     const filled = (...shape: number[]) => {
-      const parameter = new Parameter(empty(shape));
+      const parameter = new Parameter(empty(shape, placementOf(options)));
       uniform_(parameter, -bound, bound);
       return parameter;
     };
@@ -274,7 +284,7 @@ abstract class Cell extends Module {
 }
 
 /** Options of cells. */
-export interface CellOptions {
+export interface CellOptions extends Placement {
   /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
 }
@@ -285,10 +295,10 @@ export interface ElmanCellOptions extends CellOptions {
   readonly nonlinearity?: Nonlinearity;
 }
 
-const CELL = { required: ["inputSize", "hiddenSize"], positional: ["bias"] } as const;
+const CELL = { required: ["inputSize", "hiddenSize"], positional: ["bias", "device", "dtype"] } as const;
 const ELMAN_CELL = {
   required: ["inputSize", "hiddenSize"],
-  positional: ["bias", "nonlinearity"],
+  positional: ["bias", "nonlinearity", "device", "dtype"],
 } as const;
 
 type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;

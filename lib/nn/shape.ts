@@ -1,6 +1,7 @@
 /** Layers that move elements to other shapes, or between resolutions. */
 import {
   channelShuffle,
+  col2im,
   im2col,
   interpolate,
   pixelShuffle,
@@ -147,6 +148,35 @@ export class Unfold extends Module {
   }
 }
 
+interface Folded extends Kernel {
+  readonly outputSize: Sizes;
+}
+
+const FOLD = {
+  required: ["outputSize", "kernelSize"],
+  positional: ["dilation", "padding", "stride"],
+} as const;
+
+/** Columns of windows [N, C·size, windows] added up to images [N, C, ...outputSize], as torch.nn.Fold. */
+export class Fold extends Module {
+  readonly outputSize: Sizes;
+  readonly kernelSize: Sizes;
+  readonly options: UnfoldOptions;
+
+  constructor(...given: Arguments<Folded, UnfoldOptions, typeof FOLD>) {
+    super();
+    const { outputSize, kernelSize, ...options } = argumentsOf<Folded, UnfoldOptions>("Fold", FOLD, given);
+    this.outputSize = outputSize;
+    this.kernelSize = kernelSize;
+    this.options = options;
+  }
+
+  override forward(x: Tensor): Tensor {
+    const { dilation = 1, padding = 0, stride = 1 } = this.options;
+    return col2im(x, this.outputSize, this.kernelSize, dilation, padding, stride);
+  }
+}
+
 /** Options of Upsample. */
 export interface UpsampleOptions {
   /** The sizes of the result. */
@@ -157,7 +187,10 @@ export interface UpsampleOptions {
   readonly mode?: "nearest" | "linear" | "bilinear" | "bicubic" | "trilinear";
   /** Whether the corners of input and output are the same points. */
   readonly alignCorners?: boolean | null;
+  readonly recomputeScaleFactor?: boolean | null;
 }
+
+const UPSAMPLE = ["size", "scaleFactor", "mode", "alignCorners", "recomputeScaleFactor"] as const;
 
 /** Another resolution, given by size or by factor. */
 export class Upsample extends Module {
@@ -165,15 +198,38 @@ export class Upsample extends Module {
   readonly options: UpsampleOptions;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: Trailing<UpsampleOptions, ["size", "scaleFactor", "mode", "alignCorners"]>) {
+  constructor(...given: Trailing<UpsampleOptions, typeof UPSAMPLE>) {
     super();
-    const names = ["size", "scaleFactor", "mode", "alignCorners"] as const;
-    this.options = trailing<UpsampleOptions>("Upsample", names, given);
+    this.options = trailing<UpsampleOptions>(new.target.name, UPSAMPLE, given);
   }
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { size = null, scaleFactor = null, mode = "nearest", alignCorners = null } = this.options;
-    return interpolate(x, size, scaleFactor, mode, alignCorners);
+    return interpolate(x, size, scaleFactor, mode, alignCorners, this.options.recomputeScaleFactor ?? null);
+  }
+}
+
+interface ResolutionOptions {
+  readonly size?: Sizes | null;
+  readonly scaleFactor?: Sizes | null;
+}
+
+type Resolution = Trailing<ResolutionOptions, ["size", "scaleFactor"]>;
+
+/** Another resolution by nearest pixels of [N, C, H, W], as torch.nn.UpsamplingNearest2d. */
+export class UpsamplingNearest2d extends Upsample {
+  constructor(...given: Resolution) {
+    const names = ["size", "scaleFactor"] as const;
+    super({ ...trailing<ResolutionOptions>("UpsamplingNearest2d", names, given), mode: "nearest" });
+  }
+}
+
+/** Another resolution by bilinear weights between aligned corners of [N, C, H, W], as torch.nn.UpsamplingBilinear2d. */
+export class UpsamplingBilinear2d extends Upsample {
+  constructor(...given: Resolution) {
+    const names = ["size", "scaleFactor"] as const;
+    const options = trailing<ResolutionOptions>("UpsamplingBilinear2d", names, given);
+    super({ ...options, mode: "bilinear", alignCorners: true });
   }
 }

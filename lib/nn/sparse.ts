@@ -1,20 +1,29 @@
-/** Look-up tables. */
+/** Look-up tables: rows at integers, and their sums, means and maxima in bags. */
 import { DynError } from "../base/errors.ts";
-import { empty } from "../tensor/generated_functions.ts";
-import { embedding } from "../tensor/generated_functions.ts";
+import { embedding, embeddingBag, empty, where, zeros } from "../tensor/generated_functions.ts";
+import { vectorNorm } from "../tensor/generated_linalg.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { normal_ } from "./init.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import type { Placement } from "./placement.ts";
 
-/** Options of an embedding. */
-export interface EmbeddingOptions {
-  /** The row that is not trained. */
+/** Options that tables have in common. */
+interface TableOptions {
+  /** The row that is not trained, or does not count. */
   readonly paddingIdx?: number | null;
+  /** Rows that are read are first scaled in place so that their norms are at most this. */
+  readonly maxNorm?: number | null;
+  /** The order of those norms. */
+  readonly normType?: number;
   /** Whether a row's gradient is divided by how often it was read. */
   readonly scaleGradByFreq?: boolean;
+}
+
+/** Options of an embedding. */
+export interface EmbeddingOptions extends TableOptions, Placement {
 }
 
 /** Sizes of an embedding. */
@@ -23,24 +32,33 @@ export interface EmbeddingSizes {
   readonly embeddingDim: number;
 }
 
-const EMBEDDING = {
-  required: ["numEmbeddings", "embeddingDim"],
-  positional: ["paddingIdx"],
-  named: ["scaleGradByFreq"],
-} as const;
+/** Scales the rows that indices name to norms of at most `maxNorm`, in place. */
+function renormalize(
+  weight: Tensor,
+  indices: Tensor,
+  { maxNorm, normType }: { maxNorm: number; normType: number },
+): void {
+  noGrad(() => {
+    const read = zeros([weight.shape[0] ?? 0], { dtype: "bool", device: weight.device });
+    const used = read.indexFill(0, indices.reshape(-1).to("int64"), true);
+    const norms = vectorNorm(weight, normType, 1), large = used.logicalAnd(norms.gt(maxNorm));
+    weight.mul_(where(large, norms.add(1e-7).reciprocal().mul(maxNorm), 1).to(weight.dtype).unsqueeze(1));
+  });
+}
 
-/** Integer indices of any shape [...] → [..., embeddingDim], as torch.nn.Embedding. */
-export class Embedding extends Module {
+/** A table of rows that are trained. */
+abstract class Table extends Module {
   readonly numEmbeddings: number;
   readonly embeddingDim: number;
   readonly paddingIdx: number | null;
+  readonly maxNorm: number | null;
+  readonly normType: number;
   readonly scaleGradByFreq: boolean;
   /** [numEmbeddings, embeddingDim] */
   weight: Parameter;
 
-  constructor(...given: Arguments<EmbeddingSizes, EmbeddingOptions, typeof EMBEDDING>) {
+  constructor(options: EmbeddingSizes & EmbeddingOptions) {
     super();
-    const options = argumentsOf<EmbeddingSizes, EmbeddingOptions>("Embedding", EMBEDDING, given);
     const { numEmbeddings, embeddingDim, paddingIdx = null } = options;
     this.numEmbeddings = numEmbeddings;
     this.embeddingDim = embeddingDim;
@@ -50,18 +68,127 @@ export class Embedding extends Module {
       );
     }
     this.paddingIdx = paddingIdx !== null && paddingIdx < 0 ? paddingIdx + numEmbeddings : paddingIdx;
+    this.maxNorm = options.maxNorm ?? null;
+    this.normType = options.normType ?? 2;
     this.scaleGradByFreq = options.scaleGradByFreq ?? false;
-    this.weight = new Parameter(empty([numEmbeddings, embeddingDim]));
+    const place = { dtype: options.dtype, device: options.device };
+    this.weight = new Parameter(empty([numEmbeddings, embeddingDim], place));
+    this.resetParameters();
+  }
+
+  resetParameters(): void {
     normal_(this.weight);
     const padding = this.paddingIdx;
     if (padding !== null) noGrad(() => this.weight.select(0, padding).zero_());
   }
 
-  override forward(indices: Tensor): Tensor {
-    return embedding(indices, this.weight, this.paddingIdx, null, 2, this.scaleGradByFreq);
+  /** What is looked up in, with its rows scaled where they must be. */
+  protected table(indices: Tensor): Tensor {
+    const { weight, maxNorm, normType } = this;
+    if (maxNorm !== null) renormalize(weight, indices, { maxNorm, normType });
+    return weight;
+  }
+
+  /** Takes rows that are there, trained further unless they are frozen. */
+  protected adopt(rows: Tensor, freeze: boolean): this {
+    this.weight = new Parameter(rows.detach(), !freeze);
+    return this;
   }
 
   override extraRepr(): string {
-    return `${this.numEmbeddings}, ${this.embeddingDim}`;
+    const padding = this.paddingIdx === null ? "" : `, paddingIdx=${this.paddingIdx}`;
+    return `${this.numEmbeddings}, ${this.embeddingDim}${padding}`;
+  }
+}
+
+/** The sizes of rows that are there. Throws DynError for what is no table. */
+function sizesOf(rows: Tensor): EmbeddingSizes {
+  const [numEmbeddings, embeddingDim] = rows.shape;
+  if (numEmbeddings === undefined || embeddingDim === undefined || rows.ndim !== 2) {
+    throw new DynError(`Expected a table of 2 dimensions but found shape [${rows.shape}]`);
+  }
+  return { numEmbeddings, embeddingDim };
+}
+
+const EMBEDDING = {
+  required: ["numEmbeddings", "embeddingDim"],
+  positional: ["paddingIdx", "maxNorm", "normType", "scaleGradByFreq"],
+  named: ["device", "dtype"],
+} as const;
+
+/** Options of tables that are there. */
+export interface PretrainedOptions extends TableOptions {
+  /** Whether the rows are not trained; true unless given. */
+  readonly freeze?: boolean;
+}
+
+/** Integer indices of any shape [...] → [..., embeddingDim], as torch.nn.Embedding. */
+export class Embedding extends Table {
+  constructor(...given: Arguments<EmbeddingSizes, EmbeddingOptions, typeof EMBEDDING>) {
+    super(argumentsOf<EmbeddingSizes, EmbeddingOptions>("Embedding", EMBEDDING, given));
+  }
+
+  /** A layer over rows [numEmbeddings, embeddingDim], whose memory it shares. */
+  static fromPretrained(rows: Tensor, { freeze = true, ...options }: PretrainedOptions = {}): Embedding {
+    return new Embedding({ ...sizesOf(rows), ...options }).adopt(rows, freeze);
+  }
+
+  override forward(indices: Tensor): Tensor {
+    return embedding(indices, this.table(indices), this.paddingIdx, null, 2, this.scaleGradByFreq);
+  }
+}
+
+/** Options of bags of embeddings. */
+export interface EmbeddingBagOptions extends EmbeddingOptions {
+  /** What becomes of the rows of a bag; "mean" unless given. */
+  readonly mode?: "sum" | "mean" | "max";
+  /** Whether offsets name the end of the last bag too. */
+  readonly includeLastOffset?: boolean;
+}
+
+const BAG = {
+  required: ["numEmbeddings", "embeddingDim"],
+  positional: ["maxNorm", "normType", "scaleGradByFreq", "mode"],
+  named: ["includeLastOffset", "paddingIdx", "device", "dtype"],
+} as const;
+
+/** Sums, means or maxima of rows: [bags, length], or a vector and where bags start → [bags, embeddingDim]. */
+export class EmbeddingBag extends Table {
+  readonly mode: "sum" | "mean" | "max";
+  readonly includeLastOffset: boolean;
+
+  constructor(...given: Arguments<EmbeddingSizes, EmbeddingBagOptions, typeof BAG>) {
+    const options = argumentsOf<EmbeddingSizes, EmbeddingBagOptions>("EmbeddingBag", BAG, given);
+    super(options);
+    this.mode = options.mode ?? "mean";
+    this.includeLastOffset = options.includeLastOffset ?? false;
+  }
+
+  /** A layer over rows [numEmbeddings, embeddingDim], whose memory it shares. */
+  static fromPretrained(
+    rows: Tensor,
+    { freeze = true, ...options }:
+      & PretrainedOptions
+      & Pick<EmbeddingBagOptions, "mode" | "includeLastOffset"> = {},
+  ): EmbeddingBag {
+    return new EmbeddingBag({ ...sizesOf(rows), ...options }).adopt(rows, freeze);
+  }
+
+  override forward(
+    indices: Tensor,
+    offsets: Tensor | null = null,
+    perSampleWeights: Tensor | null = null,
+  ): Tensor {
+    return embeddingBag(indices, this.table(indices), offsets, {
+      scaleGradByFreq: this.scaleGradByFreq,
+      mode: this.mode,
+      perSampleWeights,
+      includeLastOffset: this.includeLastOffset,
+      paddingIdx: this.paddingIdx,
+    });
+  }
+
+  override extraRepr(): string {
+    return `${super.extraRepr()}, mode=${this.mode}`;
   }
 }

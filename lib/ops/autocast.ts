@@ -22,6 +22,7 @@ const LISTS: Readonly<Record<Policy, readonly OpName[]>> = {
     "conv3d",
     "convTranspose1d",
     "convTranspose2d",
+    "convTranspose3d",
     "bmm",
     "mm",
     "vecdot",

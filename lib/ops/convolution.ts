@@ -1,7 +1,7 @@
 /**
  * Convolutions. Input: activations [batch?, channels, …] and weights; output: activations. Invariant: one and two
- * dimensions go to the runtime library, three to plain loops; transposed convolutions are the input gradients of
- * convolutions, and all gradients are convolutions again.
+ * dimensions go to the runtime library, three to plain loops; all gradients are
+ * convolutions again.
  */
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, mul, print, sub } from "../sym/expr.ts";
@@ -18,7 +18,7 @@ const FUNCTIONAL = { method: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
 
 /** The geometry of a convolution over any number of spatial dimensions. */
-interface Geometry {
+export interface Geometry {
   readonly stride: readonly number[];
   readonly padding: readonly number[];
   readonly dilation: readonly number[];
@@ -236,7 +236,7 @@ function paddingOf(
 }
 
 /** Checks a user's call and fills in what was given once for all dimensions. */
-function settle(
+export function settle(
   name: string,
   args: {
     readonly input: TensorLike;
@@ -273,7 +273,7 @@ function settle(
   return { geometry, extra, batched: input.shape.length === rank + 2 };
 }
 
-function checkBias(bias: TensorMeta | null, features: Dim): void {
+export function checkBias(bias: TensorMeta | null, features: Dim): void {
   if (bias && (bias.shape.length !== 1 || !isEqual(bias.shape[0] ?? 1, features))) {
     throw new DynError(`Expected a bias of shape [${print(features)}] but found ${shapeText(bias.shape)}`);
   }
@@ -350,7 +350,7 @@ function convolve<T extends TensorLike>(
 }
 
 /** One dimension as two, the first of size 1. */
-const raise = (g: Geometry): [number[], number[], number[]] => [
+export const raise = (g: Geometry): [number[], number[], number[]] => [
   [1, ...g.stride],
   [0, ...g.padding],
   [1, ...g.dilation],
@@ -383,98 +383,6 @@ function convolve3d<T extends TensorLike>(
   return bias ? o.add(result, o.reshape(bias, [features, 1, 1, 1])) : result;
 }
 
-/** convTranspose1d and convTranspose2d. */
-function convTransposeOf(rank: 1 | 2, samples: readonly Sample[]) {
-  const name = `convTranspose${rank}d`;
-  return defineOp({
-    name,
-    doc: `The transposed convolution over ${rank} dimension(s), as \`nn.functional.conv_transpose${rank}d\`.`,
-    params: {
-      input: required("tensor"),
-      weight: required("tensor"),
-      bias: nullable("tensor"),
-      stride: optional("intOrInts", 1),
-      padding: optional("intOrInts", 0),
-      outputPadding: optional("intOrInts", 0),
-      groups: optional("int", 1),
-      dilation: optional("intOrInts", 1),
-    },
-    exposure: FUNCTIONAL,
-    infer(args) {
-      const { geometry, batched } = settle(name, args, rank);
-      const { input, weight, bias } = args;
-      const features = mul(weight.shape[1] ?? 1, geometry.groups);
-      checkBias(bias, features);
-      const channels = input.shape[batched ? 1 : 0] ?? 1;
-      if (!isEqual(channels, weight.shape[0] ?? 1)) {
-        throw new DynError(
-          `Expected an input of ${print(weight.shape[0] ?? 1)} channels but found ${shapeText(input.shape)}`,
-        );
-      }
-      const spatial = transposedSizes(args, geometry, rank);
-      const batch = batched ? [input.shape[0] ?? 1] : [];
-      return contiguousMeta([...batch, features, ...spatial], input.dtype, input.device);
-    },
-    implementation: {
-      kind: "composite",
-      compose(o, args) {
-        const { geometry: g, batched } = settle(name, args, rank);
-        const { weight, bias } = args;
-        const input = batched ? args.input : o.unsqueeze(args.input, 0);
-        const spatial = transposedSizes(args, g, rank);
-        const features = mul(weight.shape[1] ?? 1, g.groups), batch = input.shape[0] ?? 1;
-        let out: typeof input;
-        if (rank === 1) {
-          const [stride, padding, dilation] = raise(g);
-          out = o.squeeze(
-            o.convolutionBackwardInput(
-              o.unsqueeze(input, 2),
-              o.unsqueeze(weight, 2),
-              [batch, features, 1, ...spatial],
-              stride,
-              padding,
-              dilation,
-              g.groups,
-            ),
-            2,
-          );
-        } else {
-          const sizes = [batch, features, ...spatial];
-          out = o.convolutionBackwardInput(input, weight, sizes, g.stride, g.padding, g.dilation, g.groups);
-        }
-        if (bias) out = o.add(out, o.reshape(bias, [features, ...spatial.map(() => 1)]));
-        return batched ? out : o.squeeze(out, 0);
-      },
-    },
-    gradient: { kind: "composite" },
-    samples,
-  });
-}
-
-function transposedSizes(
-  args: {
-    readonly input: TensorLike;
-    readonly weight: TensorLike;
-    readonly outputPadding: number | readonly number[];
-  },
-  g: Geometry,
-  rank: number,
-): Dim[] {
-  const extra = spread(args.outputPadding, rank, "outputPadding");
-  return args.input.shape.slice(-rank).map((size, d) => {
-    const stride = g.stride[d] ?? 1, dilation = g.dilation[d] ?? 1, more = extra[d] ?? 0;
-    if (more >= Math.max(stride, dilation)) {
-      throw new DynError(`Expected outputPadding below stride or dilation but found ${more}`);
-    }
-    const grown = add(mul(sub(size, 1), stride), mul(sub(args.weight.shape[d + 2] ?? 1, 1), dilation));
-    const made = add(grown, 1 + more - 2 * (g.padding[d] ?? 0));
-    if (typeof made === "number" && made < 1) {
-      throw new DynError(`Expected an output with elements but its dimension ${d - rank} would have ${made}`);
-    }
-    return made;
-  });
-}
-
 export const convolutions = {
   convolution,
   convolutionBackwardInput,
@@ -488,10 +396,5 @@ export const convolutions = {
   conv3d: convOf(3, [{
     args: [t(1, 2, 4, 4, 4), t(3, 2, 2, 3, 3), t(3)],
     options: { padding: 1, stride: [2, 1, 1] },
-  }]),
-  convTranspose1d: convTransposeOf(1, [{ args: [t(2, 3, 4), t(3, 2, 3), t(2)], options: { stride: 2 } }]),
-  convTranspose2d: convTransposeOf(2, [{
-    args: [t(2, 3, 4, 4), t(3, 2, 3, 3)],
-    options: { stride: 2, padding: 1, outputPadding: 1 },
   }]),
 } as const;

@@ -566,6 +566,7 @@ export type OpName =
   | "conv3d"
   | "convTranspose1d"
   | "convTranspose2d"
+  | "convTranspose3d"
   | "adaptiveSum"
   | "adaptiveSumBackward"
   | "windowLengths"
@@ -2912,6 +2913,22 @@ export interface ConvTranspose1dOptions<T> {
 
 /** Arguments of convTranspose2d by name. */
 export interface ConvTranspose2dOptions<T> {
+  /** As PyTorch's `bias`; may be left out. */
+  readonly bias?: T | null | undefined;
+  /** As PyTorch's `stride`; 1 unless given. */
+  readonly stride?: number | readonly number[] | undefined;
+  /** As PyTorch's `padding`; 0 unless given. */
+  readonly padding?: number | readonly number[] | undefined;
+  /** As PyTorch's `output_padding`; 0 unless given. */
+  readonly outputPadding?: number | readonly number[] | undefined;
+  /** As PyTorch's `groups`; 1 unless given. */
+  readonly groups?: number | undefined;
+  /** As PyTorch's `dilation`; 1 unless given. */
+  readonly dilation?: number | readonly number[] | undefined;
+}
+
+/** Arguments of convTranspose3d by name. */
+export interface ConvTranspose3dOptions<T> {
   /** As PyTorch's `bias`; may be left out. */
   readonly bias?: T | null | undefined;
   /** As PyTorch's `stride`; 1 unless given. */
@@ -5957,6 +5974,18 @@ export interface OpApi<T extends TensorLike> {
     groups?: number | ConvTranspose2dOptions<T>,
     dilation?: number | readonly number[] | ConvTranspose2dOptions<T>,
     options?: ConvTranspose2dOptions<T>,
+  ): T;
+  /** The transposed convolution over 3 dimension(s), as `nn.functional.conv_transpose3d`. */
+  convTranspose3d(
+    input: T,
+    weight: T,
+    bias?: T | null | ConvTranspose3dOptions<T>,
+    stride?: number | readonly number[] | ConvTranspose3dOptions<T>,
+    padding?: number | readonly number[] | ConvTranspose3dOptions<T>,
+    outputPadding?: number | readonly number[] | ConvTranspose3dOptions<T>,
+    groups?: number | ConvTranspose3dOptions<T>,
+    dilation?: number | readonly number[] | ConvTranspose3dOptions<T>,
+    options?: ConvTranspose3dOptions<T>,
   ): T;
   /** Sums of the `count` windows that cover a dimension. */
   adaptiveSum(self: T, dim: number, count: number): T;

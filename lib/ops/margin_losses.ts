@@ -231,7 +231,7 @@ const tripletMarginLoss = defineWideOp({
     reduce: nullable("bool"),
     reduction: reductionParam,
   },
-  exposure: { ...FUNCTIONAL, aliases: ["tripletMarginWithDistanceLoss"] },
+  exposure: FUNCTIONAL,
   infer({ anchor, positive, negative, margin, reduction }) {
     const rank = anchor.shape.length;
     if (positive.shape.length !== rank || negative.shape.length !== rank) {

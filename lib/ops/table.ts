@@ -61,6 +61,7 @@ import { reductions } from "./reductions.ts";
 import { scatterViews } from "./scatter_views.ts";
 import { rectifiers } from "./rectifiers.ts";
 import { softmaxes } from "./softmax.ts";
+import { transposedConvolutions } from "./transposed_convolution.ts";
 import { transfer } from "./transfer.ts";
 import { unaryOps } from "./unary.ts";
 import { viewCopies } from "./view_copies.ts";
@@ -122,6 +123,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...nativeNormalizations,
   ...matrix,
   ...convolutions,
+  ...transposedConvolutions,
   ...adaptivePooling,
   ...softmaxes,
   ...normalizations,

@@ -88,6 +88,7 @@ export {
   conv3d,
   convTranspose1d,
   convTranspose2d,
+  convTranspose3d,
   copysign,
   corrcoef,
   cos,

@@ -65,6 +65,7 @@ import type {
   ConvolutionOptions,
   ConvTranspose1dOptions,
   ConvTranspose2dOptions,
+  ConvTranspose3dOptions,
   CopyOptions,
   CosineEmbeddingLossOptions,
   CosineSimilarityOptions,
@@ -2764,20 +2765,6 @@ export const tripletMarginLoss: (
   reduction?: "none" | "mean" | "sum" | TripletMarginLossOptions,
   options?: TripletMarginLossOptions,
 ) => Tensor = ops.tripletMarginLoss;
-/** max(0, d(anchor, positive) − d(anchor, negative) + margin), as `nn.functional.triplet_margin_loss`. */
-export const tripletMarginWithDistanceLoss: (
-  anchor: Tensor,
-  positive: Tensor,
-  negative: Tensor,
-  margin?: number | TripletMarginLossOptions,
-  p?: number | TripletMarginLossOptions,
-  eps?: number | TripletMarginLossOptions,
-  swap?: boolean | TripletMarginLossOptions,
-  sizeAverage?: boolean | null | TripletMarginLossOptions,
-  reduce?: boolean | null | TripletMarginLossOptions,
-  reduction?: "none" | "mean" | "sum" | TripletMarginLossOptions,
-  options?: TripletMarginLossOptions,
-) => Tensor = ops.tripletMarginLoss;
 /**
  * The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as
  * `nn.functional.multi_margin_loss`.
@@ -3539,6 +3526,18 @@ export const convTranspose2d: (
   dilation?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
   options?: ConvTranspose2dOptions<Tensor>,
 ) => Tensor = ops.convTranspose2d;
+/** The transposed convolution over 3 dimension(s), as `nn.functional.conv_transpose3d`. */
+export const convTranspose3d: (
+  input: Tensor,
+  weight: Tensor,
+  bias?: Tensor | null | ConvTranspose3dOptions<Tensor>,
+  stride?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  padding?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  outputPadding?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  groups?: number | ConvTranspose3dOptions<Tensor>,
+  dilation?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  options?: ConvTranspose3dOptions<Tensor>,
+) => Tensor = ops.convTranspose3d;
 /** Sums of the `count` windows that cover a dimension. */
 export const adaptiveSum: (self: Tensor, dim: number, count: number) => Tensor = ops.adaptiveSum;
 /** Gradients of windows given to each of their elements along a dimension of `size`. */

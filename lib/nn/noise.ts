@@ -1,0 +1,50 @@
+/** Layers that draw random numbers while training, besides dropout: for networks of SELU, and leaks of random slope. */
+import { alphaDropout, featureAlphaDropout, rrelu } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
+import { RandomZeros } from "./dropout.ts";
+import type { InplaceOptions } from "./inplace.ts";
+import { Module } from "./module.ts";
+
+/** Elements set to where SELU saturates, all moved to keep mean and variance, as torch.nn.AlphaDropout. */
+export class AlphaDropout extends RandomZeros {
+  override forward(x: Tensor): Tensor {
+    return alphaDropout(x, this.p, this.training, this.inplace);
+  }
+}
+
+/** As AlphaDropout, of whole channels [N, C, ...], as torch.nn.FeatureAlphaDropout. */
+export class FeatureAlphaDropout extends RandomZeros {
+  override forward(x: Tensor): Tensor {
+    return featureAlphaDropout(x, this.p, this.training, this.inplace);
+  }
+}
+
+/** Bounds of RReLU's slopes. */
+export interface RReLUOptions extends InplaceOptions {
+  readonly lower?: number;
+  readonly upper?: number;
+}
+
+/** x where positive, else x times a slope that is random in [lower, upper) while training, as torch.nn.RReLU. */
+export class RReLU extends Module {
+  readonly lower: number;
+  readonly upper: number;
+  readonly inplace: boolean;
+
+  constructor(...given: Trailing<RReLUOptions, ["lower", "upper", "inplace"]>) {
+    super();
+    const options = trailing<RReLUOptions>("RReLU", ["lower", "upper", "inplace"], given);
+    this.lower = options.lower ?? 1 / 8;
+    this.upper = options.upper ?? 1 / 3;
+    this.inplace = options.inplace ?? false;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return rrelu(x, this.lower, this.upper, this.training, this.inplace);
+  }
+
+  override extraRepr(): string {
+    return `lower=${this.lower}, upper=${this.upper}${this.inplace ? ", inplace=true" : ""}`;
+  }
+}

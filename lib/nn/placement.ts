@@ -1,0 +1,13 @@
+/** Where a layer's parameters and buffers are made. */
+import type { DType } from "../base/dtype.ts";
+
+/** Options that all layers with parameters have; the default device and type unless given. */
+export interface Placement {
+  readonly device?: string | undefined;
+  readonly dtype?: DType | undefined;
+}
+
+/** The placement among a layer's options. */
+export function placementOf({ device, dtype }: Placement): Placement {
+  return { device, dtype };
+}

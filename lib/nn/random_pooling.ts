@@ -1,0 +1,176 @@
+/**
+ * Pooling layers besides maxima and means of even windows: power means, maxima at random places, and the way back from
+ * maxima. Input: [N, C, ...], or [C, ...] without a batch.
+ */
+import {
+  fractionalMaxPool2d,
+  fractionalMaxPool3d,
+  lpPool1d,
+  lpPool2d,
+  lpPool3d,
+  maxUnpool1d,
+  maxUnpool2d,
+  maxUnpool3d,
+} from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { Module } from "./module.ts";
+import type { Sizes, WithIndices } from "./pooling.ts";
+
+interface PowerWindow {
+  readonly normType: number;
+  readonly kernelSize: Sizes;
+}
+
+/** Options of power means. */
+export interface LPPoolOptions {
+  readonly stride?: Sizes | null;
+  readonly ceilMode?: boolean;
+}
+
+const POWERS = { required: ["normType", "kernelSize"], positional: ["stride", "ceilMode"] } as const;
+
+abstract class LPPool extends Module {
+  readonly normType: number;
+  readonly kernelSize: Sizes;
+  readonly stride: Sizes | null;
+  readonly ceilMode: boolean;
+
+  constructor(...given: Arguments<PowerWindow, LPPoolOptions, typeof POWERS>) {
+    super();
+    const options = argumentsOf<PowerWindow, LPPoolOptions>(new.target.name, POWERS, given);
+    this.normType = options.normType;
+    this.kernelSize = options.kernelSize;
+    this.stride = options.stride ?? null;
+    this.ceilMode = options.ceilMode ?? false;
+  }
+
+  override extraRepr(): string {
+    const { normType, kernelSize, stride, ceilMode } = this;
+    return `normType=${normType}, kernelSize=${kernelSize}, stride=${stride}, ceilMode=${ceilMode}`;
+  }
+}
+
+/** (Σ xᵖ)^(1/p) of each window of [N, C, L], as torch.nn.LPPool1d. */
+export class LPPool1d extends LPPool {
+  override forward(x: Tensor): Tensor {
+    return lpPool1d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
+  }
+}
+
+/** (Σ xᵖ)^(1/p) of each window of [N, C, H, W], as torch.nn.LPPool2d. */
+export class LPPool2d extends LPPool {
+  override forward(x: Tensor): Tensor {
+    return lpPool2d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
+  }
+}
+
+/** (Σ xᵖ)^(1/p) of each window of [N, C, D, H, W], as torch.nn.LPPool3d. */
+export class LPPool3d extends LPPool {
+  override forward(x: Tensor): Tensor {
+    return lpPool3d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
+  }
+}
+
+interface Window {
+  readonly kernelSize: Sizes;
+}
+
+/** How many windows lie at random places: their number or their share of the input, one of the two. */
+export interface FractionalMaxPoolOptions {
+  readonly outputSize?: Sizes | null;
+  readonly outputRatio?: number | readonly number[] | null;
+  readonly returnIndices?: boolean;
+}
+
+const FRACTIONAL = {
+  required: ["kernelSize"],
+  positional: ["outputSize", "outputRatio", "returnIndices"],
+} as const;
+
+abstract class FractionalMaxPool<I extends boolean> extends Module {
+  readonly kernelSize: Sizes;
+  readonly outputSize: Sizes | null;
+  readonly outputRatio: number | readonly number[] | null;
+  readonly returnIndices: boolean;
+
+  constructor(...given: Arguments<Window, FractionalMaxPoolOptions, typeof FRACTIONAL>) {
+    super();
+    const options = argumentsOf<Window, FractionalMaxPoolOptions>(new.target.name, FRACTIONAL, given);
+    this.kernelSize = options.kernelSize;
+    this.outputSize = options.outputSize ?? null;
+    this.outputRatio = options.outputRatio ?? null;
+    this.returnIndices = options.returnIndices ?? false;
+  }
+
+  abstract override forward(x: Tensor): WithIndices<I>;
+}
+
+/** Maxima of windows at random places of [N, C, H, W] (Graham 2014), as torch.nn.FractionalMaxPool2d. */
+export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMaxPool<I> {
+  override forward(x: Tensor): WithIndices<I> {
+    const { kernelSize, outputSize, outputRatio, returnIndices } = this;
+    const found = returnIndices
+      ? fractionalMaxPool2d(x, kernelSize, outputSize, outputRatio, true)
+      : fractionalMaxPool2d(x, kernelSize, outputSize, outputRatio);
+    return found as WithIndices<I>;
+  }
+}
+
+/** Maxima of windows at random places of [N, C, D, H, W], as torch.nn.FractionalMaxPool3d. */
+export class FractionalMaxPool3d<I extends boolean = false> extends FractionalMaxPool<I> {
+  override forward(x: Tensor): WithIndices<I> {
+    const { kernelSize, outputSize, outputRatio, returnIndices } = this;
+    const found = returnIndices
+      ? fractionalMaxPool3d(x, kernelSize, outputSize, outputRatio, true)
+      : fractionalMaxPool3d(x, kernelSize, outputSize, outputRatio);
+    return found as WithIndices<I>;
+  }
+}
+
+/** Options of the way back from maxima. */
+export interface MaxUnpoolOptions {
+  readonly stride?: Sizes | null;
+  readonly padding?: Sizes;
+}
+
+const UNPOOLED = { required: ["kernelSize"], positional: ["stride", "padding"] } as const;
+
+abstract class MaxUnpool extends Module {
+  readonly kernelSize: Sizes;
+  readonly stride: Sizes | null;
+  readonly padding: Sizes;
+
+  constructor(...given: Arguments<Window, MaxUnpoolOptions, typeof UNPOOLED>) {
+    super();
+    const options = argumentsOf<Window, MaxUnpoolOptions>(new.target.name, UNPOOLED, given);
+    this.kernelSize = options.kernelSize;
+    this.stride = options.stride ?? null;
+    this.padding = options.padding ?? 0;
+  }
+
+  override extraRepr(): string {
+    return `kernelSize=${this.kernelSize}, stride=${this.stride ?? this.kernelSize}, padding=${this.padding}`;
+  }
+}
+
+/** Puts maxima of [N, C, L] back to where MaxPool1d found them, zeros elsewhere, as torch.nn.MaxUnpool1d. */
+export class MaxUnpool1d extends MaxUnpool {
+  override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
+    return maxUnpool1d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
+  }
+}
+
+/** Puts maxima of [N, C, H, W] back to where MaxPool2d found them, zeros elsewhere, as torch.nn.MaxUnpool2d. */
+export class MaxUnpool2d extends MaxUnpool {
+  override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
+    return maxUnpool2d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
+  }
+}
+
+/** Puts maxima of [N, C, D, H, W] back to where MaxPool3d found them, zeros elsewhere, as torch.nn.MaxUnpool3d. */
+export class MaxUnpool3d extends MaxUnpool {
+  override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
+    return maxUnpool3d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
+  }
+}

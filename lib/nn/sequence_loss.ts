@@ -1,0 +1,118 @@
+/** Losses of sequences and of linear layers, as modules: each calls the function of its name. */
+import { linearCrossEntropy } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { ctcLoss } from "./functional.ts";
+import { Linear } from "./linear.ts";
+import { type Reduction, WeightedLoss } from "./loss.ts";
+import { Module } from "./module.ts";
+import type { Placement } from "./placement.ts";
+
+/** Options of CTCLoss. */
+export interface CTCOptions {
+  readonly blank?: number;
+  readonly reduction?: Reduction;
+  /** Whether losses of targets that do not fit are 0 instead of infinite. */
+  readonly zeroInfinity?: boolean;
+}
+
+const CTC = ["blank", "reduction", "zeroInfinity"] as const;
+
+/** Minus the log-probability of targets over all alignments with blanks, as torch.nn.CTCLoss. */
+export class CTCLoss extends Module {
+  readonly options: CTCOptions;
+
+  constructor(...given: Trailing<CTCOptions, typeof CTC>) {
+    super();
+    this.options = trailing<CTCOptions>("CTCLoss", CTC, given);
+  }
+
+  override forward(
+    logProbs: Tensor,
+    targets: Tensor,
+    inputLengths: Tensor | readonly number[],
+    targetLengths: Tensor | readonly number[],
+  ): Tensor {
+    return ctcLoss(logProbs, targets, inputLengths, targetLengths, this.options);
+  }
+}
+
+/** Sizes of LinearCrossEntropyLoss. */
+export interface LinearCrossEntropySizes {
+  readonly inFeatures: number;
+  readonly numClasses: number;
+}
+
+/** Options of LinearCrossEntropyLoss. */
+export interface LinearCrossEntropyOptions extends Placement {
+  /** Sizes of a loss of several dimensions. */
+  readonly outFeatures?: readonly number[];
+  /** Whether the linear layer has one; false unless given. */
+  readonly bias?: boolean;
+  readonly reduction?: Reduction;
+  /** [C], a factor a class. */
+  readonly weight?: Tensor | null;
+  readonly ignoreIndex?: number | null;
+  readonly labelSmoothing?: number;
+}
+
+const LINEAR = {
+  required: ["inFeatures", "numClasses"],
+  positional: [],
+  named: [
+    "outFeatures",
+    "bias",
+    "device",
+    "dtype",
+    "reduction",
+    "weight",
+    "ignoreIndex",
+    "labelSmoothing",
+  ],
+} as const;
+
+/** A linear layer and the cross entropy of what it gives, as torch.nn.LinearCrossEntropyLoss. */
+export class LinearCrossEntropyLoss extends WeightedLoss {
+  readonly numClasses: number;
+  readonly outFeatures: readonly number[];
+  readonly reduction: Reduction;
+  readonly ignoreIndex: number | null;
+  readonly labelSmoothing: number;
+  readonly linear: Linear;
+
+  constructor(...given: Arguments<LinearCrossEntropySizes, LinearCrossEntropyOptions, typeof LINEAR>) {
+    const options = argumentsOf<LinearCrossEntropySizes, LinearCrossEntropyOptions>(
+      "LinearCrossEntropyLoss",
+      LINEAR,
+      given,
+    );
+    super(options.weight);
+    const { inFeatures, numClasses, outFeatures = [], bias = false, device, dtype } = options;
+    this.numClasses = numClasses;
+    this.outFeatures = outFeatures;
+    this.reduction = options.reduction ?? "mean";
+    this.ignoreIndex = options.ignoreIndex ?? null;
+    this.labelSmoothing = options.labelSmoothing ?? 0;
+    this.linear = new Linear(inFeatures, outFeatures.reduce((a, b) => a * b, numClasses), {
+      bias,
+      device,
+      dtype,
+    });
+  }
+
+  override forward(input: Tensor, target: Tensor): Tensor {
+    const { linear, numClasses, outFeatures, weight, reduction, ignoreIndex, labelSmoothing } = this;
+    const shape = [numClasses, ...outFeatures];
+    return linearCrossEntropy(input, linear.weight.reshape(...shape, linear.inFeatures), target, {
+      linearBias: linear.bias && linear.bias.reshape(...shape),
+      weight,
+      reduction,
+      ignoreIndex,
+      labelSmoothing,
+    });
+  }
+
+  override extraRepr(): string {
+    return `inFeatures=${this.linear.inFeatures}, numClasses=${this.numClasses}, outFeatures=[${this.outFeatures}]`;
+  }
+}
