@@ -44,7 +44,7 @@ const KNOWN: ReadonlyMap<string, string> = new Map([
 /** PyTorch's ops that are not there. */
 const MISSING: readonly string[] = ["polar"];
 
-const FILES = ["linalg", "nn.functional", "special", "torch"];
+const FILES = ["further", "linalg", "nn.functional", "special", "torch"];
 
 async function allSamples(): Promise<readonly OpSample[]> {
   const lists = await Promise.all(
