@@ -432,6 +432,7 @@ export class PReLU extends Module {
 
 /** Softmax over the channels of [N, C, H, W] or [C, H, W], as torch.nn.Softmax2d. */
 export class Softmax2d extends Module {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     if (x.ndim === 3 || x.ndim === 4) return softmax(x, -3);
     throw new DynError(`Expected an input of 3 or 4 dimensions but found shape [${x.shape}]`);

@@ -14,7 +14,9 @@ import type { Placement } from "./placement.ts";
 
 /** Sizes of AdaptiveLogSoftmaxWithLoss. */
 export interface AdaptiveSoftmaxSizes {
+  /** Features of the input. */
   readonly inFeatures: number;
+  /** How many classes there are. */
   readonly nClasses: number;
   /** The first class of each cluster of rare ones, ascending. */
   readonly cutoffs: readonly number[];
@@ -24,6 +26,7 @@ export interface AdaptiveSoftmaxSizes {
 export interface AdaptiveSoftmaxOptions extends Placement {
   /** How much narrower each cluster's projection is. */
   readonly divValue?: number;
+  /** Whether the head has one; false unless given. */
   readonly headBias?: boolean;
 }
 
@@ -40,15 +43,22 @@ export type AdaptiveResult = [output: Tensor, loss: Tensor] & {
 
 /** As torch.nn.AdaptiveLogSoftmaxWithLoss. */
 export class AdaptiveLogSoftmaxWithLoss extends Module {
+  /** Features of the input. */
   readonly inFeatures: number;
+  /** How many classes there are. */
   readonly nClasses: number;
   /** With the number of classes at the end. */
   readonly cutoffs: readonly number[];
+  /** How many classes the head knows itself. */
   readonly shortlistSize: number;
+  /** How many clusters of rare classes there are. */
   readonly nClusters: number;
+  /** Scores of frequent classes and of clusters. */
   readonly head: Linear;
+  /** Scores within each cluster. */
   readonly tail: ModuleList<Sequential>;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<AdaptiveSoftmaxSizes, AdaptiveSoftmaxOptions, typeof ADAPTIVE>) {
     super();
     const options = argumentsOf<AdaptiveSoftmaxSizes, AdaptiveSoftmaxOptions>(
@@ -80,6 +90,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
     }));
   }
 
+  /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): AdaptiveResult {
     const batched = input.ndim === 2, rows = batched ? input : input.unsqueeze(0);
     const wanted = batched ? target : target.unsqueeze(0);

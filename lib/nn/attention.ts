@@ -17,6 +17,7 @@ import type { Placement } from "./placement.ts";
 export interface MultiheadAttentionOptions extends Placement {
   /** Of attention weights, while training. */
   readonly dropout?: number;
+  /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
   /** Whether one more key and value are learned. */
   readonly addBiasKv?: boolean;
@@ -24,13 +25,17 @@ export interface MultiheadAttentionOptions extends Placement {
   readonly addZeroAttn?: boolean;
   /** Features of keys and of values; embedDim unless given. */
   readonly kdim?: number | null;
+  /** Features of values. */
   readonly vdim?: number | null;
+  /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst?: boolean;
 }
 
 /** Sizes of multi-head attention. */
 export interface AttentionSizes {
+  /** Features of queries and results. */
   readonly embedDim: number;
+  /** How many heads share them. */
   readonly numHeads: number;
 }
 
@@ -78,27 +83,40 @@ const KEYS: Readonly<Record<string, string>> = {
 
 /** Attention of several heads side by side, as torch.nn.MultiheadAttention. */
 export class MultiheadAttention extends Module {
+  /** Features of queries and results. */
   readonly embedDim: number;
+  /** How many heads share them. */
   readonly numHeads: number;
+  /** Features of keys. */
   readonly kdim: number;
+  /** Features of values. */
   readonly vdim: number;
+  /** The share that training drops. */
   readonly dropout: number;
+  /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst: boolean;
+  /** Whether a key and a value of zeros are added. */
   readonly addZeroAttn: boolean;
+  /** Features of each head. */
   readonly headDim: number;
   /** [3 · embedDim, embedDim]: of queries, keys and values; null where those have other sizes. */
   inProjWeight: Parameter | null = null;
   /** [embedDim, embedDim], [embedDim, kdim] and [embedDim, vdim], where keys or values have other sizes. */
   qProjWeight: Parameter | null = null;
+  /** [embedDim, kdim] */
   kProjWeight: Parameter | null = null;
+  /** [embedDim, vdim] */
   vProjWeight: Parameter | null = null;
   /** [3 · embedDim] */
   inProjBias: Parameter | null;
+  /** The projection of the joined heads. */
   readonly outProj: Linear;
   /** [1, 1, embedDim] */
   biasK: Parameter | null = null;
+  /** [1, 1, embedDim]: one more value. */
   biasV: Parameter | null = null;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<AttentionSizes, MultiheadAttentionOptions, typeof ATTENTION>) {
     super();
     const options = argumentsOf<AttentionSizes, MultiheadAttentionOptions>(
@@ -136,6 +154,7 @@ export class MultiheadAttention extends Module {
     this.resetParameters();
   }
 
+  /** Fills the parameters anew, as a new layer does. */
   resetParameters(): void {
     for (const weight of [this.inProjWeight, this.qProjWeight, this.kProjWeight, this.vProjWeight]) {
       if (weight) xavierUniform_(weight);
@@ -146,6 +165,7 @@ export class MultiheadAttention extends Module {
     if (this.biasV) xavierNormal_(this.biasV);
   }
 
+  /** The weights of the three projections. */
   private weights(): [Tensor, Tensor, Tensor] {
     const { inProjWeight, qProjWeight, kProjWeight, vProjWeight, embedDim } = this;
     if (qProjWeight && kProjWeight && vProjWeight) return [qProjWeight, kProjWeight, vProjWeight];
@@ -154,6 +174,7 @@ export class MultiheadAttention extends Module {
     return [part(0), part(1), part(2)];
   }
 
+  /** The output of the layer. */
   override forward(
     query: Tensor,
     key: Tensor,
@@ -185,6 +206,7 @@ export class MultiheadAttention extends Module {
     return [this.batchFirst ? mixed : mixed.transpose(0, 1), weights];
   }
 
+  /** What stands between the parentheses of its printed form. */
   override extraRepr(): string {
     return `${this.embedDim}, ${this.numHeads}`;
   }

@@ -116,10 +116,12 @@ export class TripletMarginLoss extends Module {
 
 /** The same of any distance, as torch.nn.TripletMarginWithDistanceLoss. */
 export class TripletMarginWithDistanceLoss extends Module {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: TripletDistanceOptions = {}) {
     super();
   }
 
+  /** The output of the layer. */
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
     return tripletMarginWithDistanceLoss(anchor, positive, negative, this.options);
   }
@@ -200,10 +202,12 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
 
 /** The mean over pairs of a wanted class and another of max(0, 1 − x[wanted] + x[other]); rows of targets end at −1. */
 export class MultiLabelMarginLoss extends Module {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: ReductionOptions = {}) {
     super();
   }
 
+  /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): Tensor {
     return multilabelMarginLoss(input, target, { reduction: this.options.reduction ?? "mean" });
   }

@@ -8,6 +8,7 @@ import { Module } from "./module.ts";
 
 /** Elements set to where SELU saturates, all moved to keep mean and variance, as torch.nn.AlphaDropout. */
 export class AlphaDropout extends RandomZeros {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return alphaDropout(x, this.p, this.training, this.inplace);
   }
@@ -15,6 +16,7 @@ export class AlphaDropout extends RandomZeros {
 
 /** As AlphaDropout, of whole channels [N, C, ...], as torch.nn.FeatureAlphaDropout. */
 export class FeatureAlphaDropout extends RandomZeros {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return featureAlphaDropout(x, this.p, this.training, this.inplace);
   }
@@ -22,16 +24,22 @@ export class FeatureAlphaDropout extends RandomZeros {
 
 /** Bounds of RReLU's slopes. */
 export interface RReLUOptions extends InplaceOptions {
+  /** The least slope; ⅛ unless given. */
   readonly lower?: number;
+  /** What slopes stay below; ⅓ unless given. */
   readonly upper?: number;
 }
 
 /** x where positive, else x times a slope that is random in [lower, upper) while training, as torch.nn.RReLU. */
 export class RReLU extends Module {
+  /** The least slope; ⅛ unless given. */
   readonly lower: number;
+  /** What slopes stay below; ⅓ unless given. */
   readonly upper: number;
+  /** Whether the result is written into the input. */
   readonly inplace: boolean;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<RReLUOptions, ["lower", "upper", "inplace"]>) {
     super();
     const options = trailing<RReLUOptions>("RReLU", ["lower", "upper", "inplace"], given);
@@ -40,10 +48,12 @@ export class RReLU extends Module {
     this.inplace = options.inplace ?? false;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return rrelu(x, this.lower, this.upper, this.training, this.inplace);
   }
 
+  /** What stands between the parentheses of its printed form. */
   override extraRepr(): string {
     return `lower=${this.lower}, upper=${this.upper}${this.inplace ? ", inplace=true" : ""}`;
   }

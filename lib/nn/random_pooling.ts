@@ -24,7 +24,9 @@ interface PowerWindow {
 
 /** Options of power means. */
 export interface LPPoolOptions {
+  /** Steps from window to window; the size of a window where null. */
   readonly stride?: Sizes | null;
+  /** Whether a last window may hang over the end. */
   readonly ceilMode?: boolean;
 }
 
@@ -53,6 +55,7 @@ abstract class LPPool extends Module {
 
 /** (Σ xᵖ)^(1/p) of each window of [N, C, L], as torch.nn.LPPool1d. */
 export class LPPool1d extends LPPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return lpPool1d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
   }
@@ -60,6 +63,7 @@ export class LPPool1d extends LPPool {
 
 /** (Σ xᵖ)^(1/p) of each window of [N, C, H, W], as torch.nn.LPPool2d. */
 export class LPPool2d extends LPPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return lpPool2d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
   }
@@ -67,6 +71,7 @@ export class LPPool2d extends LPPool {
 
 /** (Σ xᵖ)^(1/p) of each window of [N, C, D, H, W], as torch.nn.LPPool3d. */
 export class LPPool3d extends LPPool {
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return lpPool3d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
   }
@@ -78,8 +83,11 @@ interface Window {
 
 /** How many windows lie at random places: their number or their share of the input, one of the two. */
 export interface FractionalMaxPoolOptions {
+  /** Sizes of the result. */
   readonly outputSize?: Sizes | null;
+  /** Shares of the input that the sizes of the result are. */
   readonly outputRatio?: number | readonly number[] | null;
+  /** Whether the flat places of maxima are a result too. */
   readonly returnIndices?: boolean;
 }
 
@@ -108,6 +116,7 @@ abstract class FractionalMaxPool<I extends boolean> extends Module {
 
 /** Maxima of windows at random places of [N, C, H, W] (Graham 2014), as torch.nn.FractionalMaxPool2d. */
 export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMaxPool<I> {
+  /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     const { kernelSize, outputSize, outputRatio, returnIndices } = this;
     const found = returnIndices
@@ -119,6 +128,7 @@ export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMa
 
 /** Maxima of windows at random places of [N, C, D, H, W], as torch.nn.FractionalMaxPool3d. */
 export class FractionalMaxPool3d<I extends boolean = false> extends FractionalMaxPool<I> {
+  /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     const { kernelSize, outputSize, outputRatio, returnIndices } = this;
     const found = returnIndices
@@ -130,7 +140,9 @@ export class FractionalMaxPool3d<I extends boolean = false> extends FractionalMa
 
 /** Options of the way back from maxima. */
 export interface MaxUnpoolOptions {
+  /** Steps from window to window; the size of a window where null. */
   readonly stride?: Sizes | null;
+  /** Elements added on both sides. */
   readonly padding?: Sizes;
 }
 
@@ -156,6 +168,7 @@ abstract class MaxUnpool extends Module {
 
 /** Puts maxima of [N, C, L] back to where MaxPool1d found them, zeros elsewhere, as torch.nn.MaxUnpool1d. */
 export class MaxUnpool1d extends MaxUnpool {
+  /** The output of the layer. */
   override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
     return maxUnpool1d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
   }
@@ -163,6 +176,7 @@ export class MaxUnpool1d extends MaxUnpool {
 
 /** Puts maxima of [N, C, H, W] back to where MaxPool2d found them, zeros elsewhere, as torch.nn.MaxUnpool2d. */
 export class MaxUnpool2d extends MaxUnpool {
+  /** The output of the layer. */
   override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
     return maxUnpool2d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
   }
@@ -170,6 +184,7 @@ export class MaxUnpool2d extends MaxUnpool {
 
 /** Puts maxima of [N, C, D, H, W] back to where MaxPool3d found them, zeros elsewhere, as torch.nn.MaxUnpool3d. */
 export class MaxUnpool3d extends MaxUnpool {
+  /** The output of the layer. */
   override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
     return maxUnpool3d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
   }

@@ -10,7 +10,9 @@ import type { Placement } from "./placement.ts";
 
 /** Options of CTCLoss. */
 export interface CTCOptions {
+  /** The class of blanks; 0 unless given. */
   readonly blank?: number;
+  /** What becomes of the losses of a batch; "mean" unless given. */
   readonly reduction?: Reduction;
   /** Whether losses of targets that do not fit are 0 instead of infinite. */
   readonly zeroInfinity?: boolean;
@@ -20,13 +22,16 @@ const CTC = ["blank", "reduction", "zeroInfinity"] as const;
 
 /** Minus the log-probability of targets over all alignments with blanks, as torch.nn.CTCLoss. */
 export class CTCLoss extends Module {
+  /** The arguments by name. */
   readonly options: CTCOptions;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<CTCOptions, typeof CTC>) {
     super();
     this.options = trailing<CTCOptions>("CTCLoss", CTC, given);
   }
 
+  /** The output of the layer. */
   override forward(
     logProbs: Tensor,
     targets: Tensor,
@@ -39,7 +44,9 @@ export class CTCLoss extends Module {
 
 /** Sizes of LinearCrossEntropyLoss. */
 export interface LinearCrossEntropySizes {
+  /** Features of the input. */
   readonly inFeatures: number;
+  /** How many classes there are. */
   readonly numClasses: number;
 }
 
@@ -49,10 +56,13 @@ export interface LinearCrossEntropyOptions extends Placement {
   readonly outFeatures?: readonly number[];
   /** Whether the linear layer has one; false unless given. */
   readonly bias?: boolean;
+  /** What becomes of the losses of a batch; "mean" unless given. */
   readonly reduction?: Reduction;
   /** [C], a factor a class. */
   readonly weight?: Tensor | null;
+  /** A class that does not count. */
   readonly ignoreIndex?: number | null;
+  /** The share of a target that goes to all classes. */
   readonly labelSmoothing?: number;
 }
 
@@ -73,13 +83,20 @@ const LINEAR = {
 
 /** A linear layer and the cross entropy of what it gives, as torch.nn.LinearCrossEntropyLoss. */
 export class LinearCrossEntropyLoss extends WeightedLoss {
+  /** How many classes there are. */
   readonly numClasses: number;
+  /** Sizes of a loss of several dimensions. */
   readonly outFeatures: readonly number[];
+  /** What becomes of the losses of a batch; "mean" unless given. */
   readonly reduction: Reduction;
+  /** A class that does not count. */
   readonly ignoreIndex: number | null;
+  /** The share of a target that goes to all classes. */
   readonly labelSmoothing: number;
+  /** The layer whose results are judged. */
   readonly linear: Linear;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<LinearCrossEntropySizes, LinearCrossEntropyOptions, typeof LINEAR>) {
     const options = argumentsOf<LinearCrossEntropySizes, LinearCrossEntropyOptions>(
       "LinearCrossEntropyLoss",
@@ -100,6 +117,7 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
     });
   }
 
+  /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): Tensor {
     const { linear, numClasses, outFeatures, weight, reduction, ignoreIndex, labelSmoothing } = this;
     const shape = [numClasses, ...outFeatures];
@@ -112,6 +130,7 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
     });
   }
 
+  /** What stands between the parentheses of its printed form. */
   override extraRepr(): string {
     return `inFeatures=${this.linear.inFeatures}, numClasses=${this.numClasses}, outFeatures=[${this.outFeatures}]`;
   }

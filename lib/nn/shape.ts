@@ -159,10 +159,14 @@ const FOLD = {
 
 /** Columns of windows [N, C·size, windows] added up to images [N, C, ...outputSize], as torch.nn.Fold. */
 export class Fold extends Module {
+  /** Sizes of the result. */
   readonly outputSize: Sizes;
+  /** Sizes of a window. */
   readonly kernelSize: Sizes;
+  /** The arguments by name. */
   readonly options: UnfoldOptions;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Folded, UnfoldOptions, typeof FOLD>) {
     super();
     const { outputSize, kernelSize, ...options } = argumentsOf<Folded, UnfoldOptions>("Fold", FOLD, given);
@@ -171,6 +175,7 @@ export class Fold extends Module {
     this.options = options;
   }
 
+  /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { dilation = 1, padding = 0, stride = 1 } = this.options;
     return col2im(x, this.outputSize, this.kernelSize, dilation, padding, stride);
@@ -187,6 +192,7 @@ export interface UpsampleOptions {
   readonly mode?: "nearest" | "linear" | "bilinear" | "bicubic" | "trilinear";
   /** Whether the corners of input and output are the same points. */
   readonly alignCorners?: boolean | null;
+  /** Whether the scale is that of the sizes, which are whole. */
   readonly recomputeScaleFactor?: boolean | null;
 }
 
@@ -219,6 +225,7 @@ type Resolution = Trailing<ResolutionOptions, ["size", "scaleFactor"]>;
 
 /** Another resolution by nearest pixels of [N, C, H, W], as torch.nn.UpsamplingNearest2d. */
 export class UpsamplingNearest2d extends Upsample {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Resolution) {
     const names = ["size", "scaleFactor"] as const;
     super({ ...trailing<ResolutionOptions>("UpsamplingNearest2d", names, given), mode: "nearest" });
@@ -227,6 +234,7 @@ export class UpsamplingNearest2d extends Upsample {
 
 /** Another resolution by bilinear weights between aligned corners of [N, C, H, W], as torch.nn.UpsamplingBilinear2d. */
 export class UpsamplingBilinear2d extends Upsample {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Resolution) {
     const names = ["size", "scaleFactor"] as const;
     const options = trailing<ResolutionOptions>("UpsamplingBilinear2d", names, given);

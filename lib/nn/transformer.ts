@@ -20,19 +20,27 @@ import { LayerNorm } from "./normalization.ts";
 
 /** Options of a layer. */
 export interface TransformerLayerOptions extends Placement {
+  /** Features between the two linear layers; 2048 unless given. */
   readonly dimFeedforward?: number;
+  /** The share that training drops. */
   readonly dropout?: number;
+  /** Between the two linear layers. */
   readonly activation?: "relu" | "gelu" | ((x: Tensor) => Tensor);
+  /** What normalisations add to variances; 1e-5 unless given. */
   readonly layerNormEps?: number;
+  /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst?: boolean;
   /** Whether each part starts with its normalisation instead of ending with it. */
   readonly normFirst?: boolean;
+  /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
 }
 
 /** Sizes of a layer. */
 export interface TransformerSizes {
+  /** Features of each element of a sequence. */
   readonly dModel: number;
+  /** Heads of the attention. */
   readonly nhead: number;
 }
 
@@ -102,17 +110,28 @@ const ENCODER_LAYER_CALL = ["srcMask", "srcKeyPaddingMask", "isCausal"] as const
 
 /** Self-attention and a feed-forward part, each added to its input, as torch.nn.TransformerEncoderLayer. */
 export class TransformerEncoderLayer extends Module {
+  /** Whether each part starts with its normalisation instead of ending with it. */
   readonly normFirst: boolean;
+  /** Between the two linear layers. */
   readonly activation: (x: Tensor) => Tensor;
+  /** The attention of a sequence to itself. */
   readonly self_attn: MultiheadAttention;
+  /** The first linear layer of the feed-forward part. */
   readonly linear1: Linear;
+  /** The share that training drops. */
   readonly dropout: Dropout;
+  /** The second linear layer of the feed-forward part. */
   readonly linear2: Linear;
+  /** The normalisation of the first part. */
   readonly norm1: LayerNorm;
+  /** The normalisation of the second part. */
   readonly norm2: LayerNorm;
+  /** The dropout behind the first part. */
   readonly dropout1: Dropout;
+  /** The dropout behind the second part. */
   readonly dropout2: Dropout;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: LayerArguments) {
     super();
     const parts = partsOf("TransformerEncoderLayer", given);
@@ -128,15 +147,18 @@ export class TransformerEncoderLayer extends Module {
     this.dropout2 = parts.dropout();
   }
 
+  /** The attention of a sequence to itself. */
   private attend(x: Tensor, masks: Masks): Tensor {
     const [mixed] = this.self_attn.call(x, x, x, { ...masks, needWeights: false });
     return this.dropout1.call(mixed);
   }
 
+  /** The feed-forward part. */
   private feed(x: Tensor): Tensor {
     return this.dropout2.call(this.linear2.call(this.dropout.call(this.activation(this.linear1.call(x)))));
   }
 
+  /** The output of the layer. */
   override forward(src: Tensor, ...given: Trailing<EncoderLayerCall, typeof ENCODER_LAYER_CALL>): Tensor {
     const call = trailing<EncoderLayerCall>("TransformerEncoderLayer", ENCODER_LAYER_CALL, given);
     const { srcMask: attnMask = null, srcKeyPaddingMask: keyPaddingMask = null, isCausal = false } = call;
@@ -152,11 +174,17 @@ export class TransformerEncoderLayer extends Module {
 
 /** What a call of a decoder or its layer may be told: masks as those of the encoder. */
 export interface DecoderCall {
+  /** [T, T] or [N · heads, T, T]: true where a place of the target may not look, or numbers to add. */
   readonly tgtMask?: Tensor | null;
+  /** [T, S]: where the target may not look in the memory. */
   readonly memoryMask?: Tensor | null;
+  /** [N, T], true for places of the target to ignore. */
   readonly tgtKeyPaddingMask?: Tensor | null;
+  /** [N, S], true for places of the memory to ignore. */
   readonly memoryKeyPaddingMask?: Tensor | null;
+  /** A hint that tgtMask is causal. */
   readonly tgtIsCausal?: boolean;
+  /** A hint that memoryMask is causal. */
   readonly memoryIsCausal?: boolean;
 }
 
@@ -176,20 +204,34 @@ type DecoderArguments = Trailing<DecoderCall, typeof DECODER_CALL>;
  * torch.nn.TransformerDecoderLayer.
  */
 export class TransformerDecoderLayer extends Module {
+  /** Whether each part starts with its normalisation instead of ending with it. */
   readonly normFirst: boolean;
+  /** Between the two linear layers. */
   readonly activation: (x: Tensor) => Tensor;
+  /** The attention of a sequence to itself. */
   readonly self_attn: MultiheadAttention;
+  /** The attention to the memory of the encoder. */
   readonly multihead_attn: MultiheadAttention;
+  /** The first linear layer of the feed-forward part. */
   readonly linear1: Linear;
+  /** The share that training drops. */
   readonly dropout: Dropout;
+  /** The second linear layer of the feed-forward part. */
   readonly linear2: Linear;
+  /** The normalisation of the first part. */
   readonly norm1: LayerNorm;
+  /** The normalisation of the second part. */
   readonly norm2: LayerNorm;
+  /** The normalisation of the third part. */
   readonly norm3: LayerNorm;
+  /** The dropout behind the first part. */
   readonly dropout1: Dropout;
+  /** The dropout behind the second part. */
   readonly dropout2: Dropout;
+  /** The dropout behind the third part. */
   readonly dropout3: Dropout;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: LayerArguments) {
     super();
     const parts = partsOf("TransformerDecoderLayer", given);
@@ -208,20 +250,24 @@ export class TransformerDecoderLayer extends Module {
     this.dropout3 = parts.dropout();
   }
 
+  /** The attention of a sequence to itself. */
   private attend(x: Tensor, masks: Masks): Tensor {
     const [mixed] = this.self_attn.call(x, x, x, { ...masks, needWeights: false });
     return this.dropout1.call(mixed);
   }
 
+  /** The attention to the memory. */
   private remember(x: Tensor, memory: Tensor, masks: Masks): Tensor {
     const [mixed] = this.multihead_attn.call(x, memory, memory, { ...masks, needWeights: false });
     return this.dropout2.call(mixed);
   }
 
+  /** The feed-forward part. */
   private feed(x: Tensor): Tensor {
     return this.dropout3.call(this.linear2.call(this.dropout.call(this.activation(this.linear1.call(x)))));
   }
 
+  /** The output of the layer. */
   override forward(tgt: Tensor, memory: Tensor, ...given: DecoderArguments): Tensor {
     const call = trailing<DecoderCall>("TransformerDecoderLayer", DECODER_CALL, given);
     const own = {
@@ -264,8 +310,11 @@ const DECODER = { required: ["decoderLayer", "numLayers"], positional: ["norm"] 
 
 /** What a call of an encoder may be told. */
 export interface EncoderCall {
+  /** [S, S] or [N · heads, S, S]: true where a place may not look, or numbers to add. */
   readonly mask?: Tensor | null;
+  /** [N, S], true for places to ignore. */
   readonly srcKeyPaddingMask?: Tensor | null;
+  /** A hint that the mask is causal. */
   readonly isCausal?: boolean | null;
 }
 
@@ -273,10 +322,14 @@ const ENCODER_CALL = ["mask", "srcKeyPaddingMask", "isCausal"] as const;
 
 /** Layers of an encoder one after the other, as torch.nn.TransformerEncoder: copies of the one given. */
 export class TransformerEncoder extends Module {
+  /** The layers, in order. */
   readonly layers: ModuleList<TransformerEncoderLayer>;
+  /** How many there are. */
   readonly numLayers: number;
+  /** The normalisation at the end. */
   readonly norm: LayerNorm | null;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<EncoderStack, StackOptions, typeof ENCODER>) {
     super();
     const options = argumentsOf<EncoderStack, StackOptions>("TransformerEncoder", ENCODER, given);
@@ -286,6 +339,7 @@ export class TransformerEncoder extends Module {
     this.norm = norm;
   }
 
+  /** The output of the layer. */
   override forward(src: Tensor, ...given: Trailing<EncoderCall, typeof ENCODER_CALL>): Tensor {
     const call = trailing<EncoderCall>("TransformerEncoder", ENCODER_CALL, given);
     const { mask = null, srcKeyPaddingMask = null } = call;
@@ -297,10 +351,14 @@ export class TransformerEncoder extends Module {
 
 /** Layers of a decoder one after the other, as torch.nn.TransformerDecoder: copies of the one given. */
 export class TransformerDecoder extends Module {
+  /** The layers, in order. */
   readonly layers: ModuleList<TransformerDecoderLayer>;
+  /** How many there are. */
   readonly numLayers: number;
+  /** The normalisation at the end. */
   readonly norm: LayerNorm | null;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<DecoderStack, StackOptions, typeof DECODER>) {
     super();
     const options = argumentsOf<DecoderStack, StackOptions>("TransformerDecoder", DECODER, given);
@@ -310,6 +368,7 @@ export class TransformerDecoder extends Module {
     this.norm = norm;
   }
 
+  /** The output of the layer. */
   override forward(tgt: Tensor, memory: Tensor, ...given: DecoderArguments): Tensor {
     const call = trailing<DecoderCall>("TransformerDecoder", DECODER_CALL, given);
     let x = tgt;
@@ -320,11 +379,17 @@ export class TransformerDecoder extends Module {
 
 /** Options of the whole Transformer. */
 export interface TransformerOptions extends TransformerLayerOptions {
+  /** Features of each element of a sequence. */
   readonly dModel?: number;
+  /** Heads of the attention. */
   readonly nhead?: number;
+  /** Layers of the encoder; 6 unless given. */
   readonly numEncoderLayers?: number;
+  /** Layers of the decoder; 6 unless given. */
   readonly numDecoderLayers?: number;
+  /** An encoder in the place of one that is made. */
   readonly customEncoder?: TransformerEncoder | null;
+  /** A decoder in the place of one that is made. */
   readonly customDecoder?: TransformerDecoder | null;
 }
 
@@ -348,8 +413,11 @@ const WHOLE = [
 
 /** What a call of the Transformer may be told. */
 export interface TransformerCall extends DecoderCall {
+  /** [S, S] or [N · heads, S, S]: true where a place may not look, or numbers to add. */
   readonly srcMask?: Tensor | null;
+  /** [N, S], true for places to ignore. */
   readonly srcKeyPaddingMask?: Tensor | null;
+  /** A hint that srcMask is causal. */
   readonly srcIsCausal?: boolean | null;
 }
 
@@ -367,12 +435,18 @@ const WHOLE_CALL = [
 
 /** An encoder and a decoder that attends to it, as torch.nn.Transformer. */
 export class Transformer extends Module {
+  /** What makes a memory of the source. */
   readonly encoder: TransformerEncoder;
+  /** What makes the result of the target and the memory. */
   readonly decoder: TransformerDecoder;
+  /** Features of each element of a sequence. */
   readonly dModel: number;
+  /** Heads of the attention. */
   readonly nhead: number;
+  /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst: boolean;
 
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<TransformerOptions, typeof WHOLE>) {
     super();
     const options = trailing<TransformerOptions>("Transformer", WHOLE, given);
@@ -396,6 +470,7 @@ export class Transformer extends Module {
     for (const parameter of this.parameters()) if (parameter.ndim > 1) xavierUniform_(parameter);
   }
 
+  /** The output of the layer. */
   override forward(src: Tensor, tgt: Tensor, ...given: Trailing<TransformerCall, typeof WHOLE_CALL>): Tensor {
     const call = trailing<TransformerCall>("Transformer", WHOLE_CALL, given);
     const { srcMask = null, srcKeyPaddingMask = null, srcIsCausal = null, ...decoded } = call;
