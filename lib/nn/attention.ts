@@ -185,13 +185,11 @@ export class MultiheadAttention extends Module {
     const { attnMask = null, keyPaddingMask = null, isCausal = false } = call, single = query.ndim === 2;
     checkAttention(query, this.embedDim, { attnMask, isCausal });
     const batched = (x: Tensor) => single ? x.unsqueeze(0) : this.batchFirst ? x : x.transpose(0, 1);
-    const [mixed, weights] = attend({
+    const [joined, weights] = attend({
       weights: this.weights(),
       bias: this.inProjBias,
       biasK: this.biasK,
       biasV: this.biasV,
-      outWeight: this.outProj.weight,
-      outBias: this.outProj.bias,
     }, {
       inputs: [batched(query), batched(key), batched(value)],
       numHeads: this.numHeads,
@@ -202,6 +200,7 @@ export class MultiheadAttention extends Module {
       needWeights: call.needWeights ?? true,
       averageWeights: call.averageAttnWeights ?? true,
     });
+    const mixed = this.outProj.call(joined);
     if (single) return [mixed.squeeze(0), weights && weights.squeeze(0)];
     return [this.batchFirst ? mixed : mixed.transpose(0, 1), weights];
   }

@@ -16,7 +16,7 @@ import {
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 
-/** Projections of queries, keys and values, and of what comes out. */
+/** Projections of queries, keys and values. */
 export interface Projections {
   /** [embedDim, embedDim], [embedDim, kdim] and [embedDim, vdim]. */
   readonly weights: readonly [q: Tensor, k: Tensor, v: Tensor];
@@ -25,8 +25,6 @@ export interface Projections {
   /** [1, 1, embedDim]: one more key and value. */
   readonly biasK: Tensor | null;
   readonly biasV: Tensor | null;
-  readonly outWeight: Tensor;
-  readonly outBias: Tensor | null;
 }
 
 /** What is attended to, batch first, and how. */
@@ -82,15 +80,15 @@ function sides(
   return { heads: cat([heads, heads.newZeros([n, h, 1, width])], 2), added: extra ? 2 : 1 };
 }
 
-/** Mixed values [N, L, embedDim], and weights [N, L, S] or [N, heads, L, S] where they are needed. */
+/** Mixed values [N, L, embedDim] of all heads side by side, and weights [N, L, S] or [N, heads, L, S] where they are needed. */
 export function attend(projections: Projections, attended: Attended): [Tensor, Tensor | null] {
-  const { weights, bias, biasK, biasV, outWeight, outBias } = projections, { numHeads, rate } = attended;
-  const width = outWeight.shape[1] ?? 1, headDim = width / numHeads;
-  const projected = attended.inputs.map((x, part) =>
-    linear(x, weights[part] ?? outWeight, bias && bias.narrow(0, part * width, width))
-  );
-  const [query, key, value] = projected;
-  if (!query || !key || !value) throw new DynError("Expected a query, a key and a value");
+  const { weights: [weightQ, weightK, weightV], bias, biasK, biasV } = projections,
+    { numHeads, rate } = attended;
+  const width = weightQ.shape[0] ?? 1, headDim = width / numHeads, [inQ, inK, inV] = attended.inputs;
+  const part = (k: number) => bias && bias.narrow(0, k * width, width);
+  const query = linear(inQ, weightQ, part(0)),
+    key = linear(inK, weightK, part(1)),
+    value = linear(inV, weightV, part(2));
   const q = split(query, numHeads);
   const { heads: k, added } = sides(key, { fixed: attended.staticK ?? null, extra: biasK, attended });
   const { heads: v } = sides(value, { fixed: attended.staticV ?? null, extra: biasV, attended });
@@ -114,7 +112,7 @@ export function attend(projections: Projections, attended: Attended): [Tensor, T
   } else {
     mixed = scaledDotProductAttention(q, k, v, mask, rate);
   }
-  return [linear(mixed.transpose(1, 2).reshape(n, l, width), outWeight, outBias), shares];
+  return [mixed.transpose(1, 2).reshape(n, l, width), shares];
 }
 
 /** What multiHeadAttentionForward needs. */
@@ -232,13 +230,11 @@ export function multiHeadAttentionForward(...written: ForwardArguments): [Tensor
   const single = query.ndim === 2;
   const first = (x: Tensor) => single ? x.unsqueeze(0) : x.transpose(0, 1);
   const padding = given.keyPaddingMask ?? null;
-  const [mixed, weights] = attend({
+  const [joined, weights] = attend({
     weights: inWeights(given),
     bias: given.inProjBias,
     biasK: given.biasK,
     biasV: given.biasV,
-    outWeight: given.outProjWeight,
-    outBias: given.outProjBias,
   }, {
     inputs: [first(query), first(key), first(value)],
     numHeads,
@@ -251,6 +247,7 @@ export function multiHeadAttentionForward(...written: ForwardArguments): [Tensor
     staticK: given.staticK ?? null,
     staticV: given.staticV ?? null,
   });
+  const mixed = linear(joined, given.outProjWeight, given.outProjBias);
   if (single) return [mixed.squeeze(0), weights && weights.squeeze(0)];
   return [mixed.transpose(0, 1), weights];
 }

@@ -6,6 +6,7 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
+import { defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { sameShape, shapeText } from "./shapes.ts";
@@ -87,7 +88,7 @@ interface Shaped {
   readonly shape: readonly Dim[];
 }
 
-const linearCrossEntropy = defineWideOp({
+const linearCrossEntropy = defineOp({
   name: "linearCrossEntropy",
   doc: "The cross entropy of the linear map of inputs [N, in] by a weight [C, …, in], as " +
     "`nn.functional.linear_cross_entropy`.",
