@@ -14,11 +14,13 @@ import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
 import { fuzzCommand } from "./cli/fuzz.ts";
+import { newCommand } from "./cli/new.ts";
 import { replayCommand } from "./cli/replay.ts";
 import { replCommand } from "./cli/repl.ts";
 import { minifyCommand } from "./cli/minify.ts";
 import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
+import { verifyCommand } from "./cli/verify.ts";
 import { DynError, errorText, passErrorsThroughImports } from "./lib/base/errors.ts";
 
 const COMMANDS: readonly Command[] = [
@@ -29,7 +31,9 @@ const COMMANDS: readonly Command[] = [
   bisectCommand,
   minifyCommand,
   replayCommand,
+  newCommand,
   doctorCommand,
+  verifyCommand,
   backendsCommand,
   benchCommand,
   fuzzCommand,

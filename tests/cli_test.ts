@@ -183,9 +183,12 @@ Deno.test("help and version", async () => {
   assertEquals((await dyn([])).code, 2);
 });
 
-Deno.test("backends, doctor and cache tell what is there", async () => {
+Deno.test("backends, verify, doctor and cache tell what is there", async () => {
   const names = (await dyn(["backends"])).stdout.trim().split("\n");
   assert(names.includes("eager") && names.includes("inductor"), names.join());
+  const verified = await dyn(["verify"]);
+  const works = verified.stdout.match(/^ok .*/gm)?.length ?? 0;
+  assertEquals([verified.code, works >= 4], [0, true], verified.stdout);
   const doctor = await dyn(["doctor"]);
   assertEquals(doctor.code, 0, doctor.stdout);
   for (const subject of ["Runtime", "Permissions", "Compiler", "WebGPU", "Compiling", "Cache"]) {
@@ -201,6 +204,22 @@ Deno.test("backends, doctor and cache tell what is there", async () => {
     assertMatch((await dyn(["cache", "clear"], { env })).stdout, /Removed .*graphs \(1 files/);
     assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "cpu"), [
       "mine.txt",
+    ]);
+  });
+});
+
+Deno.test("a new project trains, and nothing that exists is overwritten", async () => {
+  await withFolder(async (folder) => {
+    assertEquals((await dyn(["new", "spiral"], { cwd: folder })).code, 0);
+    const trained = await runProgram(Deno.execPath(), ["task", "train", "3"], {
+      cwd: join(folder, "spiral"),
+      env: { DYN_BACKEND: "aot_eager" },
+    });
+    assertMatch(trained.stdout, /^epoch 3: loss 0\.\d+, accuracy \d+\.\d %\n$/, trained.stderr);
+    const again = await dyn(["new", "spiral"], { cwd: folder });
+    assertEquals([again.code, /Expected an empty folder but found \S+ in spiral/.test(again.stderr)], [
+      2,
+      true,
     ]);
   });
 });

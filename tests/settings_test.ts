@@ -82,6 +82,7 @@ Deno.test("every variable of the environment that is told of is read, and the ot
       "README.md",
       "cli.ts",
       ...filesBelow(new URL("cli/", ROOT)).map((path) => `cli/${path}`),
+      ...filesBelow(new URL("docs/", ROOT), ".md").map((path) => `docs/${path}`),
     ]
   ) {
     for (const [name] of Deno.readTextFileSync(new URL(path, ROOT)).matchAll(/\bDYN_[A-Z_]+\b/g)) {

@@ -186,7 +186,7 @@ function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
   const found = new Set<Node>();
   for (const node of nodes) {
     if (!hasEffect(node)) continue;
-    let [target] = node.inputs();
+    let target = node.inputs().at(0);
     while (target && own.has(target)) target = shownBy(target);
     if (target) found.add(target);
   }

@@ -1,0 +1,120 @@
+/**
+ * `verify`: one small training step on every tier of this machine, compared with the uncompiled one.
+ *
+ * Input: nothing; output: a line a tier with the times of the first call and of later ones; exit code 1 where a tier
+ * that is there gives other numbers or fails. Invariant: a tier that the machine does not have is said and is no failure.
+ */
+import { messageOf } from "../lib/base/errors.ts";
+import { type Command, expectNoMore } from "./command.ts";
+import { type Toolkit, toolkit } from "./toolkit.ts";
+
+/** What came of a tier. */
+type Outcome =
+  | { readonly state: "ok"; readonly first: number; readonly later: number }
+  | { readonly state: "wrong" | "failed" | "absent"; readonly because: string };
+
+/** A way of running: the settings that choose it, or why the machine does not have it. */
+interface Tier {
+  readonly name: string;
+  readonly backend: string | null;
+  readonly device: string;
+  readonly tier: "wait" | "wasm";
+  readonly absent: string | null;
+}
+
+/** Calls after the first one. */
+const CALLS = 5;
+
+/** The largest difference of losses that rounding explains after so many steps. */
+const TOLERANCE = 1e-4;
+
+async function tiersOf(dyn: Toolkit): Promise<readonly Tier[]> {
+  const { toolchainStatus } = await import("../backends/cpu/toolchain.ts");
+  const status = toolchainStatus();
+  const gpu = await dyn.init({ device: "webgpu" }).then(() => null, messageOf);
+  const cpu = { device: "cpu", tier: "wait", absent: null } as const;
+  return [
+    { ...cpu, name: "uncompiled", backend: null },
+    { ...cpu, name: "captured", backend: "eager" },
+    { ...cpu, name: "differentiated ahead of time", backend: "aot_eager" },
+    { ...cpu, name: "WebAssembly", backend: "inductor", tier: "wasm" },
+    { ...cpu, name: "C++", backend: "inductor", absent: status.kind === "ready" ? null : status.reason },
+    { name: "WebGPU", backend: "inductor", device: "webgpu", tier: "wait", absent: gpu },
+  ];
+}
+
+/** Losses of a few steps of a small network, and what the first and the later ones took, in milliseconds. */
+function train(
+  dyn: Toolkit,
+  { backend, device }: Tier,
+): { readonly losses: number[]; readonly times: number[] } {
+  const { compile, manualSeed, nn, optim, randn } = dyn;
+  manualSeed(0);
+  const x = randn(32, 8), target = x.sum(1, { keepdim: true }).sin();
+  const model = new nn.Sequential(new nn.Linear(8, 32), new nn.Tanh(), new nn.Linear(32, 1)).to(device);
+  const optimizer = new optim.Adam(model.parameters(), { lr: 0.01 });
+  const step = () => {
+    optimizer.zeroGrad();
+    const loss = nn.functional.mseLoss(model.call(given), wanted);
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  };
+  const given = x.to(device), wanted = target.to(device);
+  const run = backend === null ? step : compile(step, { backend, fullgraph: true });
+  const losses: number[] = [], times: number[] = [];
+  for (let k = 0; k <= CALLS; k++) {
+    const start = performance.now();
+    losses.push(run().item());
+    times.push(performance.now() - start);
+  }
+  return { losses, times };
+}
+
+function verified(dyn: Toolkit, tier: Tier, expected: readonly number[] | null): {
+  readonly outcome: Outcome;
+  readonly losses: readonly number[] | null;
+} {
+  if (tier.absent !== null) return { outcome: { state: "absent", because: tier.absent }, losses: null };
+  try {
+    const { losses, times } = dyn.config.patch(
+      { inductor: { tier: tier.tier, errorOnFallback: true } },
+      () => train(dyn, tier),
+    );
+    const [first = 0, ...later] = times;
+    const off = Math.max(...losses.map((loss, k) => Math.abs(loss - (expected?.[k] ?? loss))));
+    if (!(off <= TOLERANCE)) {
+      return { outcome: { state: "wrong", because: `losses differ by ${off.toExponential(1)}` }, losses };
+    }
+    return { outcome: { state: "ok", first, later: Math.min(...later) }, losses };
+  } catch (thrown) {
+    return { outcome: { state: "failed", because: messageOf(thrown).split("\n", 1).join() }, losses: null };
+  }
+}
+
+function line(name: string, outcome: Outcome): string {
+  const text = outcome.state === "ok"
+    ? `${outcome.first.toFixed(0).padStart(6)} ms at first, ${outcome.later.toFixed(2)} ms a step`
+    : outcome.because.split("\n", 1).join();
+  return `${outcome.state.padEnd(7)} ${name.padEnd(30)} ${text}`;
+}
+
+/** `dyn verify`. */
+export const verifyCommand: Command = {
+  name: "verify",
+  usage: "verify",
+  summary: "Run a small training step on every tier, and compare",
+  takesFlags: false,
+  run: async (args) => {
+    expectNoMore("verify", args);
+    const dyn = await toolkit();
+    let expected: readonly number[] | null = null, failed = false;
+    for (const tier of await tiersOf(dyn)) {
+      const { outcome, losses } = verified(dyn, tier, expected);
+      expected ??= losses;
+      failed ||= outcome.state === "wrong" || outcome.state === "failed";
+      console.log(line(tier.name, outcome));
+    }
+    return failed ? 1 : 0;
+  },
+};
