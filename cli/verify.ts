@@ -5,7 +5,7 @@
  * that is there gives other numbers or fails. Invariant: a tier that the machine does not have is said and is no failure.
  */
 import { messageOf } from "../lib/base/errors.ts";
-import { type Command, expectNoMore } from "./command.ts";
+import { type Command, UsageError } from "./command.ts";
 import { type Toolkit, toolkit } from "./toolkit.ts";
 
 /** What came of a tier. */
@@ -15,7 +15,9 @@ type Outcome =
 
 /** A way of running: the settings that choose it, or why the machine does not have it. */
 interface Tier {
+  /** As it is asked for. */
   readonly name: string;
+  readonly title: string;
   readonly backend: string | null;
   readonly device: string;
   readonly tier: "wait" | "wasm";
@@ -28,18 +30,27 @@ const CALLS = 5;
 /** The largest difference of losses that rounding explains after so many steps. */
 const TOLERANCE = 1e-4;
 
-async function tiersOf(dyn: Toolkit): Promise<readonly Tier[]> {
+/** The names of all tiers. */
+const NAMES = ["uncompiled", "eager", "aot_eager", "wasm", "cpp", "webgpu"];
+
+async function tiersOf(dyn: Toolkit, wanted: ReadonlySet<string>): Promise<readonly Tier[]> {
   const { toolchainStatus } = await import("../backends/cpu/toolchain.ts");
   const status = toolchainStatus();
-  const gpu = await dyn.init({ device: "webgpu" }).then(() => null, messageOf);
+  const gpu = wanted.has("webgpu") ? await dyn.init({ device: "webgpu" }).then(() => null, messageOf) : null;
   const cpu = { device: "cpu", tier: "wait", absent: null } as const;
   return [
-    { ...cpu, name: "uncompiled", backend: null },
-    { ...cpu, name: "captured", backend: "eager" },
-    { ...cpu, name: "differentiated ahead of time", backend: "aot_eager" },
-    { ...cpu, name: "WebAssembly", backend: "inductor", tier: "wasm" },
-    { ...cpu, name: "C++", backend: "inductor", absent: status.kind === "ready" ? null : status.reason },
-    { name: "WebGPU", backend: "inductor", device: "webgpu", tier: "wait", absent: gpu },
+    { ...cpu, name: "uncompiled", title: "uncompiled", backend: null },
+    { ...cpu, name: "eager", title: "captured", backend: "eager" },
+    { ...cpu, name: "aot_eager", title: "differentiated ahead of time", backend: "aot_eager" },
+    { ...cpu, name: "wasm", title: "WebAssembly", backend: "inductor", tier: "wasm" },
+    {
+      ...cpu,
+      name: "cpp",
+      title: "C++",
+      backend: "inductor",
+      absent: status.kind === "ready" ? null : status.reason,
+    },
+    { name: "webgpu", title: "WebGPU", backend: "inductor", device: "webgpu", tier: "wait", absent: gpu },
   ];
 }
 
@@ -102,18 +113,25 @@ function line(name: string, outcome: Outcome): string {
 /** `dyn verify`. */
 export const verifyCommand: Command = {
   name: "verify",
-  usage: "verify",
+  usage: "verify [tiers]",
   summary: "Run a small training step on every tier, and compare",
+  help: `Tiers: ${NAMES.join(", ")}; all of them unless some are named.`,
   takesFlags: false,
   run: async (args) => {
-    expectNoMore("verify", args);
+    const unknown = args.find((name) => !NAMES.includes(name));
+    if (unknown !== undefined) {
+      throw new UsageError(`Expected tiers out of ${NAMES.join(", ")} but found ${unknown}`);
+    }
+    // The uncompiled step is what the others are compared with.
+    const wanted = new Set(args.length === 0 ? NAMES : ["uncompiled", ...args]);
     const dyn = await toolkit();
     let expected: readonly number[] | null = null, failed = false;
-    for (const tier of await tiersOf(dyn)) {
+    for (const tier of await tiersOf(dyn, wanted)) {
+      if (!wanted.has(tier.name)) continue;
       const { outcome, losses } = verified(dyn, tier, expected);
       expected ??= losses;
       failed ||= outcome.state === "wrong" || outcome.state === "failed";
-      console.log(line(tier.name, outcome));
+      console.log(line(tier.title, outcome));
     }
     return failed ? 1 : 0;
   },

@@ -65,6 +65,7 @@ export type OpCheckResults = Readonly<Partial<Record<OpCheckName, string>>>;
 
 /** What `opCheck` looks at, and whether it throws. */
 export interface OpCheckOptions {
+  /** The checks to make; all of them unless given. */
   readonly testUtils?: OpCheckName | readonly OpCheckName[];
   /** Whether what is wrong is thrown (default) or given back. */
   readonly raiseException?: boolean;

@@ -186,7 +186,8 @@ function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
   const found = new Set<Node>();
   for (const node of nodes) {
     if (!hasEffect(node)) continue;
-    let target = node.inputs().at(0);
+    const [first] = node.inputs();
+    let target: Node | undefined = first;
     while (target && own.has(target)) target = shownBy(target);
     if (target) found.add(target);
   }
