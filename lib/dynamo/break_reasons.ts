@@ -17,7 +17,9 @@ const CATALOGUE = {
     category: "generic_jump: branch on a tensor's value",
     explanation:
       "Which way the program goes depends on elements of a tensor, known only after the graph has run",
-    hint: "Use where(condition, a, b) to keep both sides in one graph",
+    hint:
+      "Use where(condition, a, b) or cond to keep both sides in one graph, and compiler.check(condition) " +
+      "where one side throws",
   },
   tensorItem: {
     id: "GB0002",
@@ -152,13 +154,13 @@ const CATALOGUE = {
     id: "GB0023",
     category: "construction of an object that is not modelled",
     explanation: "The constructor makes an object whose state cannot be reproduced by generated code",
-    hint: "Make the object outside of the compiled function",
+    hint: "Make the object outside of the compiled function; where it is awaited at once, nothing is lost",
   },
   globalVariable: {
     id: "GB0024",
     category: "global variable that is not modelled",
     explanation: "The variable cannot be read or written while tracing",
-    hint: "Pass the value as an argument",
+    hint: "Pass the value as an argument, or read it once into a variable of the module",
   },
   debuggerStatement: {
     id: "GB0025",

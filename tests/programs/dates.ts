@@ -43,6 +43,30 @@ export const dates: Corpus = {
 
 /** Programs that break, or throw. */
 export const brokenDates: Corpus = {
+  "properties of dates from outside, and their methods"({ compile, attempt }) {
+    class Marked extends Date {
+      extra = 3;
+      note?: number;
+      get double() {
+        return this.getTime() * 2;
+      }
+      plus(n: number) {
+        return this.extra + n;
+      }
+    }
+    let reads = 0;
+    const odd = Object.defineProperty(new Marked(5), "k", { get: () => ++reads, enumerable: true });
+    const uses: ((x: Tensor, d: Marked) => unknown)[] = [
+      (x, d) => [x.add(d.getTime()), d.getUTCFullYear(), +d, d.toISOString(), JSON.stringify({ d })],
+      (x, d) => [x.add(d.extra), d.plus(1), d.double, d instanceof Marked, d instanceof Date],
+      (x, d) => [x.add(1), { ...d }, Object.keys(d), "k" in d, reads, Object.prototype.toString.call(d)],
+      (x, d) => [d.setTime(9), d.note = 4, x.add(d.note ?? 0), d.setUTCDate(3), d.getTime(), d.note],
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor, d: Marked) => use(x, d));
+      for (const d of [new Marked(1), odd, new Marked(86400000)]) attempt(() => f(v(1), d));
+    }
+  },
   "a date that is none, and what is no date"({ compile, see }) {
     const f = compile((x: Tensor, which: number) => {
       try {

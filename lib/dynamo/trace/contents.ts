@@ -67,6 +67,12 @@ export function builtinPrototype(m: Interpreter, prototype: object, label: strin
   return value;
 }
 
+/** Refuses objects of which not even reading a property is known. */
+export function refuseHidden(object: ObjectValue): void {
+  const { exotic } = object;
+  if (exotic.kind !== "opaque" || !exotic.isOrdinary) refuseOpaque(object);
+}
+
 /** Refuses objects whose behaviour is unknown. */
 export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "opaque") breakGraph("opaqueObject", exotic.what);

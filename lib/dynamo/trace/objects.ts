@@ -27,6 +27,7 @@ import {
   generatorMethods,
   MOST_ELEMENTS,
   newObject,
+  refuseHidden,
   refuseOpaque,
   settledElements,
 } from "./contents.ts";
@@ -68,7 +69,7 @@ function indexOfKey(key: Key): number | null {
 
 /** An own property as far as the trace or the real object has it. */
 export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
-  refuseOpaque(object);
+  refuseHidden(object);
   const changed = object.slots.get(key);
   if (changed) return changed.kind === "deleted" ? null : changed;
   const { exotic } = object;
@@ -278,7 +279,7 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
     }
     return null;
   }
-  refuseOpaque(holder);
+  refuseHidden(holder);
   const { real } = holder;
   invariant(real && object.source, "Expected a real object");
   if (holder.exotic.kind === "array" && indexOfKey(key) !== null) return null;

@@ -260,8 +260,11 @@ export type Exotic =
   | { readonly kind: "privateName"; readonly name: PrivateName }
   /** The error of an instruction that throws, which only plain JavaScript can make: nobody looks into it. */
   | { readonly kind: "thrown"; readonly step: number; readonly cause: BreakCause }
-  /** A boxed or native object that is passed around and compared, but not looked into. */
-  | { readonly kind: "opaque"; readonly what: string };
+  /**
+   * A boxed or native object that is passed around and compared, but not looked into; `isOrdinary`: its properties are
+   * read as those of any object.
+   */
+  | { readonly kind: "opaque"; readonly what: string; readonly isOrdinary?: boolean };
 
 export interface FunctionExotic {
   readonly kind: "function";

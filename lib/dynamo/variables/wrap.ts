@@ -163,7 +163,7 @@ export class Wrapper {
     } else if (staysItself(real, source) && !this.#isExchanged(real, source)) {
       this.output.guard({ kind: "identity", source, object: real, label: classLabel(prototype) });
     } else if (source.kind !== "known") this.output.guard({ kind: "object", source });
-    if (exotic.kind === "opaque") return value;
+    if (exotic.kind === "opaque" && !exotic.isOrdinary) return value;
     if (source.kind === "argument" && prototype === Object.prototype) {
       // Reading a proxy would run its traps, which the program may count.
       this.output.guard({ kind: "proxy", source, present: false });
@@ -329,7 +329,9 @@ function exoticOf(real: object): Exotic {
   }
   if (BUILTIN_OBJECTS.has(real)) return { kind: "plain" };
   const native = nativeKind(real);
-  return native === null ? { kind: "plain" } : { kind: "opaque", what: native };
+  return native === null
+    ? { kind: "plain" }
+    : { kind: "opaque", what: native, isOrdinary: types.isDate(real) };
 }
 
 /** What kind of native object it is whose behaviour is not in its properties; null for ordinary ones. */
