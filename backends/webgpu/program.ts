@@ -18,8 +18,8 @@ import { printKernel, type Shader } from "./print/kernel.ts";
 import { type CallPlaces, writeParameters } from "./print/parameters.ts";
 import type { CommandQueue } from "./queue.ts";
 
-/** Bind groups kept for calls with the same memories. */
-const KEPT_BIND_GROUPS = 256;
+/** Bind groups that a stage keeps, and parameter words that a program keeps. */
+const KEPT_BIND_GROUPS = 64;
 const MAX_GRID = 65535;
 
 /** What programs share on one device. */
@@ -50,6 +50,14 @@ export function shaderOf(kernel: Kernel, program: Program, placement: Placement)
 interface Stage {
   readonly shader: Shader;
   readonly pipeline: GPUComputePipeline;
+  /** By the words and the memories that they bind. */
+  readonly bindGroups: Map<string, GPUBindGroup>;
+}
+
+/** The parameter words of a stage, as one of the calls that they are the same for has written them. */
+interface Words {
+  readonly key: string;
+  readonly slice: GPUBufferBinding;
 }
 
 /** The memories of one call; `buffers` are those of inputs and outputs, in order. */
@@ -67,8 +75,7 @@ export class WebGpuProgram implements CompiledProgram {
   readonly #packed: ReadonlySet<BufferId>;
   /** One stage for each kernel, by which buffers share memory. */
   readonly #stages = new Map<string, readonly Stage[]>();
-  readonly #bindGroups = new Map<string, readonly GPUBindGroup[]>();
-  readonly #parameters = new Map<string, GPUBuffer>();
+  readonly #parameters = new Map<string, readonly Words[]>();
 
   readonly program: Program;
   /** The program where buffers do not start at whole vectors. */
@@ -122,7 +129,7 @@ export class WebGpuProgram implements CompiledProgram {
       : this.#unaligned ??= generate(this.given, this.context.target(false));
     const made = program.kernels.map((kernel): Stage => {
       const shader = shaderOf(kernel, program, placement);
-      return { shader, pipeline: pipelineOf(shader, this.context) };
+      return { shader, pipeline: pipelineOf(shader, this.context), bindGroups: new Map() };
     });
     this.#stages.set(key, made);
     return made;
@@ -177,51 +184,50 @@ export class WebGpuProgram implements CompiledProgram {
     return { pack, byteOffsets };
   }
 
+  /** A bind group for each stage: those of former calls where a stage meets the same memories. */
   #bindGroupsFor(
     stages: readonly Stage[],
     { memories, arena, pack }: Bound,
     places: CallPlaces,
   ): readonly GPUBindGroup[] {
-    const where = `${places.sizes};${places.byteOffsets}`;
-    const key = `${memories.map((m) => m.bufferId)};${arena?.bufferId};${pack?.bufferId};${where}`;
-    const known = this.#bindGroups.get(key);
-    if (known) return known;
-    if (this.#bindGroups.size >= KEPT_BIND_GROUPS) {
-      this.#bindGroups.clear();
-      this.#parameters.clear();
-    }
-    const parameters = this.#parametersOf(stages, places, where);
-    const made = stages.map(({ shader, pipeline }, i) => {
+    const parameters = this.#parametersOf(stages, places);
+    return stages.map(({ shader, pipeline, bindGroups }, i) => {
+      const words = present(parameters[i]);
       const bound = shader.memories.map((memory) => {
         switch (memory.kind) {
           case "arena":
-            return present(arena).buffer;
+            return present(arena);
           case "pack":
-            return present(pack).buffer;
+            return present(pack);
           case "input":
-            return present(memories[memory.position]).buffer;
+            return present(memories[memory.position]);
           case "output":
-            return present(memories[this.program.inputs.length + memory.position]).buffer;
+            return present(memories[this.program.inputs.length + memory.position]);
         }
       });
-      return this.context.device.createBindGroup({
+      let key = words.key;
+      for (const { bufferId } of bound) key += `;${bufferId}`;
+      const known = bindGroups.get(key);
+      if (known) return known;
+      if (bindGroups.size >= KEPT_BIND_GROUPS) bindGroups.clear();
+      const made = this.context.device.createBindGroup({
         layout: pipeline.getBindGroupLayout(0),
         entries: [
-          { binding: 0, resource: present(parameters[i]) },
-          ...bound.map((buffer, k) => ({ binding: k + 1, resource: { buffer } })),
+          { binding: 0, resource: words.slice },
+          ...bound.map(({ buffer }, k) => ({ binding: k + 1, resource: { buffer } })),
         ],
       });
+      bindGroups.set(key, made);
+      return made;
     });
-    this.#bindGroups.set(key, made);
-    return made;
   }
 
   /** The words of each stage, which lie in one buffer. */
-  #parametersOf(
-    stages: readonly Stage[],
-    places: CallPlaces,
-    where: string,
-  ): readonly GPUBufferBinding[] {
+  #parametersOf(stages: readonly Stage[], places: CallPlaces): readonly Words[] {
+    const key = `${[...this.#stages.values()].indexOf(stages)};${places.sizes};${places.byteOffsets}`;
+    const known = this.#parameters.get(key);
+    if (known) return known;
+    if (this.#parameters.size >= KEPT_BIND_GROUPS) this.#parameters.clear();
     const { device } = this.context, align = device.limits.minStorageBufferOffsetAlignment;
     let end = 0;
     const slices = stages.map(({ shader: { words } }) => {
@@ -229,22 +235,20 @@ export class WebGpuProgram implements CompiledProgram {
       end = Math.ceil((offset + size) / align) * align;
       return { offset, size };
     });
-    const key = `${[...this.#stages.values()].indexOf(stages)};${where}`, known = this.#parameters.get(key);
-    const buffer = known ?? device.createBuffer({
+    const buffer = device.createBuffer({
       size: Math.max(16, end),
       usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
       mappedAtCreation: true,
     });
-    if (!known) {
-      const bytes = buffer.getMappedRange();
-      stages.forEach(({ shader: { words } }, i) => {
-        const { offset, size } = present(slices[i]);
-        writeParameters(new Int32Array(bytes, offset, size / 4), words, { ...places, program: this.program });
-      });
-      buffer.unmap();
-      this.#parameters.set(key, buffer);
-    }
-    return slices.map((slice) => ({ buffer, ...slice }));
+    const bytes = buffer.getMappedRange();
+    stages.forEach(({ shader: { words } }, i) => {
+      const { offset, size } = present(slices[i]);
+      writeParameters(new Int32Array(bytes, offset, size / 4), words, { ...places, program: this.program });
+    });
+    buffer.unmap();
+    const made = slices.map((slice): Words => ({ key, slice: { buffer, ...slice } }));
+    this.#parameters.set(key, made);
+    return made;
   }
 }
 

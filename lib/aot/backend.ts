@@ -17,7 +17,7 @@ import type { GraphSignature } from "../graph/signature.ts";
 import { layoutOf, liesApart } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
-import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { anyShareStorage, isTensor, Tensor } from "../tensor/tensor.ts";
 import { hintOf, questionsOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
 import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
@@ -270,10 +270,11 @@ function guardAliases(captured: GraphModule, { run, mutated, addressed }: Compil
   if (mutated.length === 0 && addressed.length === 0) return run;
   const isElsewhere = (input: unknown) => isTensor(input) && input.offset !== 0;
   return (...inputs) => {
+    const together = anyShareStorage(inputs);
     const shares = addressed.some((at) => isElsewhere(inputs[at])) || mutated.some((at) => {
       const input = inputs[at];
       if (isTensor(input) && !liesApart(input.layout)) return true;
-      return inputs.some((other, k) => k !== at && overlap(input, other));
+      return together && inputs.some((other, k) => k !== at && overlap(input, other));
     });
     return shares ? captured.forward(...inputs) : run(...inputs);
   };

@@ -13,7 +13,7 @@ import type { CompiledProgram, DeviceName, Memory } from "../loops/device.ts";
 import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
 import { type Layout, layoutOf } from "../tensor/layout.ts";
 import { allocateStorage, type Storage } from "../tensor/storage.ts";
-import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { anyShareStorage, isTensor, Tensor } from "../tensor/tensor.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { Convention } from "./convention.ts";
 import type { ResultMemory } from "./result_memory.ts";
@@ -104,7 +104,7 @@ export class GraphRunner {
 
   /** Whether an input that the program writes shares memory with another one. */
   #sharesWritten(args: readonly unknown[]): boolean {
-    return this.#parts.convention.written.some((place) => {
+    return anyShareStorage(args) && this.#parts.convention.written.some((place) => {
       const { storage } = tensorAt(args, place);
       return args.some((other, i) => i !== place && isTensor(other) && other.storage === storage);
     });

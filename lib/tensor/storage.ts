@@ -56,6 +56,8 @@ export class Storage {
   readonly serial: number = ++serial;
   /** Advanced by each in-place write through any tensor on it. */
   version = 0;
+  /** The last look for shared memory that has met it. */
+  met = 0;
   #memory: Memory | null;
 
   #missing: (() => Error) | undefined;

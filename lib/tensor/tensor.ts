@@ -528,6 +528,21 @@ export function isTensor(value: unknown): value is Tensor {
   return value instanceof Tensor;
 }
 
+/** Looks for shared memory so far. */
+let looks = 0;
+
+/** Whether two of the values are tensors over one storage: one look at each, however many there are. */
+export function anyShareStorage(values: readonly unknown[]): boolean {
+  const look = ++looks;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (!isTensor(value)) continue;
+    if (value.storage.met === look) return true;
+    value.storage.met = look;
+  }
+  return false;
+}
+
 /** Whether a call with these inputs must be recorded. */
 export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
   if (!ambient.gradEnabled) return false;
