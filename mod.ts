@@ -82,6 +82,8 @@ export * as autograd from "./lib/autograd/autograd.ts";
 export * as func from "./lib/func/mod.ts";
 /** Modules and functions of neural networks, as `torch.nn`. */
 export * as nn from "./lib/nn/mod.ts";
+/** Recomputation of intermediates, as `torch.utils.checkpoint`. */
+export * as utils from "./lib/autograd/checkpoint.ts";
 /** Optimizers and schedulers of learning rates, as `torch.optim`. */
 export * as optim from "./lib/optim/mod.ts";
 export {

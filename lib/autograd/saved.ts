@@ -8,6 +8,7 @@ import type { Dim } from "../sym/expr.ts";
 import { aliasOf, hollowLike } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { packed, type PackedTensor } from "./saved_hooks.ts";
 import { type Edge, gradientEdge, setHistory } from "./node.ts";
 
 /** One saved tensor. */
@@ -16,10 +17,13 @@ export class SavedTensor {
   readonly #edge: Edge | null;
   readonly layout: Layout;
   #tensor: Tensor | null;
+  /** How hooks keep it; null: there were none. */
+  #packed: PackedTensor | null;
 
   /** Saves a tensor; `edge` is its place in the graph where that is not yet known to it. */
   constructor(tensor: Tensor, edge: Edge | null = gradientEdge(tensor)) {
-    this.#tensor = tensor;
+    this.#packed = packed(tensor);
+    this.#tensor = this.#packed === null ? tensor : null;
     this.#version = tensor.storage.version;
     this.layout = tensor.layout;
     this.#edge = edge;
@@ -31,6 +35,7 @@ export class SavedTensor {
    */
   unpack(node: string): Tensor {
     const tensor = this.#tensor, layout = this.layout;
+    if (this.#packed !== null) return this.#withHistory(aliasOf(this.#packed.unpack(layout)));
     if (tensor === null) return hollowLike({ device: layout.device, layout }, releasedError);
     const now = tensor.storage.version, then = this.#version;
     if (now !== then) {
@@ -38,7 +43,10 @@ export class SavedTensor {
     }
     const edge = gradientEdge(tensor);
     if (edge?.node === this.#edge?.node && edge?.output === this.#edge?.output) return tensor;
-    const alias = aliasOf(tensor);
+    return this.#withHistory(aliasOf(tensor));
+  }
+
+  #withHistory(alias: Tensor): Tensor {
     if (this.#edge !== null) setHistory(alias, this.#edge.node, this.#edge.output);
     return alias;
   }
@@ -50,6 +58,7 @@ export class SavedTensor {
 
   release(): void {
     this.#tensor = null;
+    this.#packed = null;
   }
 }
 

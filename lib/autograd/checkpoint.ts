@@ -1,0 +1,132 @@
+/**
+ * Functions whose intermediates are computed again in the backward pass, as `torch.utils.checkpoint`. Input: a function
+ * and its arguments; output: what it gives. Invariant: gradients are those of a plain call; random numbers are drawn
+ * again as they were drawn.
+ */
+import { DynError } from "../base/errors.ts";
+import { isPlainObject } from "../base/tree.ts";
+import { ambient, enableGrad } from "../tensor/modes.ts";
+import { getRngState, setRngState } from "../tensor/random.ts";
+import { unwatched } from "../tensor/storage.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { savedTensorsHooks } from "./saved_hooks.ts";
+
+/** How a function is run again. */
+export interface CheckpointOptions {
+  /** Whether random numbers are drawn again as they were; true unless given. */
+  readonly preserveRngState?: boolean;
+  /** As PyTorch's programs say it; both run the same here. */
+  readonly useReentrant?: boolean;
+}
+
+/** The place of a saved tensor among those of a call. */
+interface Place {
+  readonly index: number;
+  readonly call: Call;
+}
+
+/** What a call has saved, as soon as it was run again. */
+interface Call {
+  readonly again: () => readonly Tensor[];
+  tensors: (Tensor | null)[] | null;
+}
+
+/** Ends a run once everything that was saved is there again. */
+class Complete extends Error {}
+
+/**
+ * Calls `fn` with arguments and keeps none of its intermediates: the backward pass runs it again. Options may come behind
+ * the arguments: `checkpoint(f, x, { preserveRngState: false })`.
+ */
+export function checkpoint<A extends readonly unknown[], R>(fn: (...args: A) => R, ...args: A): R;
+export function checkpoint<A extends readonly unknown[], R>(
+  fn: (...args: A) => R,
+  ...given: readonly [...args: A, options: CheckpointOptions]
+): R;
+export function checkpoint<R>(fn: (...args: readonly unknown[]) => R, ...given: readonly unknown[]): R {
+  const last = given.at(-1);
+  return isOptions(last) ? recomputed(fn, given.slice(0, -1), last) : recomputed(fn, given, {});
+}
+
+/** Whether a value says how a function is run again: no argument has these names alone. */
+function isOptions(value: unknown): value is CheckpointOptions {
+  if (!isPlainObject(value)) return false;
+  const names = Object.keys(value);
+  return names.length > 0 && names.every((name) => name === "preserveRngState" || name === "useReentrant");
+}
+
+function recomputed<R>(
+  fn: (...args: readonly unknown[]) => R,
+  args: readonly unknown[],
+  { preserveRngState = true }: CheckpointOptions,
+): R {
+  if (!ambient.gradEnabled) return fn(...args);
+  const state = preserveRngState ? getRngState() : null, { autocast, autocastCaches } = ambient;
+  const saved: { count: number } = { count: 0 };
+  const again = (): readonly Tensor[] => {
+    const found: Tensor[] = [];
+    const former = getRngState(), mode = { ...ambient };
+    if (state !== null) setRngState(state);
+    Object.assign(ambient, { autocast, autocastCaches });
+    const run = () =>
+      savedTensorsHooks(
+        (tensor) => {
+          found.push(tensor);
+          if (found.length === saved.count) throw new Complete();
+          return tensor;
+        },
+        (tensor) => tensor,
+        () => enableGrad(() => fn(...args)),
+      );
+    try {
+      // What is computed again outlives the node that asks for it
+      unwatched(run);
+    } catch (thrown) {
+      if (!(thrown instanceof Complete)) throw thrown;
+    } finally {
+      Object.assign(ambient, { autocast: mode.autocast, autocastCaches: mode.autocastCaches });
+      if (state !== null) setRngState(former);
+    }
+    return found;
+  };
+  const call: Call = { again, tensors: null };
+  return savedTensorsHooks(
+    (): Place => ({ index: saved.count++, call }),
+    (place) => tensorAt(place, saved.count),
+    () => fn(...args),
+  );
+}
+
+/** A saved tensor of a call, which is run again for the first of them. */
+function tensorAt({ index, call }: Place, count: number): Tensor {
+  call.tensors ??= [...call.again()];
+  const found = call.tensors[index];
+  if (call.tensors.length === count && found) return found;
+  throw new DynError(
+    `Expected ${count} saved tensors from a function that checkpoint runs again but found ${call.tensors.length}: it has to ` +
+      "do the same both times",
+  );
+}
+
+/**
+ * Calls functions one after the other, in so many segments, each of which keeps what it is given alone, as
+ * `torch.utils.checkpoint.checkpoint_sequential`.
+ */
+export function checkpointSequential(
+  functions: readonly ((x: Tensor) => Tensor)[],
+  segments: number,
+  input: Tensor,
+  options: CheckpointOptions = {},
+): Tensor {
+  if (!Number.isInteger(segments) || segments < 1) {
+    throw new DynError(`Expected a positive number of segments but found ${segments}`);
+  }
+  const size = Math.max(1, Math.floor(functions.length / segments)), last = size * (segments - 1);
+  const through = (part: readonly ((x: Tensor) => Tensor)[]) => (x: Tensor) => part.reduce((y, f) => f(y), x);
+  let x = input;
+  for (let from = 0; from < last; from += size) {
+    x = checkpoint(through(functions.slice(from, from + size)), x, options);
+  }
+  // The last segment is needed at once
+  return through(functions.slice(Math.max(0, last)))(x);
+}

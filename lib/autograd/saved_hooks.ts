@@ -1,0 +1,89 @@
+/**
+ * What becomes of tensors that are saved for backward passes, as `torch.autograd.graph.saved_tensors_hooks`. Input: a pair
+ * of functions; output: what they make of each tensor that is saved while they are in force. Invariant: what is unpacked
+ * looks as what was packed did.
+ */
+import { DynError } from "../base/errors.ts";
+import { aliasOf, ops } from "../tensor/eager.ts";
+import { noGrad, scoped } from "../tensor/modes.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+
+/** Keeps a tensor in another way, and gives it back. */
+export interface SavedTensorHooks<P = unknown> {
+  pack(tensor: Tensor): P;
+  unpack(packed: P): Tensor;
+}
+
+interface InForce {
+  hooks: SavedTensorHooks | null;
+  /** Why no hooks may be set now; null: they may. */
+  refusal: string | null;
+}
+
+const inForce: InForce = { hooks: null, refusal: null };
+
+/** Runs `body` with hooks for what is saved in it, instead of those in force. */
+export function savedTensorsHooks<P, R>(
+  pack: (tensor: Tensor) => P,
+  unpack: (packed: P) => Tensor,
+  body: () => R,
+): R {
+  if (inForce.refusal !== null) throw new DynError(inForce.refusal);
+  const hooks: SavedTensorHooks<P> = { pack, unpack };
+  const former = inForce.hooks;
+  inForce.hooks = {
+    pack: (tensor) => hooks.pack(tensor),
+    // What is unpacked is what these hooks have packed
+    unpack: (packed) => hooks.unpack(packed as P),
+  };
+  return scoped(body, () => inForce.hooks = former);
+}
+
+/** Runs `body`, in which no hooks may be set: `message` says why. */
+export function disableSavedTensorsHooks<R>(message: string, body: () => R): R {
+  const former = inForce.refusal;
+  inForce.refusal = message;
+  return scoped(body, () => inForce.refusal = former);
+}
+
+/** Keeps what is saved in `body` on the CPU, as `torch.autograd.graph.save_on_cpu`. */
+export function saveOnCpu<R>(body: () => R): R {
+  return savedTensorsHooks(
+    (tensor) => ({ device: tensor.device, kept: noGrad(() => ops.clone(tensor.cpu())) }),
+    ({ device, kept }) => noGrad(() => kept.device === device ? kept : kept.to(device)),
+    body,
+  );
+}
+
+/** A tensor that is kept by hooks. */
+export class PackedTensor {
+  readonly #packed: unknown;
+  readonly #hooks: SavedTensorHooks;
+
+  constructor(hooks: SavedTensorHooks, tensor: Tensor) {
+    this.#hooks = hooks;
+    // Hooks see what has no history, and their own operations have none
+    this.#packed = noGrad(() => withoutHooks(() => hooks.pack(aliasOf(tensor))));
+  }
+
+  /** The tensor without history. Throws DynError for one of another shape or type. */
+  unpack({ shape, dtype }: Pick<Tensor, "shape" | "dtype">): Tensor {
+    const tensor: unknown = this.#hooks.unpack(this.#packed);
+    if (isTensor(tensor) && `${tensor.shape}` === `${shape}` && tensor.dtype === dtype) return tensor;
+    const found = isTensor(tensor) ? `${tensor.dtype} [${tensor.shape}]` : typeof tensor;
+    throw new DynError(
+      `Expected ${dtype} [${shape}] from the unpack hook of a saved tensor but found ${found}`,
+    );
+  }
+}
+
+function withoutHooks<R>(body: () => R): R {
+  const former = inForce.hooks;
+  inForce.hooks = null;
+  return scoped(body, () => inForce.hooks = former);
+}
+
+/** The tensor as the hooks in force keep it; null where there are none. */
+export function packed(tensor: Tensor): PackedTensor | null {
+  return inForce.hooks === null ? null : new PackedTensor(inForce.hooks, tensor);
+}

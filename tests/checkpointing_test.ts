@@ -1,0 +1,105 @@
+/** What is saved for backward passes: hooks that keep it in other ways, and functions that are run again instead. */
+import { assert, assertEquals, assertThrows, fail } from "@std/assert";
+import { autograd, func, manualSeed, nn, randn, type Tensor, tensor, utils, zeros } from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+
+const same = (a: Tensor | null, b: Tensor | null, where = "") => assert(a && b && a.equal(b), where);
+
+Deno.test("hooks keep what is saved, and what they unpack is read", () => {
+  const x = randn([3]).requiresGrad_(), packed: Tensor[] = [];
+  const run = (body: () => Tensor) => {
+    packed.length = 0;
+    const y = autograd.graph.savedTensorsHooks(
+      (saved) => {
+        packed.push(saved);
+        return packed.length - 1;
+      },
+      (at) => (packed[at] ?? fail("a tensor")).mul(2),
+      body,
+    );
+    const [gradient] = autograd.grad(y.sum(), x);
+    return gradient ?? fail("a gradient");
+  };
+  assert(run(() => x.exp()).allclose(x.exp().mul(2)));
+  assertEquals(packed.length, 1);
+  assert(run(() => x.mul(x)).allclose(x.mul(4)));
+  assertEquals(packed.every((each) => !each.requiresGrad), true);
+  assert(run(() => x.mul(1)).allclose(tensor([1.5, 1.5, 1.5]).mul(2 / 3)));
+  const twice = autograd.graph.saveOnCpu(() => x.sin().mul(x).sum());
+  const [first] = autograd.grad(twice, x, null, { createGraph: true });
+  const [second] = autograd.grad(first?.sum() ?? fail("a gradient"), x);
+  assert(second?.allclose(x.cos().mul(2).sub(x.sin().mul(x))), "hooks keep the history of what they keep");
+  const wrong = autograd.graph.savedTensorsHooks((t) => t, () => zeros([2]), () => x.exp().sum());
+  assertThrows(
+    () => wrong.backward(),
+    DynError,
+    "float32 [3] from the unpack hook of a saved tensor but found float32 [2]",
+  );
+  assertThrows(
+    () => autograd.graph.disableSavedTensorsHooks("No hooks here", () => autograd.graph.saveOnCpu(() => x)),
+    DynError,
+    "No hooks here",
+  );
+});
+
+Deno.test("a checkpoint gives the gradients of a plain call, draws the same numbers and runs once more", () => {
+  const model = new nn.Sequential(
+    new nn.Linear(4, 8),
+    new nn.Tanh(),
+    new nn.Dropout(0.5),
+    new nn.Linear(8, 4),
+  );
+  const x = randn([5, 4]), calls: string[] = [];
+  const block = (x: Tensor, scale: number) => {
+    calls.push("block");
+    return model.call(x.mul(scale));
+  };
+  const gradients = (forward: (x: Tensor) => Tensor): readonly Tensor[] => {
+    manualSeed(7);
+    model.zeroGrad();
+    const own = x.clone().requiresGrad_();
+    const y = forward(own.mul(1));
+    nn.functional.dropout(y, 0.5).square().sum().backward();
+    return [own, ...model.parameters()].map(({ grad }) => grad ?? fail("a gradient"));
+  };
+  const expected = gradients((x) => block(x, 2));
+  calls.length = 0;
+  gradients((x) => utils.checkpoint(block, x, 2)).forEach((each, k) =>
+    same(each, expected[k] ?? null, `gradient ${k}`)
+  );
+  assertEquals(calls.length, 2);
+  const nested = gradients((x) => utils.checkpoint((x: Tensor) => utils.checkpoint(block, x, 2).mul(1), x));
+  nested.forEach((each, k) => same(each, expected[k] ?? null, `nested, gradient ${k}`));
+  const kept = gradients((x) => utils.checkpoint(block, x, 2, { preserveRngState: false }));
+  assert(!kept.every((each, k) => each.equal(expected[k] ?? fail("a gradient"))), "other numbers are drawn");
+  const functions = [
+    (x: Tensor) => x.sin(),
+    (x: Tensor) => x.exp(),
+    (x: Tensor) => x.tanh(),
+    (x: Tensor) => x.cos(),
+  ];
+  const chain = (x: Tensor) => functions.reduce((y, f) => f(y), x).sum();
+  const [whole, parts] = [chain, (x: Tensor) => utils.checkpointSequential(functions, 2, x).sum()].map((f) =>
+    func.grad(f)(x)
+  );
+  same(whole ?? null, parts ?? null, "segments");
+});
+
+Deno.test("a checkpoint keeps its arguments alone, and finds out a function that does something else the second time", () => {
+  const kept = new Set<unknown>(), x = randn([64]).requiresGrad_();
+  const chain = (x: Tensor) => x.sin().exp().tanh().mul(x);
+  const y = utils.checkpoint(chain, x);
+  const [gradient] = autograd.grad(y.sum(), x, null, { retainGraph: true });
+  same(gradient ?? null, autograd.grad(chain(x).sum(), x)[0] ?? null);
+  same(autograd.grad(y.sum(), x)[0] ?? null, gradient ?? null, "a second pass");
+  assertThrows(() => autograd.grad(y.sum(), x), DynError, "a second time");
+  const changing = utils.checkpoint((x: Tensor) => {
+    kept.add(kept.size);
+    return kept.size > 1 ? x.mul(2) : x.sin().exp();
+  }, x);
+  assertThrows(
+    () => changing.sum().backward(),
+    DynError,
+    "saved tensors from a function that checkpoint runs again",
+  );
+});
