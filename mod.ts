@@ -83,7 +83,7 @@ export * as func from "./lib/func/mod.ts";
 /** Modules and functions of neural networks, as `torch.nn`. */
 export * as nn from "./lib/nn/mod.ts";
 /** Recomputation of intermediates, as `torch.utils.checkpoint`. */
-export * as utils from "./lib/autograd/checkpoint.ts";
+export * as utils from "./lib/autograd/recomputation.ts";
 /** Optimizers and schedulers of learning rates, as `torch.optim`. */
 export * as optim from "./lib/optim/mod.ts";
 export {

@@ -1,6 +1,18 @@
 /** What is saved for backward passes: hooks that keep it in other ways, and functions that are run again instead. */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
-import { autograd, func, manualSeed, nn, randn, type Tensor, tensor, utils, zeros } from "../mod.ts";
+import {
+  autograd,
+  compile,
+  compiler,
+  func,
+  manualSeed,
+  nn,
+  randn,
+  type Tensor,
+  tensor,
+  utils,
+  zeros,
+} from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 
 const same = (a: Tensor | null, b: Tensor | null, where = "") => assert(a && b && a.equal(b), where);
@@ -102,4 +114,41 @@ Deno.test("a checkpoint keeps its arguments alone, and finds out a function that
     DynError,
     "saved tensors from a function that checkpoint runs again",
   );
+});
+
+/** Compiles a program by a backend that counts what forward graphs hand to backward ones. */
+function compiledBy(
+  program: (x: Tensor) => Tensor,
+): { readonly run: (x: Tensor) => Tensor; readonly kept: number[] } {
+  const kept: number[] = [];
+  const backend = compiler.aotAutograd({
+    fwCompiler: (gm) => (...args) => {
+      const results = gm.forward(...args);
+      kept.push(Array.isArray(results) ? results.length : 1);
+      return results;
+    },
+  });
+  return { run: compile(program, { backend, fullgraph: true }), kept };
+}
+
+Deno.test("in compiled code the backward graph computes a checkpoint again, and less is saved", () => {
+  const [a, b] = [randn([6, 6]), randn([6, 6])].map((each) => each.requiresGrad_());
+  const w = [a ?? fail("a matrix"), b ?? fail("a matrix")] as const;
+  const block = (x: Tensor): Tensor => nn.functional.dropout(x.matmul(w[0]).tanh().matmul(w[1]), 0.5).exp();
+  const plain = (x: Tensor) => block(block(x).mul(2)).sum();
+  const program = (x: Tensor) => utils.checkpoint(block, utils.checkpoint(block, x).mul(2)).sum();
+  const gradients = (f: (x: Tensor) => Tensor): readonly Tensor[] => {
+    manualSeed(3);
+    const x = randn([6, 6]).requiresGrad_();
+    w.forEach((each) => each.grad = null);
+    f(x).backward();
+    return [x, ...w].map(({ grad }) => grad ?? fail("a gradient"));
+  };
+  const expected = gradients(plain);
+  const ordinary = compiledBy(plain), recomputing = compiledBy(program);
+  for (const run of [program, ordinary.run, recomputing.run, compile(program, { fullgraph: true })]) {
+    gradients(run).forEach((each, k) => assert(each.allclose(expected[k] ?? fail("a gradient"), 1e-4, 1e-4)));
+  }
+  const [all = 0] = ordinary.kept, [fewer = 0] = recomputing.kept;
+  assert(fewer < all, `the forward graph gives ${fewer} tensors, of ${all} without checkpoints`);
 });

@@ -129,7 +129,8 @@ function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
   const { op, target, meta } = node;
   if (op !== "call_function" && op !== "call_method") return false;
   if (
-    meta.onHost || meta.leaf || meta.region || takesGradients(node) || isHigherOrder(node) ||
+    meta.onHost || meta.leaf || meta.region || meta.recomputed !== undefined || takesGradients(node) ||
+    isHigherOrder(node) ||
     isNumberNode(node)
   ) {
     return false;

@@ -15,7 +15,7 @@ import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { refreshMeta } from "../ops/rewrite/metadata.ts";
 import { mayFail } from "../ops/rewrite/passes.ts";
 import { FlowNetwork } from "./max_flow.ts";
-import { bannedFromRecomputation, bytesOf, Classifier, metasOf } from "./recompute.ts";
+import { bannedFromRecomputation, bytesOf, Classifier, isRecomputed, metasOf } from "./recompute.ts";
 
 /** Where the runtime finds a value that the backward needs. */
 export type SavedValue =
@@ -106,7 +106,10 @@ function chooseSaved(joint: JointGraph): Set<Node> {
     const entry = 2 * id, exit = entry + 1;
     if (node.op === "placeholder" || banned.has(node)) network.edge(source, entry, Infinity);
     const exists = (node.op === "placeholder" && !mutated.has(node)) || materialized.has(node);
-    network.edge(entry, exit, savingCost(node, { classifier, exists, distance: distance.get(node) ?? 0 }));
+    const cost = isRecomputed(node, required) && !exists
+      ? Infinity
+      : savingCost(node, { classifier, exists, distance: distance.get(node) ?? 0 });
+    network.edge(entry, exit, cost);
     const users = [...node.users.keys()].filter((user) => user.op !== "output");
     for (const user of users) {
       const other = ids.get(user);

@@ -135,7 +135,20 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
       );
     }
   }
+  for (const node of required) if (isRecomputed(node, required)) banned.delete(node);
   return banned;
+}
+
+/**
+ * Whether the program wants a value computed again: an intermediate of a checkpoint, which nothing of the forward reads
+ * outside of it.
+ */
+export function isRecomputed(node: Node, required: ReadonlySet<Node>): boolean {
+  const { recomputed } = node.meta;
+  if (recomputed === undefined) return false;
+  return [...node.users.keys()].every((user) =>
+    user.op !== "output" && (!required.has(user) || user.meta.recomputed === recomputed)
+  );
 }
 
 /** Products that spread, and what is computed of their elements one by one. */

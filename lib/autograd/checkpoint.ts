@@ -52,7 +52,12 @@ export function checkpoint<R>(fn: (...args: readonly unknown[]) => R, ...given: 
 function isOptions(value: unknown): value is CheckpointOptions {
   if (!isPlainObject(value)) return false;
   const names = Object.keys(value);
-  return names.length > 0 && names.every((name) => name === "preserveRngState" || name === "useReentrant");
+  return names.length > 0 && names.every(isCheckpointOption);
+}
+
+/** Whether options of a checkpoint have this name. */
+export function isCheckpointOption(name: string): boolean {
+  return name === "preserveRngState" || name === "useReentrant";
 }
 
 function recomputed<R>(

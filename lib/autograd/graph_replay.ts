@@ -19,6 +19,7 @@ import {
   mapArguments,
   type OpCall,
   type Results,
+  type SharedMeta,
   tensorArguments,
 } from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
@@ -332,7 +333,7 @@ export class GraphReplay {
 
   #gradients(node: Node): unknown {
     const call = gradientCallOf(node);
-    this.builder.shared = { stack: node.meta.stack, partition: "forward" };
+    this.builder.shared = sharedBy(node);
     const wanted = call.inputs.map((each) => this.historyOf(this.tensor(each)));
     // A gradient that the captured program does not hand on would be lost without a word.
     const others = call.complete ? this.leaves.filter((leaf) => !wanted.includes(leaf)) : [];
@@ -386,7 +387,7 @@ export class GraphReplay {
 
   #region(node: Node, region: Region, attributes: Readonly<Record<string, unknown>>): unknown {
     const args = node.args.map((each) => this.resolve(each));
-    this.builder.shared = { stack: node.meta.stack, partition: "forward" };
+    this.builder.shared = sharedBy(node);
     this.recorder.enabled = true;
     const made = this.regions(this, { node, region, args });
     if (made) return made;
@@ -405,7 +406,7 @@ export class GraphReplay {
     if (!found) throw new DynError(`Expected an op of the table but found ${node.target}`);
     const { definition, inplace } = found;
     const args = argumentsOfNode(node, definition, (input) => this.#valueOf(input), isFunctional);
-    this.builder.shared = { stack: node.meta.stack, partition: "forward" };
+    this.builder.shared = sharedBy(node);
     this.recorder.enabled = !node.meta.noGrad;
     const result = this.functional.call({ definition, args, inplace });
     if (node.meta.leaf && isFunctional(result)) {
@@ -471,6 +472,11 @@ export class GraphReplay {
       return () => this.builder.shared = former;
     };
   }
+}
+
+/** What the nodes that a node becomes have in common with it. */
+function sharedBy({ meta: { stack, recomputed } }: Node): SharedMeta {
+  return { stack, partition: "forward", ...recomputed === undefined ? {} : { recomputed } };
 }
 
 /** The values that the tape saves of a call. */

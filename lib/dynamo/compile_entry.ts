@@ -105,6 +105,8 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
       return stack.length > 0 || !place ? stack : [place];
     },
     step: () => (machineHolder.machine?.steps ?? 0) - 1,
+    recomputed: () =>
+      machineHolder.machine?.frames.find(({ recomputed }) => recomputed !== null)?.recomputed ?? null,
     regionCall: () =>
       machineHolder.machine?.frames.find(({ regionCall }) => regionCall !== null)?.regionCall ?? null,
   });

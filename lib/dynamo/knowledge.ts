@@ -5,6 +5,7 @@
  */
 import { config } from "../base/config.ts";
 import { isTraced, overBatch, ownHistory } from "../autograd/batches/over_batch.ts";
+import { checkpoint, isCheckpointOption } from "../autograd/checkpoint.ts";
 import { isCustomOp } from "../autograd/custom_op.ts";
 import { grad } from "../autograd/engine.ts";
 import { isDType } from "../base/dtype.ts";
@@ -44,7 +45,7 @@ import { PUSHED } from "./trace/interpreter.ts";
 import type { MachineContext } from "./trace/machine.ts";
 import { ownHistory as tracedOwnHistory, traceOverBatch } from "./trace/batches.ts";
 import { traceCond, traceScan, traceWhile } from "./trace/control_flow.ts";
-import { trustAccessors } from "./trace/objects.ts";
+import { enumerableKeys, trustAccessors } from "./trace/objects.ts";
 import { addCreation } from "./trace/creation.ts";
 import { gradientsAsked } from "./trace/asked_gradients.ts";
 import { callCustomOp } from "./trace/custom_ops.ts";
@@ -97,6 +98,7 @@ function models(): ModelTable {
     requiresGradBeneath,
     (_m, { args: [value] }) => constant(value?.kind === "tensor" && value.requiresGrad),
   );
+  made.call(checkpoint, callCheckpoint);
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);
   made.call(cond, traceCond);
@@ -149,6 +151,18 @@ function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
     return PUSHED;
   };
 }
+
+/** Calls a function whose intermediates are to be computed again: a part of the graph that says so. */
+const callCheckpoint: BuiltinModel = (m, request) => {
+  const [callee = UNDEFINED, ...given] = request.args, last = given.at(-1);
+  if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is no function");
+  const names = last?.kind === "object" && last.exotic.kind === "plain" ? enumerableKeys(m, last) : [];
+  const args = names.length > 0 && names.every(isCheckpointOption) ? given.slice(0, -1) : given,
+    caller = m.top;
+  m.call({ ...request, callee, args });
+  if (m.top !== caller && m.gradEnabled) m.top.recomputed = m.output.checkpoints++;
+  return PUSHED;
+};
 
 /** What users have marked, and ops that they have defined. */
 function marked(fn: object): BuiltinModel | undefined {

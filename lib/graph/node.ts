@@ -83,6 +83,8 @@ export interface NodeMeta {
   partition?: "forward" | "backward";
   /** Set on what a function did that the program has marked as a region: the number of its call in the trace. */
   regionCall?: number;
+  /** Set on what a function did whose intermediates are to be computed again: the number of its call in the trace. */
+  recomputed?: number;
   /** The graph that a node of a functional graph calls; its target is that graph's name. */
   region?: Region;
 }

@@ -102,7 +102,7 @@ export function argumentsOfNode<T>(
 }
 
 /** What the nodes that a builder makes have in common. */
-export type SharedMeta = Partial<Pick<NodeMeta, "stack" | "partition" | "noGrad">> & {
+export type SharedMeta = Partial<Pick<NodeMeta, "stack" | "partition" | "noGrad" | "recomputed">> & {
   readonly requiresGrad?: boolean;
 };
 

@@ -73,6 +73,8 @@ export class Frame {
   rules: FrameRules = NO_RULES;
   /** Number of the call where the function is a region that the program has marked; null: it is none. */
   regionCall: number | null = null;
+  /** Number of the call where the function is a checkpoint's; null: it is none. */
+  recomputed: number | null = null;
   /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */
   internal = false;
   /** Number of the instruction that called the function. */

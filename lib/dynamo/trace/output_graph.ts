@@ -48,6 +48,8 @@ export interface Whereabouts {
   step(): number;
   /** Number of the outermost call under way of a region that the program has marked; null: there is none. */
   regionCall(): number | null;
+  /** Number of the outermost call under way of a checkpoint; null: there is none. */
+  recomputed(): number | null;
 }
 
 /** The graph of one trace. */
@@ -88,6 +90,8 @@ export class OutputGraph {
   operations = 0;
   /** Calls of regions that the program has marked. */
   regionCalls = 0;
+  /** How many checkpoints the trace has come to. */
+  checkpoints = 0;
   readonly #madeAt = new Map<Node, number>();
 
   constructor(readonly whereabouts: Whereabouts) {}
@@ -239,6 +243,8 @@ export class OutputGraph {
     }
     const call = this.whereabouts.regionCall();
     if (call !== null) node.meta.regionCall = call;
+    const recomputed = this.whereabouts.recomputed();
+    if (recomputed !== null) node.meta.recomputed = recomputed;
     this.operations++;
     this.#madeAt.set(node, this.whereabouts.step());
   }

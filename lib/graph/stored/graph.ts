@@ -55,8 +55,8 @@ export function writeGraph(
     if (op === "call_module" || (op === "get_attr" && !attributes.has(target))) {
       throw new NotStorable(`${name}, which reads ${target}`);
     }
-    const { value, stack, source, held, noGrad, leaf, onHost, partition, region, regionCall, ...others } =
-      meta;
+    const { value, stack, source, held, noGrad, leaf, onHost, partition, ...marks } = meta;
+    const { region, regionCall, recomputed, ...others } = marks;
     // What nodes come to know besides has to be written, too
     others satisfies Record<string, never>;
     if (onHost) throw new NotStorable(`${name}, which the host computes`);
@@ -74,6 +74,7 @@ export function writeGraph(
       ...leaf ? { leaf } : {},
       ...partition === undefined ? {} : { partition },
       ...regionCall === undefined ? {} : { regionCall },
+      ...recomputed === undefined ? {} : { recomputed },
       ...region ? { region: regionForm(region) } : {},
     };
     numbers.set(node, number);
@@ -117,6 +118,7 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
       ...fields.leaf ? { leaf: true } : {},
       ...fields.partition === undefined ? {} : { partition: partition.read(fields.partition, symbols) },
       ...fields.regionCall === undefined ? {} : { regionCall: numberIn(fields.regionCall) },
+      ...fields.recomputed === undefined ? {} : { recomputed: numberIn(fields.recomputed) },
       ...fields.region === undefined ? {} : { region: regionOf(fields.region) },
     };
     if (!isArguments(args) || !isKeywords(kwargs)) throw new DamagedForm("Expected arguments of a node");
