@@ -25,6 +25,7 @@ export {
   Unsupported,
 } from "./lib/base/errors.ts";
 export { type Artifact, ARTIFACTS, counters, logs } from "./lib/base/logs.ts";
+export type { Complex } from "./lib/base/complex.ts";
 export { type DType, DTYPES, getDefaultDtype, promoteTypes, setDefaultDtype } from "./lib/base/dtype.ts";
 
 export { isTensor, type Nearness, Tensor } from "./lib/tensor/tensor.ts";
@@ -71,6 +72,8 @@ export { cond } from "./lib/tensor/higher_order.ts";
 export * as higherOrderOps from "./lib/tensor/higher_order.ts";
 /** Linear algebra, as `torch.linalg`. */
 export * as linalg from "./lib/tensor/generated_linalg.ts";
+/** Fourier transforms, as `torch.fft`. */
+export * as fft from "./lib/tensor/generated_fft.ts";
 /** Special functions, as `torch.special`. */
 export * as special from "./lib/tensor/generated_special.ts";
 

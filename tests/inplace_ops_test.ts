@@ -7,7 +7,7 @@
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import { compile, compiler, DynError, init, manualSeed, nn, noGrad, Tensor } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
-import { categoryOf, isFloat } from "../lib/base/dtype.ts";
+import { CATEGORY_RANK, categoryOf, isFloat } from "../lib/base/dtype.ts";
 import { elementsLieApart } from "../lib/graph/meta.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
@@ -95,9 +95,8 @@ function resultOf(definition: OpDefinition, given: readonly unknown[]): Tensor {
 
 /** Whether a result cannot be written into the receiver. */
 function isRefused(self: Tensor, result: Tensor): boolean {
-  const rank = { bool: 0, integer: 1, float: 2 };
   return `${result.shape}` !== `${self.shape}` ||
-    rank[categoryOf(result.dtype)] > rank[categoryOf(self.dtype)];
+    CATEGORY_RANK[categoryOf(result.dtype)] > CATEGORY_RANK[categoryOf(self.dtype)];
 }
 
 interface Made {

@@ -4,7 +4,7 @@
  * so that every element must be equal.
  */
 import { assert, assertEquals } from "@std/assert";
-import { type DType, DTYPES, type HostArray, hostArray, itemSize } from "../lib/base/dtype.ts";
+import { type DType, type HostArray, hostArray, itemSize, REAL_DTYPES } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { add, type Dim, mul } from "../lib/sym/expr.ts";
@@ -147,7 +147,7 @@ interface Extent {
 }
 
 function* forms({ steps, lengths, offsets }: Extent): Generator<Form> {
-  for (const dtype of DTYPES) {
+  for (const dtype of REAL_DTYPES) {
     for (const step of steps) {
       for (const length of lengths) {
         for (const offset of offsets) {

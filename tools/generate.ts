@@ -56,7 +56,7 @@ const capital = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 
 function typeOf(param: Param, tensor: string): string {
   const text = param.oneOf ? param.oneOf.map((o) => JSON.stringify(o)).join(" | ") : TYPES[param.kind];
-  const base = text.replaceAll(/\bT\b/g, tensor);
+  const base = text.replaceAll(/\bT\b/g, tensor) + (param.complex ? " | Complex" : "");
   return param.nullable ? `${base} | null` : base;
 }
 
@@ -241,6 +241,7 @@ function opsFile(): string {
     "/**",
     ` * The ops as one typed interface. ${NOTICE}`,
     " */",
+    'import type { Complex } from "../base/complex.ts";',
     'import type { DType } from "../base/dtype.ts";',
     'import type { DeviceName } from "../loops/device.ts";',
     'import type { Dim } from "../sym/expr.ts";',
@@ -251,7 +252,7 @@ function opsFile(): string {
     `export type OpName =\n${names.map((n) => `  | ${n}`).join("\n")};`,
     "",
     "/** What may stand as an operand: a tensor or a number. */",
-    "export type Operand<T> = T | Scalar | Dim;",
+    "export type Operand<T> = T | Scalar | Dim | Complex;",
     "",
     ...ALL_OPS.filter(hasOptions).map((d) => `${optionsInterface(d)}\n`),
     "/** Every op as a function of tensors of type T. Trailing arguments may be given by name. */",
@@ -304,6 +305,7 @@ function optionImports(text: string): string {
 function typeImports(text: string): string[] {
   const has = (word: string) => new RegExp(`\\b${word}\\b`).test(text);
   return [
+    ...(has("Complex") ? ['import type { Complex } from "../base/complex.ts";'] : []),
     ...(has("DType") ? ['import type { DType } from "../base/dtype.ts";'] : []),
     ...(has("DeviceName") ? ['import type { DeviceName } from "../loops/device.ts";'] : []),
     ...(has("Dim") ? ['import type { Dim } from "../sym/expr.ts";'] : []),
@@ -353,7 +355,7 @@ function functionsFile(): string {
 }
 
 /** Prefixes that keep names in the table apart where a namespace has a function of the same name. */
-const PREFIXES = { "nn.functional": "functional", linalg: "linalg", special: "special" } as const;
+const PREFIXES = { "nn.functional": "functional", linalg: "linalg", special: "special", fft: "fft" } as const;
 
 type Namespace = keyof typeof PREFIXES;
 
@@ -397,6 +399,7 @@ export function generateAll(): GeneratedFile[] {
     },
     { path: "lib/tensor/generated_linalg.ts", text: selectionFile("The ops in `linalg`.", "linalg") },
     { path: "lib/tensor/generated_special.ts", text: selectionFile("The ops in `special`.", "special") },
+    { path: "lib/tensor/generated_fft.ts", text: selectionFile("The ops in `fft`.", "fft") },
   ];
 }
 

@@ -37,6 +37,9 @@ function formOf(dtype: DType): Form {
       return "i32Load16U";
     case "bool":
       return "truth";
+    case "complex64":
+    case "complex128":
+      throw new InternalError(`Expected complex elements as pairs but found ${dtype}`);
     default:
       return dtype satisfies never;
   }
@@ -244,6 +247,8 @@ export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
     case "int16":
     case "int8":
     case "uint8":
+    case "complex64":
+    case "complex128":
       throw new InternalError(`Expected a type that values have for a sum in place but found ${dtype}`);
     default:
       return dtype satisfies never;

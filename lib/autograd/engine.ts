@@ -132,7 +132,11 @@ function rootEdges(roots: readonly Tensor[], gradients: readonly (Tensor | null)
           `Expected a scalar output, or a gradient for it, but grad can be implicitly created only for scalar outputs and found shape [${root.shape}]`,
         );
       }
-      if (!isFloat(root.dtype)) throw new DynError(`Expected a floating output but found ${root.dtype}`);
+      if (!isFloat(root.dtype)) {
+        throw new DynError(
+          `Expected a real output, or a gradient for it, but grad can be implicitly created only for real scalar outputs and found ${root.dtype}`,
+        );
+      }
       return { edge, grad: ops.onesLike(root) };
     }
     if (`${given.shape}` !== `${root.shape}`) {

@@ -4,7 +4,7 @@
  * pass creates a graph, so it is differentiable itself.
  */
 import { DynError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
@@ -180,7 +180,9 @@ class FunctionNode extends Node {
     const settings = FunctionContext.settle(this.context, this, results);
     this.#settings = settings;
     results.forEach((result, output) => {
-      if (isFloat(result.dtype) && !settings.nonDifferentiable.has(result)) setHistory(result, this, output);
+      if (isDifferentiable(result.dtype) && !settings.nonDifferentiable.has(result)) {
+        setHistory(result, this, output);
+      }
     });
   }
 

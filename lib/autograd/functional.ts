@@ -4,11 +4,12 @@
  * tensor would hold now; a write through one alias reaches all others, because only the base of an alias set has
  * a value of its own and views are regenerated from it.
  */
-import { type DType, isFloat } from "../base/dtype.ts";
+import { type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { elementCount, isContiguous, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
+import { formOf } from "../ops/complex/form.ts";
 import { OPS } from "../ops/table.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition, TensorLike } from "../ops/definition.ts";
@@ -225,7 +226,7 @@ export class Functionalizer {
   /** Makes a call. In place, the result is the receiver. */
   call(call: FunctionalCall): FunctionalResults {
     if (call.inplace) return this.#inPlace(call);
-    const { definition, args } = call;
+    const { args } = call, definition = formOf(call.definition, args);
     const { implementation, gradient } = definition;
     if (implementation.kind === "composite" && gradient.kind !== "rule") {
       // taken apart here, so that views inside it keep aliasing
@@ -317,10 +318,15 @@ export class Functionalizer {
     storage.addressed = true;
   }
 
-  #inPlace({ definition, args }: FunctionalCall): FunctionalTensor {
-    const [first] = tensorArguments(args);
+  #inPlace({ definition: called, args }: FunctionalCall): FunctionalTensor {
+    const definition = formOf(called, args), [first] = tensorArguments(args);
     if (!first) throw new DynError(`Expected a tensor to write to in ${definition.name}_ but found none`);
     const receiver = first.value;
+    if (called.implementation.kind === "view" && isComplex(receiver.dtype)) {
+      throw new NotFunctional(
+        `Expected no ${called.name}_ of a complex tensor, whose memory is seen as pairs`,
+      );
+    }
     if (definition.implementation.kind === "view") {
       const view = this.#view({ definition, args }, definition.implementation.of);
       if (!isFunctional(view) || receiver.storage.input !== undefined) {
@@ -344,7 +350,7 @@ export class Functionalizer {
     const same = cast.shape.length === shape.length && cast.shape.every((size, d) => size === shape[d]);
     const whole = same ? cast : api.expand(cast, shape);
     // what an op without a gradient overwrites has one of zeros, as in eager execution
-    const cut = definition.gradient.kind === "none" && isFloat(receiver.dtype) &&
+    const cut = definition.gradient.kind === "none" && isDifferentiable(receiver.dtype) &&
       this.recorder.enabled && this.recorder.requiring.has(before);
     const value = cut ? api.copy(before, whole) : whole;
     for (const entry of tape.slice(recorded)) if (entry.kind === "call") this.#copied.set(entry, before);

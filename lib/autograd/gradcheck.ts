@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isComplex, isDifferentiable } from "../base/dtype.ts";
 import { grad } from "./engine.ts";
 
 /** Tolerances of `gradcheck`. */
@@ -50,7 +50,9 @@ export function gradcheck(
 }
 
 function floatsOf(result: Tensor | readonly Tensor[]): Tensor[] {
-  return (isTensor(result) ? [result] : [...result]).filter((t) => isFloat(t.dtype));
+  return (isTensor(result) ? [result] : [...result])
+    .filter((t) => isDifferentiable(t.dtype))
+    .map((t) => isComplex(t.dtype) ? ops.viewAsReal(t) : t);
 }
 
 /** For each element of the input, how all elements of the output change. */

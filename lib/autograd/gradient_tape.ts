@@ -4,7 +4,7 @@
  * graphs; the eager tape has its own engine with hooks and freeing. Invariant: entries are visited in reverse
  * order, each at most once, and only those on a path from a wanted input to an output.
  */
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import { invariant } from "../base/errors.ts";
 import type { OpDefinition, TensorLike } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
@@ -128,7 +128,7 @@ export function differentiableResults<T extends TensorLike>(
   outs: readonly T[],
 ): T[] {
   const { results = [], auxiliary = [] } = definition;
-  return outs.filter((out, k) => isFloat(out.dtype) && !auxiliary.includes(results[k] ?? ""));
+  return outs.filter((out, k) => isDifferentiable(out.dtype) && !auxiliary.includes(results[k] ?? ""));
 }
 
 interface Propagation<T> {

@@ -17,7 +17,7 @@ import {
   mapArguments,
   tensorArguments,
 } from "../ops/graph_builder.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import { nameResults } from "../ops/api.ts";
 import { ops } from "../tensor/eager.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -107,7 +107,7 @@ class TracingMode implements DispatchMode<Tensor> {
       });
       target.storage.version++;
     };
-    if (!records || !isFloat(target.dtype)) {
+    if (!records || !isDifferentiable(target.dtype)) {
       write({ definition, args });
       return target;
     }

@@ -3,7 +3,7 @@
  * inputs. Input: a recorded operation; output: `apply`. Invariant: an edge leads to a node made earlier, so that
  * descending sequence numbers are a topological order (accumulators, which have no edges, aside).
  */
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { GradFn, TensorHook } from "../tensor/autograd_state.ts";
 import { ops } from "../tensor/eager.ts";
@@ -126,7 +126,7 @@ export function nodeOf(gradFn: GradFn<Tensor>): Node {
 
 /** Makes a tensor the result of a node. */
 export function setHistory(tensor: Tensor, node: Node, output: number): void {
-  if (!isFloat(tensor.dtype)) {
+  if (!isDifferentiable(tensor.dtype)) {
     throw new InternalError(`Expected no history of ${tensor.dtype} from ${node.name}`);
   }
   const state = autogradStateOf(tensor);

@@ -5,7 +5,7 @@
  */
 import type { GradientContext, OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { hollowLike, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
@@ -108,7 +108,7 @@ export class OpNode extends Node {
     const reads = ruleReads(this.definition, "out");
     this.#out = results.map((result, output) => {
       if (!reads) return hollowLike(result);
-      return new SavedTensor(result, isFloat(result.dtype) ? { node: this, output } : null);
+      return new SavedTensor(result, isDifferentiable(result.dtype) ? { node: this, output } : null);
     });
   }
 

@@ -4,14 +4,15 @@
  */
 import { DynError } from "../base/errors.ts";
 import type { Node } from "../graph/node.ts";
+import { formed } from "../ops/graph_api.ts";
 import type { GraphValue, OpCall } from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
 import { takenApart } from "../ops/taken_apart.ts";
 import { DataDependentSize } from "../sym/decide.ts";
 
 /** Whether a result shares elements with an argument: views do, and compositions that end in views of arguments. */
-export function showsArgument(call: OpCall<GraphValue>): boolean {
-  const { implementation, gradient } = call.definition;
+export function showsArgument(called: OpCall<GraphValue>): boolean {
+  const call = formed(called), { implementation, gradient } = call.definition;
   if (implementation.kind === "view") return true;
   if (implementation.kind !== "composite" || gradient.kind === "rule") return false;
   const isView = (node: Node) => findTarget(node.target)?.definition.implementation.kind === "view";

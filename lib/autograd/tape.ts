@@ -4,7 +4,7 @@
  * views of that base have a history that includes the call.
  */
 import { DynError, InternalError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import { OPS } from "../ops/table.ts";
 import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
@@ -27,7 +27,7 @@ export function record(call: {
   call.results.forEach((result, output) => {
     const name = call.definition.results?.[output];
     const auxiliary = name !== undefined && call.definition.auxiliary?.includes(name);
-    if (isFloat(result.dtype) && !auxiliary) setHistory(result, node, output);
+    if (isDifferentiable(result.dtype) && !auxiliary) setHistory(result, node, output);
     if (result.viewState === null) return;
     // What a composition with a rule of its own shows is an intermediate of it, which has no history
     if (call.definition.implementation.kind !== "view") result.viewState = null;

@@ -1,10 +1,10 @@
 /**
  * Element types: their sizes, categories and promotion. Input: names as users write them; output: facts and
- * promoted types. Invariant: promotion follows PyTorch's lattice (bool < integers < floats; a category above
- * wins whatever the width).
+ * promoted types. Invariant: promotion follows PyTorch's lattice (bool < integers < floats < complex numbers; a
+ * category above wins whatever the width, but that complex numbers have parts as wide as the floats beside them).
  */
 
-import { DynError } from "./errors.ts";
+import { DynError, InternalError } from "./errors.ts";
 
 /** Types that exist in memory alone: values of them are computed with as float32 or int32. */
 export type SmallType = "float16" | "bfloat16" | "int16" | "int8" | "uint8";
@@ -12,20 +12,26 @@ export type SmallType = "float16" | "bfloat16" | "int16" | "int8" | "uint8";
 /** Types that elements have while they are computed with. */
 export type ValueType = "float32" | "float64" | "int64" | "int32" | "bool";
 
+/** Pairs of floats: the real part, then the imaginary one. */
+export type ComplexType = "complex64" | "complex128";
+
+/** Types of real numbers: those that loops know. Complex elements reach loops as pairs of them. */
+export type RealType = ValueType | SmallType;
+
 /** The element type of a tensor. */
-export type DType = ValueType | SmallType;
+export type DType = RealType | ComplexType;
 
 /** The floating types. */
 export type FloatType = "float32" | "float64" | "float16" | "bfloat16";
 
 /** Promotion category, in ascending order. */
-export type DTypeCategory = "bool" | "integer" | "float";
+export type DTypeCategory = "bool" | "integer" | "float" | "complex";
 
 interface DTypeInfo {
   readonly bytes: number;
   readonly category: DTypeCategory;
-  /** The type of values of it. */
-  readonly value: ValueType;
+  /** The type of values of it; null where there are none, because elements are pairs. */
+  readonly value: ValueType | null;
 }
 
 const INFO: Readonly<Record<DType, DTypeInfo>> = {
@@ -39,10 +45,12 @@ const INFO: Readonly<Record<DType, DTypeInfo>> = {
   int8: { bytes: 1, category: "integer", value: "int32" },
   uint8: { bytes: 1, category: "integer", value: "int32" },
   bool: { bytes: 1, category: "bool", value: "bool" },
+  complex64: { bytes: 8, category: "complex", value: null },
+  complex128: { bytes: 16, category: "complex", value: null },
 };
 
-/** All element types, in no particular order. */
-export const DTYPES: readonly DType[] = [
+/** All types of real numbers, in no particular order. */
+export const REAL_DTYPES: readonly RealType[] = [
   "float32",
   "float64",
   "float16",
@@ -55,7 +63,10 @@ export const DTYPES: readonly DType[] = [
   "bool",
 ];
 
-const LIMITS: Readonly<Record<DType, readonly [number | bigint | boolean, number | bigint | boolean]>> = {
+/** All element types, in no particular order. */
+export const DTYPES: readonly DType[] = [...REAL_DTYPES, "complex64", "complex128"];
+
+const LIMITS: Readonly<Record<RealType, readonly [number | bigint | boolean, number | bigint | boolean]>> = {
   float32: [-Infinity, Infinity],
   float64: [-Infinity, Infinity],
   float16: [-Infinity, Infinity],
@@ -70,12 +81,12 @@ const LIMITS: Readonly<Record<DType, readonly [number | bigint | boolean, number
 
 /** The least value of a type: the neutral element of max. */
 export function lowest(dtype: DType): number | bigint | boolean {
-  return LIMITS[dtype][0];
+  return LIMITS[realOnly(dtype)][0];
 }
 
 /** The greatest value of a type: the neutral element of min. */
 export function highest(dtype: DType): number | bigint | boolean {
-  return LIMITS[dtype][1];
+  return LIMITS[realOnly(dtype)][1];
 }
 
 /** Bytes of one element. */
@@ -90,7 +101,37 @@ export function categoryOf(dtype: DType): DTypeCategory {
 
 /** The type in which elements of a type are computed with. */
 export function valueType(dtype: DType): ValueType {
-  return INFO[dtype].value;
+  const { value } = INFO[dtype];
+  if (value === null) throw new InternalError(`Expected a type of real numbers but found ${dtype}`);
+  return value;
+}
+
+/** A type of real numbers. Throws InternalError for another: complex elements are to come as pairs there. */
+export function realOnly(dtype: DType): RealType {
+  if (isComplex(dtype)) throw new InternalError(`Expected a type of real numbers but found ${dtype}`);
+  return dtype;
+}
+
+/** Whether elements are pairs of floats. */
+export function isComplex(dtype: DType): dtype is ComplexType {
+  return INFO[dtype].category === "complex";
+}
+
+/** Whether gradients reach elements of a type: they do not reach integers and booleans. */
+export function isDifferentiable(dtype: DType): dtype is FloatType | ComplexType {
+  return isFloat(dtype) || isComplex(dtype);
+}
+
+/** The type of the two parts of complex elements; other types are their own. */
+export function partType(dtype: DType): RealType {
+  if (dtype === "complex64") return "float32";
+  return dtype === "complex128" ? "float64" : dtype;
+}
+
+/** The type of complex numbers whose parts hold elements of a type, as `torch.result_type(x, 1j)` has it. */
+export function complexType(dtype: DType): ComplexType {
+  if (isComplex(dtype)) return dtype;
+  return (isFloat(dtype) ? dtype : getDefaultDtype()) === "float64" ? "complex128" : "complex64";
 }
 
 export function isFloat(dtype: DType): dtype is FloatType {
@@ -108,7 +149,7 @@ export function isHalf(dtype: DType): dtype is "float16" | "bfloat16" {
 
 /** Whether a type exists in memory alone. */
 export function isSmall(dtype: DType): dtype is SmallType {
-  return dtype !== INFO[dtype].value;
+  return !isComplex(dtype) && dtype !== INFO[dtype].value;
 }
 
 /** Whether several elements share a word of 32 bits. */
@@ -121,11 +162,23 @@ export function isDType(value: unknown): value is DType {
   return typeof value === "string" && Object.hasOwn(INFO, value);
 }
 
+/** Categories in the order of promotion. */
+export const CATEGORY_RANK: Readonly<Record<DTypeCategory, number>> = {
+  bool: 0,
+  integer: 1,
+  float: 2,
+  complex: 3,
+};
+
 /** The smallest type that holds both, as `torch.promote_types`. */
 export function promoteTypes(a: DType, b: DType): DType {
   if (a === b) return a;
-  const rank: Record<DTypeCategory, number> = { bool: 0, integer: 1, float: 2 };
-  const ca = rank[categoryOf(a)], cb = rank[categoryOf(b)];
+  if (isComplex(a) || isComplex(b)) {
+    return a === "complex128" || b === "complex128" || a === "float64" || b === "float64"
+      ? "complex128"
+      : "complex64";
+  }
+  const ca = CATEGORY_RANK[categoryOf(a)], cb = CATEGORY_RANK[categoryOf(b)];
   if (ca !== cb) return ca > cb ? a : b;
   // Neither holds the other: one has more digits and the other more range, or only one has a sign
   if (itemSize(a) === itemSize(b)) return isFloat(a) ? "float32" : "int16";
@@ -151,7 +204,7 @@ export interface HostPart {
   readonly length?: number;
 }
 
-/** A typed array of `dtype` over a buffer or a part of it. */
+/** A typed array of `dtype` over a buffer or a part of it; of complex elements it has both parts of each. */
 export function hostArray(dtype: DType, buffer: ArrayBufferLike, part: HostPart = {}): HostArray {
   const { byteOffset = 0, length } = part;
   switch (dtype) {
@@ -174,6 +227,10 @@ export function hostArray(dtype: DType, buffer: ArrayBufferLike, part: HostPart 
     case "uint8":
     case "bool":
       return new Uint8Array(buffer, byteOffset, length);
+    case "complex64":
+      return new Float32Array(buffer, byteOffset, length === undefined ? undefined : 2 * length);
+    case "complex128":
+      return new Float64Array(buffer, byteOffset, length === undefined ? undefined : 2 * length);
     default:
       return dtype satisfies never;
   }

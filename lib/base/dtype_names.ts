@@ -15,6 +15,8 @@ const OTHERS: Readonly<Record<string, DType>> = {
   char: "int8",
   byte: "uint8",
   boolean: "bool",
+  cfloat: "complex64",
+  cdouble: "complex128",
 };
 
 /** `a dtype out of float32, … but found "double"; dyn's name for it is "float64"`. */
@@ -29,5 +31,6 @@ export function dtypeExpected(found: unknown): string {
 
 /** Whether a name looks like a type's rather than a device's. */
 export function looksLikeDType(name: string): boolean {
-  return Object.hasOwn(OTHERS, name) || /^(torch\.|u?int|b?float|complex|bool|quint|qint)/.test(name);
+  return Object.hasOwn(OTHERS, name) ||
+    /^(torch\.|u?int|b?float|complex|cfloat|cdouble|bool|quint|qint)/.test(name);
 }

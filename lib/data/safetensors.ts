@@ -4,14 +4,14 @@
  */
 import { fileURLToPath } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
-import { type DType, hostArray, itemSize } from "../base/dtype.ts";
+import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-const NAMES: Readonly<Record<DType, string>> = {
+const NAMES: Readonly<Record<RealType, string>> = {
   float32: "F32",
   float64: "F64",
   float16: "F16",
@@ -79,7 +79,7 @@ function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
   if (!found) {
     throw new DynError(`Expected one of ${Object.values(NAMES).join(", ")} for ${name} but found ${type}`);
   }
-  const dtype = found[0] as DType;
+  const dtype = found[0] as RealType;
   const count = shape.reduce((a, b) => a * b, 1);
   if (end - start !== count * itemSize(dtype) || end > data.byteLength) {
     throw new DynError(`Expected ${count * itemSize(dtype)} bytes for ${name} but found [${start}, ${end})`);
@@ -93,6 +93,14 @@ function integers(value: unknown, what: string): number[] {
     throw new DynError(`Expected non-negative integers as ${what} but found ${JSON.stringify(value)}`);
   }
   return value;
+}
+
+function nameOf(dtype: DType, name: string): string {
+  if (!isComplex(dtype)) return NAMES[dtype];
+  throw new DynError(
+    `Expected real tensors but found the ${dtype} tensor ${name}: safetensors has no complex types; save its ` +
+      "viewAsReal(), or a checkpoint, which holds pairs",
+  );
 }
 
 /** The bytes of a file that holds these tensors. */
@@ -118,7 +126,7 @@ export function serialize(
     const array = readStored(tensor.detach().cpu());
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     header[name] = {
-      dtype: NAMES[tensor.dtype],
+      dtype: nameOf(tensor.dtype, name),
       shape: [...tensor.shape],
       data_offsets: [offset, offset + bytes.byteLength],
     };

@@ -3,7 +3,7 @@
  * differentiated in their places. Invariant: gradients of an outer transform flow through; what is given is left as it
  * is.
  */
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
 import { ownHistory } from "../autograd/batches/over_batch.ts";
@@ -35,7 +35,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
     }
     const { leaves, spec } = flatten(given[at], isTensor);
     const own = leaves.map((leaf): Tensor => {
-      if (!isTensor(leaf) || !isFloat(leaf.dtype)) {
+      if (!isTensor(leaf) || !isDifferentiable(leaf.dtype)) {
         const found = isTensor(leaf) ? `a tensor of ${leaf.dtype}` : typeof leaf;
         throw new DynError(`Expected tensors of floats to differentiate by in ${owner} but found ${found}`);
       }

@@ -108,6 +108,8 @@ const SHORT: Readonly<Record<DType, string>> = {
   int8: "i8",
   uint8: "u8",
   bool: "b8",
+  complex64: "c64",
+  complex128: "c128",
 };
 
 /** Metadata in short: `f32[2, s0]`, with strides where they are given: `f32[2, 3][3, 1]`. */

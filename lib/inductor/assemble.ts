@@ -110,7 +110,7 @@ function describeOutput(
       const asOutput = from.outputIds.indexOf(buffer);
       const of = asOutput >= 0 ? "output" : "input";
       const index = asOutput >= 0 ? asOutput : from.inputStorages.findIndex((s) => s.id === buffer);
-      return { kind: "tensor", of, index, shape, strides, offset, dtype };
+      return { kind: "tensor", of, index, shape, strides, offset, dtype, isPairs: output.isPairs };
     }
     default:
       return output satisfies never;

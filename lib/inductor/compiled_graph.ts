@@ -16,6 +16,8 @@ export type CompiledOutput =
     /** In elements, from the start of that memory as it was handed in. */
     readonly offset: Dim;
     readonly dtype: Storage["dtype"];
+    /** Whether the result is the complex tensor whose pairs these are. */
+    readonly isPairs: boolean;
   }
   /** The placeholder itself, whose memory the program has changed. */
   | { readonly kind: "input"; readonly placeholder: number }

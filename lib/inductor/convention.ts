@@ -94,6 +94,7 @@ const output: Codec<CompiledOutput> = union<CompiledOutput>({
     strides: list(dim),
     offset: dim,
     dtype,
+    isPairs: flag,
   }),
   input: record({ placeholder: number }),
   constant: record({ value: constant }),

@@ -4,13 +4,14 @@
  * something needs them in memory: an output, a library call, or readers that would repeat too much work.
  */
 import { InternalError } from "../base/errors.ts";
-import { valueType } from "../base/dtype.ts";
+import { isComplex, valueType } from "../base/dtype.ts";
 import { type Argument, type Graph, isList, isRecord, Node, type Region } from "../graph/node.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { BufferId, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
+import { pairsMeta } from "../ops/complex/views.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -38,7 +39,8 @@ export type RegionCompiler = (region: Region, name: string) => CompiledGraph;
 
 /** One entry of the graph's output list. */
 export type OutputValue =
-  | { readonly kind: "tensor"; readonly view: BufferOperand }
+  /** `isPairs`: a complex tensor, whose pairs the view shows. */
+  | { readonly kind: "tensor"; readonly view: BufferOperand; readonly isPairs: boolean }
   /** The input itself: a mutated input, already written. */
   | { readonly kind: "input"; readonly input: number }
   | { readonly kind: "constant"; readonly value: number | bigint | boolean | string | null | undefined }
@@ -108,7 +110,7 @@ class Lowering {
       throw new InternalError(`Expected a tensor or a size at ${node.name} but found ${value.kind}`);
     }
     const { shape, strides, dtype } = value.kind === "tensor"
-      ? value.tensor
+      ? realMeta(value.tensor)
       : { shape: [], strides: [], dtype: value.dtype };
     // The caller points at the first element, so views of larger tensors start at 0
     const view = { shape, strides, offset: 0 };
@@ -135,6 +137,13 @@ class Lowering {
     }
     if (node.meta.region) {
       this.#tensors.set(node, this.#region(node, node.meta.region));
+      return;
+    }
+    if (node.target === "viewAsReal" || node.target === "viewAsComplex") {
+      // Complex tensors are their pairs here
+      const [viewed] = node.args;
+      if (!(viewed instanceof Node)) throw new InternalError(`Expected a tensor to view at ${node.name}`);
+      this.#tensors.set(node, this.#operandOf(viewed));
       return;
     }
     const definition = this.lookup(node.target);
@@ -374,7 +383,8 @@ class Lowering {
       if (argument instanceof Node) {
         const { value } = argument.meta;
         if (value.kind === "size") return { kind: "size", size: value.size };
-        return { kind: "tensor", view: this.#output(argument, mutated) };
+        const isPairs = value.kind === "tensor" && isComplex(value.tensor.dtype);
+        return { kind: "tensor", view: this.#output(argument, mutated), isPairs };
       }
       if (argument !== null && typeof argument === "object") {
         if (isList(argument) || isRecord(argument)) {
@@ -414,7 +424,7 @@ class Lowering {
 
   #copyOf(operand: Operand, node: Node): LazyTensor {
     const { value } = node.meta;
-    const promised = value.kind === "tensor" ? value.tensor.strides : undefined;
+    const promised = value.kind === "tensor" ? realMeta(value.tensor).strides : undefined;
     return this.#plan.lazy((o, index) => o.load(operand, index), {
       shape: operand.shape,
       dtype: operand.dtype,
@@ -502,8 +512,13 @@ function isParts(tensor: NodeTensor | undefined): tensor is readonly Operand[] {
 /** Whether a view has the strides that are promised for a node; those of dimensions of size 1 do not matter. */
 function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Node): boolean {
   if (value.kind !== "tensor") return true;
-  const promised = value.tensor.strides;
+  const promised = realMeta(value.tensor).strides;
   return shape.every((size, d) => size === 1 || strides[d] === promised[d]);
+}
+
+/** What is known of a tensor's memory: complex tensors are their pairs. */
+function realMeta(meta: TensorMeta): TensorMeta {
+  return isComplex(meta.dtype) ? pairsMeta(meta) : meta;
 }
 
 /** The innermost user line of a node, as comments show it. */

@@ -8,6 +8,7 @@ import { itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
+import { complexMeta } from "../ops/complex/views.ts";
 import { readBinding, sizeBindings } from "../graph/sizes.ts";
 import type { CompiledProgram, DeviceName, Memory } from "../loops/device.ts";
 import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
@@ -131,12 +132,14 @@ export class GraphRunner {
   #layout(output: CompiledOutput, sizeOf: (s: Sym) => number): Layout | undefined {
     if (output.kind !== "tensor") return undefined;
     const known = (d: Dim) => evaluate(d, sizeOf);
-    return layoutOf({
+    const meta = {
       shape: output.shape.map(known),
       strides: output.strides.map(known),
+      offset: 0,
       dtype: output.dtype,
       device: this.#parts.device,
-    });
+    };
+    return layoutOf(output.isPairs ? complexMeta(meta) : meta);
   }
 
   #wrap(output: CompiledOutput, call: Call): unknown {
@@ -144,10 +147,12 @@ export class GraphRunner {
       case "tensor": {
         const layout = this.#static?.layouts[call.at] ?? this.#layout(output, call.sizeOf);
         if (!layout) throw new InternalError("Expected the layout of a tensor output");
-        const offset = evaluate(output.offset, call.sizeOf);
+        // In elements of the result, of which some tensors have two in one of theirs
+        const offset = evaluate(output.offset, call.sizeOf) / (output.isPairs ? 2 : 1);
         if (output.of === "input") {
           const base = tensorAt(call.args, this.#parts.convention.inputs[output.index] ?? -1);
-          return new Tensor(base.storage, layout, base.offset + offset);
+          const before = base.offset * itemSize(base.dtype) / itemSize(layout.dtype);
+          return new Tensor(base.storage, layout, before + offset);
         }
         const storage = call.storages[output.index];
         if (!storage) throw new InternalError(`Expected an output buffer ${output.index} but found none`);

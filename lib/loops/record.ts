@@ -376,6 +376,9 @@ export function normalizeConstant(value: number | bigint | boolean, dtype: DType
       return Number(BigInt.asUintN(8, BigInt(typeof value === "number" ? integral(value) : value)));
     case "bool":
       return typeof value === "boolean" ? value : Number.isNaN(value) || value != 0;
+    case "complex64":
+    case "complex128":
+      throw new InternalError(`Expected complex elements as pairs but found ${dtype}`);
     default:
       return dtype satisfies never;
   }

@@ -4,8 +4,9 @@
  * give, since that is what runs: its own rule may say less of types and strides, and accept what one of its ops
  * refuses. So a call that is accepted here is refused by elements alone.
  */
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable } from "../base/dtype.ts";
 import type { TensorMeta } from "../graph/meta.ts";
+import { formOf } from "./complex/form.ts";
 import { makeOpApi, nameResults } from "./api.ts";
 import { parseCall } from "./call.ts";
 import type { OpDefinition } from "./definition.ts";
@@ -36,13 +37,13 @@ function inferAlone(definition: OpDefinition, args: Args): Metas {
   const { results = [], auxiliary = [] } = definition;
   const reached = (meta: TensorMeta, k: number): ComposedMeta => ({
     ...meta,
-    requiresGrad: reaches && isFloat(meta.dtype) && !auxiliary.includes(results[k] ?? ""),
+    requiresGrad: reaches && isDifferentiable(meta.dtype) && !auxiliary.includes(results[k] ?? ""),
   });
   return "dtype" in inferred ? reached(inferred, 0) : inferred.map(reached);
 }
 
-function compose(definition: OpDefinition, args: Args): Metas {
-  const { implementation, gradient } = definition;
+function compose(called: OpDefinition, args: Args): Metas {
+  const definition = formOf(called, args), { implementation, gradient } = definition;
   if (definition.dataDependent?.(args)) throw new NeedsElements();
   const inferred = inferAlone(definition, args);
   if (implementation.kind !== "composite") return inferred;

@@ -91,7 +91,7 @@ function constantNew(name: "newZeros" | "newOnes" | "newEmpty", value: number) {
 const full = defineOp({
   name: "full",
   doc: "A tensor of one value; its type is that of the number where not given. As `torch.full`.",
-  params: { size: required("sizes"), fillValue: required("scalar"), ...options },
+  params: { size: required("sizes"), fillValue: required("scalar", { complex: true }), ...options },
   exposure: { method: false },
   infer: ({ size, fillValue, dtype, device }) => freshMeta(size, dtype ?? typeOfNumber(fillValue), device),
   implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
@@ -102,7 +102,7 @@ const full = defineOp({
 const fullLike = defineOp({
   name: "fullLike",
   doc: "As full, of the shape, type and device of `self`.",
-  params: { self: required("tensor"), fillValue: required("scalar"), ...options },
+  params: { self: required("tensor"), fillValue: required("scalar", { complex: true }), ...options },
   exposure: { method: false },
   infer: ({ self, dtype, device }) => contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
   implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
@@ -113,7 +113,12 @@ const fullLike = defineOp({
 const newFull = defineOp({
   name: "newFull",
   doc: "As full, of the type and device of `self`.",
-  params: { self: required("tensor"), size: required("sizes"), fillValue: required("scalar"), ...options },
+  params: {
+    self: required("tensor"),
+    size: required("sizes"),
+    fillValue: required("scalar", { complex: true }),
+    ...options,
+  },
   exposure: { free: false },
   infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
   implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },

@@ -139,8 +139,8 @@ export interface Exposure {
   readonly method?: boolean;
   /** Free function of the module. Default true. */
   readonly free?: boolean;
-  /** Also in this namespace: "nn.functional", "linalg", "special". */
-  readonly namespaces?: readonly ("nn.functional" | "linalg" | "special")[];
+  /** Also in this namespace: "nn.functional", "linalg", "special", "fft". */
+  readonly namespaces?: readonly ("nn.functional" | "linalg" | "special" | "fft")[];
   /** Other public names for the same op (`variance` for var). */
   readonly aliases?: readonly string[];
 }

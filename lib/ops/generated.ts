@@ -1,6 +1,7 @@
 /**
  * The ops as one typed interface. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
+import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -419,11 +420,6 @@ export type OpName =
   | "diff"
   | "trapezoid"
   | "cumulativeTrapezoid"
-  | "conj"
-  | "conjPhysical"
-  | "resolveConj"
-  | "resolveNeg"
-  | "real"
   | "sumToSize"
   | "interpolate"
   | "upsampleNearest"
@@ -600,10 +596,49 @@ export type OpName =
   | "binaryCrossEntropy"
   | "binaryCrossEntropyWithLogits"
   | "klDiv"
-  | "toDevice";
+  | "toDevice"
+  | "viewAsReal"
+  | "viewAsComplex"
+  | "complexFunction"
+  | "complex"
+  | "polar"
+  | "real"
+  | "imag"
+  | "conj"
+  | "conjPhysical"
+  | "resolveConj"
+  | "resolveNeg"
+  | "sgn"
+  | "vdot"
+  | "fourierPairs"
+  | "fftFft"
+  | "fftIfft"
+  | "fftRfft"
+  | "fftIrfft"
+  | "fftHfft"
+  | "fftIhfft"
+  | "fftFft2"
+  | "fftIfft2"
+  | "fftRfft2"
+  | "fftIrfft2"
+  | "fftFftn"
+  | "fftIfftn"
+  | "fftRfftn"
+  | "fftIrfftn"
+  | "fftFftfreq"
+  | "fftRfftfreq"
+  | "fftFftshift"
+  | "fftIfftshift"
+  | "stft"
+  | "istft"
+  | "hannWindow"
+  | "hammingWindow"
+  | "blackmanWindow"
+  | "bartlettWindow"
+  | "kaiserWindow";
 
 /** What may stand as an operand: a tensor or a number. */
-export type Operand<T> = T | Scalar | Dim;
+export type Operand<T> = T | Scalar | Dim | Complex;
 
 /** Arguments of add by name. */
 export interface AddOptions {
@@ -3157,6 +3192,294 @@ export interface KlDivOptions {
   readonly logTarget?: boolean | undefined;
 }
 
+/** Arguments of fourierPairs by name. */
+export interface FourierPairsOptions {
+  /** As PyTorch's `inverse`; false unless given. */
+  readonly inverse?: boolean | undefined;
+}
+
+/** Arguments of fftFft by name. */
+export interface FftFftOptions {
+  /** As PyTorch's `n`; may be left out. */
+  readonly n?: number | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
+  readonly dim?: number | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIfft by name. */
+export interface FftIfftOptions {
+  /** As PyTorch's `n`; may be left out. */
+  readonly n?: number | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
+  readonly dim?: number | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftRfft by name. */
+export interface FftRfftOptions {
+  /** As PyTorch's `n`; may be left out. */
+  readonly n?: number | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
+  readonly dim?: number | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIrfft by name. */
+export interface FftIrfftOptions {
+  /** As PyTorch's `n`; may be left out. */
+  readonly n?: number | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
+  readonly dim?: number | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftHfft by name. */
+export interface FftHfftOptions {
+  /** As PyTorch's `n`; may be left out. */
+  readonly n?: number | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
+  readonly dim?: number | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIhfft by name. */
+export interface FftIhfftOptions {
+  /** As PyTorch's `n`; may be left out. */
+  readonly n?: number | null | undefined;
+  /** As PyTorch's `dim`; -1 unless given. */
+  readonly dim?: number | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftFft2 by name. */
+export interface FftFft2Options {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIfft2 by name. */
+export interface FftIfft2Options {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftRfft2 by name. */
+export interface FftRfft2Options {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIrfft2 by name. */
+export interface FftIrfft2Options {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftFftn by name. */
+export interface FftFftnOptions {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIfftn by name. */
+export interface FftIfftnOptions {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftRfftn by name. */
+export interface FftRfftnOptions {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIrfftn by name. */
+export interface FftIrfftnOptions {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftFftfreq by name. */
+export interface FftFftfreqOptions {
+  /** As PyTorch's `d`; 1 unless given. */
+  readonly d?: number | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of fftRfftfreq by name. */
+export interface FftRfftfreqOptions {
+  /** As PyTorch's `d`; 1 unless given. */
+  readonly d?: number | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of fftFftshift by name. */
+export interface FftFftshiftOptions {
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of fftIfftshift by name. */
+export interface FftIfftshiftOptions {
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of stft by name. */
+export interface StftOptions<T> {
+  /** As PyTorch's `hop_length`; may be left out. */
+  readonly hopLength?: number | null | undefined;
+  /** As PyTorch's `win_length`; may be left out. */
+  readonly winLength?: number | null | undefined;
+  /** As PyTorch's `window`; may be left out. */
+  readonly window?: T | null | undefined;
+  /** As PyTorch's `center`; true unless given. */
+  readonly center?: boolean | undefined;
+  /** As PyTorch's `pad_mode`; "reflect" unless given. */
+  readonly padMode?: "constant" | "reflect" | "replicate" | "circular" | undefined;
+  /** As PyTorch's `normalized`; false unless given. */
+  readonly normalized?: boolean | undefined;
+  /** As PyTorch's `onesided`; may be left out. */
+  readonly onesided?: boolean | null | undefined;
+  /** As PyTorch's `return_complex`; true unless given. */
+  readonly returnComplex?: boolean | undefined;
+}
+
+/** Arguments of istft by name. */
+export interface IstftOptions<T> {
+  /** As PyTorch's `hop_length`; may be left out. */
+  readonly hopLength?: number | null | undefined;
+  /** As PyTorch's `win_length`; may be left out. */
+  readonly winLength?: number | null | undefined;
+  /** As PyTorch's `window`; may be left out. */
+  readonly window?: T | null | undefined;
+  /** As PyTorch's `center`; true unless given. */
+  readonly center?: boolean | undefined;
+  /** As PyTorch's `normalized`; false unless given. */
+  readonly normalized?: boolean | undefined;
+  /** As PyTorch's `onesided`; may be left out. */
+  readonly onesided?: boolean | null | undefined;
+  /** As PyTorch's `length`; may be left out. */
+  readonly length?: number | null | undefined;
+  /** As PyTorch's `return_complex`; false unless given. */
+  readonly returnComplex?: boolean | undefined;
+}
+
+/** Arguments of hannWindow by name. */
+export interface HannWindowOptions {
+  /** As PyTorch's `periodic`; true unless given. */
+  readonly periodic?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of hammingWindow by name. */
+export interface HammingWindowOptions {
+  /** As PyTorch's `periodic`; true unless given. */
+  readonly periodic?: boolean | undefined;
+  /** As PyTorch's `alpha`; 0.54 unless given. */
+  readonly alpha?: number | undefined;
+  /** As PyTorch's `beta`; 0.46 unless given. */
+  readonly beta?: number | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of blackmanWindow by name. */
+export interface BlackmanWindowOptions {
+  /** As PyTorch's `periodic`; true unless given. */
+  readonly periodic?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of bartlettWindow by name. */
+export interface BartlettWindowOptions {
+  /** As PyTorch's `periodic`; true unless given. */
+  readonly periodic?: boolean | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of kaiserWindow by name. */
+export interface KaiserWindowOptions {
+  /** As PyTorch's `periodic`; true unless given. */
+  readonly periodic?: boolean | undefined;
+  /** As PyTorch's `beta`; 12 unless given. */
+  readonly beta?: number | undefined;
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+  /** As PyTorch's `device`; may be left out. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on the result; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
+}
+
 /** Every op as a function of tensors of type T. Trailing arguments may be given by name. */
 export interface OpApi<T extends TensorLike> {
   /** self + alpha · other, broadcast and promoted, as `torch.add`. */
@@ -3554,11 +3877,11 @@ export interface OpApi<T extends TensorLike> {
   /** As empty, of the type and device of `self`. */
   newEmpty(self: T, ...size: (Dim | NewEmptyOptions)[]): T;
   /** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
-  full(size: readonly Dim[], fillValue: Scalar | Dim, options?: FullOptions): T;
+  full(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: FullOptions): T;
   /** As full, of the shape, type and device of `self`. */
-  fullLike(self: T, fillValue: Scalar | Dim, options?: FullLikeOptions): T;
+  fullLike(self: T, fillValue: Scalar | Dim | Complex, options?: FullLikeOptions): T;
   /** As full, of the type and device of `self`. */
-  newFull(self: T, size: readonly Dim[], fillValue: Scalar | Dim, options?: NewFullOptions): T;
+  newFull(self: T, size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: NewFullOptions): T;
   /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
   fill(self: T, value: Operand<T>): T;
   /** Zeros of the shape and type of `self`; `zero_` clears a tensor. */
@@ -5180,16 +5503,6 @@ export interface OpApi<T extends TensorLike> {
     x?: Operand<T> | null | CumulativeTrapezoidOptions<T>,
     options?: CumulativeTrapezoidOptions<T>,
   ): T;
-  /** The complex conjugate: itself, of real tensors. */
-  conj(self: T): T;
-  /** The complex conjugate: itself, of real tensors. */
-  conjPhysical(self: T): T;
-  /** Itself, of real tensors. */
-  resolveConj(self: T): T;
-  /** Itself, of real tensors. */
-  resolveNeg(self: T): T;
-  /** The real part: itself, of real tensors. */
-  real(self: T): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(self: T, size: readonly Dim[]): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
@@ -6287,4 +6600,290 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The elements on another device, as `Tensor.to(device)`. */
   toDevice(self: T, device: DeviceName): T;
+  /**
+   * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and
+   * imaginary parts. As `torch.view_as_real`.
+   */
+  viewAsReal(self: T): T;
+  /**
+   * A real tensor of shape [..., 2] as a complex one of shape [...] over the same memory, whose last
+   * dimension must have stride 1. As `torch.view_as_complex`.
+   */
+  viewAsComplex(self: T): T;
+  /** A function of complex numbers that are given, and given back, as pairs in the last dimension. */
+  complexFunction(
+    self: T,
+    name:
+      | "exp"
+      | "exp2"
+      | "expm1"
+      | "log"
+      | "log2"
+      | "log10"
+      | "log1p"
+      | "sqrt"
+      | "rsqrt"
+      | "reciprocal"
+      | "square"
+      | "sinh"
+      | "cosh"
+      | "tanh"
+      | "sin"
+      | "cos"
+      | "tan"
+      | "asin"
+      | "acos"
+      | "atan"
+      | "asinh"
+      | "acosh"
+      | "atanh"
+      | "sigmoid",
+  ): T;
+  /** The complex tensor of real and imaginary parts, which are broadcast, as `torch.complex`. */
+  complex(real: T, imag: T): T;
+  /** abs · (cos angle + i · sin angle), broadcast, as `torch.polar`. */
+  polar(abs: T, angle: T): T;
+  /** The real part, of a complex tensor as a view; of real tensors themselves. As `torch.real`. */
+  real(self: T): T;
+  /** The imaginary part of a complex tensor, as a view; real tensors have none. As `torch.imag`. */
+  imag(self: T): T;
+  /**
+   * The complex conjugate; real tensors themselves. Computed at once: there are no lazily conjugated
+   * tensors, so that the result never shares memory with a complex operand. As `torch.conj`.
+   */
+  conj(self: T): T;
+  /** The complex conjugate; real tensors themselves. As `torch.conj_physical`. */
+  conjPhysical(self: T): T;
+  /** Itself: no tensor is conjugated lazily. As `torch.resolve_conj`. */
+  resolveConj(self: T): T;
+  /** Itself: no tensor is negated lazily. As `torch.resolve_neg`. */
+  resolveNeg(self: T): T;
+  /** z / |z|, 0 for 0; the sign of real numbers. As `torch.sgn`. */
+  sgn(self: T): T;
+  /** The sum of conj(self) · other of two vectors, as `torch.vdot`. */
+  vdot(self: T, other: T): T;
+  /** Sums Σ x[j]·exp(∓2πi·jk/n) along the dimension before the last one, which holds pairs. */
+  fourierPairs(self: T, inverse?: boolean | FourierPairsOptions, options?: FourierPairsOptions): T;
+  /** The discrete Fourier transform along a dimension. As `torch.fft.fft`. Computed on the host. */
+  fftFft(
+    self: T,
+    n?: number | null | FftFftOptions,
+    dim?: number | FftFftOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
+    options?: FftFftOptions,
+  ): T;
+  /** The inverse discrete Fourier transform along a dimension. As `torch.fft.ifft`. Computed on the host. */
+  fftIfft(
+    self: T,
+    n?: number | null | FftIfftOptions,
+    dim?: number | FftIfftOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftIfftOptions,
+    options?: FftIfftOptions,
+  ): T;
+  /**
+   * The discrete Fourier transform of real numbers, of which the half that tells the other one. As
+   * `torch.fft.rfft`. Computed on the host.
+   */
+  fftRfft(
+    self: T,
+    n?: number | null | FftRfftOptions,
+    dim?: number | FftRfftOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftRfftOptions,
+    options?: FftRfftOptions,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of
+   * the result. As `torch.fft.irfft`. Computed on the host.
+   */
+  fftIrfft(
+    self: T,
+    n?: number | null | FftIrfftOptions,
+    dim?: number | FftIrfftOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftIrfftOptions,
+    options?: FftIrfftOptions,
+  ): T;
+  /**
+   * The discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of the
+   * result. As `torch.fft.hfft`. Computed on the host.
+   */
+  fftHfft(
+    self: T,
+    n?: number | null | FftHfftOptions,
+    dim?: number | FftHfftOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftHfftOptions,
+    options?: FftHfftOptions,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform of real numbers, of which the half that tells the other one. As
+   * `torch.fft.ihfft`. Computed on the host.
+   */
+  fftIhfft(
+    self: T,
+    n?: number | null | FftIhfftOptions,
+    dim?: number | FftIhfftOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftIhfftOptions,
+    options?: FftIhfftOptions,
+  ): T;
+  /** The discrete Fourier transform along two dimensions. As `torch.fft.fft2`. Computed on the host. */
+  fftFft2(
+    self: T,
+    s?: readonly number[] | null | FftFft2Options,
+    dim?: number | readonly number[] | null | FftFft2Options,
+    norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
+    options?: FftFft2Options,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform along two dimensions. As `torch.fft.ifft2`. Computed on the
+   * host.
+   */
+  fftIfft2(
+    self: T,
+    s?: readonly number[] | null | FftIfft2Options,
+    dim?: number | readonly number[] | null | FftIfft2Options,
+    norm?: "backward" | "ortho" | "forward" | null | FftIfft2Options,
+    options?: FftIfft2Options,
+  ): T;
+  /**
+   * The discrete Fourier transform along two dimensions of real numbers, of which the half that tells the
+   * other one. As `torch.fft.rfft2`. Computed on the host.
+   */
+  fftRfft2(
+    self: T,
+    s?: readonly number[] | null | FftRfft2Options,
+    dim?: number | readonly number[] | null | FftRfft2Options,
+    norm?: "backward" | "ortho" | "forward" | null | FftRfft2Options,
+    options?: FftRfft2Options,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is
+   * real; `n` is the size of the result. As `torch.fft.irfft2`. Computed on the host.
+   */
+  fftIrfft2(
+    self: T,
+    s?: readonly number[] | null | FftIrfft2Options,
+    dim?: number | readonly number[] | null | FftIrfft2Options,
+    norm?: "backward" | "ortho" | "forward" | null | FftIrfft2Options,
+    options?: FftIrfft2Options,
+  ): T;
+  /** The discrete Fourier transform along all or some dimensions. As `torch.fft.fftn`. Computed on the host. */
+  fftFftn(
+    self: T,
+    s?: readonly number[] | null | FftFftnOptions,
+    dim?: number | readonly number[] | null | FftFftnOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
+    options?: FftFftnOptions,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform along all or some dimensions. As `torch.fft.ifftn`. Computed on
+   * the host.
+   */
+  fftIfftn(
+    self: T,
+    s?: readonly number[] | null | FftIfftnOptions,
+    dim?: number | readonly number[] | null | FftIfftnOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftIfftnOptions,
+    options?: FftIfftnOptions,
+  ): T;
+  /**
+   * The discrete Fourier transform along all or some dimensions of real numbers, of which the half that
+   * tells the other one. As `torch.fft.rfftn`. Computed on the host.
+   */
+  fftRfftn(
+    self: T,
+    s?: readonly number[] | null | FftRfftnOptions,
+    dim?: number | readonly number[] | null | FftRfftnOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftRfftnOptions,
+    options?: FftRfftnOptions,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform along all or some dimensions of half of a Hermitian tensor,
+   * which is real; `n` is the size of the result. As `torch.fft.irfftn`. Computed on the host.
+   */
+  fftIrfftn(
+    self: T,
+    s?: readonly number[] | null | FftIrfftnOptions,
+    dim?: number | readonly number[] | null | FftIrfftnOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftIrfftnOptions,
+    options?: FftIrfftnOptions,
+  ): T;
+  /** Frequencies of the results of fft of n samples that are d apart. As `torch.fft.fftfreq`. */
+  fftFftfreq(n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions): T;
+  /** Frequencies of the results of rfft of n samples that are d apart. As `torch.fft.rfftfreq`. */
+  fftRfftfreq(n: number, d?: number | FftRfftfreqOptions, options?: FftRfftfreqOptions): T;
+  /** Frequencies moved so that 0 is in the middle, along `dim` or all dimensions. As `torch.fft.fftshift`. */
+  fftFftshift(
+    self: T,
+    dim?: number | readonly number[] | null | FftFftshiftOptions,
+    options?: FftFftshiftOptions,
+  ): T;
+  /** Frequencies moved back from fftshift, along `dim` or all dimensions. As `torch.fft.ifftshift`. */
+  fftIfftshift(
+    self: T,
+    dim?: number | readonly number[] | null | FftIfftshiftOptions,
+    options?: FftIfftshiftOptions,
+  ): T;
+  /**
+   * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
+   * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
+   */
+  stft(
+    self: T,
+    nFft: number,
+    hopLength?: number | null | StftOptions<T>,
+    winLength?: number | null | StftOptions<T>,
+    window?: T | null | StftOptions<T>,
+    center?: boolean | StftOptions<T>,
+    padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<T>,
+    normalized?: boolean | StftOptions<T>,
+    onesided?: boolean | null | StftOptions<T>,
+    returnComplex?: boolean | StftOptions<T>,
+    options?: StftOptions<T>,
+  ): T;
+  /**
+   * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
+   * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
+   * the host.
+   */
+  istft(
+    self: T,
+    nFft: number,
+    hopLength?: number | null | IstftOptions<T>,
+    winLength?: number | null | IstftOptions<T>,
+    window?: T | null | IstftOptions<T>,
+    center?: boolean | IstftOptions<T>,
+    normalized?: boolean | IstftOptions<T>,
+    onesided?: boolean | null | IstftOptions<T>,
+    length?: number | null | IstftOptions<T>,
+    returnComplex?: boolean | IstftOptions<T>,
+    options?: IstftOptions<T>,
+  ): T;
+  /** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
+  hannWindow(windowLength: number, periodic?: boolean | HannWindowOptions, options?: HannWindowOptions): T;
+  /** alpha − beta·cos(2πi/n). As `torch.hamming_window`. */
+  hammingWindow(
+    windowLength: number,
+    periodic?: boolean | HammingWindowOptions,
+    alpha?: number | HammingWindowOptions,
+    beta?: number | HammingWindowOptions,
+    options?: HammingWindowOptions,
+  ): T;
+  /** 0.42 − 0.5·cos(2πi/n) + 0.08·cos(4πi/n). As `torch.blackman_window`. */
+  blackmanWindow(
+    windowLength: number,
+    periodic?: boolean | BlackmanWindowOptions,
+    options?: BlackmanWindowOptions,
+  ): T;
+  /** 1 − |2i/n − 1|: a triangle. As `torch.bartlett_window`. */
+  bartlettWindow(
+    windowLength: number,
+    periodic?: boolean | BartlettWindowOptions,
+    options?: BartlettWindowOptions,
+  ): T;
+  /** I₀(beta·√(1 − (2i/n − 1)²)) / I₀(beta). As `torch.kaiser_window`. */
+  kaiserWindow(
+    windowLength: number,
+    periodic?: boolean | KaiserWindowOptions,
+    beta?: number | KaiserWindowOptions,
+    options?: KaiserWindowOptions,
+  ): T;
 }

@@ -4,15 +4,21 @@
  */
 import { makeOpApi } from "./api.ts";
 import { parseCall } from "./call.ts";
+import { formOf } from "./complex/form.ts";
 import type { OpApi } from "./generated.ts";
 import { type GraphValue, isGraphValue, type OpCall, type Results } from "./graph_builder.ts";
 
 /** Makes a call. */
 export type RunCall = (call: OpCall<GraphValue>) => Results;
 
+/** A call by the definition that its types ask for. */
+export function formed<T>({ definition, args }: OpCall<T>): OpCall<T> {
+  return { definition: formOf(definition, args), args };
+}
+
 /** The ops over graph values, each making its calls through `run`. */
 export function graphApi(run: RunCall): OpApi<GraphValue> {
   return makeOpApi<GraphValue>((definition, given) =>
-    run({ definition, args: parseCall(definition, given, isGraphValue) })
+    run(formed({ definition, args: parseCall(definition, given, isGraphValue) }))
   );
 }

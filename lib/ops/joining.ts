@@ -7,7 +7,7 @@ import { isFloat } from "../base/dtype.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
 import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type SampleArgument, type TensorLike } from "./definition.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isTensor, resultTypeOf } from "./promotion.ts";
@@ -440,21 +440,6 @@ function alignedTo<T extends TensorLike>(o: OpApi<T>, x: T, y: T, at: number): T
   return o.reshape(x, y.shape.map((_, d) => d === at ? x.shape[0] ?? 1 : 1));
 }
 
-const SAME: readonly SampleArgument[] = [t(2, 3)];
-
-/** What has no effect on real tensors. */
-function identity(name: string, doc: string) {
-  return defineOp({
-    name,
-    doc,
-    params: { self: required("tensor") },
-    infer: ({ self }) => self,
-    implementation: { kind: "composite", compose: (_o, { self }) => self },
-    gradient: { kind: "composite" },
-    samples: [{ args: SAME }],
-  });
-}
-
 const sumToSize = defineOp({
   name: "sumToSize",
   doc: "Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`.",
@@ -506,10 +491,5 @@ export const joining = {
   diff,
   trapezoid: trapezoidRule("trapezoid", ["trapz"]),
   cumulativeTrapezoid: trapezoidRule("cumulativeTrapezoid", []),
-  conj: identity("conj", "The complex conjugate: itself, of real tensors."),
-  conjPhysical: identity("conjPhysical", "The complex conjugate: itself, of real tensors."),
-  resolveConj: identity("resolveConj", "Itself, of real tensors."),
-  resolveNeg: identity("resolveNeg", "Itself, of real tensors."),
-  real: identity("real", "The real part: itself, of real tensors."),
   sumToSize,
 } as const;

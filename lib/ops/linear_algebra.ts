@@ -4,7 +4,7 @@
  * the host by elimination with partial pivoting and have gradients of their own.
  */
 import { DynError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable, isFloat } from "../base/dtype.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type HostTensor, type TensorLike } from "./definition.ts";
@@ -446,7 +446,7 @@ const vander = defineWideOp({
     kind: "composite",
     compose(o, { x, N }) {
       const wide = o.atleast1d(x), count = N ?? knownSize(wide.shape.at(-1) ?? 1);
-      const numbers = isFloat(wide.dtype) ? wide : o.to(wide, "int64");
+      const numbers = isDifferentiable(wide.dtype) ? wide : o.to(wide, "int64");
       const column = o.unsqueeze(numbers, -1);
       const repeated = o.expand(column, [...numbers.shape, count - 1]);
       return o.cat([o.onesLike(column), o.cumprod(repeated, -1)], -1);

@@ -3,7 +3,7 @@
  * made of two primitives, mm and bmm; floats go to the runtime library, integers to plain loops.
  */
 import { DynError } from "../base/errors.ts";
-import { type DType, isFloat } from "../base/dtype.ts";
+import { type DType, isDifferentiable, isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -143,7 +143,6 @@ const dot = defineWideOp({
   name: "dot",
   doc: "The sum of products of two vectors, as `torch.dot`.",
   params: { self: required("tensor"), tensor: required("tensor") },
-  exposure: { aliases: ["vdot"] },
   infer({ self, tensor }) {
     if (self.shape.length !== 1 || tensor.shape.length !== 1) {
       throw new DynError(
@@ -237,7 +236,7 @@ function combine<T extends TensorLike>(
 
 /** A factor of integers is an integer: its fraction is dropped. */
 function factorOf(factor: Scalar | Dim, dtype: DType): Scalar | Dim {
-  return typeof factor === "number" && !isFloat(dtype) ? Math.trunc(factor) : factor;
+  return typeof factor === "number" && !isDifferentiable(dtype) ? Math.trunc(factor) : factor;
 }
 
 /** addmm and its like: a product added to what broadcasts to it. */

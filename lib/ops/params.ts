@@ -63,6 +63,8 @@ export interface Param<K extends ParamKind = ParamKind, N extends boolean = bool
    * operands may. "natural": beside integers only where it is not negative, for which there is an error.
    */
   readonly loadable?: true | "natural";
+  /** A complex number may stand there, which becomes a tensor before the call is parsed. */
+  readonly complex?: true;
   /** Allowed texts of a string parameter. */
   readonly oneOf?: readonly string[];
   /** `sizes` and `dims`: may also be spread over the trailing positional arguments, as x.view(2, 3). */
@@ -80,7 +82,7 @@ export type ArgsOf<P extends Params, T> = {
 /** A required parameter. */
 export function required<K extends ParamKind>(
   kind: K,
-  options: { variadic?: boolean; oneOf?: readonly string[]; loadable?: "natural" } = {},
+  options: { variadic?: boolean; oneOf?: readonly string[]; loadable?: "natural"; complex?: true } = {},
 ): Param<K, false> {
   return { kind, nullable: false, ...options };
 }

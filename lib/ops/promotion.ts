@@ -3,7 +3,16 @@
  * numbers and symbolic sizes; output: types and values. Invariant: promotion is PyTorch's: tensors with
  * dimensions outrank 0-d tensors, which outrank numbers, within one category.
  */
-import { categoryOf, type DType, getDefaultDtype, isFloat, promoteTypes } from "../base/dtype.ts";
+import {
+  categoryOf,
+  complexType,
+  type DType,
+  getDefaultDtype,
+  isComplex,
+  isDifferentiable,
+  isFloat,
+  promoteTypes,
+} from "../base/dtype.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import type { Body, Operand } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
@@ -48,8 +57,9 @@ export function resultTypeOf(
 /** The higher-ranking type decides unless the lower one is of a higher category. */
 function combine(higher: DType | undefined, lower: DType | undefined): DType | undefined {
   if (higher === undefined || lower === undefined) return higher ?? lower;
-  if (isFloat(higher)) return higher;
-  if (higher === "bool" || isFloat(lower)) return promoteTypes(higher, lower);
+  if (isComplex(higher)) return higher;
+  if (isFloat(higher)) return isComplex(lower) ? complexType(higher) : higher;
+  if (higher === "bool" || isDifferentiable(lower)) return promoteTypes(higher, lower);
   return higher;
 }
 

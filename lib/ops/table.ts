@@ -39,6 +39,13 @@ import { linearAlgebra } from "./linear_algebra.ts";
 import { solving } from "./solving.ts";
 import { singularValueOps } from "./singular_values.ts";
 import { histograms } from "./histograms.ts";
+import { complexFunctions } from "./complex/function_op.ts";
+import { partOps } from "./complex/parts_ops.ts";
+import { complexViews } from "./complex/views.ts";
+import { shortTimeTransforms } from "./fourier/short_time.ts";
+import { fourierTransform } from "./fourier/transform.ts";
+import { fourierTransforms } from "./fourier/transforms.ts";
+import { windowFunctions } from "./fourier/window_functions.ts";
 import { counting } from "./counting.ts";
 import { factorOps } from "./factors/mod.ts";
 import { floatParts } from "./float_parts.ts";
@@ -129,6 +136,13 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...normalizations,
   ...losses,
   ...transfer,
+  ...complexViews,
+  ...complexFunctions,
+  ...partOps,
+  ...fourierTransform,
+  ...fourierTransforms,
+  ...shortTimeTransforms,
+  ...windowFunctions,
 } satisfies Record<OpName, OpDefinition>;
 
 /** What a target of a call names. */

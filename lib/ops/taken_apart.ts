@@ -4,7 +4,7 @@
  */
 import { Graph } from "../graph/node.ts";
 import type { OpDefinition } from "./definition.ts";
-import { graphApi } from "./graph_api.ts";
+import { formed, graphApi } from "./graph_api.ts";
 import {
   GraphBuilder,
   type GraphValue,
@@ -28,6 +28,6 @@ export function takenApart(
   };
   const api = graphApi(run);
   return listOf(
-    run({ definition, args: mapArguments(args, ({ meta }) => scratch.tensor("argument", meta)) }),
+    run(formed({ definition, args: mapArguments(args, ({ meta }) => scratch.tensor("argument", meta)) })),
   );
 }

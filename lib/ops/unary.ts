@@ -84,7 +84,6 @@ const sign = unary({
     return o.select(o.gt(x, zero), k(o, x, 1), o.select(o.lt(x, zero), k(o, x, -1), zero));
   },
   derivative: STEP,
-  exposure: { aliases: ["sgn"] },
 });
 
 const square = defineWideOp({

@@ -6,6 +6,7 @@
  * Making a class takes milliseconds, so calls have one where that pays: where there is much to do, or where the same
  * call comes with ever other sizes.
  */
+import { complexMeta } from "../ops/complex/views.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type DType, getDefaultDtype } from "../base/dtype.ts";
 import { InternalError, messageOf } from "../base/errors.ts";
@@ -47,6 +48,8 @@ export interface GraphProgram {
       readonly strides: readonly Dim[];
       readonly offset: Dim;
       readonly dtype: DType;
+      /** Whether the result is the complex tensor whose pairs these are. */
+      readonly isPairs: boolean;
     }
     | { readonly kind: "input" | "constant" | "size" }
   )[];
@@ -267,7 +270,10 @@ function compileCall(
     if (output.kind !== "tensor" || output.of !== "output" || output.index !== at || output.offset !== 0) {
       return [];
     }
-    return [{ shape: output.shape, strides: output.strides, dtype: output.dtype }];
+    const { shape, strides, dtype, isPairs } = output;
+    if (!isPairs) return [{ shape, strides, dtype }];
+    const whole = complexMeta({ shape, strides, offset: 0, dtype, device });
+    return [{ shape: whole.shape, strides: whole.strides, dtype: whole.dtype }];
   });
   // A result that shows an operand, or part of another one, is not the program's to make
   if (results.length !== made.results || program.outputs.length !== made.results) return undefined;

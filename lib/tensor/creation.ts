@@ -5,7 +5,20 @@
  */
 import { withOwnIteration } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
-import { type DType, getDefaultDtype, type HostArray, isDType } from "../base/dtype.ts";
+import { complexText, isComplexNumber } from "../base/complex.ts";
+import {
+  CATEGORY_RANK,
+  type ComplexType,
+  complexType,
+  type DType,
+  type DTypeCategory,
+  getDefaultDtype,
+  type HostArray,
+  isComplex,
+  isDType,
+  partType,
+  type RealType,
+} from "../base/dtype.ts";
 import { dtypeExpected } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -46,22 +59,24 @@ function made(data: TensorData, options: TensorOptions): Tensor {
     return finish(options.device ? ops.toDevice(typed, options.device) : typed, options);
   }
   const shape = shapeOf(data);
-  const flat: (Element)[] = [];
-  let kind: "bool" | "integer" | "float" = "bool", any = false;
+  const flat: Element[] = [];
+  let kind: DTypeCategory = "bool", any = false;
+  const rise = (to: DTypeCategory) => {
+    if (CATEGORY_RANK[to] > CATEGORY_RANK[kind]) kind = to;
+  };
   flatten(data, shape, 0, (value) => {
     any = true;
     flat.push(value);
-    if (typeof value === "boolean") return;
-    if (typeof value === "bigint" || Number.isInteger(value)) {
-      if (kind === "bool") kind = "integer";
-    } else kind = "float";
+    if (typeof value === "object") rise("complex");
+    else if (typeof value !== "boolean") rise(Number.isInteger(Number(value)) ? "integer" : "float");
   });
   const inferred = typeOfArrays(data) ?? (any ? pick(kind, options.requiresGrad) : getDefaultDtype());
   return fromElements(flat, shape, { ...options, dtype: options.dtype ?? inferred });
 }
 
 /** JavaScript writes 2.0 as 2, so that numbers which are to have gradients are meant to be floats. */
-function pick(kind: "bool" | "integer" | "float", requiresGrad = false): DType {
+function pick(kind: DTypeCategory, requiresGrad = false): DType {
+  if (kind === "complex") return complexType(getDefaultDtype());
   return kind === "bool" ? "bool" : kind === "integer" && !requiresGrad ? "int64" : getDefaultDtype();
 }
 
@@ -74,21 +89,21 @@ export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor 
 
 /**
  * A tensor of a shape (default: one dimension) with the elements of a typed array, copied. A Uint16Array is the bits of
- * bfloat16 where that is the type asked for.
+ * bfloat16 where that is the type asked for; of complex types the array has both parts of each element, side by side.
  */
 export function fromTypedArray(
   data: HostArray,
-  shape: readonly number[] = [data.length],
+  sizes?: readonly number[],
   options: TensorOptions = {},
 ): Tensor {
-  const count = shape.reduce((a, b) => a * b, 1);
-  if (count !== data.length) {
-    throw new DynError(`Expected ${count} elements for shape [${shape}] but found ${data.length}`);
-  }
   const natural = dtypeOfArray(data) ?? "int32";
-  const dtype = options.dtype ?? natural;
+  const dtype = options.dtype ?? natural, length = data.length / (isComplex(dtype) ? 2 : 1);
+  const shape = sizes ?? [length], count = shape.reduce((a, b) => a * b, 1);
+  if (count !== length) {
+    throw new DynError(`Expected ${count} elements for shape [${shape}] but found ${length}`);
+  }
   const storage = allocate(shape, dtype, options.device ?? defaultDevice());
-  writeElements(storage.storage, convert(data, dtype));
+  writeElements(storage.storage, convert(data, partType(dtype)));
   return finish(storage, options);
 }
 
@@ -101,16 +116,33 @@ export function scalarTensor(value: Element, options: TensorOptions = {}): Tenso
 function fromElements(flat: readonly Element[], shape: readonly number[], options: TensorOptions): Tensor {
   const dtype = options.dtype ?? getDefaultDtype();
   const made = allocate(shape, dtype, options.device ?? defaultDevice());
-  const array = numberArray(dtype, flat.length);
-  if (array instanceof BigInt64Array) {
-    flat.forEach((value, k) => array[k] = BigInt(normalizeConstant(value, dtype)));
-  } else if (dtype === "float32" || dtype === "float64") {
-    flat.forEach((value, k) => array[k] = Number(value));
-  } else {
-    flat.forEach((value, k) => array[k] = Number(normalizeConstant(value, dtype)));
-  }
-  writeElements(made.storage, encodeElements(dtype, array));
+  writeElements(made.storage, isComplex(dtype) ? pairsArray(flat, dtype) : elementArray(flat, dtype));
   return finish(made, options);
+}
+
+/** Numbers as memory holds elements of a real type. */
+function elementArray(flat: readonly Element[], dtype: RealType): HostArray {
+  const array = numberArray(dtype, flat.length);
+  flat.forEach((value, k) => {
+    if (typeof value === "object") {
+      throw new DynError(`Expected real numbers for ${dtype} but found the complex ${complexText(value)}`);
+    }
+    if (array instanceof BigInt64Array) array[k] = BigInt(normalizeConstant(value, dtype));
+    else if (dtype === "float32" || dtype === "float64") array[k] = Number(value);
+    else array[k] = Number(normalizeConstant(value, dtype));
+  });
+  return encodeElements(dtype, array);
+}
+
+/** Numbers as memory holds elements of a complex type. */
+function pairsArray(flat: readonly Element[], dtype: ComplexType): HostArray {
+  const array = numberArray(dtype, flat.length);
+  flat.forEach((value, k) => {
+    const { re, im } = typeof value === "object" ? value : { re: Number(value), im: 0 };
+    array[2 * k] = re;
+    array[2 * k + 1] = im;
+  });
+  return array;
 }
 
 function allocate(shape: readonly number[], dtype: DType, device: DeviceName): Tensor {
@@ -152,7 +184,9 @@ function typeOfArrays(data: TensorData): DType | undefined {
   if (isTensor(data)) return data.dtype;
   if (!isNested(data) || data.length === 0) return undefined;
   const [first] = data;
-  return first !== undefined && typeof first === "object" ? typeOfArrays(first) : undefined;
+  return first !== undefined && typeof first === "object" && !isComplexNumber(first)
+    ? typeOfArrays(first)
+    : undefined;
 }
 
 function convert(data: AnyArray, dtype: DType): HostArray {
@@ -183,6 +217,13 @@ function flatten(
 ): void {
   if (isTensor(data) || isTypedArray(data)) {
     const elements = isTensor(data) ? data.toTypedArray() : data;
+    if (isTensor(data) && isComplex(data.dtype)) {
+      checkSize(data.numel(), shape.slice(d).reduce((a, b) => a * b, 1), d);
+      for (let k = 0; k < data.numel(); k++) {
+        visit({ re: Number(elements[2 * k]), im: Number(elements[2 * k + 1]) });
+      }
+      return;
+    }
     checkSize(isTensor(data) ? data.numel() : data.length, shape.slice(d).reduce((a, b) => a * b, 1), d);
     const bool = isTensor(data) && data.dtype === "bool";
     for (const each of elements) visit(bool ? each !== 0 : each);
@@ -193,12 +234,15 @@ function flatten(
     if (d !== shape.length) {
       throw new DynError(`Expected a list of length ${shape[d]} at dim ${d} but found ${String(data)}`);
     }
-    if (typeof data !== "number" && typeof data !== "boolean" && typeof data !== "bigint") {
+    if (!isElement(data)) {
       throw new DynError(`Expected numbers or bools for a tensor but found ${typeof data}`);
     }
     visit(data);
   }
 }
+
+const isElement = (data: unknown): data is Element =>
+  typeof data === "number" || typeof data === "boolean" || typeof data === "bigint" || isComplexNumber(data);
 
 function checkSize(found: number, expected: number | undefined, d: number): void {
   if (expected === undefined) throw new DynError(`Expected numbers at dim ${d} but found a list`);

@@ -4,17 +4,21 @@
  * Invariant: a call either has its whole effect or throws before it has any.
  */
 import { encodeElements } from "../base/bfloat16.ts";
-import { getDefaultDtype, itemSize } from "../base/dtype.ts";
-import { InternalError } from "../base/errors.ts";
+import { complexText, isComplexNumber } from "../base/complex.ts";
+import { complexType, getDefaultDtype, isComplex, isDType, itemSize } from "../base/dtype.ts";
+import { DynError, InternalError } from "../base/errors.ts";
+import { isPlainObject } from "../base/tree.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { parseCall, splitInplace, splitRequiresGrad } from "../ops/call.ts";
 import { OPS } from "../ops/table.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
+import { formOf } from "../ops/complex/form.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
 import { classPlan } from "./classes.ts";
 import { autocastCall, convertedArgs, withoutAutocast } from "./autocast.ts";
+import { hasComplexNumbers, numberTensor, withComplexTensors } from "./complex_numbers.ts";
 import { onDefaultDevice } from "./default_device.ts";
 import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
 import { type Element, readElements, writeElements } from "./host.ts";
@@ -46,7 +50,33 @@ export function callOp(definition: OpDefinition, given: readonly unknown[]): Ten
   return withOwnIteration(() => callGiven(definition, given));
 }
 
-function callGiven(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
+function callGiven(definition: OpDefinition, written: readonly unknown[]): Tensor | readonly Tensor[] {
+  if (!hasComplexNumbers(written)) return callReal(definition, written);
+  const fills = Object.values(definition.params).findIndex(({ complex }) => complex);
+  return fills < 0
+    ? callReal(definition, withComplexTensors(written))
+    : filledWithComplex(definition, written, fills);
+}
+
+/** A new tensor of ones times the number that is to fill it. */
+function filledWithComplex(definition: OpDefinition, given: readonly unknown[], at: number): Tensor {
+  const last = given.length > at + 1 ? given.at(-1) : {}, number = given[at];
+  const { requiresGrad, dtype: asked, ...named } = isPlainObject(last) ? { ...last } : {};
+  if (!isComplexNumber(number)) {
+    throw new DynError(`Expected the complex number of ${definition.name} by position`);
+  }
+  const like = given.find(isTensor), known = asked ?? like?.dtype ?? getDefaultDtype();
+  if (!isDType(known) || (asked && !isComplex(known))) {
+    throw new DynError(`Expected a complex type for ${complexText(number)} but found ${String(asked)}`);
+  }
+  const dtype = complexType(known);
+  const ones = callReal(definition, [...given.slice(0, at), 1, { ...named, dtype }]);
+  if (!isTensor(ones)) throw new InternalError(`Expected one result of ${definition.name}`);
+  const made = noGrad(() => ops.mul(ones, numberTensor(number, { dtype, device: ones.device })));
+  return requiresGrad === true ? made.requiresGrad_() : made;
+}
+
+function callReal(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
   const { creates, takesInplace } = entryOf(definition);
   if (takesInplace) {
     const { given: rest, inplace } = splitInplace(definition, given);
@@ -77,7 +107,8 @@ const valueOf = (tensor: Tensor): Element | NestedElements =>
   tensor.ndim === 0 ? tensor.item() : tensor.tolist();
 
 /** Calls an op with resolved arguments. */
-export function callResolved(definition: OpDefinition, args: TensorArgs): Tensor | readonly Tensor[] {
+export function callResolved(called: OpDefinition, args: TensorArgs): Tensor | readonly Tensor[] {
+  const definition = formOf(called, args);
   if (ambient.autocast !== null) {
     const cast = autocastCall(definition, args, ambient.autocast);
     if (cast.kind === "plain") return withoutAutocast(() => callResolved(definition, args));
@@ -100,12 +131,15 @@ export function callResolved(definition: OpDefinition, args: TensorArgs): Tensor
 }
 
 /** Calls an op and writes its result into the first tensor, which is returned. */
-export function callInplace(definition: OpDefinition, given: readonly unknown[]): Tensor {
+export function callInplace(definition: OpDefinition, written: readonly unknown[]): Tensor {
+  const given = hasComplexNumbers(written) ? withComplexTensors(written) : written;
   return callResolvedInplace(definition, parseCall(definition, given, isTensor, valueOf));
 }
 
 /** The same with resolved arguments. */
-export function callResolvedInplace(definition: OpDefinition, args: TensorArgs): Tensor {
+export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Tensor {
+  // A view in place gives its tensor another layout, whatever its elements are
+  const definition = called.implementation.kind === "view" ? called : formOf(called, args);
   if (ambient.autocast !== null) return withoutAutocast(() => callResolvedInplace(definition, args));
   if (modes.top !== null) {
     const mode = modes.top;

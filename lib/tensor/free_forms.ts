@@ -2,7 +2,8 @@
  * Free functions whose result is no tensor, or several where they get several. Input: tensors or shapes; output:
  * booleans, shapes, tensors. Invariant: everything about elements is asked of ops.
  */
-import type { DType } from "../base/dtype.ts";
+import { isComplexNumber } from "../base/complex.ts";
+import { complexType, type DType } from "../base/dtype.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes as broadcast } from "../ops/shapes.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -62,5 +63,6 @@ export const atleast3d: AtLeast = forms((x) => ops.atleast3d(x));
 
 /** The type in which an op of these two would compute, as `torch.result_type`. */
 export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
-  return resultTypeOf([a, b]);
+  const real = [a, b].flatMap((each) => isComplexNumber(each) ? [] : [each]);
+  return real.length === 2 ? resultTypeOf(real) : complexType(resultTypeOf(real));
 }

@@ -1,6 +1,7 @@
 /**
  * The ops as functions over tensors, those of all namespaces. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
+import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -35,6 +36,7 @@ import type {
   AvgPool2dOptions,
   AvgPool3dOptions,
   BaddbmmOptions,
+  BartlettWindowOptions,
   BatchNormInferenceOptions,
   BatchNormTrainingOptions,
   BernoulliOptions,
@@ -44,6 +46,7 @@ import type {
   BincountOptions,
   BinEdgesOptions,
   BinnedSumsOptions,
+  BlackmanWindowOptions,
   BucketizeOptions,
   CatOptions,
   CdistOptions,
@@ -104,7 +107,26 @@ import type {
   ExponentialOptions,
   EyeOptions,
   FeatureAlphaDropoutOptions,
+  FftFft2Options,
+  FftFftfreqOptions,
+  FftFftnOptions,
+  FftFftOptions,
+  FftFftshiftOptions,
+  FftHfftOptions,
+  FftIfft2Options,
+  FftIfftnOptions,
+  FftIfftOptions,
+  FftIfftshiftOptions,
+  FftIhfftOptions,
+  FftIrfft2Options,
+  FftIrfftnOptions,
+  FftIrfftOptions,
+  FftRfft2Options,
+  FftRfftfreqOptions,
+  FftRfftnOptions,
+  FftRfftOptions,
   FlattenOptions,
+  FourierPairsOptions,
   FractionalMaxPool2dOptions,
   FractionalMaxPool3dOptions,
   FullLikeOptions,
@@ -116,6 +138,8 @@ import type {
   GridSampleOptions,
   GroupNormOptions,
   GumbelSoftmaxOptions,
+  HammingWindowOptions,
+  HannWindowOptions,
   HardshrinkOptions,
   HardsigmoidOptions,
   HardswishOptions,
@@ -133,6 +157,8 @@ import type {
   InvExOptions,
   IscloseOptions,
   IsinOptions,
+  IstftOptions,
+  KaiserWindowOptions,
   KlDivOptions,
   KthvalueOptions,
   L1LossOptions,
@@ -264,6 +290,7 @@ import type {
   StackOptions,
   StdMeanOptions,
   StdOptions,
+  StftOptions,
   SubOptions,
   SumOptions,
   SvdOptions,
@@ -411,8 +438,6 @@ export const abs: (self: Tensor) => Tensor = ops.abs;
 export const absolute: (self: Tensor) => Tensor = ops.abs;
 /** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
 export const sign: (self: Tensor) => Tensor = ops.sign;
-/** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
-export const sgn: (self: Tensor) => Tensor = ops.sign;
 /** self · self, of bools as integers, as `torch.square`. */
 export const square: (self: Tensor) => Tensor = ops.square;
 /** self, as `torch.positive`. */
@@ -762,16 +787,22 @@ export const newEmpty: {
   (self: Tensor, ...size: (Dim | NewEmptyOptions)[]): Tensor;
 } = ops.newEmpty;
 /** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
-export const full: (size: readonly Dim[], fillValue: Scalar | Dim, options?: FullOptions) => Tensor =
-  ops.full;
+export const full: (
+  size: readonly Dim[],
+  fillValue: Scalar | Dim | Complex,
+  options?: FullOptions,
+) => Tensor = ops.full;
 /** As full, of the shape, type and device of `self`. */
-export const fullLike: (self: Tensor, fillValue: Scalar | Dim, options?: FullLikeOptions) => Tensor =
-  ops.fullLike;
+export const fullLike: (
+  self: Tensor,
+  fillValue: Scalar | Dim | Complex,
+  options?: FullLikeOptions,
+) => Tensor = ops.fullLike;
 /** As full, of the type and device of `self`. */
 export const newFull: (
   self: Tensor,
   size: readonly Dim[],
-  fillValue: Scalar | Dim,
+  fillValue: Scalar | Dim | Complex,
   options?: NewFullOptions,
 ) => Tensor = ops.newFull;
 /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
@@ -2524,16 +2555,6 @@ export const cumulativeTrapezoid: (
   x?: Operand<Tensor> | null | CumulativeTrapezoidOptions<Tensor>,
   options?: CumulativeTrapezoidOptions<Tensor>,
 ) => Tensor = ops.cumulativeTrapezoid;
-/** The complex conjugate: itself, of real tensors. */
-export const conj: (self: Tensor) => Tensor = ops.conj;
-/** The complex conjugate: itself, of real tensors. */
-export const conjPhysical: (self: Tensor) => Tensor = ops.conjPhysical;
-/** Itself, of real tensors. */
-export const resolveConj: (self: Tensor) => Tensor = ops.resolveConj;
-/** Itself, of real tensors. */
-export const resolveNeg: (self: Tensor) => Tensor = ops.resolveNeg;
-/** The real part: itself, of real tensors. */
-export const real: (self: Tensor) => Tensor = ops.real;
 /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
 export const sumToSize: {
   (self: Tensor, size: readonly Dim[]): Tensor;
@@ -3400,8 +3421,6 @@ export const bmm: (self: Tensor, mat2: Tensor) => Tensor = ops.bmm;
 export const mv: (self: Tensor, vec: Tensor) => Tensor = ops.mv;
 /** The sum of products of two vectors, as `torch.dot`. */
 export const dot: (self: Tensor, tensor: Tensor) => Tensor = ops.dot;
-/** The sum of products of two vectors, as `torch.dot`. */
-export const vdot: (self: Tensor, tensor: Tensor) => Tensor = ops.dot;
 /** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
 export const matmul: (self: Tensor, other: Tensor) => Tensor = ops.matmul;
 /** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
@@ -3852,3 +3871,299 @@ export const klDiv: (
 ) => Tensor = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */
 export const toDevice: (self: Tensor, device: DeviceName) => Tensor = ops.toDevice;
+/**
+ * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and imaginary
+ * parts. As `torch.view_as_real`.
+ */
+export const viewAsReal: (self: Tensor) => Tensor = ops.viewAsReal;
+/**
+ * A real tensor of shape [..., 2] as a complex one of shape [...] over the same memory, whose last
+ * dimension must have stride 1. As `torch.view_as_complex`.
+ */
+export const viewAsComplex: (self: Tensor) => Tensor = ops.viewAsComplex;
+/** A function of complex numbers that are given, and given back, as pairs in the last dimension. */
+export const complexFunction: (
+  self: Tensor,
+  name:
+    | "exp"
+    | "exp2"
+    | "expm1"
+    | "log"
+    | "log2"
+    | "log10"
+    | "log1p"
+    | "sqrt"
+    | "rsqrt"
+    | "reciprocal"
+    | "square"
+    | "sinh"
+    | "cosh"
+    | "tanh"
+    | "sin"
+    | "cos"
+    | "tan"
+    | "asin"
+    | "acos"
+    | "atan"
+    | "asinh"
+    | "acosh"
+    | "atanh"
+    | "sigmoid",
+) => Tensor = ops.complexFunction;
+/** The complex tensor of real and imaginary parts, which are broadcast, as `torch.complex`. */
+export const complex: (real: Tensor, imag: Tensor) => Tensor = ops.complex;
+/** abs · (cos angle + i · sin angle), broadcast, as `torch.polar`. */
+export const polar: (abs: Tensor, angle: Tensor) => Tensor = ops.polar;
+/** The real part, of a complex tensor as a view; of real tensors themselves. As `torch.real`. */
+export const real: (self: Tensor) => Tensor = ops.real;
+/** The imaginary part of a complex tensor, as a view; real tensors have none. As `torch.imag`. */
+export const imag: (self: Tensor) => Tensor = ops.imag;
+/**
+ * The complex conjugate; real tensors themselves. Computed at once: there are no lazily conjugated tensors,
+ * so that the result never shares memory with a complex operand. As `torch.conj`.
+ */
+export const conj: (self: Tensor) => Tensor = ops.conj;
+/** The complex conjugate; real tensors themselves. As `torch.conj_physical`. */
+export const conjPhysical: (self: Tensor) => Tensor = ops.conjPhysical;
+/** Itself: no tensor is conjugated lazily. As `torch.resolve_conj`. */
+export const resolveConj: (self: Tensor) => Tensor = ops.resolveConj;
+/** Itself: no tensor is negated lazily. As `torch.resolve_neg`. */
+export const resolveNeg: (self: Tensor) => Tensor = ops.resolveNeg;
+/** z / |z|, 0 for 0; the sign of real numbers. As `torch.sgn`. */
+export const sgn: (self: Tensor) => Tensor = ops.sgn;
+/** The sum of conj(self) · other of two vectors, as `torch.vdot`. */
+export const vdot: (self: Tensor, other: Tensor) => Tensor = ops.vdot;
+/** Sums Σ x[j]·exp(∓2πi·jk/n) along the dimension before the last one, which holds pairs. */
+export const fourierPairs: (
+  self: Tensor,
+  inverse?: boolean | FourierPairsOptions,
+  options?: FourierPairsOptions,
+) => Tensor = ops.fourierPairs;
+/** The discrete Fourier transform along a dimension. As `torch.fft.fft`. Computed on the host. */
+export const fftFft: (
+  self: Tensor,
+  n?: number | null | FftFftOptions,
+  dim?: number | FftFftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
+  options?: FftFftOptions,
+) => Tensor = ops.fftFft;
+/** The inverse discrete Fourier transform along a dimension. As `torch.fft.ifft`. Computed on the host. */
+export const fftIfft: (
+  self: Tensor,
+  n?: number | null | FftIfftOptions,
+  dim?: number | FftIfftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftIfftOptions,
+  options?: FftIfftOptions,
+) => Tensor = ops.fftIfft;
+/**
+ * The discrete Fourier transform of real numbers, of which the half that tells the other one. As
+ * `torch.fft.rfft`. Computed on the host.
+ */
+export const fftRfft: (
+  self: Tensor,
+  n?: number | null | FftRfftOptions,
+  dim?: number | FftRfftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftRfftOptions,
+  options?: FftRfftOptions,
+) => Tensor = ops.fftRfft;
+/**
+ * The inverse discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of
+ * the result. As `torch.fft.irfft`. Computed on the host.
+ */
+export const fftIrfft: (
+  self: Tensor,
+  n?: number | null | FftIrfftOptions,
+  dim?: number | FftIrfftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftIrfftOptions,
+  options?: FftIrfftOptions,
+) => Tensor = ops.fftIrfft;
+/**
+ * The discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of the
+ * result. As `torch.fft.hfft`. Computed on the host.
+ */
+export const fftHfft: (
+  self: Tensor,
+  n?: number | null | FftHfftOptions,
+  dim?: number | FftHfftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftHfftOptions,
+  options?: FftHfftOptions,
+) => Tensor = ops.fftHfft;
+/**
+ * The inverse discrete Fourier transform of real numbers, of which the half that tells the other one. As
+ * `torch.fft.ihfft`. Computed on the host.
+ */
+export const fftIhfft: (
+  self: Tensor,
+  n?: number | null | FftIhfftOptions,
+  dim?: number | FftIhfftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftIhfftOptions,
+  options?: FftIhfftOptions,
+) => Tensor = ops.fftIhfft;
+/** The discrete Fourier transform along two dimensions. As `torch.fft.fft2`. Computed on the host. */
+export const fftFft2: (
+  self: Tensor,
+  s?: readonly number[] | null | FftFft2Options,
+  dim?: number | readonly number[] | null | FftFft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
+  options?: FftFft2Options,
+) => Tensor = ops.fftFft2;
+/** The inverse discrete Fourier transform along two dimensions. As `torch.fft.ifft2`. Computed on the host. */
+export const fftIfft2: (
+  self: Tensor,
+  s?: readonly number[] | null | FftIfft2Options,
+  dim?: number | readonly number[] | null | FftIfft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftIfft2Options,
+  options?: FftIfft2Options,
+) => Tensor = ops.fftIfft2;
+/**
+ * The discrete Fourier transform along two dimensions of real numbers, of which the half that tells the
+ * other one. As `torch.fft.rfft2`. Computed on the host.
+ */
+export const fftRfft2: (
+  self: Tensor,
+  s?: readonly number[] | null | FftRfft2Options,
+  dim?: number | readonly number[] | null | FftRfft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftRfft2Options,
+  options?: FftRfft2Options,
+) => Tensor = ops.fftRfft2;
+/**
+ * The inverse discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is real;
+ * `n` is the size of the result. As `torch.fft.irfft2`. Computed on the host.
+ */
+export const fftIrfft2: (
+  self: Tensor,
+  s?: readonly number[] | null | FftIrfft2Options,
+  dim?: number | readonly number[] | null | FftIrfft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftIrfft2Options,
+  options?: FftIrfft2Options,
+) => Tensor = ops.fftIrfft2;
+/** The discrete Fourier transform along all or some dimensions. As `torch.fft.fftn`. Computed on the host. */
+export const fftFftn: (
+  self: Tensor,
+  s?: readonly number[] | null | FftFftnOptions,
+  dim?: number | readonly number[] | null | FftFftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
+  options?: FftFftnOptions,
+) => Tensor = ops.fftFftn;
+/**
+ * The inverse discrete Fourier transform along all or some dimensions. As `torch.fft.ifftn`. Computed on
+ * the host.
+ */
+export const fftIfftn: (
+  self: Tensor,
+  s?: readonly number[] | null | FftIfftnOptions,
+  dim?: number | readonly number[] | null | FftIfftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftIfftnOptions,
+  options?: FftIfftnOptions,
+) => Tensor = ops.fftIfftn;
+/**
+ * The discrete Fourier transform along all or some dimensions of real numbers, of which the half that tells
+ * the other one. As `torch.fft.rfftn`. Computed on the host.
+ */
+export const fftRfftn: (
+  self: Tensor,
+  s?: readonly number[] | null | FftRfftnOptions,
+  dim?: number | readonly number[] | null | FftRfftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftRfftnOptions,
+  options?: FftRfftnOptions,
+) => Tensor = ops.fftRfftn;
+/**
+ * The inverse discrete Fourier transform along all or some dimensions of half of a Hermitian tensor, which
+ * is real; `n` is the size of the result. As `torch.fft.irfftn`. Computed on the host.
+ */
+export const fftIrfftn: (
+  self: Tensor,
+  s?: readonly number[] | null | FftIrfftnOptions,
+  dim?: number | readonly number[] | null | FftIrfftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftIrfftnOptions,
+  options?: FftIrfftnOptions,
+) => Tensor = ops.fftIrfftn;
+/** Frequencies of the results of fft of n samples that are d apart. As `torch.fft.fftfreq`. */
+export const fftFftfreq: (n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
+  ops.fftFftfreq;
+/** Frequencies of the results of rfft of n samples that are d apart. As `torch.fft.rfftfreq`. */
+export const fftRfftfreq: (
+  n: number,
+  d?: number | FftRfftfreqOptions,
+  options?: FftRfftfreqOptions,
+) => Tensor = ops.fftRfftfreq;
+/** Frequencies moved so that 0 is in the middle, along `dim` or all dimensions. As `torch.fft.fftshift`. */
+export const fftFftshift: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | FftFftshiftOptions,
+  options?: FftFftshiftOptions,
+) => Tensor = ops.fftFftshift;
+/** Frequencies moved back from fftshift, along `dim` or all dimensions. As `torch.fft.ifftshift`. */
+export const fftIfftshift: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | FftIfftshiftOptions,
+  options?: FftIfftshiftOptions,
+) => Tensor = ops.fftIfftshift;
+/**
+ * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
+ * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
+ */
+export const stft: (
+  self: Tensor,
+  nFft: number,
+  hopLength?: number | null | StftOptions<Tensor>,
+  winLength?: number | null | StftOptions<Tensor>,
+  window?: Tensor | null | StftOptions<Tensor>,
+  center?: boolean | StftOptions<Tensor>,
+  padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<Tensor>,
+  normalized?: boolean | StftOptions<Tensor>,
+  onesided?: boolean | null | StftOptions<Tensor>,
+  returnComplex?: boolean | StftOptions<Tensor>,
+  options?: StftOptions<Tensor>,
+) => Tensor = ops.stft;
+/**
+ * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by the
+ * sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on the
+ * host.
+ */
+export const istft: (
+  self: Tensor,
+  nFft: number,
+  hopLength?: number | null | IstftOptions<Tensor>,
+  winLength?: number | null | IstftOptions<Tensor>,
+  window?: Tensor | null | IstftOptions<Tensor>,
+  center?: boolean | IstftOptions<Tensor>,
+  normalized?: boolean | IstftOptions<Tensor>,
+  onesided?: boolean | null | IstftOptions<Tensor>,
+  length?: number | null | IstftOptions<Tensor>,
+  returnComplex?: boolean | IstftOptions<Tensor>,
+  options?: IstftOptions<Tensor>,
+) => Tensor = ops.istft;
+/** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
+export const hannWindow: (
+  windowLength: number,
+  periodic?: boolean | HannWindowOptions,
+  options?: HannWindowOptions,
+) => Tensor = ops.hannWindow;
+/** alpha − beta·cos(2πi/n). As `torch.hamming_window`. */
+export const hammingWindow: (
+  windowLength: number,
+  periodic?: boolean | HammingWindowOptions,
+  alpha?: number | HammingWindowOptions,
+  beta?: number | HammingWindowOptions,
+  options?: HammingWindowOptions,
+) => Tensor = ops.hammingWindow;
+/** 0.42 − 0.5·cos(2πi/n) + 0.08·cos(4πi/n). As `torch.blackman_window`. */
+export const blackmanWindow: (
+  windowLength: number,
+  periodic?: boolean | BlackmanWindowOptions,
+  options?: BlackmanWindowOptions,
+) => Tensor = ops.blackmanWindow;
+/** 1 − |2i/n − 1|: a triangle. As `torch.bartlett_window`. */
+export const bartlettWindow: (
+  windowLength: number,
+  periodic?: boolean | BartlettWindowOptions,
+  options?: BartlettWindowOptions,
+) => Tensor = ops.bartlettWindow;
+/** I₀(beta·√(1 − (2i/n − 1)²)) / I₀(beta). As `torch.kaiser_window`. */
+export const kaiserWindow: (
+  windowLength: number,
+  periodic?: boolean | KaiserWindowOptions,
+  beta?: number | KaiserWindowOptions,
+  options?: KaiserWindowOptions,
+) => Tensor = ops.kaiserWindow;

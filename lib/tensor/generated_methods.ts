@@ -1,6 +1,7 @@
 /**
  * The methods of Tensor that are ops. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
+import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Scalar } from "../ops/params.ts";
@@ -67,6 +68,7 @@ import type {
   IndexPutOptions,
   IndexReduceOptions,
   IscloseOptions,
+  IstftOptions,
   KthvalueOptions,
   LeakyReluOptions,
   LogitOptions,
@@ -119,6 +121,7 @@ import type {
   SplitWithSizesOptions,
   SqueezeOptions,
   StdOptions,
+  StftOptions,
   SubOptions,
   SumOptions,
   SvdOptions,
@@ -323,10 +326,6 @@ export interface TensorMethods<T> {
   sign(): T;
   /** sign, written into this tensor, which is returned. */
   sign_(): T;
-  /** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
-  sgn(): T;
-  /** sgn, written into this tensor, which is returned. */
-  sgn_(): T;
   /** self · self, of bools as integers, as `torch.square`. */
   square(): T;
   /** square, written into this tensor, which is returned. */
@@ -718,7 +717,7 @@ export interface TensorMethods<T> {
   /** As empty, of the type and device of `self`. */
   newEmpty(...size: (Dim | NewEmptyOptions)[]): T;
   /** As full, of the type and device of `self`. */
-  newFull(size: readonly Dim[], fillValue: Scalar | Dim, options?: NewFullOptions): T;
+  newFull(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: NewFullOptions): T;
   /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
   fill(value: Operand<T>): T;
   /** fill, written into this tensor, which is returned. */
@@ -1453,16 +1452,6 @@ export interface TensorMethods<T> {
     append?: T | null | DiffOptions<T>,
     options?: DiffOptions<T>,
   ): T;
-  /** The complex conjugate: itself, of real tensors. */
-  conj(): T;
-  /** The complex conjugate: itself, of real tensors. */
-  conjPhysical(): T;
-  /** Itself, of real tensors. */
-  resolveConj(): T;
-  /** Itself, of real tensors. */
-  resolveNeg(): T;
-  /** The real part: itself, of real tensors. */
-  real(): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(size: readonly Dim[]): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
@@ -1599,8 +1588,6 @@ export interface TensorMethods<T> {
   mv(vec: T): T;
   /** The sum of products of two vectors, as `torch.dot`. */
   dot(tensor: T): T;
-  /** The sum of products of two vectors, as `torch.dot`. */
-  vdot(tensor: T): T;
   /** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
   matmul(other: T): T;
   /** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
@@ -1631,4 +1618,58 @@ export interface TensorMethods<T> {
   softmax(dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
   logSoftmax(dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
+  /** The real part, of a complex tensor as a view; of real tensors themselves. As `torch.real`. */
+  real(): T;
+  /** The imaginary part of a complex tensor, as a view; real tensors have none. As `torch.imag`. */
+  imag(): T;
+  /**
+   * The complex conjugate; real tensors themselves. Computed at once: there are no lazily conjugated
+   * tensors, so that the result never shares memory with a complex operand. As `torch.conj`.
+   */
+  conj(): T;
+  /** The complex conjugate; real tensors themselves. As `torch.conj_physical`. */
+  conjPhysical(): T;
+  /** Itself: no tensor is conjugated lazily. As `torch.resolve_conj`. */
+  resolveConj(): T;
+  /** Itself: no tensor is negated lazily. As `torch.resolve_neg`. */
+  resolveNeg(): T;
+  /** z / |z|, 0 for 0; the sign of real numbers. As `torch.sgn`. */
+  sgn(): T;
+  /** sgn, written into this tensor, which is returned. */
+  sgn_(): T;
+  /** The sum of conj(self) · other of two vectors, as `torch.vdot`. */
+  vdot(other: T): T;
+  /**
+   * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
+   * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
+   */
+  stft(
+    nFft: number,
+    hopLength?: number | null | StftOptions<T>,
+    winLength?: number | null | StftOptions<T>,
+    window?: T | null | StftOptions<T>,
+    center?: boolean | StftOptions<T>,
+    padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<T>,
+    normalized?: boolean | StftOptions<T>,
+    onesided?: boolean | null | StftOptions<T>,
+    returnComplex?: boolean | StftOptions<T>,
+    options?: StftOptions<T>,
+  ): T;
+  /**
+   * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
+   * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
+   * the host.
+   */
+  istft(
+    nFft: number,
+    hopLength?: number | null | IstftOptions<T>,
+    winLength?: number | null | IstftOptions<T>,
+    window?: T | null | IstftOptions<T>,
+    center?: boolean | IstftOptions<T>,
+    normalized?: boolean | IstftOptions<T>,
+    onesided?: boolean | null | IstftOptions<T>,
+    length?: number | null | IstftOptions<T>,
+    returnComplex?: boolean | IstftOptions<T>,
+    options?: IstftOptions<T>,
+  ): T;
 }

@@ -4,12 +4,17 @@
  * its items are the numbers that the elements are (bfloat16 as float32) unless they are asked for as they are stored.
  */
 import { decodeElements, fromBfloat16 } from "../base/bfloat16.ts";
-import { type DType, type HostArray, hostArray, itemSize } from "../base/dtype.ts";
-import type { Layout } from "./layout.ts";
+import type { Complex } from "../base/complex.ts";
+import { type DType, type HostArray, hostArray, isComplex, itemSize } from "../base/dtype.ts";
+import { pairsMeta } from "../ops/complex/views.ts";
+import { type Layout, layoutOf } from "./layout.ts";
 import { deviceNamed, type Storage } from "./storage.ts";
 
-/** One element as JavaScript has it. int64 crosses as a number where that is exact, else as a bigint. */
-export type Element = number | bigint | boolean;
+/** A real element as JavaScript has it. int64 crosses as a number where that is exact, else as a bigint. */
+export type RealElement = number | bigint | boolean;
+
+/** One element as JavaScript has it. */
+export type Element = RealElement | Complex;
 
 /** What reading needs of a tensor. */
 export interface Readable {
@@ -19,7 +24,7 @@ export interface Readable {
 }
 
 /** An element as memory holds it as JavaScript has it. */
-export function toElement(raw: number | bigint, dtype: DType): Element {
+export function toElement(raw: number | bigint, dtype: DType): RealElement {
   if (typeof raw === "bigint") {
     return raw >= Number.MIN_SAFE_INTEGER && raw <= Number.MAX_SAFE_INTEGER ? Number(raw) : raw;
   }
@@ -27,7 +32,13 @@ export function toElement(raw: number | bigint, dtype: DType): Element {
   return dtype === "bool" ? raw !== 0 : raw;
 }
 
-/** All elements, row-major, waiting for the device. */
+/** Element `k` of what `readStored` gives. */
+export function storedElement(stored: HostArray, k: number, dtype: DType): Element {
+  if (!isComplex(dtype)) return toElement(stored[k] ?? 0, dtype);
+  return { re: Number(stored[2 * k]), im: Number(stored[2 * k + 1]) };
+}
+
+/** All elements, row-major, waiting for the device; of complex tensors the parts, side by side. */
 export function readElements(tensor: Readable): HostArray {
   return decodeElements(tensor.layout.dtype, readStored(tensor));
 }
@@ -61,14 +72,14 @@ export function elementAt(tensor: Readable, place: number): Element {
   const { layout, storage, offset } = tensor;
   const size = itemSize(layout.dtype);
   const bytes = deviceNamed(layout.device).readSync(storage.memory, (offset + place) * size, size);
-  return toElement(aligned(bytes, layout.dtype)[0] ?? 0, layout.dtype);
+  return storedElement(aligned(bytes, layout.dtype), 0, layout.dtype);
 }
 
 /** From so many elements on, they are not all read where few are asked for. */
 const MANY = 1024;
 
 /** Reads elements by their indices, as numbers. */
-export function elementReader(tensor: Readable): (index: readonly number[]) => number | bigint {
+export function elementReader(tensor: Readable): (index: readonly number[]) => number | bigint | Complex {
   const { layout: { dtype, device, numel, shape, strides }, storage, offset } = tensor;
   const read = deviceNamed(device), size = itemSize(dtype);
   const placeOf = (index: readonly number[], steps: readonly number[]): number =>
@@ -76,12 +87,19 @@ export function elementReader(tensor: Readable): (index: readonly number[]) => n
   if (read.hostReadable && numel > MANY) {
     return (index) => {
       const bytes = read.readSync(storage.memory, (offset + placeOf(index, strides)) * size, size);
-      return decodeElements(dtype, aligned(bytes, dtype))[0] ?? 0;
+      return numberIn(decodeElements(dtype, aligned(bytes, dtype)), 0, dtype);
     };
   }
   const all = readElements(tensor), steps = shape.map(() => 1);
   for (let d = shape.length - 2; d >= 0; d--) steps[d] = (steps[d + 1] ?? 1) * (shape[d + 1] ?? 1);
-  return (index) => all[placeOf(index, steps)] ?? 0;
+  return (index) => numberIn(all, placeOf(index, steps), dtype);
+}
+
+/** Number `k` of decoded elements. */
+function numberIn(elements: HostArray, k: number, dtype: DType): number | bigint | Complex {
+  return isComplex(dtype)
+    ? { re: Number(elements[2 * k]), im: Number(elements[2 * k + 1]) }
+    : elements[k] ?? 0;
 }
 
 /** Bytes as elements; copied only where they do not start on a multiple of the element's size. */
@@ -95,7 +113,8 @@ function aligned(bytes: Uint8Array, dtype: DType): HostArray {
 }
 
 /** The addressed range of a layout as row-major elements of their own. */
-function pack(bytes: Uint8Array, layout: Layout): HostArray {
+function pack(bytes: Uint8Array, whole: Layout): HostArray {
+  const layout = isComplex(whole.dtype) ? layoutOf(pairsMeta(whole.meta)) : whole;
   const source = aligned(bytes, layout.dtype);
   if (layout.contiguous) return source;
   const packed = hostArray(layout.dtype, new ArrayBuffer(layout.numel * itemSize(layout.dtype)));

@@ -3,13 +3,15 @@
  * tensor, with its version advanced. Invariant: every element is computed from the operands as they were before
  * the call, also where they share memory with the target.
  */
-import { categoryOf, type DType, isFloat } from "../base/dtype.ts";
+import { CATEGORY_RANK, categoryOf, type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { SHARED_ELEMENTS, type TensorMeta } from "../graph/meta.ts";
 import type { Operand } from "../loops/body.ts";
 import { axesOf } from "../loops/nest.ts";
 import { Recorder } from "../loops/record.ts";
 import type { OpDefinition } from "../ops/definition.ts";
+import { formOf } from "../ops/complex/form.ts";
+import { pairsMeta } from "../ops/complex/views.ts";
 import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
 import { classPlan } from "./classes.ts";
@@ -31,7 +33,7 @@ import {
 } from "./plan.ts";
 import { checkRanges } from "./ranges.ts";
 import { runPlan } from "./run.ts";
-import { autograd, isTensor, recordsGrad, type Tensor } from "./tensor.ts";
+import { autograd, isTensor, recordsGrad, Tensor } from "./tensor.ts";
 
 /** A plan that writes into its target. */
 interface InplacePlan extends Plan {
@@ -62,11 +64,11 @@ export function runInplace(
   const records = ambient.gradEnabled && recordsGrad(inputs);
   if (records) checkLeaf(target);
   const write = (call: Call) => {
-    const from = entryOf(call.definition);
+    const from = entryOf(formOf(call.definition, call.args));
     const given = { entry: from, args: call.args, inputs: tensorsOf(from, call.args), run };
     if (noGrad(() => writeInto(target, given))) target.storage.version++;
   };
-  if (records && isFloat(target.dtype)) recordInplace({ definition, args }, target, { run, write });
+  if (records && isDifferentiable(target.dtype)) recordInplace({ definition, args }, target, { run, write });
   else write({ definition, args });
   return target;
 }
@@ -105,8 +107,7 @@ export function recordInplace({ definition, args }: Call, target: Tensor, { run,
       return target.requiresGrad ? record(copyOf(0), { definition, args }) : write({ definition, args });
     case "composite": {
       const entry = entryOf(definition);
-      const [before] = run(entryOf(OPS.clone), { self: target });
-      if (!before) throw new InternalError("Expected a copy of the target but found none");
+      const before = cloned(target, run);
       const [result] = run(entry, mapTensors(entry, args, (each) => each === target ? before : each));
       if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
       if (result === before) return;
@@ -182,13 +183,13 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): boolean
       return true;
     }
   }
-  const [result] = run(entry, args);
-  if (!result) throw new InternalError(`Expected a result of ${entry.definition.name} but found none`);
-  checkResult(result, target);
+  const [found] = run(entry, args);
+  if (!found) throw new InternalError(`Expected a result of ${entry.definition.name} but found none`);
+  checkResult(found, target);
+  const result = isComplex(target.dtype) ? converted(found, target.dtype, run) : found;
   if (result.storage === target.storage) {
     if (result.layout === target.layout && result.offset === target.offset) return false;
-    const [apart] = run(entryOf(OPS.clone), { self: result });
-    if (!apart) throw new InternalError("Expected a copy of a view of the target but found none");
+    const apart = cloned(result, run);
     copyInto(target, apart);
     apart.storage.release();
     return true;
@@ -200,10 +201,31 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): boolean
 
 /** Copies elements, converting them; the two must not overlap. */
 function copyInto(target: Tensor, source: Tensor): void {
+  if (isComplex(target.dtype)) return copyInto(pairsOf(target), pairsOf(source));
   const entry = entryOf(OPS.copy), args = { self: target, src: source, nonBlocking: false };
   const plan = planOf(entry, args, target.layout);
   if (plan === null) throw new InternalError("Expected a plan to copy");
   runPlan(plan, { inputs: [target, source], outputs: [target], args });
+}
+
+/** A copy of a tensor, made as calls are. */
+function cloned(self: Tensor, run: Execute): Tensor {
+  const args = { self }, [copy] = run(entryOf(formOf(OPS.clone, args)), args);
+  if (!copy) throw new InternalError("Expected a copy of a tensor but found none");
+  return copy;
+}
+
+/** A tensor as one of a complex type. */
+function converted(tensor: Tensor, dtype: DType, run: Execute): Tensor {
+  if (tensor.dtype === dtype) return tensor;
+  const args = { self: tensor, dtype }, [result] = run(entryOf(formOf(OPS.to, args)), args);
+  if (!result) throw new InternalError("Expected a converted tensor but found none");
+  return result;
+}
+
+/** A complex tensor's memory as pairs, without a history. */
+function pairsOf({ storage, layout, offset }: Tensor): Tensor {
+  return new Tensor(storage, layoutOf(pairsMeta(layout.meta)), 2 * offset);
 }
 
 const plans = new Map<OpEntry, PlanCache<InplacePlan | null>>();
@@ -284,8 +306,7 @@ export function checkResult(
       `Expected a result of shape [${target.shape}] for the in-place call but found the broadcast shape [${result.shape}]`,
     );
   }
-  const rank = { bool: 0, integer: 1, float: 2 };
-  if (rank[categoryOf(result.dtype)] > rank[categoryOf(target.dtype)]) {
+  if (CATEGORY_RANK[categoryOf(result.dtype)] > CATEGORY_RANK[categoryOf(target.dtype)]) {
     throw new DynError(`Expected a result that can be cast to ${target.dtype} but found ${result.dtype}`);
   }
 }

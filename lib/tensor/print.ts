@@ -3,7 +3,8 @@
  * it, ends of long dimensions only. Input: a tensor's facts and its elements; output: text. Invariant: the
  * output equals PyTorch's with its default print options.
  */
-import { type DType, isFloat } from "../base/dtype.ts";
+import type { Complex } from "../base/complex.ts";
+import { type DType, isComplex, isFloat, partType } from "../base/dtype.ts";
 
 const PRECISION = 4, THRESHOLD = 1000, EDGE = 3, WIDTH = 80;
 
@@ -19,11 +20,14 @@ export interface Printable {
 /** How each element is written. */
 interface Format {
   readonly width: number;
-  text(value: number | bigint): string;
+  text(value: Printed): string;
 }
 
+/** An element to print; of bool 0 or 1. */
+type Printed = number | bigint | Complex;
+
 /** An element by its indices. */
-type ElementOf = (index: readonly number[]) => number | bigint;
+type ElementOf = (index: readonly number[]) => Printed;
 
 /** The text of a tensor, for which those elements are read that it shows. */
 export function tensorText(tensor: Printable, elementOf: () => ElementOf): string {
@@ -31,7 +35,7 @@ export function tensorText(tensor: Printable, elementOf: () => ElementOf): strin
   if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
   if (numel === 0 && tensor.shape.length !== 1) suffix.push(`size=(${tensor.shape.join(", ")})`);
-  const usual = tensor.dtype === "float32" ||
+  const usual = tensor.dtype === "float32" || tensor.dtype === "complex64" ||
     ((tensor.dtype === "bool" || tensor.dtype === "int64") && numel > 0);
   if (!usual) suffix.push(`dtype=${tensor.dtype}`);
   if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
@@ -59,7 +63,7 @@ function bodyText(
   { indent, summarize }: { readonly indent: number; readonly summarize: boolean },
 ): string {
   // In the order in which they are written
-  const shown: (number | bigint)[] = [];
+  const shown: Printed[] = [];
   const collect = (index: readonly number[]) => {
     if (index.length === shape.length) {
       shown.push(elementOf(index));
@@ -95,7 +99,27 @@ function places(size: number, summarize: boolean): (number | null)[] {
   return [...all, null, ...all.map((i) => size - EDGE + i)];
 }
 
-function formatOf(values: readonly (number | bigint)[], dtype: DType): Format {
+function formatOf(values: readonly Printed[], dtype: DType): Format {
+  const real = values.flatMap((value) => typeof value === "object" ? [] : [value]);
+  return isComplex(dtype) ? pairFormat(values, partType(dtype)) : realFormat(real, dtype);
+}
+
+/** Parts are aligned each by itself. */
+function pairFormat(values: readonly Printed[], part: DType): Format {
+  const pairOf = (value: Printed): Complex =>
+    typeof value === "object" ? value : { re: Number(value), im: 0 };
+  const re = realFormat(values.map((value) => pairOf(value).re), part);
+  const im = realFormat(values.map((value) => pairOf(value).im), part);
+  return {
+    width: re.width + im.width + 1,
+    text(value) {
+      const pair = pairOf(value), behind = im.text(pair.im).trimStart();
+      return `${re.text(pair.re)}${behind.startsWith("-") ? "" : "+"}${behind}j`;
+    },
+  };
+}
+
+function realFormat(values: readonly (number | bigint)[], dtype: DType): Format {
   if (dtype === "bool") return padded(values, (v) => v ? "True" : "False");
   if (!isFloat(dtype)) return padded(values, String);
   const numbers = values.map(Number), finite = numbers.filter((v) => Number.isFinite(v) && v !== 0);
@@ -130,7 +154,7 @@ function fixed(x: number, digits: number): string {
 function exponentText(x: number): string {
   const [mantissa = "", exponent = "0"] = x.toExponential(PRECISION).split("e");
   const digits = exponent.replace(/^[+-]/, "").padStart(2, "0");
-  return `${mantissa}e${exponent.startsWith("-") ? "-" : "+"}${digits}`;
+  return `${Object.is(x, -0) ? "-" : ""}${mantissa}e${exponent.startsWith("-") ? "-" : "+"}${digits}`;
 }
 
 function finiteText(x: number, text: (x: number) => string): string {
@@ -141,5 +165,5 @@ function finiteText(x: number, text: (x: number) => string): string {
 
 function padded(values: readonly (number | bigint)[], text: (value: number | bigint) => string): Format {
   const width = values.reduce<number>((w, v) => Math.max(w, text(v).length), 0);
-  return { width, text: (v) => text(v).padStart(width) };
+  return { width, text: (v) => text(typeof v === "object" ? v.re : v).padStart(width) };
 }

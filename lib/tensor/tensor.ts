@@ -4,7 +4,8 @@
  * Invariant: shape, strides and type are those of `layout`; two tensors share elements only if they share
  * storage.
  */
-import { type DType, type HostArray, isFloat, itemSize } from "../base/dtype.ts";
+import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
+import { complexText } from "../base/complex.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
 import type { TensorMeta } from "../graph/meta.ts";
@@ -28,7 +29,7 @@ import {
   readElements,
   readElementsLater,
   readStored,
-  toElement,
+  storedElement,
 } from "./host.ts";
 import type { IndexArgument } from "./index_syntax.ts";
 import type { Layout } from "./layout.ts";
@@ -257,6 +258,11 @@ export class Tensor {
     return isFloat(this.layout.dtype);
   }
 
+  /** Whether its elements are complex numbers. */
+  isComplex(): boolean {
+    return isComplex(this.layout.dtype);
+  }
+
   /** Whether gradients are recorded for it: a leaf that asks for them, or made from one. */
   get requiresGrad(): boolean {
     const { state } = this;
@@ -299,14 +305,14 @@ export class Tensor {
     metadataChanges(this);
   }
 
-  /** The elements in row-major order, a copy, once they are there. Works on every device. */
+  /** The elements in row-major order as `toTypedArray`, once they are there. Works on every device. */
   data(): Promise<HostArray> {
     return readElementsLater(this);
   }
 
   /** Asks for gradients (or no longer), in place. Throws where it is no leaf or its type is no floating type. */
   requiresGrad_(value = true): this {
-    if (value && !isFloat(this.dtype)) {
+    if (value && !isDifferentiable(this.dtype)) {
       throw new DynError(
         `Expected a floating type for a tensor that requires grad but found ${this.dtype}; make it with dtype: "float32"`,
       );
@@ -362,7 +368,7 @@ export class Tensor {
 
   /**
    * The element of a one-element tensor: a number; of bool a boolean, and of int64 a bigint where a number would not be
-   * exact, which `item<boolean>()` and `item<bigint>()` say in types.
+   * exact, which `item<boolean>()` and `item<bigint>()` say in types; of complex types `{ re, im }`: `item<Complex>()`.
    */
   item(): number;
   /** The element, as a type that the caller knows. */
@@ -381,13 +387,16 @@ export class Tensor {
     const elements = readStored(this);
     let at = 0;
     const build = (d: number): NestedElements => {
-      if (d === this.ndim) return toElement(elements[at++] ?? 0, this.dtype);
+      if (d === this.ndim) return storedElement(elements, at++, this.dtype);
       return Array.from({ length: this.shape[d] ?? 0 }, () => build(d + 1));
     };
     return build(0);
   }
 
-  /** A copy of the elements in row-major order; those of bfloat16, which no typed array has, as float32. */
+  /**
+   * A copy of the elements in row-major order; those of bfloat16, which no typed array has, as float32, and of complex
+   * types both parts, side by side.
+   */
   toTypedArray(): HostArray {
     return readElements(this);
   }
@@ -395,7 +404,10 @@ export class Tensor {
   /** A one-element tensor converts to its element; in texts to what `toString` gives. */
   [Symbol.toPrimitive](hint: "number" | "string" | "default"): string | number | bigint | boolean {
     if (hint === "string" || (hint === "default" && this.layout.numel !== 1)) return this.toString();
-    const value = this.item();
+    const value: Element = this.item<Element>();
+    if (typeof value === "object") {
+      throw new DynError(`Expected a real number but found the complex ${complexText(value)}; use item()`);
+    }
     return typeof value === "boolean" ? Number(value) : value;
   }
 
@@ -476,12 +488,12 @@ export class Tensor {
 
   /** The conjugate transpose, for real numbers the transpose. */
   get H(): Tensor {
-    return this.T;
+    return this.isComplex() ? this.T.conj() : this.T;
   }
 
-  /** The last two dimensions exchanged, for real numbers as `mT`. */
+  /** The last two dimensions exchanged and conjugated, for real numbers as `mT`. */
   get mH(): Tensor {
-    return this.mT;
+    return this.isComplex() ? this.mT.conj() : this.mT;
   }
 
   /** Another shape over the same storage, in row-major order; what the storage lacks is added unset. */

@@ -8,7 +8,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { BufferDecl, BufferId, ProgramGuard } from "../../../lib/loops/ir.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
-import { MEMORY_TYPE } from "./types.ts";
+import { memoryType } from "./types.ts";
 
 /** One printed call. */
 export interface PrintedCall {
@@ -42,7 +42,7 @@ export function printSequence(sequence: Sequence): { readonly before: string; re
   const steps = new Map<string, string>(), before = new TextWriter(), rows = new TextWriter();
   const operands: number[] = [];
   for (const { origins, text, buffers: used } of calls) {
-    const body = stepBody(used.map((id) => MEMORY_TYPE[declared(buffers, id).dtype]), text, sequence);
+    const body = stepBody(used.map((id) => memoryType(declared(buffers, id).dtype)), text, sequence);
     const name = steps.get(body) ?? `step${steps.size}`;
     steps.set(body, name);
     for (const origin of origins) rows.line(origin);
@@ -92,7 +92,7 @@ export function printSequence(sequence: Sequence): { readonly before: string; re
     run(0, guard?.after ?? calls.length);
     if (guard) {
       statements.line(
-        `if (*(const ${MEMORY_TYPE[declared(buffers, guard.flag).dtype]}*) b[${guard.flag}]) return;`,
+        `if (*(const ${memoryType(declared(buffers, guard.flag).dtype)}*) b[${guard.flag}]) return;`,
       );
       run(guard.after, calls.length);
     }

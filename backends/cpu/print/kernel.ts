@@ -19,7 +19,7 @@ import type { Routine } from "../runtime_library.ts";
 import type { KernelNames, Range } from "./names.ts";
 import { NestPrinter } from "./nest.ts";
 import type { Need } from "./scalar.ts";
-import { MEMORY_TYPE } from "./types.ts";
+import { memoryType } from "./types.ts";
 
 /** What all kernels of a program share. */
 export interface KernelContext {
@@ -106,7 +106,7 @@ export function bodyText(
   };
   const out = new TextWriter();
   out.indent(() => print(out, names));
-  const typeOf = (id: BufferId) => MEMORY_TYPE[context.buffers[id]?.dtype ?? "float32"];
+  const typeOf = (id: BufferId) => memoryType(context.buffers[id]?.dtype ?? "float32");
   const declarations = [
     ...buffers.map((id, i) => `  ${typeOf(id)}* const p${i} = (${typeOf(id)}*) a[${i}];`),
     ...routines.map((_, i) => `  void* const r${i} = a[${buffers.length + i}];`),
@@ -187,7 +187,7 @@ export function printPrologue({ nest }: Prologue, operand: BufferId, context: Ke
       if (s.kind === "loop") return { ...s, body: moved(s.body) };
       return s.kind === "store" ? { ...s, index: place } : s;
     });
-  const type = MEMORY_TYPE[context.buffers[operand]?.dtype ?? "float32"];
+  const type = memoryType(context.buffers[operand]?.dtype ?? "float32");
   const given: Parameters = {
     buffers: new Map([[operand, `((${type}*) to)`]]),
     counters: new Map([[r0, "r0"], [c0, "c0"], [ld, "ld"]]),

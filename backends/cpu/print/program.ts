@@ -15,7 +15,7 @@ import { type PrintedCall, printSequence } from "./call_sequence.ts";
 import { printExtern } from "./extern.ts";
 import { FUNCTION_PRELUDE, ScalarFunctions } from "./functions.ts";
 import { type KernelContext, type KernelFunction, printLoopKernel } from "./kernel.ts";
-import { MEMORY_TYPE, printIndex } from "./types.ts";
+import { memoryType, printIndex } from "./types.ts";
 
 /** A printed program. */
 export interface PrintedProgram {
@@ -292,7 +292,7 @@ function entryText(program: Program, layout: FrameLayout, entry: EntryParts): st
     if (sequence) return;
     buffers.forEach(({ role, dtype }, id) => {
       if (role.kind === "local") return;
-      const type = MEMORY_TYPE[dtype], place = placeOf(id);
+      const type = memoryType(dtype), place = placeOf(id);
       const at = place !== null
         ? address(place)
         : `arena + (${size(role.kind === "temporary" ? role.offset : 0)})`;

@@ -4,7 +4,7 @@
  * `bool` in registers; index expressions are `long`, which does not overflow (-fwrapv would let it, and makes GCC 12
  * mix up groups of masked loads).
  */
-import type { DType, ValueType } from "../../../lib/base/dtype.ts";
+import { type DType, realOnly, type RealType, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
 
@@ -18,7 +18,7 @@ export const VALUE_TYPE: Readonly<Record<ValueType, string>> = {
 };
 
 /** The type of an element in memory; small floats are their bits. */
-export const MEMORY_TYPE: Readonly<Record<DType, string>> = {
+export const MEMORY_TYPE: Readonly<Record<RealType, string>> = {
   ...VALUE_TYPE,
   float16: "unsigned short",
   bfloat16: "unsigned short",
@@ -27,6 +27,11 @@ export const MEMORY_TYPE: Readonly<Record<DType, string>> = {
   uint8: "unsigned char",
   bool: "unsigned char",
 };
+
+/** The type of an element of a buffer. */
+export function memoryType(dtype: DType): string {
+  return MEMORY_TYPE[realOnly(dtype)];
+}
 
 /** An operator on elements; that of signed ones wraps. */
 export function wrapping(

@@ -6,7 +6,7 @@
  */
 import { cpu } from "../../../backends/cpu/device.ts";
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
-import { isSmall, itemSize, type ValueType } from "../../../lib/base/dtype.ts";
+import { isSmall, itemSize, type ValueType, valueType } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Kernel, Loop, Program, Statement } from "../../../lib/loops/ir.ts";
 
@@ -80,7 +80,7 @@ class Converter {
     return {
       ...program,
       buffers: program.buffers.map((buffer) =>
-        isSmall(buffer.dtype) ? buffer : { ...buffer, dtype: this.type(buffer.dtype) }
+        isSmall(buffer.dtype) ? buffer : { ...buffer, dtype: this.type(valueType(buffer.dtype)) }
       ),
       kernels: program.kernels.map((kernel): Kernel =>
         kernel.kind === "extern"

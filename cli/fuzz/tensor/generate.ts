@@ -3,7 +3,7 @@
  * by shrink.ts. Invariant: one seed makes one program, wherever it runs.
  */
 import fc from "fast-check";
-import { type DType, DTYPES, isFloat } from "../../../lib/base/dtype.ts";
+import { type DType, isFloat, REAL_DTYPES } from "../../../lib/base/dtype.ts";
 import { Choices } from "../choices.ts";
 import { type Feature, FEATURES } from "./features.ts";
 import { Draft, use, type Variable } from "./draft.ts";
@@ -137,7 +137,7 @@ function chooseCalls(draft: Draft): readonly Call[] {
 /** A random program. */
 export function generateProgram(choices: Choices, options: GenerateOptions = {}): Program {
   const draft = new Draft(choices, {
-    dtypes: options.dtypes ?? DTYPES,
+    dtypes: options.dtypes ?? REAL_DTYPES,
     features: options.features ?? FEATURES,
   });
   const inputs = choices.between(1, 3);

@@ -4,7 +4,7 @@
  * fail. Invariant: nothing runs; what cannot be known without elements is said to be unknown.
  */
 import { DynError } from "../../../lib/base/errors.ts";
-import { categoryOf } from "../../../lib/base/dtype.ts";
+import { CATEGORY_RANK, categoryOf } from "../../../lib/base/dtype.ts";
 import type { TensorMeta } from "../../../lib/graph/meta.ts";
 import { makeOpApi, nameResults } from "../../../lib/ops/api.ts";
 import { parseCall } from "../../../lib/ops/call.ts";
@@ -149,11 +149,9 @@ class Aliases {
   }
 }
 
-const RANK = { bool: 0, integer: 1, float: 2 };
-
 /** Whether a result can be written into a tensor in place. */
 function fitsInto(result: TensorMeta, target: KnownMeta): boolean {
   return `${result.shape}` === `${target.shape}` &&
-    RANK[categoryOf(result.dtype)] <= RANK[categoryOf(target.dtype)] &&
+    CATEGORY_RANK[categoryOf(result.dtype)] <= CATEGORY_RANK[categoryOf(target.dtype)] &&
     !target.shape.some((size, d) => size > 1 && target.strides[d] === 0);
 }

@@ -4,7 +4,7 @@
  * program's tensors and the random generator are as before; two trials of one case use the same tangents.
  */
 import { flatten, specText, type TreeSpec } from "../../base/tree.ts";
-import { isFloat } from "../../base/dtype.ts";
+import { isDifferentiable } from "../../base/dtype.ts";
 import { grad } from "../../autograd/engine.ts";
 import type { CompiledFunction } from "../../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
@@ -111,7 +111,7 @@ function attempt(
     isTensor(arg) && arg.gradFn !== null && arg.gradFn !== histories[at]
   );
   const differentiable = results.filter((each, at): each is Tensor =>
-    isTensor(each) && each.requiresGrad && isFloat(each.dtype) && !of.spent.has(at)
+    isTensor(each) && each.requiresGrad && isDifferentiable(each.dtype) && !of.spent.has(at)
   );
   const roots = [...new Set([...differentiable, ...written])];
   const wanted = leaves.flatMap((leaf, at) => leaf ? [{ leaf, at }] : []);

@@ -3,8 +3,9 @@
  * names; output: a GraphModule. Invariant: the nodes hold exactly the arguments that were given, and their metadata
  * is what the ops infer from them, so that replaying a graph gives the same graph.
  */
+import { formOf } from "../../ops/complex/form.ts";
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
+import { isDifferentiable } from "../../base/dtype.ts";
 import { type Attributes } from "../../graph/interpreter.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import { gradientCallOf, GRADIENTS, takesGradients } from "../../graph/gradient_call.ts";
@@ -124,13 +125,17 @@ function inferred(node: Node): NodeValue {
     const tensors = resolved(list);
     const item = Array.isArray(tensors) && typeof index === "number" ? tensors[index] : undefined;
     if (isGraphValue(item)) {
-      return { kind: "tensor", tensor: item.meta, requiresGrad: requiresGrad && isFloat(item.dtype) };
+      return {
+        kind: "tensor",
+        tensor: item.meta,
+        requiresGrad: requiresGrad && isDifferentiable(item.dtype),
+      };
     }
   }
   const found = findTarget(node.target);
   if (!found) throw new DynError(`Expected an op of the table but found ${node.target}`);
-  const { definition, inplace } = found;
-  const args = argumentsOfNode(node, definition, resolved, isGraphValue);
+  const { inplace } = found, args = argumentsOfNode(node, found.definition, resolved, isGraphValue);
+  const definition = formOf(found.definition, args);
   if (inplace) {
     const [receiver] = Object.values(args).filter(isGraphValue);
     if (!receiver) throw new DynError(`Expected a tensor to write to in ${node.target}`);
@@ -140,7 +145,7 @@ function inferred(node: Node): NodeValue {
   const result = definition.infer(mapArguments(args, (value) => value.meta));
   return isMetas(result)
     ? { kind: "tensors", tensors: result, requiresGrad: records }
-    : { kind: "tensor", tensor: result, requiresGrad: begins || (records && isFloat(result.dtype)) };
+    : { kind: "tensor", tensor: result, requiresGrad: begins || (records && isDifferentiable(result.dtype)) };
 }
 
 /** Gradients are row-major, and have no history unless one is asked for. */

@@ -3,7 +3,7 @@
  * `tensor(data, { requiresGrad: true })` do. Input: a traced tensor; output: a node that says so, or a break of the
  * graph. Invariant: such a history ends with its graph, because results that had one would need the tape to follow it.
  */
-import { isFloat } from "../../base/dtype.ts";
+import { isDifferentiable } from "../../base/dtype.ts";
 import type { Node } from "../../graph/node.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { TensorValue } from "../variables/value.ts";
@@ -14,7 +14,7 @@ import type { OutputGraph } from "./output_graph.ts";
 export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
   if (m.batch !== null) return m.batch.beginHistory(tensor);
   const { node, meta, real } = tensor, { output } = m;
-  if (!isFloat(meta.dtype)) return breakGraph("throws", "requiresGrad_ of a tensor of integers");
+  if (!isDifferentiable(meta.dtype)) return breakGraph("throws", "requiresGrad_ of a tensor of integers");
   if (real || !node || m.regionDepths.length > 0) {
     return breakGraph("gradientState", "requiresGrad_ changes a tensor");
   }

@@ -16,11 +16,13 @@ import { noGrad } from "../../tensor/modes.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
-import { constant, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { constant, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { ModelTable } from "./builtins/table.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { allElements, enumerableKeys, newArray } from "./objects.ts";
 import { assumeFraction } from "./graph_numbers.ts";
+import { complexNumberOf } from "./complex_numbers.ts";
+import { heldTensor } from "./held_tensor.ts";
 import { typedElements } from "./typed_elements.ts";
 import { beginHistory } from "./begun_histories.ts";
 import { callOp } from "./tensor_ops.ts";
@@ -57,7 +59,7 @@ function plain(m: Interpreter, value: Value): TensorData {
     }
     case "object":
       if (value.exotic.kind === "array") return allElements(m, value).map((each) => plain(m, each));
-      return ownedElements(value);
+      return complexNumberOf(m, value) ?? ownedElements(value);
     case "tensor":
       return breakGraph("tensorMethod", "a tensor is made of tensors");
     default:
@@ -144,19 +146,7 @@ function isNumber(value: Value): boolean {
 
 /** A new tensor with the elements of one that belongs to the graph. */
 export function constantTensor(m: Interpreter, made: Tensor): TensorValue {
-  const { attributes } = m.output;
-  let name = "_tensor_constant0";
-  for (let n = 1; name in attributes; n++) name = `_tensor_constant${n}`;
-  attributes[name] = made;
-  const meta = { ...made.meta, offset: 0 };
-  const node = m.output.graph.create("get_attr", name, {
-    meta: {
-      stack: m.output.whereabouts.stack(),
-      value: { kind: "tensor", tensor: meta, requiresGrad: false },
-    },
-  });
-  const known = new TensorValue(meta, false, node, null, null);
-  m.output.tensors.set(node, known);
+  const known = heldTensor(m, made);
   const copy = callOp(m, m.opNamed("clone"), [known], true);
   return copy.kind === "tensor" ? copy : breakGraph("tensorMethod", "a new tensor");
 }

@@ -7,6 +7,7 @@ import { config } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { formatArgument, type NodeMeta } from "../../graph/node.ts";
+import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi } from "../../ops/api.ts";
 import { parseCall } from "../../ops/call.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
@@ -40,8 +41,8 @@ export function callDataDependent(
   if (!config.captureDynamicOutputShapes) breakGraph("dataDependentShape", definition.name);
   const { implementation, inferUnbacked } = definition;
   if (implementation.kind === "composite") {
-    const api = makeOpApi<GraphValue>((part, given) => {
-      const parsed = parseCall(part, given, isGraphValue);
+    const api = makeOpApi<GraphValue>((called, given) => {
+      const parsed = parseCall(called, given, isGraphValue), part = formOf(called, parsed);
       if (isDataDependent(m, part, parsed)) return callDataDependent(m, part, parsed, { ordinary });
       return ordinary(part, parsed);
     });

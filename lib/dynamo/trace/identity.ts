@@ -3,6 +3,7 @@
  * switched off. Input: an op and resolved arguments; output: the argument, or null where something is computed.
  * Invariant: the composition that eager execution runs decides it, and none of its calls has an effect.
  */
+import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi } from "../../ops/api.ts";
 import { parseCall } from "../../ops/call.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
@@ -22,7 +23,8 @@ function handingOn(): OpApi<GraphValue> {
   );
 }
 
-function handedOn({ implementation }: OpDefinition, args: Resolved): GraphValue {
+function handedOn(called: OpDefinition, args: Resolved): GraphValue {
+  const { implementation } = formOf(called, args);
   if (implementation.kind !== "composite") throw new Computes();
   const result = implementation.compose(handingOn(), args);
   if (!isGraphValue(result)) throw new Computes();

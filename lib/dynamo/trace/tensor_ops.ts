@@ -3,7 +3,14 @@
  * tensors with metadata by inference. Invariant: a call that the op refuses leaves the graph as it was; the
  * program's own error is then made by plain JavaScript.
  */
-import { categoryOf, type DType, type DTypeCategory, isDType, isFloat } from "../../base/dtype.ts";
+import {
+  CATEGORY_RANK,
+  categoryOf,
+  type DType,
+  isDifferentiable,
+  isDType,
+  isFloat,
+} from "../../base/dtype.ts";
 import { type Dim, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
@@ -19,8 +26,10 @@ import {
 } from "../../ops/graph_builder.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
+import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi, nameResults } from "../../ops/api.ts";
 import { parseCall } from "../../ops/call.ts";
+import { callWithComplexNumbers } from "./complex_numbers.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { callDataDependent, isSeveral, tracedTensor } from "./data_dependent.ts";
 import { assumeFraction, graphNumber, SCALAR_META, scalarOf, standsForNumber } from "./graph_numbers.ts";
@@ -53,7 +62,8 @@ import { mayShareMemory, shownInput } from "./shown_nodes.ts";
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
-  const made = filledWithElement(m, target, args) ?? madeAsLeaf(m, target, args);
+  const made = filledWithElement(m, target, args) ?? madeAsLeaf(m, target, args) ??
+    callWithComplexNumbers(m, target, args, (each, given) => callOp(m, each, given, false));
   if (made) return made;
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
@@ -104,17 +114,21 @@ function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]):
   );
   const made = callOp(m, target, args.with(-1, left), false);
   // Integers alone are meant to be floats then
-  const isLeaf = made.kind === "tensor" && isFloat(made.meta.dtype);
+  const isLeaf = made.kind === "tensor" && isDifferentiable(made.meta.dtype);
   return isLeaf ? beginHistory(m, made) : breakGraph("gradientState", "a leaf that requires grad is made");
 }
 
 /** The same with arguments that are nodes already. */
 export function callResolved(
   m: Interpreter,
-  { definition, inplace }: CallTarget,
+  { definition: called, inplace }: CallTarget,
   args: Resolved,
   { method = false }: { readonly method?: boolean } = {},
 ): Value {
+  const definition = formOf(called, args);
+  if (inplace && definition !== called && called.implementation.kind === "view") {
+    breakGraph("tensorMethod", `${called.name}_ of a complex tensor`);
+  }
   if (m.batch !== null) return m.batch.call({ definition, inplace }, args);
   if (isDataDependent(m, definition, args)) {
     return dataDependent(m, definition, args, { isInplace: inplace });
@@ -191,8 +205,8 @@ function underAutocast(
 function composed(m: Interpreter, definition: OpDefinition, args: Resolved, region: AutocastType): Value {
   const { implementation } = definition;
   if (implementation.kind !== "composite") return breakGraph("tensorMethod", definition.name);
-  const api = makeOpApi<GraphValue>((part, given) => {
-    const parsed = parseCall(part, given, isGraphValue);
+  const api = makeOpApi<GraphValue>((calledPart, given) => {
+    const parsed = parseCall(calledPart, given, isGraphValue), part = formOf(calledPart, parsed);
     if (isDataDependent(m, part, parsed)) {
       return shownValue(m, dataDependent(m, part, parsed, { isInplace: false }), part);
     }
@@ -395,15 +409,12 @@ function requiresGrad(m: Interpreter, value: GraphValue): boolean {
   return m.output.tensors.get(value.node)?.requiresGrad ?? false;
 }
 
-/** A result is written only into a type of its category or a higher one. */
-const RANK: Readonly<Record<DTypeCategory, number>> = { bool: 0, integer: 1, float: 2 };
-
-/** Refuses a result of an in-place call that does not fit what it is written into. */
+/** Refuses a result of an in-place call that does not fit what it is written into: its type is of another category, say. */
 export function checkInplace(target: GraphValue, result: Inferred): void {
   if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
   else if (!sameShape(result.shape, target.meta.shape)) {
     refuseCall(`an in-place operation with a result of shape [${result.shape}]`);
-  } else if (RANK[categoryOf(result.dtype)] > RANK[categoryOf(target.meta.dtype)]) {
+  } else if (CATEGORY_RANK[categoryOf(result.dtype)] > CATEGORY_RANK[categoryOf(target.meta.dtype)]) {
     refuseCall(`an in-place operation with a result of type ${result.dtype}`);
   }
   const { shape, strides } = target.meta;

@@ -3,7 +3,7 @@
  * them. Invariant: total over the loop IR; which lines of the user a kernel computes is left out, because those lines
  * may lie elsewhere by then.
  */
-import { DTYPES, type ValueType } from "../../base/dtype.ts";
+import { REAL_DTYPES, type ValueType } from "../../base/dtype.ts";
 import {
   type Codec,
   flag,
@@ -39,7 +39,7 @@ import type {
 } from "../ir.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../scalar.ts";
 
-const dtype = oneOf(...DTYPES);
+const dtype = oneOf(...REAL_DTYPES);
 const valueType: Codec<ValueType> = oneOf("float32", "float64", "int64", "int32", "bool");
 const team: Codec<Team> = oneOf("one", "all");
 

@@ -128,6 +128,13 @@ export const JOINT_RULES: readonly Rule[] = [
     apply: (node) => asNode(node.args[0]),
   },
   {
+    // viewAsReal(viewAsComplex(x)) → x, and the other way around: the same memory
+    name: "pairs_and_back",
+    targets: ["viewAsReal", "viewAsComplex"],
+    apply: ({ target, args: [viewed] }) =>
+      asNode(call(viewed, target === "viewAsReal" ? "viewAsComplex" : "viewAsReal")?.args[0]),
+  },
+  {
     // x·1 → x, x/1 → x, exact, NaN included
     name: "times_one",
     targets: ["mul", "truediv", "div"],

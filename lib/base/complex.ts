@@ -1,0 +1,23 @@
+/**
+ * Complex numbers as JavaScript has them. Input: values of programs; output: whether they are complex numbers, and
+ * their text. Invariant: a complex number is a plain object with `re` and `im` and nothing else.
+ */
+import { isPlainObject } from "./tree.ts";
+
+/** A complex number: real and imaginary part. */
+export interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
+
+/** Whether a value is a complex number. */
+export function isComplexNumber(value: unknown): value is Complex {
+  if (typeof value !== "object" || value === null || !("re" in value) || !("im" in value)) return false;
+  return typeof value.re === "number" && typeof value.im === "number" && isPlainObject(value) &&
+    Object.keys(value).length === 2;
+}
+
+/** `1+2i`, for messages. */
+export function complexText({ re, im }: Complex): string {
+  return `${re}${im < 0 || Object.is(im, -0) ? "-" : "+"}${Math.abs(im)}i`;
+}

@@ -1,0 +1,140 @@
+/**
+ * Complex tensors of given shapes, and conversions. Input: sizes and a complex type, or tensors; output: pairs made by
+ * the same ops. Invariant: random parts make numbers of variance 1, as PyTorch's; a conversion to a real type keeps the
+ * real part.
+ */
+import { complexType, type DType, isComplex, partType } from "../../base/dtype.ts";
+import { creation } from "../creation.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { random } from "../random.ts";
+import { asComplex, isComplexTensor, joined, partsOf } from "./parts.ts";
+import { truth } from "./reductions.ts";
+import { type ComplexRule, rule } from "./rule.ts";
+
+/** The type asked for, or that of the tensor to be like. */
+const typeFor = (asked: DType | null, self?: TensorLike): DType => asked ?? self?.dtype ?? "complex64";
+
+/** A new tensor: of a complex type by what `make` gives for its parts, of a real one by `plain`. */
+function made<T extends TensorLike>(
+  o: OpApi<T>,
+  dtype: DType,
+  make: { readonly pairs: (part: DType) => T } | { readonly parts: (part: DType) => readonly [T, T] },
+): T {
+  const part = partType(dtype);
+  if ("pairs" in make) return o.viewAsComplex(make.pairs(part));
+  const [re, im] = make.parts(part);
+  return joined(o, { re, im });
+}
+
+/** Converts to any type. */
+function converted<T extends TensorLike>(o: OpApi<T>, self: T, dtype: DType): T {
+  if (self.dtype === dtype) return self;
+  if (isComplex(dtype)) return asComplex(o, self, { dtype, like: self });
+  return dtype === "bool" ? truth(o, self) : o.to(partsOf(o, self).re, dtype);
+}
+
+/** The standard deviation of each part of numbers of variance 1. */
+const HALF = Math.SQRT1_2;
+
+export const creationRules: readonly ComplexRule[] = [
+  rule(
+    creation.zeros,
+    (o, { size, dtype, device }) =>
+      made(o, typeFor(dtype), { pairs: (part) => o.zeros([...size, 2], { dtype: part, device }) }),
+  ),
+  rule(
+    creation.empty,
+    (o, { size, dtype, device }) =>
+      made(o, typeFor(dtype), { pairs: (part) => o.empty([...size, 2], { dtype: part, device }) }),
+  ),
+  rule(creation.ones, (o, { size, dtype, device }) => o.full(size, 1, { dtype: typeFor(dtype), device })),
+  rule(creation.full, (o, { size, fillValue, dtype, device }) =>
+    made(o, typeFor(dtype), {
+      parts(part) {
+        const options = { dtype: part, device };
+        return [o.full(size, fillValue, options), o.zeros(size, options)];
+      },
+    })),
+  rule(
+    creation.eye,
+    (o, { n, m, dtype, device }) => o.to(o.eye(n, m, { dtype: "bool", device }), typeFor(dtype)),
+  ),
+  rule(
+    creation.zerosLike,
+    (o, { self, dtype, device }) =>
+      o.zeros(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    creation.emptyLike,
+    (o, { self, dtype, device }) =>
+      o.empty(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    creation.onesLike,
+    (o, { self, dtype, device }) =>
+      o.ones(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    creation.fullLike,
+    (o, { self, fillValue, dtype, device }) =>
+      o.full(self.shape, fillValue, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    creation.newZeros,
+    (o, { self, size, dtype, device }) =>
+      o.zeros(size, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    creation.newEmpty,
+    (o, { self, size, dtype, device }) =>
+      o.empty(size, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    creation.newOnes,
+    (o, { self, size, dtype, device }) =>
+      o.ones(size, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    creation.newFull,
+    (o, { self, size, fillValue, dtype, device }) =>
+      o.full(size, fillValue, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(creation.scalarTensor, (o, { s, dtype, device }) => o.full([], s, { dtype, device })),
+  rule(creation.convert, (o, { self, dtype }) => converted(o, self, dtype)),
+  rule(creation.to, (o, { self, dtype }) => converted(o, self, dtype)),
+  rule(creation.copy, (o, { self, src }) => {
+    const { dtype } = self;
+    if (isComplex(dtype)) {
+      const value = asComplex(o, src, { dtype, like: self });
+      return o.viewAsComplex(o.copy(o.viewAsReal(self), o.viewAsReal(value)));
+    }
+    return o.copy(self, isComplexTensor(src) ? partsOf(o, src).re : src);
+  }),
+  rule(
+    random.rand,
+    (o, { size, dtype, device }) =>
+      made(o, typeFor(dtype), { pairs: (part) => o.rand([...size, 2], { dtype: part, device }) }),
+  ),
+  rule(
+    random.randn,
+    (o, { size, dtype, device }) =>
+      made(o, typeFor(dtype), {
+        pairs: (part) => o.mul(o.randn([...size, 2], { dtype: part, device }), HALF),
+      }),
+  ),
+  rule(
+    random.randLike,
+    (o, { self, dtype, device }) =>
+      o.rand(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(
+    random.randnLike,
+    (o, { self, dtype, device }) =>
+      o.randn(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+  ),
+  rule(random.normal, (o, { self, mean, std }) => {
+    const dtype = complexType(self.dtype);
+    return o.add(o.mul(o.randn(self.shape, { dtype, device: self.device }), std), mean);
+  }),
+];

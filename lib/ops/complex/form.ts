@@ -1,0 +1,113 @@
+/**
+ * The form that an op has where complex numbers are about. Input: a call; output: the definition to go on with: the
+ * op's own where all is real, else one that is composed of ops on real tensors. Invariant: it is asked wherever a call
+ * is made, so that no kernel, loop or gradient rule ever meets complex elements; an op without a rule refuses them.
+ */
+import { DynError, InternalError } from "../../base/errors.ts";
+import { type DType, isComplex } from "../../base/dtype.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { makeOpApi, nameResults } from "../api.ts";
+import { parseCall } from "../call.ts";
+import type { Implementation, OpDefinition } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import type { ArgsOf, Params } from "../params.ts";
+import { OPS } from "../table.ts";
+import { arithmeticRules } from "./arithmetic.ts";
+import { comparisonRules } from "./comparison.ts";
+import { COMPOSED } from "./compositions.ts";
+import { creationRules } from "./creation.ts";
+import { functionRules } from "./function_op.ts";
+import { matrixRules } from "./matrix.ts";
+import { partwiseRules } from "./partwise.ts";
+import { reductionRules } from "./reductions.ts";
+import type { ComplexRule } from "./rule.ts";
+import { viewRules } from "./view_rules.ts";
+
+const RULES: ReadonlyMap<string, ComplexRule> = new Map(
+  [
+    ...arithmeticRules,
+    ...comparisonRules,
+    ...creationRules,
+    ...functionRules,
+    ...matrixRules,
+    ...partwiseRules,
+    ...reductionRules,
+    ...viewRules,
+  ].map((each) => [each.name, each]),
+);
+
+/** Ops that take complex tensors as they are. */
+const OWN: ReadonlySet<OpDefinition> = new Set([OPS.viewAsReal, OPS.viewAsComplex]);
+
+const composed: ReadonlySet<string> = new Set(COMPOSED);
+
+/** The definition by which a call is made. */
+export function formOf(definition: OpDefinition, args: object): OpDefinition {
+  return concernsComplex(args) && !OWN.has(definition) ? complexForm(definition) : definition;
+}
+
+/** Whether a complex tensor or type is among the arguments. */
+function concernsComplex(args: object): boolean {
+  for (const value of Object.values(args)) {
+    if (typeof value === "string") {
+      if (value === "complex64" || value === "complex128") return true;
+    } else if (typeof value === "object" && value !== null) {
+      if (Array.isArray(value)) {
+        if (value.some(isComplexTensor)) return true;
+      } else if (isComplexTensor(value)) return true;
+    }
+  }
+  return false;
+}
+
+const isComplexTensor = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "dtype" in value && isComplex(value.dtype as DType);
+
+const forms = new Map<OpDefinition, OpDefinition>();
+const made = new Set<OpDefinition>();
+
+function complexForm(definition: OpDefinition): OpDefinition {
+  if (made.has(definition)) return definition;
+  const known = forms.get(definition);
+  if (known) return known;
+  const { ranges: _, fills: _fills, ...rest } = definition;
+  const compose = composition(definition);
+  const form: OpDefinition = {
+    ...rest,
+    infer: (args) => compose<TensorMeta>(metas, args),
+    implementation: { kind: "composite", compose },
+    ...definition.implementation.kind === "host" ? { hostParts: true } : {},
+    gradient: definition.gradient.kind === "none" ? definition.gradient : { kind: "composite" },
+  };
+  forms.set(definition, form);
+  made.add(form);
+  return form;
+}
+
+type Compose = (Implementation<Params> & { kind: "composite" })["compose"];
+
+function composition({ name, implementation }: OpDefinition): Compose {
+  const rule = RULES.get(name);
+  if (rule) return (o, args) => rule.compose(o, args);
+  if (composed.has(name) && implementation.kind === "composite") return implementation.compose;
+  return () => {
+    throw new DynError(`Expected tensors of real numbers for ${name} but found complex ones`);
+  };
+}
+
+const isMeta = (value: unknown): value is TensorMeta =>
+  typeof value === "object" && value !== null && "strides" in value && "dtype" in value;
+
+/** The ops over metadata alone. */
+const metas: OpApi<TensorMeta> = makeOpApi<TensorMeta>((definition, given) => {
+  const args: ArgsOf<Params, TensorMeta> = parseCall(definition, given, isMeta);
+  const form = formOf(definition, args), { implementation } = form;
+  const results = implementation.kind === "composite"
+    ? implementation.compose(metas, args)
+    : form.infer(args);
+  if (isMeta(results)) return results;
+  if (results.some((each) => !isMeta(each))) {
+    throw new InternalError(`Expected metadata of ${definition.name}`);
+  }
+  return nameResults(definition, results);
+});

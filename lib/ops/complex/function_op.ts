@@ -1,0 +1,58 @@
+/**
+ * Functions of a complex variable as one op over pairs. Input: a real tensor of shape [..., 2] and the name of a
+ * function; output: the pairs of its values. Invariant: its gradient is that of the function rather than of the steps
+ * by which its value is had, so that it holds where these have none.
+ */
+import { DynError } from "../../base/errors.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import { defineOp } from "../definition.ts";
+import { required } from "../params.ts";
+import { COMPLEX_FUNCTION_NAMES, complexFunctionNamed } from "./functions.ts";
+import { type ComplexRule } from "./rule.ts";
+
+const NAMES = COMPLEX_FUNCTION_NAMES;
+
+function functionOf(name: string) {
+  const found = complexFunctionNamed(name);
+  if (!found) throw new DynError(`Expected a function out of ${NAMES.join(", ")} but found ${name}`);
+  return found;
+}
+
+const complexFunction = defineOp({
+  name: "complexFunction",
+  doc: "A function of complex numbers that are given, and given back, as pairs in the last dimension.",
+  params: { self: required("tensor"), name: required("string", { oneOf: NAMES }) },
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, name }) {
+      const { re, im } = functionOf(name).value(o, { re: o.select(self, -1, 0), im: o.select(self, -1, 1) });
+      return o.stack([re, im], -1);
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "out"],
+    rule(o, { args: { self, name }, out: [out], grads: [grad] }) {
+      if (!grad || !out) return {};
+      const complex = (pairs: typeof self) => o.viewAsComplex(o.contiguous(pairs));
+      const slope = functionOf(name).derivative(o, complex(self), complex(out));
+      return { self: o.viewAsReal(o.mul(complex(grad), o.conj(slope))) };
+    },
+  },
+  samples: NAMES.map((name) => ({ args: [{ tensor: [3, 2], range: [0.2, 0.8] as const }, name] })),
+});
+
+/** One rule for each function. */
+export const functionRules: readonly ComplexRule[] = NAMES.map((name) => ({
+  name,
+  compose: (o, { self }) => {
+    if (typeof self !== "object" || self === null || !("dtype" in self)) {
+      throw new DynError(`Expected a tensor for ${name}`);
+    }
+    return o.viewAsComplex(o.complexFunction(o.viewAsReal(self), name));
+  },
+}));
+
+export const complexFunctions = { complexFunction } as const;

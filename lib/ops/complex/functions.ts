@@ -1,0 +1,240 @@
+/**
+ * Functions of a complex variable. Input: real and imaginary parts; output: those of the value, and derivatives over
+ * complex tensors. Invariant: values keep their digits near branch points and where parts are large (Kahan 1987,
+ * "Branch cuts for complex elementary functions"); derivatives are the complex ones, so that a gradient is multiplied by
+ * their conjugate.
+ */
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import type { Parts } from "./parts.ts";
+
+/** A function by its value and derivative; `z` is where, `w` the value there. */
+interface ComplexFunction {
+  value<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T>;
+  derivative<T extends TensorLike>(o: OpApi<T>, z: T, w: T): T;
+}
+
+/** i·z. */
+const timesI = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> => ({
+  re: o.neg(im),
+  im: re,
+});
+
+/** −i·z. */
+const overI = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> => ({
+  re: im,
+  im: o.neg(re),
+});
+
+const conjugate = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> => ({
+  re,
+  im: o.neg(im),
+});
+
+const times = <T extends TensorLike>(o: OpApi<T>, a: Parts<T>, b: Parts<T>): Parts<T> => ({
+  re: o.sub(o.mul(a.re, b.re), o.mul(a.im, b.im)),
+  im: o.add(o.mul(a.re, b.im), o.mul(a.im, b.re)),
+});
+
+/** log |z|, precise where |z| is near 1: there |z|² − 1 = (m − 1)(m + 1) + n² with the larger part m. */
+function logAbs<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T {
+  const x = o.abs(re), y = o.abs(im), larger = o.maximum(x, y), smaller = o.minimum(x, y);
+  const size = o.hypot(re, im);
+  const excess = o.add(o.mul(o.sub(larger, 1), o.add(larger, 1)), o.mul(smaller, smaller));
+  const isNear = o.logicalAnd(o.gt(size, 0.5), o.lt(size, 2));
+  return o.where(isNear, o.mul(o.log1p(excess), 0.5), o.log(size));
+}
+
+function log<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
+  return { re: logAbs(o, z), im: o.atan2(z.im, z.re) };
+}
+
+/** The root with a real part that is not negative; the half with cancellation is had from the other one. */
+function sqrt<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
+  const large = o.sqrt(o.add(o.mul(o.hypot(re, im), 0.5), o.mul(o.abs(re), 0.5)));
+  const small = o.where(o.eq(large, 0), o.abs(im), o.div(o.mul(o.abs(im), 0.5), large));
+  const isRight = o.ge(re, 0);
+  return {
+    re: o.where(isRight, large, small),
+    im: o.copysign(o.where(isRight, small, large), im),
+  };
+}
+
+/** 1 − z and 1 + z. */
+const around = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): readonly [Parts<T>, Parts<T>] => [
+  { re: o.add(o.neg(re), 1), im: o.neg(im) },
+  { re: o.add(re, 1), im },
+];
+
+function reciprocal<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
+  const scale = o.maximum(o.abs(re), o.abs(im)), x = o.div(re, scale), y = o.div(im, scale);
+  const norm = o.mul(o.add(o.mul(x, x), o.mul(y, y)), scale), isZero = o.eq(scale, 0);
+  return {
+    re: o.where(isZero, o.reciprocal(re), o.div(x, norm)),
+    im: o.where(isZero, NaN, o.neg(o.div(y, norm))),
+  };
+}
+
+function exp<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
+  const size = o.exp(re);
+  return { re: o.mul(size, o.cos(im)), im: o.mul(size, o.sin(im)) };
+}
+
+function sinh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
+  return { re: o.mul(o.sinh(re), o.cos(im)), im: o.mul(o.cosh(re), o.sin(im)) };
+}
+
+function cosh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
+  return { re: o.mul(o.cosh(re), o.cos(im)), im: o.mul(o.sinh(re), o.sin(im)) };
+}
+
+/** Where the hyperbolic tangent is 1 in both types. */
+const FLAT = 20;
+
+function tanh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
+  const tangent = o.tan(im), steep = o.add(o.mul(tangent, tangent), 1);
+  const s = o.sinh(o.clamp(re, -FLAT, FLAT)), c = o.sqrt(o.add(o.mul(s, s), 1));
+  const norm = o.add(o.mul(steep, o.mul(s, s)), 1);
+  const isFlat = o.gt(o.abs(re), FLAT);
+  return {
+    re: o.where(isFlat, o.copysign(o.onesLike(re), re), o.div(o.mul(steep, o.mul(c, s)), norm)),
+    im: o.div(tangent, norm),
+  };
+}
+
+function asin<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
+  const [below, above] = around(o, z), p = sqrt(o, below), q = sqrt(o, above);
+  return {
+    re: o.atan2(z.re, times(o, p, q).re),
+    im: o.asinh(times(o, conjugate(o, p), q).im),
+  };
+}
+
+function acos<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
+  const [below, above] = around(o, z), p = sqrt(o, below), q = sqrt(o, above);
+  return {
+    re: o.mul(o.atan2(p.re, q.re), 2),
+    im: o.asinh(times(o, conjugate(o, q), p).im),
+  };
+}
+
+function acosh<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
+  const p = sqrt(o, { re: o.sub(z.re, 1), im: z.im }), q = sqrt(o, { re: o.add(z.re, 1), im: z.im });
+  return {
+    re: o.asinh(times(o, conjugate(o, p), q).re),
+    im: o.mul(o.atan2(p.im, q.re), 2),
+  };
+}
+
+/** ¼·log(((1 + x)² + y²) / ((1 − x)² + y²)), for x ≥ 0 and signed afterwards. */
+function atanh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
+  const x = o.abs(re), gap = o.sub(x, 1), square = o.mul(im, im);
+  const ratio = o.div(o.mul(x, 4), o.add(o.mul(gap, gap), square));
+  const opening = o.sub(o.mul(o.add(o.neg(x), 1), o.add(x, 1)), square);
+  return {
+    re: o.copysign(o.mul(o.log1p(ratio), 0.25), re),
+    im: o.mul(o.atan2(o.mul(im, 2), opening), 0.5),
+  };
+}
+
+const scaled = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>, factor: number): Parts<T> => ({
+  re: o.mul(re, factor),
+  im: o.mul(im, factor),
+});
+
+/** 1 / √(1 − z) / √(1 + z): where √(1 − z²) has other cuts. */
+const arcSlope = <T extends TensorLike>(o: OpApi<T>, z: T): T =>
+  o.mul(o.rsqrt(o.add(o.neg(z), 1)), o.rsqrt(o.add(z, 1)));
+
+/** The functions by the names of their ops. */
+export const COMPLEX_FUNCTIONS = {
+  exp: { value: exp, derivative: (_o, _z, w) => w },
+  exp2: {
+    value: (o, z) => exp(o, scaled(o, z, Math.LN2)),
+    derivative: (o, _z, w) => o.mul(w, Math.LN2),
+  },
+  expm1: {
+    // (e^x − 1)·cos y − 2·sin²(y/2): nothing cancels near 0
+    value(o, { re, im }) {
+      const half = o.sin(o.mul(im, 0.5)), grown = o.expm1(re);
+      return {
+        re: o.sub(o.mul(grown, o.cos(im)), o.mul(o.mul(half, half), 2)),
+        im: o.mul(o.exp(re), o.sin(im)),
+      };
+    },
+    derivative: (o, _z, w) => o.add(w, 1),
+  },
+  log: { value: log, derivative: (o, z) => o.reciprocal(z) },
+  log2: {
+    value: (o, z) => scaled(o, log(o, z), Math.LOG2E),
+    derivative: (o, z) => o.mul(o.reciprocal(z), Math.LOG2E),
+  },
+  log10: {
+    value: (o, z) => scaled(o, log(o, z), Math.LOG10E),
+    derivative: (o, z) => o.mul(o.reciprocal(z), Math.LOG10E),
+  },
+  log1p: {
+    // |1 + z|² − 1 = x·(x + 2) + y²
+    value(o, { re, im }) {
+      const excess = o.add(o.mul(re, o.add(re, 2)), o.mul(im, im)), above = { re: o.add(re, 1), im };
+      const isNear = o.lt(o.abs(excess), 0.5);
+      return {
+        re: o.where(isNear, o.mul(o.log1p(excess), 0.5), o.log(o.hypot(above.re, im))),
+        im: o.atan2(im, above.re),
+      };
+    },
+    derivative: (o, z) => o.reciprocal(o.add(z, 1)),
+  },
+  sqrt: { value: sqrt, derivative: (o, _z, w) => o.mul(o.reciprocal(w), 0.5) },
+  rsqrt: {
+    value: (o, z) => reciprocal(o, sqrt(o, z)),
+    derivative: (o, _z, w) => o.mul(o.mul(w, o.mul(w, w)), -0.5),
+  },
+  reciprocal: { value: reciprocal, derivative: (o, _z, w) => o.neg(o.mul(w, w)) },
+  square: { value: (o, z) => times(o, z, z), derivative: (o, z) => o.mul(z, 2) },
+  sinh: { value: sinh, derivative: (o, z) => o.cosh(z) },
+  cosh: { value: cosh, derivative: (o, z) => o.sinh(z) },
+  tanh: { value: tanh, derivative: (o, _z, w) => o.add(o.neg(o.mul(w, w)), 1) },
+  sin: { value: (o, z) => overI(o, sinh(o, timesI(o, z))), derivative: (o, z) => o.cos(z) },
+  cos: { value: (o, z) => cosh(o, timesI(o, z)), derivative: (o, z) => o.neg(o.sin(z)) },
+  tan: {
+    value: (o, z) => overI(o, tanh(o, timesI(o, z))),
+    derivative: (o, _z, w) => o.add(o.mul(w, w), 1),
+  },
+  asin: { value: asin, derivative: arcSlope },
+  acos: { value: acos, derivative: (o, z) => o.neg(arcSlope(o, z)) },
+  atan: {
+    value: (o, z) => overI(o, atanh(o, timesI(o, z))),
+    derivative: (o, z) => o.reciprocal(o.add(o.mul(z, z), 1)),
+  },
+  asinh: {
+    value: (o, z) => overI(o, asin(o, timesI(o, z))),
+    derivative: (o, z) => o.rsqrt(o.add(o.mul(z, z), 1)),
+  },
+  acosh: {
+    value: acosh,
+    derivative: (o, z) => o.mul(o.rsqrt(o.add(z, -1)), o.rsqrt(o.add(z, 1))),
+  },
+  atanh: { value: atanh, derivative: (o, z) => o.reciprocal(o.add(o.neg(o.mul(z, z)), 1)) },
+  sigmoid: {
+    // (1 + tanh(z/2)) / 2
+    value(o, z) {
+      const half = scaled(o, tanh(o, scaled(o, z, 0.5)), 0.5);
+      return { re: o.add(half.re, 0.5), im: half.im };
+    },
+    derivative: (o, _z, w) => o.mul(w, o.add(o.neg(w), 1)),
+  },
+} as const satisfies Readonly<Record<string, ComplexFunction>>;
+
+/** The name of a function of a complex variable. */
+export type ComplexFunctionName = keyof typeof COMPLEX_FUNCTIONS;
+
+/** Their names. */
+export const COMPLEX_FUNCTION_NAMES: readonly ComplexFunctionName[] = Object.keys(COMPLEX_FUNCTIONS)
+  .filter((name): name is ComplexFunctionName => name in COMPLEX_FUNCTIONS);
+
+/** The function of a name. */
+export function complexFunctionNamed(name: string): ComplexFunction | undefined {
+  const known: Readonly<Record<string, ComplexFunction>> = COMPLEX_FUNCTIONS;
+  return Object.hasOwn(known, name) ? known[name] : undefined;
+}

@@ -1,0 +1,35 @@
+/**
+ * Matrix products of complex tensors. Input: complex factors of one type; output: four real products. Invariant: what
+ * is composed of these products (matmul, einsum, outer) needs no rule of its own.
+ */
+import { DynError } from "../../base/errors.ts";
+import type { OpDefinition, TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { matrix } from "../matrix.ts";
+import { joined, partsOf } from "./parts.ts";
+import { type ComplexRule, rule } from "./rule.ts";
+
+function productOf<T extends TensorLike>(
+  o: OpApi<T>,
+  { a, b, name }: { readonly a: T; readonly b: T; readonly name: string },
+  multiply: (x: T, y: T) => T,
+): T {
+  if (a.dtype !== b.dtype) {
+    throw new DynError(`Expected ${name} of tensors of one type but found ${a.dtype} and ${b.dtype}`);
+  }
+  const p = partsOf(o, a), q = partsOf(o, b);
+  return joined(o, {
+    re: o.sub(multiply(p.re, q.re), multiply(p.im, q.im)),
+    im: o.add(multiply(p.re, q.im), multiply(p.im, q.re)),
+  });
+}
+
+type Product = OpDefinition<typeof matrix.mm.params>;
+
+const productRule = (definition: Product, name: "mm" | "bmm"): ComplexRule =>
+  rule(definition, (o, { self, mat2 }) => productOf(o, { a: self, b: mat2, name }, (x, y) => o[name](x, y)));
+
+export const matrixRules: readonly ComplexRule[] = [
+  productRule(matrix.mm, "mm"),
+  productRule(matrix.bmm, "bmm"),
+];

@@ -1,0 +1,71 @@
+/**
+ * Complex tensors by their parts. Input: tensors and numbers as ops take them; output: real and imaginary parts, and
+ * complex tensors of such. Invariant: what has no imaginary part is not given one where that changes no result.
+ */
+import { type ComplexType, complexType, isComplex, partType } from "../../base/dtype.ts";
+import type { Dim } from "../../sym/expr.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import type { Scalar } from "../params.ts";
+import { isTensor, resultTypeOf } from "../promotion.ts";
+
+/** A tensor or a real number. */
+export type OperandOf<T> = T | Scalar | Dim;
+
+/** A complex value by its parts. */
+export interface Parts<T> {
+  readonly re: T;
+  readonly im: T;
+}
+
+/** The parts of a complex tensor, as views. */
+export function partsOf<T extends TensorLike>(o: OpApi<T>, z: T): Parts<T> {
+  const pairs = o.viewAsReal(z);
+  return { re: o.select(pairs, -1, 0), im: o.select(pairs, -1, 1) };
+}
+
+/** The complex tensor of two real ones of one shape and type. */
+export function joined<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T {
+  return o.viewAsComplex(o.stack([re, im], -1));
+}
+
+/** The complex tensor over pairs, which are copied where they do not lie side by side. */
+export function overPairs<T extends TensorLike>(o: OpApi<T>, pairs: T): T {
+  return o.viewAsComplex(o.contiguous(pairs));
+}
+
+/** The complex type of a result of these operands. */
+export function complexResult(operands: readonly OperandOf<TensorLike>[]): ComplexType {
+  return complexType(resultTypeOf(operands));
+}
+
+/** An operand as a tensor of a complex type, of its own shape. `like` says where numbers become tensors. */
+export function asComplex<T extends TensorLike>(
+  o: OpApi<T>,
+  operand: OperandOf<T>,
+  { dtype, like }: { readonly dtype: ComplexType; readonly like: TensorLike },
+): T {
+  const part = partType(dtype);
+  if (!isTensor(operand)) {
+    const re = o.full([], operand, { dtype: part, device: like.device });
+    return joined(o, { re, im: o.zerosLike(re) });
+  }
+  if (operand.dtype === dtype) return operand;
+  if (isComplex(operand.dtype)) return o.viewAsComplex(o.to(o.viewAsReal(operand), part));
+  const re = o.to(operand, part);
+  return joined(o, { re, im: o.zerosLike(re) });
+}
+
+/** A real operand as the type of parts, with one more dimension at its end: a factor of pairs. */
+export function factorOfPairs<T extends TensorLike>(
+  o: OpApi<T>,
+  factor: OperandOf<T>,
+  dtype: ComplexType,
+): OperandOf<T> {
+  return isTensor(factor) ? o.unsqueeze(o.to(factor, partType(dtype)), -1) : factor;
+}
+
+/** Whether an operand is a complex tensor. */
+export function isComplexTensor<T extends TensorLike>(value: OperandOf<T> | null): value is T {
+  return value !== null && isTensor(value) && isComplex(value.dtype);
+}

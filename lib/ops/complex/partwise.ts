@@ -1,0 +1,135 @@
+/**
+ * Ops that treat real and imaginary parts alike: sums, and whatever moves elements. Input: an op and which of its
+ * arguments hold values; output: its rule: the op on the real parts, the op on the imaginary ones. Invariant: what is no
+ * value (indices, masks, sizes) is the same for both.
+ */
+import { type ComplexType, isComplex, partType } from "../../base/dtype.ts";
+import { InternalError } from "../../base/errors.ts";
+import type { Argument } from "../call.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi, OpName } from "../generated.ts";
+import type { ArgsOf, Params } from "../params.ts";
+import { isTensor } from "../promotion.ts";
+import { asComplex, complexResult, joined, type OperandOf, partsOf } from "./parts.ts";
+import { callNamed, type ComplexRule } from "./rule.ts";
+
+/** The parameters with values, by op. */
+const VALUES = {
+  add: ["self", "other"],
+  sub: ["self", "other"],
+  neg: ["self"],
+  positive: ["self"],
+  where: ["input", "other"],
+  maskedFill: ["self", "value"],
+  fill: ["self", "value"],
+  zero: ["self"],
+  clone: ["self"],
+  sum: ["self"],
+  mean: ["self"],
+  nansum: ["self"],
+  cumsum: ["self"],
+  cat: ["tensors"],
+  flip: ["self"],
+  rollDims: ["self"],
+  repeat: ["self"],
+  tril: ["self"],
+  triu: ["self"],
+  constantPadNd: ["self", "value"],
+  padBy: ["self"],
+  padByBackward: ["grad"],
+  gather: ["self"],
+  scatterSet: ["self", "src"],
+  scatterAdd: ["self", "src"],
+  take: ["self"],
+  put: ["self", "source"],
+  indexSelect: ["self"],
+  indexAdd: ["self", "source"],
+  indexCopy: ["self", "source"],
+  indexFill: ["self", "value"],
+  gatherIndices: ["self"],
+  putIndices: ["self", "values"],
+  embeddingRows: ["weight"],
+  embeddingBackward: ["grad"],
+  selectScatter: ["self", "src"],
+  sliceScatter: ["self", "src"],
+  diagonalScatter: ["self", "src"],
+  unfoldBackward: ["grad"],
+  asStridedBackward: ["grad"],
+  readStrided: ["self"],
+  writeStrided: ["self", "src"],
+  toDevice: ["self"],
+} as const satisfies { readonly [name in OpName]?: readonly string[] };
+
+/** The values among the arguments, lists taken apart. */
+function valuesOf<T extends TensorLike>(
+  args: ArgsOf<Params, T>,
+  names: readonly string[],
+): OperandOf<T>[] {
+  return names.flatMap((name) => {
+    const value = args[name];
+    return isTensors<T>(value) ? [...value] : isOperand<T>(value) ? [value] : [];
+  });
+}
+
+function isTensors<T extends TensorLike>(value: Argument<T> | undefined): value is readonly T[] {
+  return Array.isArray(value) &&
+    value.every((each) => typeof each === "object" && each !== null && "dtype" in each);
+}
+
+function isOperand<T extends TensorLike>(value: Argument<T> | undefined): value is OperandOf<T> {
+  return value !== undefined && value !== null && typeof value !== "string" && !Array.isArray(value);
+}
+
+/** The arguments with one part in the place of each value. */
+function partsIn<T extends TensorLike>(
+  o: OpApi<T>,
+  args: ArgsOf<Params, T>,
+  { names, dtype, part }: {
+    readonly names: readonly string[];
+    readonly dtype: ComplexType;
+    readonly part: "re" | "im";
+  },
+): ArgsOf<Params, T> {
+  const type = partType(dtype);
+  const partOf = (value: OperandOf<T>): OperandOf<T> => {
+    if (!isTensor(value)) return part === "re" ? value : 0;
+    if (isComplex(value.dtype)) return partsOf(o, asComplex(o, value, { dtype, like: value }))[part];
+    return part === "re" ? o.to(value, type) : o.zerosLike(value, { dtype: type });
+  };
+  const given: Record<string, Argument<T>> = { ...args };
+  for (const name of names) {
+    const value = args[name];
+    if (isTensors<T>(value)) given[name] = value.map((each) => tensorOf<T>(partOf(each)));
+    else if (isOperand<T>(value)) given[name] = partOf(value);
+  }
+  if (typeof args["dtype"] === "string") given["dtype"] = type;
+  return given;
+}
+
+function tensorOf<T extends TensorLike>(value: OperandOf<T>): T {
+  if (isTensor(value)) return value;
+  throw new InternalError("Expected a tensor but found a number");
+}
+
+function partwise(name: string, names: readonly string[]): ComplexRule {
+  return {
+    name,
+    compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<Params, T>): T {
+      const asked = args["dtype"];
+      const dtype = typeof asked === "string" && (asked === "complex64" || asked === "complex128")
+        ? asked
+        : complexResult(valuesOf(args, names));
+      const run = (part: "re" | "im"): T => {
+        const found = callNamed(o, name, partsIn(o, args, { names, dtype, part }));
+        if ("dtype" in found) return found;
+        throw new InternalError(`Expected one result of ${name} but found several`);
+      };
+      return joined(o, { re: run("re"), im: run("im") });
+    },
+  };
+}
+
+/** One rule for each such op. */
+export const partwiseRules: readonly ComplexRule[] = Object.entries(VALUES).map(([name, names]) =>
+  partwise(name, names)
+);

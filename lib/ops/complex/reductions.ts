@@ -1,0 +1,108 @@
+/**
+ * Products, norms and statistics of complex tensors. Input: a complex tensor; output: complex products, real norms.
+ * Invariant: products are trees of log n multiplications, so that their gradients hold where elements are 0.
+ */
+import { DynError } from "../../base/errors.ts";
+import { isComplex } from "../../base/dtype.ts";
+import type { Dim } from "../../sym/expr.ts";
+import { cumulative } from "../cumulative.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { linearAlgebra } from "../linear_algebra.ts";
+import { isTensor } from "../promotion.ts";
+import { reductions } from "../reductions.ts";
+import { knownSize, normalizeDim, withSize } from "../shapes.ts";
+import { statistics } from "../statistics.ts";
+import { partsOf } from "./parts.ts";
+import { type ComplexRule, rule } from "./rule.ts";
+
+/** Ones in the shape of a tensor, of another size along a dimension. */
+function onesAlong<T extends TensorLike>(o: OpApi<T>, z: T, dim: number, size: Dim): T {
+  return o.ones(withSize(z.shape, dim, size), { dtype: z.dtype, device: z.device });
+}
+
+/** The product along a dimension: halves are multiplied until one element is left. */
+function productAlong<T extends TensorLike>(o: OpApi<T>, z: T, dim: number): T {
+  let left = z;
+  for (let size = knownSize(z.shape[dim] ?? 1); size > 1; size = Math.ceil(size / 2)) {
+    const half = Math.ceil(size / 2);
+    const even = size % 2 === 0 ? left : o.cat([left, onesAlong(o, left, dim, 1)], dim);
+    left = o.mul(o.narrow(even, dim, 0, half), o.narrow(even, dim, half, half));
+  }
+  return left.shape[dim] === 0 ? onesAlong(o, left, dim, 1) : left;
+}
+
+/** Products of all first elements: each step multiplies by what lies twice as far back (Hillis and Steele 1986). */
+function runningProduct<T extends TensorLike>(o: OpApi<T>, z: T, dim: number): T {
+  const size = knownSize(z.shape[dim] ?? 1);
+  let found = z;
+  for (let back = 1; back < size; back *= 2) {
+    const former = o.cat([onesAlong(o, z, dim, back), o.narrow(found, dim, 0, size - back)], dim);
+    found = o.mul(found, former);
+  }
+  return found;
+}
+
+const typed = <T extends TensorLike>(o: OpApi<T>, x: T, dtype: T["dtype"] | null): T =>
+  dtype === null ? x : o.to(x, dtype);
+
+/** Norms see magnitudes alone. */
+const sized = <T extends TensorLike>(o: OpApi<T>, x: T): T => isComplex(x.dtype) ? o.abs(x) : x;
+
+function realOnly(name: string, dtype: string | null): void {
+  if (dtype === "complex64" || dtype === "complex128") {
+    throw new DynError(`Expected a type of real numbers for ${name} but found ${dtype}`);
+  }
+}
+
+/** Orders of matrix norms that magnitudes alone decide. */
+const ENTRYWISE: readonly unknown[] = ["fro", 1, -1, Infinity, -Infinity];
+
+export const reductionRules: readonly ComplexRule[] = [
+  rule(reductions.prod, (o, { self, dim, keepdim, dtype }) => {
+    const z = typed(o, self, dtype);
+    if (dim === null) return o.reshape(productAlong(o, o.reshape(z, [-1]), 0), []);
+    if (z.shape.length === 0) return z;
+    const at = normalizeDim(dim, z.shape.length), found = productAlong(o, z, at);
+    return keepdim ? found : o.squeeze(found, at);
+  }),
+  rule(cumulative.cumprod, (o, { self, dim, dtype }) => {
+    const z = typed(o, self, dtype);
+    return z.shape.length === 0 ? z : runningProduct(o, z, normalizeDim(dim, z.shape.length));
+  }),
+  rule(statistics.var, (o, { self, dim, unbiased, keepdim, correction }) => {
+    const { re, im } = partsOf(o, self);
+    const of = (part: typeof self) => o.var(part, dim, unbiased, keepdim, { correction });
+    return o.add(of(re), of(im));
+  }),
+  rule(
+    statistics.std,
+    (o, { self, dim, unbiased, keepdim, correction }) =>
+      o.sqrt(o.var(self, dim, unbiased, keepdim, { correction })),
+  ),
+  rule(statistics.vectorNorm, (o, { x, ord, dim, keepdim, dtype }) => {
+    realOnly("vectorNorm", dtype);
+    return o.vectorNorm(sized(o, x), ord, dim, keepdim, { dtype });
+  }),
+  rule(statistics.norm, (o, { self, p, dim, keepdim, dtype }) => {
+    realOnly("norm", dtype);
+    if (p === "nuc") throw new DynError("Expected a norm of entries for complex tensors but found nuc");
+    return o.norm(sized(o, self), p, dim, keepdim, dtype);
+  }),
+  rule(linearAlgebra.matrixNorm, (o, { A, ord, dim, keepdim, dtype }) => {
+    realOnly("matrixNorm", dtype);
+    if (!ENTRYWISE.includes(ord)) {
+      throw new DynError(`Expected a norm of entries for complex matrices but found ${ord}`);
+    }
+    return o.matrixNorm(sized(o, A), ord, dim, keepdim, { dtype });
+  }),
+  rule(linearAlgebra.vecdot, (o, { x, y, dim }) => o.sum(o.mul(o.conj(x), y), dim)),
+  rule(reductions.any, (o, { self, dim, keepdim }) => o.any(truth(o, self), dim, keepdim)),
+  rule(reductions.all, (o, { self, dim, keepdim }) => o.all(truth(o, self), dim, keepdim)),
+  rule(reductions.countNonzero, (o, { self, dim }) => o.countNonzero(truth(o, self), dim)),
+];
+
+/** What is not 0. */
+export function truth<T extends TensorLike>(o: OpApi<T>, x: T): T {
+  return isTensor(x) && isComplex(x.dtype) ? o.ne(x, 0) : x;
+}

@@ -1,0 +1,121 @@
+/**
+ * Complex numbers seen as pairs of real ones and back, and their parts. Input: complex tensors, whose elements lie in
+ * memory as two floats side by side; output: views. Invariant: these two views are the only ops that take or give
+ * complex elements themselves; what else is said of complex tensors is composed of them and of ops on real ones
+ * (form.ts), so that loops and kernels know nothing of complex numbers.
+ */
+import { complexType, isComplex, isFloat, partType } from "../../base/dtype.ts";
+import { DynError, InternalError } from "../../base/errors.ts";
+import { isEqual } from "../../sym/decide.ts";
+import { type Dim, floorDiv, mod, mul } from "../../sym/expr.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { defineOp } from "../definition.ts";
+import { required } from "../params.ts";
+import { shapeText } from "../shapes.ts";
+
+/** A complex tensor's elements as pairs: the metadata of its real view. */
+export function pairsMeta(self: TensorMeta): TensorMeta {
+  const { shape, strides, offset, dtype, device } = self;
+  return {
+    shape: [...shape, 2],
+    strides: [...strides.map((stride) => mul(stride, 2)), 1],
+    offset: mul(offset, 2),
+    dtype: partType(dtype),
+    device,
+  };
+}
+
+/** A real tensor's pairs as complex elements. Throws DynError where they do not lie side by side. */
+export function complexMeta(self: TensorMeta): TensorMeta {
+  const { shape, strides, offset, dtype, device } = self;
+  if (dtype !== "float32" && dtype !== "float64") {
+    throw new DynError(`Expected a tensor of float32 or float64 for viewAsComplex but found ${dtype}`);
+  }
+  if (shape.length === 0 || !isEqual(shape.at(-1) ?? 1, 2)) {
+    throw new DynError(`Expected a last dimension of size 2 for viewAsComplex but found ${shapeText(shape)}`);
+  }
+  if (!isEqual(strides.at(-1) ?? 1, 1)) {
+    throw new DynError("Expected a last dimension of stride 1 for viewAsComplex; make it contiguous() first");
+  }
+  const isEven = (d: Dim) => isEqual(mod(d, 2), 0);
+  const outer = shape.slice(0, -1), steps = strides.slice(0, -1);
+  if (!steps.every((step, d) => outer[d] === 1 || isEven(step)) || !isEven(offset)) {
+    throw new DynError(
+      "Expected even strides and an even offset for viewAsComplex; make it contiguous() first",
+    );
+  }
+  return {
+    shape: outer,
+    strides: steps.map((step) => floorDiv(step, 2)),
+    offset: floorDiv(offset, 2),
+    dtype: complexType(dtype),
+    device,
+  };
+}
+
+function neverLowered(): never {
+  throw new InternalError("Expected complex tensors to be lowered as pairs");
+}
+
+const viewAsReal = defineOp({
+  name: "viewAsReal",
+  doc:
+    "A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and imaginary " +
+    "parts. As `torch.view_as_real`.",
+  params: { self: required("tensor") },
+  exposure: { method: false },
+  infer({ self }) {
+    if (!isComplex(self.dtype)) {
+      throw new DynError(`Expected a complex tensor for viewAsReal but found ${self.dtype}`);
+    }
+    return pairsMeta(self);
+  },
+  implementation: {
+    kind: "view",
+    of: "self",
+    lower: neverLowered,
+    writeBack: (o, _args, { value }) => o.viewAsComplex(o.contiguous(value)),
+  },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.viewAsComplex(o.contiguous(grad)) } : {},
+  },
+  samples: [],
+  errors: [{ args: [{ tensor: [3, 2] }], message: "complex tensor" }],
+});
+
+const viewAsComplex = defineOp({
+  name: "viewAsComplex",
+  doc:
+    "A real tensor of shape [..., 2] as a complex one of shape [...] over the same memory, whose last dimension " +
+    "must have stride 1. As `torch.view_as_complex`.",
+  params: { self: required("tensor") },
+  exposure: { method: false },
+  infer: ({ self }) => complexMeta(self),
+  implementation: {
+    kind: "view",
+    of: "self",
+    lower: neverLowered,
+    writeBack: (o, _args, { value }) => o.viewAsReal(value),
+  },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.viewAsReal(grad) } : {},
+  },
+  samples: [],
+  errors: [
+    { args: [{ tensor: [3, 3] }], message: "size 2" },
+    { args: [{ tensor: [2, 2], transposed: true }], message: "stride 1" },
+    { args: [{ tensor: [3, 2], dtype: "int64" }], message: "float32 or float64" },
+  ],
+});
+
+/** Whether a type is one that the parts of complex numbers have. */
+export function isPartType(dtype: TensorMeta["dtype"]): boolean {
+  return isFloat(dtype) && (dtype === "float32" || dtype === "float64");
+}
+
+/** The two views. */
+export const complexViews = { viewAsReal, viewAsComplex } as const;

@@ -1,0 +1,166 @@
+/**
+ * Transforms along dimensions of complex tensors, as compositions. Input: a tensor, dimensions with their sizes, a
+ * direction and a norm; output: complex tensors, or real ones where only real values can come out. Invariant: sizes are
+ * known numbers; the scale is applied once.
+ */
+import { complexType, getDefaultDtype, isComplex, isFloat, isHalf } from "../../base/dtype.ts";
+import { DynError } from "../../base/errors.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { knownSize, normalizeDim, normalizeDims, shapeText } from "../shapes.ts";
+
+/** How results are scaled. */
+export type Norm = "backward" | "ortho" | "forward";
+
+/** A transformed dimension and its size. */
+export interface Axis {
+  readonly dim: number;
+  readonly size: number;
+}
+
+/** Which way, and how it is scaled. */
+export interface Direction {
+  readonly inverse: boolean;
+  readonly norm: string | null;
+}
+
+/** The dimensions of a transform with the sizes asked for; by default each of its own. */
+export function axesOf(
+  { shape }: TensorLike,
+  dims: number | readonly number[] | null,
+  sizes: readonly number[] | null,
+): Axis[] {
+  const rank = shape.length;
+  if (sizes !== null && dims === null && sizes.length > rank) {
+    throw new DynError(`Expected at most ${rank} sizes but found ${shapeText(sizes)}`);
+  }
+  const last = sizes === null
+    ? null
+    : Array.from({ length: sizes.length }, (_, k) => rank - sizes.length + k);
+  const order = normalizeDims(dims ?? last, rank);
+  if (sizes !== null && sizes.length !== order.length) {
+    throw new DynError(`Expected as many sizes as dims but found ${sizes.length} for ${order.length}`);
+  }
+  return order.map((dim, k) => {
+    const asked = sizes?.[k] ?? -1, size = asked === -1 ? knownSize(shape[dim] ?? 1) : asked;
+    return { dim, size: checked(size) };
+  });
+}
+
+/** The one dimension of a transform. */
+export function axisOf({ shape }: TensorLike, dim: number, n: number | null): Axis {
+  const at = normalizeDim(dim, shape.length);
+  if (shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
+  return { dim: at, size: checked(n ?? knownSize(shape[at] ?? 1)) };
+}
+
+function checked(size: number): number {
+  if (size < 1) throw new DynError(`Expected a size of at least 1 to transform but found ${size}`);
+  return size;
+}
+
+/** Throws DynError for a type that has no transform. */
+export function checkType(name: string, { dtype }: TensorLike, real: boolean): void {
+  if (isHalf(dtype)) throw new DynError(`Expected float32 or float64 for ${name} but found ${dtype}`);
+  if (real && isComplex(dtype)) throw new DynError(`Expected a real tensor for ${name} but found ${dtype}`);
+}
+
+/** The complex type of a transform's result. */
+export function transformedType({ dtype }: TensorLike): "complex64" | "complex128" {
+  return complexType(dtype);
+}
+
+/** Pairs of a tensor's elements, as transforms take them. */
+function pairsOf<T extends TensorLike>(o: OpApi<T>, x: T): T {
+  if (isComplex(x.dtype)) return o.viewAsReal(x);
+  const re = isFloat(x.dtype) ? x : o.to(x, getDefaultDtype());
+  return o.stack([re, o.zerosLike(re)], -1);
+}
+
+/** Cut, or filled up with zeros, to the sizes of the axes. */
+function fitted<T extends TensorLike>(o: OpApi<T>, pairs: T, axes: readonly Axis[]): T {
+  let found = pairs;
+  for (const { dim, size } of axes) {
+    const own = knownSize(found.shape[dim] ?? 1);
+    if (own > size) found = o.narrow(found, dim, 0, size);
+    else if (own < size) {
+      const behind = found.shape.length - 1 - dim;
+      found = o.constantPadNd(found, [...new Array<number>(2 * behind).fill(0), 0, size - own], 0);
+    }
+  }
+  return found;
+}
+
+/** The factor of a norm for so many elements. */
+function scaleOf(count: number, { inverse, norm }: Direction): number {
+  if (norm === "ortho") return 1 / Math.sqrt(count);
+  return (norm === "forward") === inverse ? 1 : 1 / count;
+}
+
+function scaled<T extends TensorLike>(o: OpApi<T>, x: T, axes: readonly Axis[], direction: Direction): T {
+  const factor = scaleOf(axes.reduce((count, { size }) => count * size, 1), direction);
+  return factor === 1 ? x : o.mul(x, factor);
+}
+
+/** Sums along each dimension, not scaled. */
+function summed<T extends TensorLike>(o: OpApi<T>, pairs: T, axes: readonly Axis[], inverse: boolean): T {
+  let found = pairs;
+  for (const { dim } of axes) {
+    const there = o.transpose(found, dim, -2);
+    found = o.transpose(o.fourierPairs(o.contiguous(there), inverse), dim, -2);
+  }
+  return o.contiguous(found);
+}
+
+/** From complex or real tensors to complex ones. */
+export function complexToComplex<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  axes: readonly Axis[],
+  direction: Direction,
+): T {
+  const sums = summed(o, fitted(o, pairsOf(o, x), axes), axes, direction.inverse);
+  return o.viewAsComplex(scaled(o, sums, axes, direction));
+}
+
+/** From real tensors to the half of the last axis that tells the other one. */
+export function realToComplex<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  axes: readonly Axis[],
+  direction: Direction,
+): T {
+  const last = axes.at(-1);
+  if (!last) throw new DynError("Expected at least one dim to transform but found none");
+  const pairs = fitted(o, pairsOf(o, x), axes), before = axes.slice(0, -1);
+  const half = o.narrow(
+    summed(o, pairs, [last], direction.inverse),
+    last.dim,
+    0,
+    Math.floor(last.size / 2) + 1,
+  );
+  return o.viewAsComplex(scaled(o, summed(o, half, before, direction.inverse), axes, direction));
+}
+
+/** From half of a Hermitian tensor to a real one; the last axis has the size of the result. */
+export function complexToReal<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  axes: readonly Axis[],
+  direction: Direction,
+): T {
+  const last = axes.at(-1);
+  if (!last) throw new DynError("Expected at least one dim to transform but found none");
+  const before = axes.slice(0, -1), { dim, size } = last;
+  const given = fitted(o, pairsOf(o, x), [...before, { dim, size: Math.floor(size / 2) + 1 }]);
+  const half = summed(o, given, before, direction.inverse);
+  // The other half is the conjugate of this one, backwards
+  const others = Math.ceil(size / 2) - 1;
+  const mirrored = () => {
+    const there = o.flip(o.narrow(half, dim, 1, others), [dim]);
+    return o.stack([o.select(there, -1, 0), o.neg(o.select(there, -1, 1))], -1);
+  };
+  const whole = others === 0 ? half : o.cat([half, mirrored()], dim);
+  const sums = summed(o, whole, [last], direction.inverse);
+  return scaled(o, o.contiguous(o.select(sums, -1, 0)), axes, direction);
+}

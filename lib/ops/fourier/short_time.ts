@@ -1,0 +1,226 @@
+/**
+ * Short-time Fourier transforms. Input: signals [batch?, samples], or their spectra [batch?, frequencies, frames];
+ * output: the other. Invariant: frames are windows of nFft samples, hopLength apart, as PyTorch lays them out.
+ */
+import { isComplex, partType } from "../../base/dtype.ts";
+import { DynError } from "../../base/errors.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Dim } from "../../sym/expr.ts";
+import { defineOp, type TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { nullable, optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { knownSize, shapeText } from "../shapes.ts";
+import { transformedType } from "./axes.ts";
+
+const PAD_MODES = ["constant", "reflect", "replicate", "circular"] as const;
+
+type PadMode = typeof PAD_MODES[number];
+
+const isPadMode = (mode: string): mode is PadMode => PAD_MODES.some((known) => known === mode);
+
+/** Sizes of frames. */
+interface Frames {
+  readonly nFft: number;
+  readonly hopLength: number;
+  readonly winLength: number;
+}
+
+function framesOf(
+  given: { readonly nFft: number; readonly hopLength: number | null; readonly winLength: number | null },
+  window: TensorLike | null,
+): Frames {
+  const { nFft } = given,
+    hopLength = given.hopLength ?? Math.floor(nFft / 4),
+    winLength = given.winLength ?? nFft;
+  if (nFft < 1 || hopLength < 1 || winLength < 1 || winLength > nFft) {
+    throw new DynError(
+      `Expected 0 < winLength <= nFft and hopLength > 0 but found nFft ${nFft}, winLength ${winLength}, ` +
+        `hopLength ${hopLength}`,
+    );
+  }
+  if (window && (window.shape.length !== 1 || window.shape[0] !== winLength)) {
+    throw new DynError(`Expected a window of ${winLength} elements but found ${shapeText(window.shape)}`);
+  }
+  return { nFft, hopLength, winLength };
+}
+
+/** The window with zeros around it, as long as a frame; null: ones. */
+function framed<T extends TensorLike>(
+  o: OpApi<T>,
+  window: T | null,
+  frames: Frames,
+  like: TensorLike,
+): T | null {
+  const { nFft, winLength } = frames;
+  if (!window && winLength === nFft) return null;
+  const options = { dtype: partType(like.dtype), device: like.device };
+  const shown = window ?? o.ones([winLength], options), left = Math.floor((nFft - winLength) / 2);
+  return winLength === nFft ? shown : o.constantPadNd(shown, [left, nFft - winLength - left], 0);
+}
+
+/** A signal, or a batch of them, as a batch. */
+function batched<T extends TensorLike>(o: OpApi<T>, x: T, rank: number, name: string): T {
+  if (x.shape.length === rank) return x;
+  if (x.shape.length === rank - 1) return o.unsqueeze(x, 0);
+  throw new DynError(
+    `Expected ${rank - 1} or ${rank} dimensions for ${name} but found ${shapeText(x.shape)}`,
+  );
+}
+
+/** Whether only half of the frequencies is given: of real numbers, unless told. */
+const isHalf = (onesided: boolean | null, ...tensors: readonly (TensorLike | null)[]): boolean =>
+  onesided ?? !tensors.some((x) => x && isComplex(x.dtype));
+
+const stft = defineOp({
+  name: "stft",
+  doc:
+    "Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false, which " +
+    "gives pairs in a last dimension. As `torch.stft`. Computed on the host.",
+  params: {
+    self: required("tensor"),
+    nFft: required("int"),
+    hopLength: nullable("int"),
+    winLength: nullable("int"),
+    window: nullable("tensor"),
+    center: optional("bool", true),
+    padMode: optional("string", "reflect", { oneOf: PAD_MODES }),
+    normalized: optional("bool", false),
+    onesided: nullable("bool"),
+    returnComplex: optional("bool", true),
+  },
+  hostParts: true,
+  infer({ self, window, center, onesided, returnComplex, ...given }) {
+    const { nFft, hopLength } = framesOf(given, window), rank = self.shape.length;
+    if (rank !== 1 && rank !== 2) {
+      throw new DynError(`Expected 1 or 2 dimensions for stft but found ${shapeText(self.shape)}`);
+    }
+    const length = knownSize(self.shape.at(-1) ?? 1) + (center ? 2 * Math.floor(nFft / 2) : 0);
+    if (length < nFft) throw new DynError(`Expected at least ${nFft} samples for stft but found ${length}`);
+    const half = isHalf(onesided, self, window), dtype = transformedType(self);
+    const shape = [
+      ...self.shape.slice(0, -1),
+      half ? Math.floor(nFft / 2) + 1 : nFft,
+      1 + Math.floor((length - nFft) / hopLength),
+    ];
+    return returnComplex
+      ? contiguousMeta(shape, dtype, self.device)
+      : contiguousMeta([...shape, 2], partType(dtype), self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, window, center, padMode, normalized, onesided, returnComplex, ...given }) {
+      const frames = framesOf(given, window), { nFft, hopLength } = frames;
+      const half = isHalf(onesided, self, window);
+      if (half && isComplex(self.dtype)) throw new DynError("Expected a real signal for onesided stft");
+      const signals = batched(o, self, 2, "stft"), around = Math.floor(nFft / 2);
+      const padded = center && isPadMode(padMode) ? padSignal(o, signals, around, padMode) : signals;
+      const cut = o.unfold(padded, -1, nFft, hopLength), weights = framed(o, window, frames, self);
+      const weighed = weights ? o.mul(cut, weights) : cut, norm = normalized ? "ortho" : null;
+      const spectra = half ? o.fftRfft(weighed, null, -1, norm) : o.fftFft(weighed, null, -1, norm);
+      const turned = o.transpose(spectra, -1, -2);
+      const found = self.shape.length === 1 ? o.squeeze(turned, 0) : turned;
+      return returnComplex ? found : o.viewAsReal(found);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [
+    { args: [t(2, 2, 2), 2], message: "1 or 2 dimensions" },
+    { args: [t(3), 0], message: "winLength" },
+    { args: [t(9), 4, 1, 3, t(4)], message: "window of 3" },
+  ],
+});
+
+/** Signals with samples before and behind them. */
+function padSignal<T extends TensorLike>(o: OpApi<T>, x: T, around: number, mode: PadMode): T {
+  if (mode === "constant") return o.constantPadNd(x, [around, around], 0);
+  return o.squeeze(o.pad(o.unsqueeze(x, 1), [around, around], mode), 1);
+}
+
+const istft = defineOp({
+  name: "istft",
+  doc:
+    "The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by the sum of " +
+    "squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on the host.",
+  params: {
+    self: required("tensor"),
+    nFft: required("int"),
+    hopLength: nullable("int"),
+    winLength: nullable("int"),
+    window: nullable("tensor"),
+    center: optional("bool", true),
+    normalized: optional("bool", false),
+    onesided: nullable("bool"),
+    length: nullable("int"),
+    returnComplex: optional("bool", false),
+  },
+  hostParts: true,
+  infer({ self, window, center, onesided, length, returnComplex, ...given }): TensorMeta {
+    const frames = framesOf(given, window), dtype = transformedType(self), rank = self.shape.length;
+    if (!isComplex(self.dtype) || (rank !== 2 && rank !== 3)) {
+      throw new DynError(
+        `Expected complex spectra of 2 or 3 dimensions for istft but found ${self.dtype} ${
+          shapeText(self.shape)
+        }`,
+      );
+    }
+    const half = onesided ?? !returnComplex, wanted = half ? Math.floor(frames.nFft / 2) + 1 : frames.nFft;
+    if (self.shape.at(-2) !== wanted) {
+      throw new DynError(`Expected ${wanted} frequencies for istft but found ${shapeText(self.shape)}`);
+    }
+    const { start, end } = rangeOf(frames, self.shape.at(-1) ?? 1, { center, length });
+    return contiguousMeta(
+      [...self.shape.slice(0, -2), end - start],
+      returnComplex ? dtype : partType(dtype),
+      self.device,
+    );
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, window, center, normalized, onesided, length, returnComplex, ...given }) {
+      const frames = framesOf(given, window), { nFft, hopLength } = frames;
+      if (returnComplex && onesided) {
+        throw new DynError("Expected all frequencies for a complex signal of istft");
+      }
+      const spectra = o.transpose(batched(o, self, 3, "istft"), -1, -2),
+        count = knownSize(spectra.shape[1] ?? 1);
+      const norm = normalized ? "ortho" : null, half = onesided ?? !returnComplex;
+      const whole = half ? o.fftIrfft(spectra, nFft, -1, norm) : o.fftIfft(spectra, null, -1, norm);
+      const cut = half || returnComplex ? whole : o.real(whole), weights = framed(o, window, frames, self);
+      const { start, end, samples } = rangeOf(frames, count, { center, length });
+      const signal = o.unfoldBackward(
+        weights ? o.mul(cut, weights) : cut,
+        [spectra.shape[0] ?? 1, samples],
+        1,
+        nFft,
+        hopLength,
+      );
+      const square = weights
+        ? o.mul(weights, weights)
+        : o.ones([nFft], { dtype: partType(self.dtype), device: self.device });
+      const sums = o.unfoldBackward(o.expand(square, [count, nFft]), [samples], 0, nFft, hopLength);
+      const reach = Math.min(end, samples);
+      const found = o.div(o.narrow(signal, 1, start, reach - start), o.narrow(sums, 0, start, reach - start));
+      const filled = end > samples ? o.constantPadNd(found, [0, end - samples], 0) : found;
+      return self.shape.length === 2 ? o.squeeze(filled, 0) : filled;
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(3, 4), 4], message: "complex spectra" }],
+});
+
+/** Which samples of the frames added up are the signal. */
+function rangeOf(
+  { nFft, hopLength }: Frames,
+  count: Dim,
+  { center, length }: { readonly center: boolean; readonly length: number | null },
+): { readonly start: number; readonly end: number; readonly samples: number } {
+  const samples = nFft + hopLength * (knownSize(count) - 1), start = center ? Math.floor(nFft / 2) : 0;
+  const end = length !== null ? start + length : center ? samples - Math.floor(nFft / 2) : samples;
+  if (end <= start) throw new DynError(`Expected spectra of a signal for istft but found [${start}, ${end})`);
+  return { start, end, samples };
+}
+
+export const shortTimeTransforms = { stft, istft } as const;

@@ -1,0 +1,247 @@
+/**
+ * The transforms of `torch.fft`. Input: real or complex tensors, sizes, dims and a norm ("backward" | "ortho" |
+ * "forward"); output: complex tensors, real ones of the c2r transforms. Invariant: a size cuts its dimension or fills it
+ * up with zeros; a tensor that is longer or shorter is no error.
+ */
+import { getDefaultDtype, partType } from "../../base/dtype.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import { defineOp, type TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { nullable, optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { knownSize, normalizeDim } from "../shapes.ts";
+import {
+  axesOf,
+  type Axis,
+  axisOf,
+  checkType,
+  complexToComplex,
+  complexToReal,
+  type Direction,
+  realToComplex,
+  transformedType,
+} from "./axes.ts";
+
+/** Where these ops show up. */
+export const FFT = { method: false, free: false, namespaces: ["fft"] } as const;
+
+const norm = nullable("string", { oneOf: ["backward", "ortho", "forward"] });
+
+/** From what to what: complex numbers, or real ones whose spectrum is half as long. */
+type Kind = "c2c" | "r2c" | "c2r";
+
+const CONVERSIONS = { c2c: complexToComplex, r2c: realToComplex, c2r: complexToReal } as const;
+
+/** The axes of a transform; the size of the last one of c2r is that of the result. */
+function asResult(kind: Kind, x: TensorLike, axes: readonly Axis[], sizes: readonly number[] | null): Axis[] {
+  if (kind !== "c2r" || sizes !== null && sizes.at(-1) !== -1) return [...axes];
+  return axes.map((axis, k) =>
+    k < axes.length - 1 ? axis : { ...axis, size: Math.max(1, 2 * (knownSize(x.shape[axis.dim] ?? 1) - 1)) }
+  );
+}
+
+function metaOf(name: string, kind: Kind, x: TensorMeta, axes: readonly Axis[]): TensorMeta {
+  checkType(name, x, kind === "r2c");
+  const shape = [...x.shape];
+  axes.forEach(({ dim, size }, k) => {
+    shape[dim] = kind === "r2c" && k === axes.length - 1 ? Math.floor(size / 2) + 1 : size;
+  });
+  const complex = transformedType(x);
+  return contiguousMeta(shape, kind === "c2r" ? partType(complex) : complex, x.device);
+}
+
+/** What a transform does. */
+interface Spec {
+  readonly kind: Kind;
+  readonly inverse: boolean;
+  readonly about: string;
+}
+
+const convert = <T extends TensorLike>(
+  o: OpApi<T>,
+  { kind, x, axes, direction }: {
+    readonly kind: Kind;
+    readonly x: T;
+    readonly axes: readonly Axis[];
+    readonly direction: Direction;
+  },
+): T => CONVERSIONS[kind](o, x, axes, direction);
+
+/** A transform along one dimension. */
+function along(name: string, torch: string, { kind, inverse, about }: Spec) {
+  const axes = (self: TensorLike, n: number | null, dim: number) =>
+    asResult(kind, self, [axisOf(self, dim, n)], n === null ? null : [n]);
+  return defineOp({
+    name,
+    doc: `${about} As \`torch.fft.${torch}\`. Computed on the host.`,
+    params: { self: required("tensor"), n: nullable("int"), dim: optional("int", -1), norm },
+    exposure: FFT,
+    hostParts: true,
+    infer: ({ self, n, dim }) => metaOf(torch, kind, self, axes(self, n, dim)),
+    implementation: {
+      kind: "composite",
+      compose(o, { self, n, dim, norm }) {
+        checkType(torch, self, kind === "r2c");
+        return convert(o, { kind, x: self, axes: axes(self, n, dim), direction: { inverse, norm } });
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: [],
+    errors: [{ args: [t(3), 0], message: "at least 1" }, { args: [t(3), null, 1], message: "Expected dim" }],
+  });
+}
+
+/** A transform along several dimensions; the last ones unless told. */
+function alongAll(
+  name: string,
+  torch: string,
+  { kind, inverse, about, two }: Spec & { readonly two: boolean },
+) {
+  const axes = (self: TensorLike, s: readonly number[] | null, dim: number | readonly number[] | null) =>
+    asResult(kind, self, axesOf(self, dim, s), s);
+  return defineOp({
+    name,
+    doc: `${about} As \`torch.fft.${torch}\`. Computed on the host.`,
+    params: {
+      self: required("tensor"),
+      s: nullable("ints"),
+      dim: two ? { ...nullable("dims"), default: [-2, -1] } : nullable("dims"),
+      norm,
+    },
+    exposure: FFT,
+    hostParts: true,
+    infer: ({ self, s, dim }) => metaOf(torch, kind, self, axes(self, s, dim)),
+    implementation: {
+      kind: "composite",
+      compose(o, { self, s, dim, norm }) {
+        checkType(torch, self, kind === "r2c");
+        return convert(o, { kind, x: self, axes: axes(self, s, dim), direction: { inverse, norm } });
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: [],
+    errors: [{ args: [t(3, 4), [2, 2, 2], [0, 1]], message: "as many sizes" }],
+  });
+}
+
+const FORWARD = "The discrete Fourier transform", INVERSE = "The inverse discrete Fourier transform";
+const HALF = "of real numbers, of which the half that tells the other one";
+const REAL = "of half of a Hermitian tensor, which is real; `n` is the size of the result";
+
+/** Elements moved around half of each dimension. */
+function shift(name: string, torch: string, half: (size: number) => number) {
+  return defineOp({
+    name,
+    doc:
+      `Frequencies moved ${
+        torch === "fftshift" ? "so that 0 is in the middle" : "back from fftshift"
+      }, along ` +
+      `\`dim\` or all dimensions. As \`torch.fft.${torch}\`.`,
+    params: { self: required("tensor"), dim: nullable("dims") },
+    exposure: FFT,
+    infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+    implementation: {
+      kind: "composite",
+      compose(o, { self, dim }) {
+        const rank = self.shape.length, list = typeof dim === "number" ? [dim] : dim;
+        const dims = (list ?? self.shape.map((_, d) => d)).map((d) => normalizeDim(d, rank));
+        return dims.length === 0
+          ? self
+          : o.roll(self, dims.map((d) => half(knownSize(self.shape[d] ?? 1))), dims);
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: [{ args: [t(4, 5)] }, { args: [t(4, 5), [1]] }],
+  });
+}
+
+/** The frequencies of a transform's results. */
+function frequencies(name: string, torch: string, half: boolean) {
+  return defineOp({
+    name,
+    doc: `Frequencies of the results of ${
+      half ? "rfft" : "fft"
+    } of n samples that are d apart. As \`torch.fft.${torch}\`.`,
+    params: {
+      n: required("int"),
+      d: optional("float", 1),
+      dtype: nullable("dtype", { keyword: true }),
+      device: nullable("device", { keyword: true }),
+    },
+    exposure: FFT,
+    infer: ({ n, dtype, device }) =>
+      contiguousMeta([half ? Math.floor(n / 2) + 1 : n], dtype ?? getDefaultDtype(), device ?? "cpu"),
+    implementation: {
+      kind: "composite",
+      compose(o, { n, d, dtype, device }) {
+        const options = { dtype: dtype ?? getDefaultDtype(), device };
+        const up = o.arange(0, half ? Math.floor(n / 2) + 1 : Math.ceil(n / 2), 1, options);
+        const all = half ? up : o.cat([up, o.arange(-Math.floor(n / 2), 0, 1, options)]);
+        return o.mul(all, 1 / (n * d));
+      },
+    },
+    gradient: { kind: "none", because: "it reads no elements" },
+    samples: [{ args: [5] }, { args: [4, 0.5] }],
+  });
+}
+
+export const fourierTransforms = {
+  fftFft: along("fftFft", "fft", { kind: "c2c", inverse: false, about: `${FORWARD} along a dimension.` }),
+  fftIfft: along("fftIfft", "ifft", { kind: "c2c", inverse: true, about: `${INVERSE} along a dimension.` }),
+  fftRfft: along("fftRfft", "rfft", { kind: "r2c", inverse: false, about: `${FORWARD} ${HALF}.` }),
+  fftIrfft: along("fftIrfft", "irfft", { kind: "c2r", inverse: true, about: `${INVERSE} ${REAL}.` }),
+  fftHfft: along("fftHfft", "hfft", { kind: "c2r", inverse: false, about: `${FORWARD} ${REAL}.` }),
+  fftIhfft: along("fftIhfft", "ihfft", { kind: "r2c", inverse: true, about: `${INVERSE} ${HALF}.` }),
+  fftFft2: alongAll("fftFft2", "fft2", {
+    kind: "c2c",
+    inverse: false,
+    two: true,
+    about: `${FORWARD} along two dimensions.`,
+  }),
+  fftIfft2: alongAll("fftIfft2", "ifft2", {
+    kind: "c2c",
+    inverse: true,
+    two: true,
+    about: `${INVERSE} along two dimensions.`,
+  }),
+  fftRfft2: alongAll("fftRfft2", "rfft2", {
+    kind: "r2c",
+    inverse: false,
+    two: true,
+    about: `${FORWARD} along two dimensions ${HALF}.`,
+  }),
+  fftIrfft2: alongAll("fftIrfft2", "irfft2", {
+    kind: "c2r",
+    inverse: true,
+    two: true,
+    about: `${INVERSE} along two dimensions ${REAL}.`,
+  }),
+  fftFftn: alongAll("fftFftn", "fftn", {
+    kind: "c2c",
+    inverse: false,
+    two: false,
+    about: `${FORWARD} along all or some dimensions.`,
+  }),
+  fftIfftn: alongAll("fftIfftn", "ifftn", {
+    kind: "c2c",
+    inverse: true,
+    two: false,
+    about: `${INVERSE} along all or some dimensions.`,
+  }),
+  fftRfftn: alongAll("fftRfftn", "rfftn", {
+    kind: "r2c",
+    inverse: false,
+    two: false,
+    about: `${FORWARD} along all or some dimensions ${HALF}.`,
+  }),
+  fftIrfftn: alongAll("fftIrfftn", "irfftn", {
+    kind: "c2r",
+    inverse: true,
+    two: false,
+    about: `${INVERSE} along all or some dimensions ${REAL}.`,
+  }),
+  fftFftfreq: frequencies("fftFftfreq", "fftfreq", false),
+  fftRfftfreq: frequencies("fftRfftfreq", "rfftfreq", true),
+  fftFftshift: shift("fftFftshift", "fftshift", (size) => Math.floor(size / 2)),
+  fftIfftshift: shift("fftIfftshift", "ifftshift", (size) => Math.ceil(size / 2)),
+} as const;

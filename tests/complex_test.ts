@@ -1,0 +1,227 @@
+/**
+ * Complex numbers as PyTorch: tests/data/complex.jsonl.gz holds what it gave for calls of ops, gradients included, for
+ * transforms of odd and even lengths, and for printed tensors. Each is run; some are compiled too, picked by a seed
+ * (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as dyn from "../mod.ts";
+import {
+  compile,
+  compiler,
+  type Complex,
+  complex,
+  type DType,
+  fft,
+  fromTypedArray,
+  isTensor,
+  ones,
+  randn,
+  type Tensor,
+  tensor,
+  viewAsComplex,
+  viewAsReal,
+  zeros,
+} from "../mod.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+
+/** A tensor of the data: by a formula, or by its values. */
+type Spec =
+  & { readonly dtype: DType }
+  & ({
+    readonly shape: readonly number[];
+    readonly seed: number;
+    readonly scale: number;
+    readonly shift: number;
+  } | {
+    readonly values: readonly (number | readonly [number, number])[];
+  });
+
+interface Shown {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  /** Of complex types both parts, side by side; what is not finite as text. */
+  readonly data: readonly (number | string)[];
+}
+
+interface Call {
+  readonly op: string;
+  readonly args: readonly unknown[];
+  readonly kw?: Readonly<Record<string, unknown>>;
+  readonly out: readonly Shown[];
+  readonly grads?: readonly (null | readonly (number | string)[])[];
+}
+
+type Row = Call | { readonly print: Spec; readonly text: string };
+
+async function readRows(): Promise<readonly Row[]> {
+  const packed = await Deno.readFile(new URL("data/complex.jsonl.gz", import.meta.url));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).text()).split("\n").map((line): Row => JSON.parse(line));
+}
+
+const rows = await readRows(), calls = rows.flatMap((row) => "op" in row ? [row] : []);
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isSpec = (value: unknown): value is Spec => isRecord(value) && "dtype" in value;
+
+/** A tensor as tests/complex/make_data.py makes it. */
+function made(spec: Spec): Tensor {
+  const { dtype } = spec, isPairs = dtype.startsWith("complex");
+  if ("values" in spec) {
+    const element = (x: number | readonly [number, number]): number | Complex =>
+      typeof x === "number" ? x : { re: x[0], im: x[1] };
+    return tensor(spec.values.map(element), { dtype });
+  }
+  const count = spec.shape.reduce((a, b) => a * b, 1) * (isPairs ? 2 : 1);
+  const flat = Float64Array.from(
+    { length: count },
+    (_, k) => 1.5 * Math.sin(1.7 * k + 0.6 * spec.seed + 0.3) * spec.scale + spec.shift,
+  );
+  return dtype === "int64"
+    ? tensor([...flat].map(Math.trunc), { dtype }).reshape(...spec.shape)
+    : fromTypedArray(flat, spec.shape, { dtype });
+}
+
+/** What PyTorch calls in Python's syntax. */
+const PROGRAMS: Readonly<Record<string, (...args: Tensor[]) => Tensor>> = {
+  slices: (x) => x.at("1:", "::2"),
+  picked: (x) => x.at(tensor([1, 0, 1]), 1),
+  masked: (x) => x.at(x.abs().gt(1)),
+  H: (x) => x.H,
+  written(x, y) {
+    const z = x.mul(1);
+    z.at(0).copy_(y);
+    z.at(":", 1).mul_({ re: 0, im: 2 });
+    return z.add_(y);
+  },
+  filled: (x) => x.clone().fill_({ re: 2, im: -1 }),
+  scaled: (x, y) => x.mul(y).abs().sum().add(1).log().mul(x.real()),
+};
+
+/** Names that JavaScript does not allow. */
+const NAMES: Readonly<Record<string, string>> = { var: "variance" };
+
+const camel = (name: string): string => name.replaceAll(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase());
+
+function functionOf(op: string): (...args: unknown[]) => unknown {
+  const program = PROGRAMS[op];
+  let found: unknown = program ?? dyn;
+  if (!program) {
+    for (const part of op.split(".")) found = Reflect.get(Object(found), NAMES[part] ?? camel(part));
+  }
+  assert(isFunction(found), `no ${op}`);
+  return found;
+}
+
+const isFunction = (value: unknown): value is (...args: unknown[]) => unknown => typeof value === "function";
+
+const converted = (value: unknown): unknown =>
+  isSpec(value) ? made(value) : Array.isArray(value) ? value.map(converted) : value;
+
+/** The tensors of a call that gradients reach, as leaves. */
+function leavesOf(value: unknown): Tensor[] {
+  if (Array.isArray(value)) return value.flatMap(leavesOf);
+  if (!isTensor(value) || !(value.isComplex() || value.isFloatingPoint())) return [];
+  return [value.requiresGrad_()];
+}
+
+interface Outcome {
+  readonly outs: readonly Tensor[];
+  readonly grads: readonly (Tensor | null)[];
+}
+
+/** Runs a call, and its gradient where the data has one. */
+function outcomeOf(
+  { op, args, kw, grads }: Call,
+  wrap = (fn: (...args: unknown[]) => unknown) => fn,
+): Outcome {
+  const options = kw &&
+    Object.fromEntries(Object.entries(kw).map(([k, value]) => [camel(k), converted(value)]));
+  const given = args.map(converted),
+    leaves = grads ? leavesOf([...given, ...Object.values(options ?? {})]) : [];
+  const fn = functionOf(op), run = wrap((...tensors) => fn(...tensors, ...(options ? [options] : [])));
+  const result = run(...given), outs = [result].flat().filter(isTensor);
+  const [first] = outs;
+  if (!grads || !first) return { outs, grads: [] };
+  first.backward(made({ shape: first.shape, dtype: first.dtype, seed: 7, scale: 1, shift: 0 }));
+  return { outs, grads: leaves.map((leaf) => leaf.grad) };
+}
+
+const numbersOf = (x: Tensor): number[] => [...x.detach().toTypedArray()].map(Number);
+
+/** How near numbers have to be: to themselves, and to the largest of a tensor. */
+interface Nearness {
+  readonly unit: number;
+  /** Part of the largest number that counts for all: sums of transforms round as large numbers do. */
+  readonly floor: number;
+}
+
+function assertNear(
+  found: readonly number[],
+  wanted: readonly (number | string)[],
+  { unit, floor }: Nearness,
+): void {
+  const size = Math.max(1e-300, ...wanted.map((x) => Math.abs(Number(x))).filter(Number.isFinite));
+  assertEquals(found.length, wanted.length);
+  wanted.forEach((text, k) => {
+    const want = Number(text === "inf" ? Infinity : text === "-inf" ? -Infinity : text),
+      got = found[k] ?? NaN;
+    const isNear = Object.is(got, want) || got === want ||
+      Math.abs(got - want) <= unit * Math.max(Math.abs(want), floor * size);
+    assert(isNear, `element ${k}: ${got}, not ${want}, of ${found} and ${wanted}`);
+  });
+}
+
+function check(call: Call, { outs, grads }: Outcome): void {
+  call.out.forEach(({ shape, dtype, data }, k) => {
+    const out = outs[k];
+    assert(out);
+    assertEquals([out.shape, out.dtype], [shape, dtype]);
+    const unit = dtype === "complex64" || dtype === "float32" ? 1e-6 : 2e-12;
+    assertNear(numbersOf(out), data, { unit, floor: call.op.startsWith("fft") ? 0.5 : 1e-3 });
+  });
+  call.grads?.forEach((want, k) => {
+    const got = grads[k];
+    if (want === null || !got) return assertEquals([want, got], [null, null]);
+    assertNear(numbersOf(got), want, { unit: 1e-11, floor: 1e-3 });
+  });
+}
+
+const nameOf = (call: Call): string => `${call.op} ${JSON.stringify([call.args, call.kw ?? {}])}`;
+
+/** Runs `body` for each call and reports all that fail. */
+function each(list: readonly Call[], body: (call: Call) => void): void {
+  const faults = list.flatMap((call) => {
+    try {
+      body(call);
+      return [];
+    } catch (error) {
+      return [`${nameOf(call)}: ${error instanceof Error ? error.message : error}`];
+    }
+  });
+  assertEquals(faults, []);
+}
+
+Deno.test("values and gradients are PyTorch's", () => {
+  assert(calls.length > 300);
+  each(calls, (call) => check(call, outcomeOf(call)));
+});
+
+/** Of some calls what their compiled functions give, by backend. */
+for (const [backend, count] of [["aot_eager", 14], ["inductor", 5]] as const) {
+  Deno.test(`compiled by ${backend} they give the same`, () => {
+    each(sampleBySeed(calls, count, 1), (call) => {
+      compiler.reset();
+      check(call, outcomeOf(call, (fn) => compile(fn, { backend })));
+    });
+  });
+}
+
+Deno.test("tensors print as PyTorch's", () => {
+  for (const row of rows) {
+    if (!("print" in row)) continue;
+    assertEquals(made(row.print).toString(), row.text.replaceAll("torch.complex", "complex"));
+  }
+});
