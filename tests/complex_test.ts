@@ -22,6 +22,7 @@ import {
   viewAsReal,
   zeros,
 } from "../mod.ts";
+import * as safetensors from "../lib/data/safetensors.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 /** A tensor of the data: by a formula, or by its values. */
@@ -224,4 +225,86 @@ Deno.test("tensors print as PyTorch's", () => {
     if (!("print" in row)) continue;
     assertEquals(made(row.print).toString(), row.text.replaceAll("torch.complex", "complex"));
   }
+});
+
+const pair = (re: number, im: number): Complex => ({ re, im });
+
+Deno.test("the views of pairs share memory with complex tensors, and writes reach both", () => {
+  const z = zeros([2, 3], { dtype: "complex64" }), pairs = viewAsReal(z);
+  assertEquals([pairs.shape, pairs.strides, pairs.dtype], [[2, 3, 2], [6, 2, 1], "float32"]);
+  pairs.at(1, 2).copy_(tensor([3, 4]));
+  z.t().at(0).add_(pair(0, 1));
+  z.imag().at(0, 1).fill_(7);
+  assertEquals(z.tolist(), [[pair(0, 1), pair(0, 7), pair(0, 0)], [pair(0, 1), pair(0, 0), pair(3, 4)]]);
+  assertEquals(z.at(1, 2).item<Complex>(), pair(3, 4));
+  assertEquals(viewAsComplex(pairs).storage, z.storage);
+  // A view in place keeps the memory
+  const turned = z.clone(), seen = viewAsReal(turned);
+  seen.zero_();
+  assertEquals(turned.sum().item<Complex>(), pair(0, 0));
+});
+
+Deno.test("histories lead through views that are written to, and accumulate", () => {
+  const leaf = tensor([pair(1, 2), pair(3, -1)], { requiresGrad: true });
+  const z = leaf.mul(2);
+  viewAsReal(z).at(0).mul_(3);
+  z.at(1).copy_(leaf.at(0));
+  z.abs().pow(2).sum().backward();
+  // |6·z₀|² + |z₀|², of which the second element has no part
+  assertEquals(leaf.grad?.tolist(), [pair(74, 148), pair(0, 0)]);
+  leaf.real().sum().backward();
+  assertEquals(leaf.grad?.tolist(), [pair(75, 148), pair(1, 0)]);
+  assertThrows(() => leaf.sum().backward(), dyn.DynError, "only for real scalar outputs");
+});
+
+Deno.test("a leaf of real numbers has a real gradient, whatever lies between", () => {
+  const signal = randn([9], { dtype: "float64", requiresGrad: true });
+  const power = (x: Tensor) => fft.fft(complex(x, x.sin())).abs().square().sum();
+  assert(dyn.autograd.gradcheck((x) => power(x), [signal]));
+  power(signal).backward();
+  assertEquals(signal.grad?.dtype, "float64");
+  const spectrum = (x: Tensor) =>
+    dyn.stft(x, 4, { hopLength: 2, window: dyn.hannWindow(4, { dtype: "float64" }) });
+  assert(dyn.autograd.gradcheck((x) => spectrum(x), [signal]));
+});
+
+Deno.test("stft and istft undo each other, fft and ifft do", () => {
+  const signal = randn([2, 50], { dtype: "float64" });
+  const options = { hopLength: 4, window: dyn.hammingWindow(16, { dtype: "float64" }) };
+  const back = dyn.istft(dyn.stft(signal, 16, options), 16, { ...options, length: 50 });
+  assert(back.allclose(signal));
+  for (const n of [1, 2, 7, 30, 97, 1009]) {
+    const z = randn([n], { dtype: "complex128" });
+    assert(fft.ifft(fft.fft(z)).allclose(z), `${n}`);
+  }
+});
+
+Deno.test("what needs an order, or has no rule, refuses complex numbers", () => {
+  const z = ones([3], { dtype: "complex64" });
+  for (const name of ["lt", "maximum", "floorDivide"] as const) {
+    assertThrows(() => z[name](z), dyn.DynError, `real numbers for ${name}`);
+  }
+  for (const call of [() => z.sort(), () => z.max(), () => z.argmax(), () => z.relu(), () => z.softmax(0)]) {
+    assertThrows(call, dyn.DynError, "real numbers");
+  }
+  assertThrows(() => ones([3]).add_(z), dyn.DynError, "can be cast to float32");
+  assertThrows(() => tensor([pair(1, 2)], { dtype: "float32" }), dyn.DynError, "complex 1+2i");
+  assertThrows(() => fft.rfft(z), dyn.DynError, "real numbers");
+  assertThrows(() => z.mm(z), dyn.DynError);
+  assertThrows(() => Number(z.at(0)), dyn.DynError, "use item()");
+  const refused = compile((x: Tensor) => x.lt(x), { backend: "aot_eager", fullgraph: true });
+  assertThrows(() => refused(z));
+});
+
+Deno.test("checkpoints hold complex tensors; safetensors says that it cannot", () => {
+  const path = Deno.makeTempFileSync(), base = randn([4], { dtype: "complex128" });
+  dyn.save({ base, part: base.at("1:3") }, path);
+  const loaded: unknown = dyn.load(path), named = isRecord(loaded) ? loaded : {};
+  const { base: again, part } = named;
+  assert(isTensor(again) && isTensor(part));
+  assertEquals(again.tolist(), base.tolist());
+  assertEquals(part.tolist(), base.at("1:3").tolist());
+  assertEquals(part.storage, again.storage);
+  assertThrows(() => safetensors.serialize({ base }), dyn.DynError, "safetensors has no complex types");
+  Deno.removeSync(path);
 });

@@ -194,7 +194,7 @@ const elementOf = (
 });
 
 /** All values with all others, as far as there are operands. */
-function grid(dtype: DType, arity: number, count: number): HostArray[] {
+function grid(dtype: RealType, arity: number, count: number): HostArray[] {
   const values = SPECIAL[dtype], n = values.length;
   return Array.from({ length: arity }, (_, p) =>
     hostOf(
@@ -205,7 +205,10 @@ function grid(dtype: DType, arity: number, count: number): HostArray[] {
 }
 
 /** Every length of a tail, every step, and all pairs of values. */
-function* forms(dtype: DType, arity: number): Generator<{ readonly length: number; readonly step: number }> {
+function* forms(
+  dtype: RealType,
+  arity: number,
+): Generator<{ readonly length: number; readonly step: number }> {
   const all = SPECIAL[dtype].length ** Math.min(2, arity);
   yield { length: all + 3, step: 1 };
   for (let length = 1; length <= 17; length++) yield { length, step: [1, 2, 3, 5][length % 4] ?? 1 };

@@ -7,12 +7,16 @@
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Parameter } from "../nn/parameter.ts";
+import { ops } from "../tensor/eager.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 
 /** The name of the tree in the file's metadata. */
 const TREE = "dyn.tree";
+
+/** What is said of a tensor whose pairs are kept. */
+const PAIRS = "pairs";
 
 /** A value as JSON: what JSON has no form for is an array whose first element names it. */
 type Form = null | boolean | number | string | readonly [kind: Kind, ...parts: Form[]];
@@ -122,12 +126,13 @@ class TreeWriter {
     );
   }
 
-  /** Elements are kept by what holds them, so that views and tied tensors still share them. */
+  /** Elements are kept by what holds them, so that views and tied tensors still share them; complex ones as pairs. */
   #tensor(tensor: Tensor): Form {
-    const { storage, shape, strides } = tensor, offset = tensor.storageOffset();
+    const isPairs = tensor.isComplex(), kept = isPairs ? ops.viewAsReal(tensor) : tensor;
+    const { storage, shape, strides } = kept, offset = kept.storageOffset();
     let shared = this.#storages.get(storage);
     if (!shared) {
-      this.#storages.set(storage, shared = { name: String(this.#storages.size), tensor, count: 0 });
+      this.#storages.set(storage, shared = { name: String(this.#storages.size), tensor: kept, count: 0 });
     }
     if (tensor.numel() > 0) {
       const last = shape.reduce((at, size, d) => at + (size - 1) * (strides[d] ?? 0), offset);
@@ -140,6 +145,7 @@ class TreeWriter {
       ["array", ...strides],
       offset,
       tensor.requiresGrad && tensor.isLeaf,
+      ...isPairs ? [PAIRS] : [],
     ];
   }
 }
@@ -180,13 +186,14 @@ class TreeReader {
   #tensor(kind: "tensor" | "parameter", parts: readonly unknown[]): Tensor {
     const key = JSON.stringify([kind, ...parts]), known = this.#made.get(key);
     if (known) return known;
-    const [name, shape, strides, offset, requiresGrad] = parts;
+    const [name, shape, strides, offset, requiresGrad, elements] = parts;
     const held = this.contents.tensors[String(name)];
     const sizes = this.read(shape), steps = this.read(strides);
     if (!held || !isNumbers(sizes) || !isNumbers(steps) || typeof offset !== "number") {
       throw new DynError(`Expected a tensor of a checkpoint but found ${key.slice(0, 60)}`);
     }
-    const view = held.asStrided(sizes, steps, offset).detach();
+    const shown = held.asStrided(sizes, steps, offset).detach();
+    const view = elements === PAIRS ? ops.viewAsComplex(shown) : shown;
     const made = kind === "parameter" ? new Parameter(view, requiresGrad === true) : view;
     if (requiresGrad === true) made.requiresGrad_();
     this.#made.set(key, made);
