@@ -126,7 +126,7 @@ const stft = defineOp({
   gradient: { kind: "composite" },
   samples: [],
   errors: [
-    { args: [t(2, 2, 2), 2], message: "1 or 2 dimensions" },
+    { args: [t(2, 2, 2), 4], message: "1 or 2 dimensions" },
     { args: [t(3), 0], message: "winLength" },
     { args: [t(9), 4, 1, 3, t(4)], message: "window of 3" },
   ],
