@@ -1,5 +1,12 @@
 /** Indices out of range are errors of compiled functions, with eager's words. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import type { DType } from "../lib/base/dtype.ts";
+import { contiguousMeta } from "../lib/graph/meta.ts";
+import { withIndexChecks } from "../lib/inductor/index_checks.ts";
+import type { OpApi } from "../lib/ops/generated.ts";
+import type { GraphValue } from "../lib/ops/graph_builder.ts";
+import { findTarget } from "../lib/ops/table.ts";
+import { traced } from "./support/graph_programs.ts";
 import { allclose, arange, compile, cov, DynError, nn, type Tensor, tensor } from "../mod.ts";
 
 interface Case {
@@ -76,6 +83,27 @@ for (const [name, { fn, good, bad }] of Object.entries(CASES)) {
     }
   });
 }
+
+Deno.test("indices are checked: what always lies in its range is not, and what inputs decide is known to be theirs", () => {
+  const meta = (shape: number[], dtype: DType = "float32") => contiguousMeta(shape, dtype, "cpu");
+  const asked = (body: (o: OpApi<GraphValue>, table: GraphValue, i: GraphValue) => GraphValue) => {
+    const graph = traced([meta([6, 4]), meta([3], "int64")], (o, [table, i]) => {
+      assert(table && i);
+      return [body(o, table, i)];
+    });
+    const checked = withIndexChecks(graph, (target) => findTarget(target)?.definition);
+    return checked && (checked.inputs ?? "computed");
+  };
+  const int64 = { dtype: "int64", device: "cpu" } as const, six = { input: 1, low: 0, high: 6 };
+  assertEquals(asked((o, table) => o.indexSelect(table, 0, o.arange(6, int64))), null);
+  assertEquals(asked((o, table) => o.indexSelect(table, 0, o.arange(2, 5, int64))), null);
+  assertEquals(asked((o, table) => o.indexSelect(table, 0, o.arange(7, int64))), "computed");
+  assertEquals(asked((o, table) => o.indexSelect(table, 0, o.full([2], 5, int64))), null);
+  assertEquals(asked((o, table) => o.indexSelect(table, 0, o.full([2], 6, int64))), "computed");
+  assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.where(o.ne(i, -100), i, 0))), [six]);
+  assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.where(o.ne(i, -100), i, 6))), "computed");
+  assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.flip(i, [0]))), "computed");
+});
 
 Deno.test("indices are checked: none at all are in range", () => {
   const compiled = compile((i: Tensor) => table.call(i));

@@ -44,7 +44,7 @@ export interface BufferOwner {
 const LARGE_BYTES = 1 << 20;
 
 /** What results of a loop may take until they are looked for: a look takes as long as several kernels. */
-const YOUNG_BYTES = 2 ** 26, YOUNG_BLOCKS = 16;
+const YOUNG_BYTES = 2 ** 28, YOUNG_BLOCKS = 16;
 
 /** What a program may hold before all that it has is searched. */
 const OLD_BYTES = 2 ** 30;

@@ -7,7 +7,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import { copyGraph } from "../graph/copy.ts";
-import { type Argument, Graph, isList, type Node } from "../graph/node.ts";
+import { type Argument, Graph, isList, Node } from "../graph/node.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
@@ -20,7 +20,7 @@ import {
   mapArguments,
   valueOfNode,
 } from "../ops/graph_builder.ts";
-import type { Dim } from "../sym/expr.ts";
+import { boundsOf, type Dim, sub, Sym } from "../sym/expr.ts";
 import type { OpLookup } from "./lowering.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 
@@ -52,7 +52,11 @@ export interface InputRange {
 export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | null {
   if (!graph.nodes.some((node) => lookup(node.target)?.ranges)) return null;
   const copy = copyGraph(graph);
-  const checks = copy.nodes.flatMap((node) => checksOf(node, lookup));
+  const found = copy.nodes.flatMap((node) => checksOf(node, lookup)).map((check) => ({
+    ...check,
+    inputs: askedOfInputs(check.values.node, check, copy),
+  }));
+  const checks = found.filter(({ inputs }) => inputs === null || inputs.length > 0);
   if (checks.length === 0) return null;
   const { output } = copy;
   const [results] = output.args;
@@ -74,11 +78,43 @@ export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | 
   const extended: Argument[] = [...results, bad.node];
   copy.erase(output);
   new GraphBuilder(copy).output(extended);
-  const ranges = checks.map(({ values, low, high }) => {
-    const input = copy.placeholders.indexOf(memoryRoot(values.node));
-    return input < 0 ? null : { input, low, high };
-  });
-  return { graph: copy, inputs: ranges.every((range) => range !== null) ? ranges : null };
+  const ranges = checks.map(({ inputs }) => inputs);
+  return { graph: copy, inputs: ranges.every((range) => range !== null) ? ranges.flat() : null };
+}
+
+const isDim = (value: unknown): value is Dim => typeof value === "number" || value instanceof Sym;
+
+/** A range [low, high). */
+type Range = Pick<Check, "low" | "high">;
+
+/** Whether a number is known to lie in a range. */
+const holds = (value: Dim, { low, high }: Range): boolean =>
+  boundsOf(sub(value, low))[0] >= 0 && boundsOf(sub(high, value))[0] > 0;
+
+/** What inputs must lie in so that a value lies in a range: nothing where it always does, null where that is not known. */
+function askedOfInputs(value: Node, range: Range, graph: Graph): readonly InputRange[] | null {
+  const root = memoryRoot(value), input = graph.placeholders.indexOf(root);
+  if (input >= 0) return [{ input, low: range.low, high: range.high }];
+  const asked = (each: Argument | undefined): readonly InputRange[] | null => {
+    if (each instanceof Node) return askedOfInputs(each, range, graph);
+    return isDim(each) && holds(each, range) ? [] : null;
+  };
+  switch (root.target) {
+    case "where": {
+      const [one, other] = root.args.slice(1).map(asked);
+      return one && other ? [...one, ...other] : null;
+    }
+    case "full":
+      return asked(root.args[1]);
+    case "arange": {
+      const [start, end, step = 1] = root.args.length === 1 ? [0, root.args[0]] : root.args;
+      const isIn = isDim(start) && isDim(end) && step === 1 && holds(start, range) &&
+        holds(sub(end, 1), range);
+      return isIn ? [] : null;
+    }
+    default:
+      return null;
+  }
 }
 
 /** A node as an argument: a tensor or a size. */
