@@ -107,6 +107,7 @@ const TARGETS: readonly Target[] = [
         ? { prologues: true, epilogue: true }
         : ALONE,
     lanes: true,
+    runs: true,
     threads: "nest",
     grid: null,
     blockBytes: 1 << 12,
@@ -120,6 +121,7 @@ const TARGETS: readonly Target[] = [
     // A convolution as loops rounds what is added up next
     supports: ({ call }) => call.op === "matmul" || call.op === "sort" ? "none" : ALONE,
     lanes: false,
+    runs: false,
     threads: "none",
     grid: {
       groups: 64,

@@ -8,6 +8,7 @@ export const nativeTarget: Target = {
   name: "native",
   supports,
   lanes: true,
+  runs: true,
   threads: "nest",
   grid: null,
   blockBytes: 1 << 19,

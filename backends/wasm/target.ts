@@ -12,6 +12,7 @@ export function wasmTarget(sizeLimit: number): Target {
     name: "wasm",
     supports,
     lanes: true,
+    runs: false,
     threads: "outermost",
     grid: null,
     blockBytes: 0,

@@ -42,6 +42,7 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
     name: "webgpu",
     supports,
     lanes: false,
+    runs: false,
     threads: "none",
     grid: {
       groups: 2048,

@@ -15,6 +15,7 @@ import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
 import { libraryCalls } from "./library_calls.ts";
+import { runsOfLanes } from "./lanes.ts";
 import { narrowIntegers } from "./narrow.ts";
 import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
@@ -57,6 +58,7 @@ export const PASSES: readonly Pass[] = [
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
   { name: "row_blocks", applies: ({ blockBytes }) => blockBytes > 0, run: blocksOfRows },
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
+  { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
 ];
 

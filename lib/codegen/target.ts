@@ -63,6 +63,8 @@ export interface Target {
    * add in one order.
    */
   readonly lanes: boolean;
+  /** Whether vector loops are to be straight runs of statements, because the target's compiler has to vectorise them. */
+  readonly runs: boolean;
   /** How threads share out loops; "none" where there are none, and reductions of everything are not cut for them. */
   readonly threads: ThreadSharing | "none";
   /** The grid of workgroups that loops are mapped to, which few results of long reductions would leave idle. */

@@ -74,6 +74,12 @@ export interface Carried {
   readonly dtype: ValueType;
 }
 
+/** The body runs once for each member of a team, on all iterations from the counter to here; both are multiples of `grain`, or ends. */
+export interface TeamPart {
+  readonly end: Sym;
+  readonly grain: number;
+}
+
 export interface Loop {
   readonly kind: "loop";
   readonly axis: Axis;
@@ -93,9 +99,31 @@ export interface Loop {
    * threads of a kernel, or the invocations of a workgroup). Absent: whoever comes to the loop runs all of them.
    */
   readonly share?: "grid" | "team";
+  /** Where a team shares out a loop in parts. Absent: by iterations. */
+  readonly part?: TeamPart;
   readonly body: readonly Statement[];
   readonly reductions: readonly Reduction[];
   readonly carried: readonly Carried[];
+  /** Reductions to which an iteration contributes many elements, after its body. Absent: none. */
+  readonly folds?: readonly Fold[];
+}
+
+/** Elements that lie side by side. */
+export interface Elements {
+  readonly buffer: BufferId;
+  /** The first. */
+  readonly index: Dim;
+}
+
+/** A reduction of elements in memory, as of a loop over them; where its result lies is as of `Reduction`. */
+export interface Fold {
+  readonly id: ValueId;
+  readonly op: ReductionOp;
+  readonly dtype: ValueType;
+  readonly values: Elements;
+  /** argmax, argmin: the indices that go with them. */
+  readonly positions?: Elements;
+  readonly count: Dim;
 }
 
 export type Statement =

@@ -5,7 +5,7 @@
  */
 import { TextWriter } from "../base/text_writer.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
-import type { BufferView, Kernel, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
+import type { BufferView, Elements, Kernel, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
 
 /** Options of the printed text. */
 export interface PrintOptions {
@@ -180,7 +180,10 @@ function writeStatement(writer: TextWriter, s: Statement, names: Names): void {
       const carried = s.carried.map((c) => ({ c, before: `${v(c.id)} = ${v(c.initial)}` }));
       const size = names.dim(s.axis.size);
       const share = s.share === undefined ? "" : ` ${s.share}`;
-      const head = `${s.order}${s.vector ? " vector" : ""}${share} ${names.axis(s.axis.symbol)} < ${size}`;
+      const part = s.part ? ` in parts to ${names.axis(s.part.end)} of` : " <";
+      const head = `${s.order}${s.vector ? " vector" : ""}${share} ${
+        names.axis(s.axis.symbol)
+      }${part} ${size}`;
       const from = carried.length === 0 ? "" : ` from ${carried.map(({ before }) => before).join(", ")}`;
       writer.line(`${head}${from}:`);
       writer.indent(() => {
@@ -189,6 +192,11 @@ function writeStatement(writer: TextWriter, s: Statement, names: Names): void {
         for (const r of s.reductions) {
           const at = r.index === undefined ? "" : ` at ${v(r.index)}`;
           writer.line(`${v(r.id)} ${r.op}= ${v(r.value)}${at}: ${r.dtype}`);
+        }
+        const elements = ({ buffer, index }: Elements) => `b${buffer}[${names.dim(index)}]`;
+        for (const { id, op, dtype, values, positions, count } of s.folds ?? []) {
+          const at = positions ? ` at ${elements(positions)}` : "";
+          writer.line(`${v(id)} ${op}= ${names.dim(count)} from ${elements(values)}${at}: ${dtype}`);
         }
       });
       return;

@@ -3,6 +3,9 @@ import { highest, lowest, type ValueType } from "../base/dtype.ts";
 import { type PlainOp, type ReductionOp } from "./ir.ts";
 import type { ScalarOpName } from "./scalar.ts";
 
+/** Partial results of a reduction in lanes: element i goes to number i mod LANES, at every width of vectors. */
+export const LANES = 16;
+
 /** What leaves every value as it is: where extremes are looked for, no value is better than it. */
 export function neutralOf(op: ReductionOp, dtype: ValueType): number | bigint | boolean {
   switch (op) {

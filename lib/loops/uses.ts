@@ -12,6 +12,10 @@ export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<Buffe
     for (const s of body) {
       if (s.kind === "loop" || s.kind === "masked") visit(s.body);
       else if (s.kind === "load" || s.kind === "store") all.add(s.buffer);
+      for (const { values, positions } of s.kind === "loop" ? s.folds ?? [] : []) {
+        all.add(values.buffer);
+        if (positions) all.add(positions.buffer);
+      }
       if (s.kind === "store") written.add(s.buffer);
     }
   };

@@ -11,6 +11,7 @@ export function valueTypes(
     if (s.kind === "loop") {
       for (const r of s.reductions) into.set(r.id, r.dtype);
       for (const c of s.carried) into.set(c.id, c.dtype);
+      for (const f of s.folds ?? []) into.set(f.id, f.dtype);
     } else if (s.kind !== "store") into.set(s.id, s.dtype);
     if (s.kind === "loop" || s.kind === "masked") valueTypes(s.body, into);
   }
@@ -25,7 +26,7 @@ export function nextId(body: readonly Statement[]): ValueId {
   };
   for (const s of body) {
     if (s.kind === "loop") {
-      for (const each of [...s.reductions, ...s.carried]) see(each.id);
+      for (const each of [...s.reductions, ...s.carried, ...s.folds ?? []]) see(each.id);
     } else if (s.kind !== "store") see(s.id);
     if (s.kind === "loop" || s.kind === "masked") see(nextId(s.body) - 1);
   }

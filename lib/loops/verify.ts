@@ -6,15 +6,17 @@
 import { isInteger, isSmall, type ValueType, valueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
-import type {
-  BufferId,
-  ExternKernel,
-  Loop,
-  LoopKernel,
-  Program,
-  Prologue,
-  Statement,
-  ValueId,
+import {
+  type BufferId,
+  type ExternKernel,
+  type Fold,
+  isPosition,
+  type Loop,
+  type LoopKernel,
+  type Program,
+  type Prologue,
+  type Statement,
+  type ValueId,
 } from "./ir.ts";
 import { loadType } from "./record.ts";
 import { runTogether } from "./together.ts";
@@ -115,7 +117,7 @@ function checkExtern(program: Program, kernel: ExternKernel, fail: (message: str
   new KernelChecker(program, epilogue).check();
 }
 
-/** Checks that a nest has one parallel loop for each size, and no others; gives what is inside of them. */
+/** Checks that a nest has one parallel loop for each size, behind values only, and no others; gives what is inside of them. */
 function checkNest(
   nest: LoopKernel,
   sizes: readonly Dim[],
@@ -123,8 +125,9 @@ function checkNest(
 ): readonly Statement[] {
   let { body } = nest;
   for (const size of sizes) {
-    const [loop] = body;
-    if (body.length !== 1 || loop?.kind !== "loop" || loop.order !== "parallel" || loop.axis.size !== size) {
+    const loop = body.at(-1), values = body.slice(0, -1);
+    const plain = values.every(({ kind }) => kind !== "loop" && kind !== "store");
+    if (!plain || loop?.kind !== "loop" || loop.order !== "parallel" || loop.axis.size !== size) {
       return fail(`Expected a nest with one parallel loop of ${size} but found ${loop?.kind}`);
     }
     body = loop.body;
@@ -268,7 +271,7 @@ class KernelChecker {
         if (!buffer) return this.#fail(`Expected a buffer but found b${s.buffer}`);
         checkWritable(this.program, s.buffer, (m) => this.#fail(m));
         this.#expect(s.value, s.mode === "add" ? valueType(buffer.dtype) : loadType(buffer.dtype));
-        if (s.mode === "set") this.#disjoint(s.index, scope);
+        if (s.mode === "set" && buffer.role.kind !== "local") this.#disjoint(s.index, scope);
         return;
       }
       case "masked": {
@@ -315,6 +318,26 @@ class KernelChecker {
     }
   }
 
+  #fold({ op, dtype, values, positions, count }: Fold, loop: Loop): void {
+    if (loop.vector || loop.order !== "reduction") {
+      this.#fail("Expected folds after a reduction's iterations only");
+    }
+    if (isPosition(op) !== (positions !== undefined)) {
+      this.#fail(`Expected indices for ${op} exactly where positional`);
+    }
+    this.#index(count);
+    for (
+      const [elements, type] of [[values, isPosition(op) ? undefined : dtype], [positions, dtype]] as const
+    ) {
+      if (!elements) continue;
+      this.#index(elements.index);
+      const found = this.program.buffers[elements.buffer]?.dtype;
+      if (found === undefined || (type !== undefined && found !== type)) {
+        this.#fail(`Expected ${type} in b${elements.buffer} to fold but found ${found}`);
+      }
+    }
+  }
+
   #loop(loop: Loop, scope: ScopeFacts): void {
     this.#index(loop.axis.size);
     if (loop.vector && scope.vector) this.#fail("Expected one vector loop on a path but found two");
@@ -329,6 +352,7 @@ class KernelChecker {
     const { symbol } = loop.axis;
     if (this.#symbols.has(symbol)) this.#fail(`Expected a fresh axis but found ${print(symbol)} again`);
     this.#symbols.add(symbol);
+    if (loop.part) this.#symbols.add(loop.part.end);
     const grows = loop.order === "parallel" && loop.axis.size !== 1;
     this.#scoped(() => {
       for (const c of loop.carried) this.#define(c.id, c.dtype);
@@ -352,10 +376,13 @@ class KernelChecker {
         }
         this.#use(r.value);
       }
+      for (const f of loop.folds ?? []) this.#fold(f, loop);
     });
     this.#symbols.delete(symbol);
+    if (loop.part) this.#symbols.delete(loop.part.end);
     for (const c of loop.carried) this.#visible.set(c.id, c.dtype);
     for (const r of loop.reductions) this.#define(r.id, r.dtype);
+    for (const f of loop.folds ?? []) this.#define(f.id, f.dtype);
   }
 }
 

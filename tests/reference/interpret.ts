@@ -16,6 +16,7 @@ import { type Dim, print, type Sym } from "../../lib/sym/expr.ts";
 import type {
   Axis,
   BufferDecl,
+  Fold,
   Kernel,
   Loop,
   LoopKernel,
@@ -233,18 +234,20 @@ function runLoops(kernel: LoopKernel, run: Run): void {
     const reductions = s.reductions.map((r) =>
       reducer(r, typeOf(r.value), { get, put, precision: run.precision })
     );
+    const folds = (s.folds ?? []).map((f) => folder(f, { put, run, symbols }));
     return () => {
-      const size = evaluateDim(s.axis.size, symbols);
+      const all = evaluateDim(s.axis.size, symbols), size = s.part ? 1 : all;
+      if (s.part) symbols.set(s.part.end, all);
       s.carried.forEach((c, k) => before[k]?.(get(c.initial)));
-      for (const r of reductions) r.start();
+      for (const r of [...reductions, ...folds]) r.start();
       for (let i = 0; i < size; i++) {
         symbols.set(s.axis.symbol, i);
         body();
-        for (const r of reductions) r.next();
+        for (const r of [...reductions, ...folds]) r.next();
         const next = s.carried.map((c) => get(c.next));
         next.forEach((value, k) => before[k]?.(value));
       }
-      for (const r of reductions) r.finish();
+      for (const r of [...reductions, ...folds]) r.finish();
     };
   };
 
@@ -316,6 +319,33 @@ function reducer(r: Reduction, from: ValueType, { get, put, precision }: Registe
     start: () => total = neutralElement(r.op, r.dtype),
     next: () => total = combine(total, get(r.value)),
     finish: () => set(castElement(total, r.dtype, precision)),
+  };
+}
+
+/** A reduction of the elements that each iteration leaves in memory. */
+function folder(
+  { id, op, dtype, values, positions, count }: Fold,
+  { put, run, symbols }: {
+    readonly put: Registers["put"];
+    readonly run: Run;
+    readonly symbols: ReadonlyMap<Sym, number>;
+  },
+): Reducer {
+  const source = run.buffers[values.buffer] ?? missing(`buffer b${values.buffer}`);
+  const places = positions && (run.buffers[positions.buffer] ?? missing(`buffer b${positions.buffer}`));
+  const current: Element[] = [],
+    r: Reduction = { id, op, dtype, value: 0, ...(positions ? { index: 1 } : {}) };
+  const get = (at: ValueId): Element => current[at] ?? missing("an element");
+  const each = reducer(r, valueType(source.dtype), { get, put, precision: run.precision });
+  return {
+    ...each,
+    next() {
+      for (let k = 0; k < evaluateDim(count, symbols); k++) {
+        current[0] = source.get(evaluateDim(values.index, symbols) + k);
+        if (places && positions) current[1] = places.get(evaluateDim(positions.index, symbols) + k);
+        each.next();
+      }
+    },
   };
 }
 

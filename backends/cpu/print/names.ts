@@ -1,9 +1,8 @@
 /** What the parts of a kernel's printer know of each other: names outside of the kernel, and how statements are printed. */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { ValueType } from "../../../lib/base/dtype.ts";
-import type { Advance } from "../../../lib/codegen/lane_runs.ts";
-import type { BufferId, Loop, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
-import type { Dim, Sym } from "../../../lib/sym/expr.ts";
+import type { BufferId, Loop, Statement, ValueId } from "../../../lib/loops/ir.ts";
+import type { Sym } from "../../../lib/sym/expr.ts";
 import type { Routine } from "../runtime_library.ts";
 import type { Need } from "./scalar.ts";
 
@@ -33,12 +32,9 @@ export interface KernelNames {
 export interface StatementPrinter {
   readonly out: TextWriter;
   readonly names: KernelNames;
-  statement(s: Statement): void;
   statements(body: readonly Statement[]): void;
   /** The text of a value that was printed. */
   value(id: ValueId): string;
-  /** An index or size expression. */
-  index(d: Dim): string;
   /** A counter variable for an axis, declared by the caller. */
   axis(symbol: Sym): string;
   /** Sets what a value is called. */
@@ -47,11 +43,4 @@ export interface StatementPrinter {
   unique(): number;
   /** The bounds that are printed for a loop: those of one thread where a team shares it out. */
   range(loop: Loop): Range;
-  /** The element type that argmax and argmin compare. */
-  inputType(r: Reduction): ValueType;
-  /** Declares what a reduction accumulates into; `lane` is "" or the index of a lane. */
-  openReduction(r: Reduction, lane: string): void;
-  closeReduction(r: Reduction): void;
-  /** The end of an iteration; `lane` as above. */
-  advance(end: Advance, lane: string): void;
 }

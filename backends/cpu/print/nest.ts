@@ -10,17 +10,17 @@ import {
   type Axis,
   type BufferDecl,
   type BufferId,
+  type Elements,
+  type Fold,
   isPosition,
   type Loop,
   type Reduction,
   type Statement,
   type ValueId,
 } from "../../../lib/loops/ir.ts";
-import { laneForm } from "../../../lib/codegen/lane_forms.ts";
-import type { Advance } from "../../../lib/codegen/lane_runs.ts";
-import { printLanes } from "./lanes.ts";
+import { closeLanes, openLanes, printLanes } from "./lanes.ts";
 import type { KernelNames, Range, StatementPrinter } from "./names.ts";
-import { combine, neutral, takes } from "./reductions.ts";
+import { combine, foldName, foldText, neutral, takes } from "./reductions.ts";
 import { castExpression, scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, printIndex, VALUE_TYPE } from "./types.ts";
 
@@ -28,6 +28,9 @@ interface Printed {
   readonly text: string;
   readonly dtype: ValueType;
 }
+
+/** What reductions and folds have in common. */
+type Result = Pick<Reduction, "id" | "op" | "dtype">;
 
 /** The loops that a team shares out as one, from the outermost. */
 function teamOf(loop: Loop): readonly Loop[] {
@@ -177,11 +180,7 @@ export class NestPrinter implements StatementPrinter {
   /** The bounds that are printed for a loop: those of one thread where a team shares it out. */
   range(loop: Loop): Range {
     const size = this.index(loop.axis.size);
-    if (loop.share === "team") {
-      return loop.vector
-        ? { from: "from", to: "to" }
-        : { from: `(${size}) * t / nt`, to: `(${size}) * (t + 1) / nt` };
-    }
+    if (loop.share === "team") return { from: `(${size}) * t / nt`, to: `(${size}) * (t + 1) / nt` };
     return this.ranges.get(loop) ?? { from: "0", to: size };
   }
 
@@ -208,79 +207,106 @@ export class NestPrinter implements StatementPrinter {
         const inner = loops.at(-1)?.body ?? [];
         return this.team(loops.map(({ axis }) => axis), () => this.statements(inner));
       }
-      if (loop.vector) {
-        this.out.line(`const long groups = (${size} + 15) / 16, from = groups * t / nt * 16;`);
-        this.out.line(`const long end = groups * (t + 1) / nt * 16, to = end < ${size} ? end : ${size};`);
+      if (loop.part) {
+        const { end, grain } = loop.part,
+          [from, to] = [loop.axis.symbol, end].map((symbol) => this.axis(symbol));
+        this.out.line(
+          `const long groups = (${size} + ${grain - 1}) / ${grain}, ${from} = groups * t / nt * ${grain};`,
+        );
+        this.out.line(
+          `const long end = groups * (t + 1) / nt * ${grain}, ${to} = end < ${size} ? end : ${size};`,
+        );
+        return this.statements(loop.body);
       }
     }
-    const form = laneForm(loop, (buffer) => this.#dtypeOf(buffer));
-    if (form.kind === "scalar") this.#scalarLoop(loop);
-    else printLanes(this, loop, form);
+    if (loop.vector) printLanes(this, loop);
+    else this.#scalarLoop(loop);
   }
 
   #scalarLoop(loop: Loop): void {
     const { from, to } = this.range(loop), i = this.axis(loop.axis.symbol), { out } = this;
-    for (const r of loop.reductions) this.openReduction(r, "");
-    for (const c of loop.carried) {
+    const { reductions, carried, folds = [] } = loop;
+    for (const r of reductions) this.#openReduction(r, this.#inputType(r));
+    for (const f of folds) {
+      if (isPosition(f.op)) this.#openReduction(f, valueType(this.#dtypeOf(f.values.buffer)));
+      else openLanes(this, f);
+    }
+    for (const c of carried) {
       out.line(`${VALUE_TYPE[c.dtype]} v${c.id} = ${this.value(c.initial)};`);
       this.define(c.id, c.dtype);
     }
     out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
       this.statements(loop.body);
-      this.advance({ kind: "advance", reductions: loop.reductions, carried: loop.carried }, "");
+      this.#advance(loop);
+      for (const f of folds) this.#fold(f);
     });
-    for (const r of loop.reductions) this.closeReduction(r);
+    for (const r of reductions) this.#closeReduction(r);
+    for (const f of folds) {
+      if (isPosition(f.op)) this.#closeReduction(f);
+      else closeLanes(this, f);
+    }
   }
 
-  /** Declares what a reduction accumulates into; `lane` is "" or the index of a lane. */
-  openReduction(r: Reduction, lane: string): void {
-    const value = `v${r.id}`;
-    if (isPosition(r.op)) {
-      const type = MEMORY_TYPE[this.inputType(r)];
-      if (lane === "") this.out.line(`${type} ${value}_best = 0;`, `${VALUE_TYPE[r.dtype]} ${value} = -1;`);
-      else this.out.line(`${value}_best[${lane}] = 0, ${value}_[${lane}] = -1;`);
-    } else if (lane === "") this.out.line(`${VALUE_TYPE[r.dtype]} ${value} = ${neutral(r.op, r.dtype)};`);
-    else this.out.line(`${value}_[${lane}] = ${neutral(r.op, r.dtype)};`);
+  /** Declares what a reduction accumulates into: of argmax and argmin also the best element so far. */
+  #openReduction({ id, op, dtype }: Result, input: ValueType): void {
+    if (isPosition(op)) {
+      this.out.line(`${MEMORY_TYPE[input]} v${id}_best = 0;`, `${VALUE_TYPE[dtype]} v${id} = -1;`);
+    } else this.out.line(`${VALUE_TYPE[dtype]} v${id} = ${neutral(op, dtype)};`);
   }
 
-  closeReduction(r: Reduction): void {
-    if (isPosition(r.op)) this.out.line(`v${r.id} = v${r.id} < 0 ? 0 : v${r.id};`);
-    this.define(r.id, r.dtype);
+  #closeReduction({ id, op, dtype }: Result): void {
+    if (isPosition(op)) this.out.line(`v${id} = v${id} < 0 ? 0 : v${id};`);
+    this.define(id, dtype);
   }
 
-  /** The element type that argmax and argmin compare; known once their loop's body has been planned. */
-  inputType(r: Reduction): ValueType {
-    const found = this.#reduced.get(r.value);
+  /** The element type that argmax and argmin compare. */
+  #inputType(r: Reduction): ValueType {
+    const found = this.#types.get(r.value);
     if (found === undefined) {
       throw new InternalError(`Expected the type of v${r.value} but it is not defined below`);
     }
     return found;
   }
 
-  #reduced: ReadonlyMap<ValueId, ValueType> = new Map();
+  #types: ReadonlyMap<ValueId, ValueType> = new Map();
 
   /** Tells the types of all values of the kernel, before anything is printed. */
   types(types: ReadonlyMap<ValueId, ValueType>): this {
-    this.#reduced = types;
+    this.#types = types;
     return this;
   }
 
-  /** The end of an iteration; `lane` as above. */
-  advance(end: Advance, lane: string): void {
-    const at = (name: string): string => lane === "" ? name : `${name}_[${lane}]`;
-    for (const r of end.reductions) {
-      const value = this.value(r.value), total = at(`v${r.id}`);
+  /** Elements from memory on. */
+  #elements({ buffer, index }: Elements): string {
+    return `${this.names.buffer(buffer)} + (${this.index(index)})`;
+  }
+
+  /** A call of the function that folds elements. */
+  #fold({ id, op, dtype, values, positions, count }: Fold): void {
+    const input = valueType(this.#dtypeOf(values.buffer)),
+      into = isPosition(op) ? `&v${id}_best, &v${id}` : `v${id}_lanes`;
+    const places = positions ? `, ${this.#elements(positions)}` : "";
+    this.names.fold(foldText(op, input, dtype));
+    this.out.line(
+      `${foldName(op, input, dtype)}(${into}, ${this.#elements(values)}${places}, ${this.index(count)});`,
+    );
+  }
+
+  /** The end of an iteration. */
+  #advance({ reductions, carried }: Loop): void {
+    for (const r of reductions) {
+      const value = this.value(r.value), total = `v${r.id}`;
       if (isPosition(r.op)) {
-        const best = lane === "" ? `v${r.id}_best` : `v${r.id}_best[${lane}]`;
-        const better = takes(r.op, this.inputType(r), { value, best, index: total });
+        const best = `${total}_best`;
+        const better = takes(r.op, this.#inputType(r), { value, best, index: total });
         this.out.line(`if (${better}) ${best} = ${value}, ${total} = ${this.value(r.index ?? r.value)};`);
       } else this.out.line(`${total} = ${combine(r.op, r.dtype, [total, value])};`);
     }
-    const next = end.carried.map((c) => {
+    const next = carried.map((c) => {
       const name = `n${c.id}_${this.unique()}`;
       this.out.line(`const ${VALUE_TYPE[c.dtype]} ${name} = ${this.value(c.next)};`);
       return name;
     });
-    end.carried.forEach((c, i) => this.out.line(`${at(`v${c.id}`)} = ${next[i]};`));
+    carried.forEach((c, i) => this.out.line(`v${c.id} = ${next[i]};`));
   }
 }

@@ -5,13 +5,10 @@
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { isPosition, type PlainOp, type PositionOp, type ReductionOp } from "../../../lib/loops/ir.ts";
-import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
+import { combinationOf, LANES, neutralOf } from "../../../lib/loops/reductions.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, SUFFIX, VALUE_TYPE } from "./types.ts";
-
-/** Lanes of a vectorised reduction. */
-export const LANES = 16;
 
 /** What leaves every value as it is. */
 export const neutral = (op: PlainOp, dtype: ValueType): string => literal(neutralOf(op, dtype), dtype);

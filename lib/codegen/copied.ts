@@ -1,0 +1,59 @@
+/** Statements under other names. Input: a statement, names of values and symbols; output: a copy that uses and defines them. */
+import { InternalError } from "../base/errors.ts";
+import type { ValueType } from "../base/dtype.ts";
+import { type Dim, substitute, type Sym, symbol } from "../sym/expr.ts";
+import type { Statement, ValueId } from "../loops/ir.ts";
+
+/** The names of a copy. */
+export interface Renaming {
+  /** What a value that was defined outside of the copy, or already in it, is called. */
+  readonly use: (id: ValueId) => ValueId;
+  /** What a value is called that the copy defines. */
+  readonly define: (id: ValueId, dtype: ValueType) => ValueId;
+  /** What an index symbol is that is no value. */
+  readonly replace: (symbol: Sym) => Dim;
+}
+
+/** A copy of a statement that is no loop. */
+export function copied(s: Statement, names: Renaming): Statement {
+  const { use, define } = names, index = (d: Dim): Dim => copiedIndex(d, names);
+  switch (s.kind) {
+    case "constant":
+      return { ...s, id: define(s.id, s.dtype) };
+    case "index":
+    case "load":
+      return { ...s, index: index(s.index), id: define(s.id, s.dtype) };
+    case "scalar":
+      return { ...s, args: s.args.map(use), id: define(s.id, s.dtype) };
+    case "cast":
+      return { ...s, value: use(s.value), id: define(s.id, s.dtype) };
+    case "select":
+      return {
+        ...s,
+        condition: use(s.condition),
+        then: use(s.then),
+        otherwise: use(s.otherwise),
+        id: define(s.id, s.dtype),
+      };
+    case "store":
+      return { ...s, index: index(s.index), value: use(s.value) };
+    case "masked": {
+      const condition = use(s.condition), otherwise = use(s.otherwise);
+      const body = s.body.map((inner) => copied(inner, names));
+      return { ...s, condition, otherwise, body, value: use(s.value), id: define(s.id, s.dtype) };
+    }
+    case "loop":
+      throw new InternalError("Expected a statement without loops to copy");
+    default:
+      return s satisfies never;
+  }
+}
+
+/** An index expression under other names. */
+export function copiedIndex(d: Dim, { use, replace }: Renaming): Dim {
+  return substitute(d, (sym) => {
+    if (sym.node.kind !== "symbol" || sym.node.role.kind !== "value") return replace(sym);
+    const { id } = sym.node.role, now = use(id);
+    return now === id ? sym : symbol(`v${now}`, { kind: "value", id: now }, [sym.lower, sym.upper]);
+  });
+}

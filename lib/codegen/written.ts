@@ -1,0 +1,70 @@
+/**
+ * Statements that passes write. Input: operations on values; output: statements at the end of a list, and the ids of their
+ * results.
+ */
+import { isFloat, type ValueType } from "../base/dtype.ts";
+import type { ReductionOp, Statement, ValueId } from "../loops/ir.ts";
+import { isPosition } from "../loops/ir.ts";
+import { combinationOf } from "../loops/reductions.ts";
+import type { ScalarOpName } from "../loops/scalar.ts";
+
+/** What a reduction has come to, or what comes to it. */
+export interface Sofar {
+  readonly value: ValueId;
+  /** argmax, argmin: the position of `value`. */
+  readonly index?: ValueId;
+}
+
+/** A reduction, and the type of what it compares or combines. */
+export interface Combining {
+  readonly op: ReductionOp;
+  readonly dtype: ValueType;
+  readonly operand: ValueType;
+}
+
+/** Writes statements with fresh ids. */
+export class StatementList {
+  constructor(
+    readonly out: Statement[],
+    readonly fresh: (dtype: ValueType) => ValueId,
+  ) {}
+
+  constant(value: number | bigint | boolean, dtype: ValueType): ValueId {
+    const id = this.fresh(dtype);
+    this.out.push({ kind: "constant", id, value, dtype });
+    return id;
+  }
+
+  scalar(op: ScalarOpName, args: readonly ValueId[], dtype: ValueType): ValueId {
+    const id = this.fresh(dtype);
+    this.out.push({ kind: "scalar", id, op, args, dtype });
+    return id;
+  }
+
+  select(condition: ValueId, [then, otherwise]: readonly [ValueId, ValueId], dtype: ValueType): ValueId {
+    const id = this.fresh(dtype);
+    this.out.push({ kind: "select", id, condition, then, otherwise, dtype });
+    return id;
+  }
+
+  /** One step of a reduction. Of extremes the first of equal ones stays; NaN is extreme. `empty`: whether nothing came so far. */
+  combined(r: Combining, [before, given]: readonly [Sofar, Sofar], empty?: ValueId): Sofar {
+    const { op, dtype, operand } = r;
+    if (!isPosition(op)) {
+      return { value: this.scalar(combinationOf(op, dtype), [before.value, given.value], dtype) };
+    }
+    let take = this.scalar(op === "argmax" ? "gt" : "lt", [given.value, before.value], "bool");
+    if (isFloat(operand)) {
+      const now = this.scalar("isNan", [given.value], "bool");
+      const ever = this.scalar("isNan", [before.value], "bool");
+      const first = this.scalar("and", [now, this.scalar("not", [ever], "bool")], "bool");
+      take = this.scalar("or", [take, first], "bool");
+    }
+    if (empty !== undefined) take = this.scalar("or", [empty, take], "bool");
+    const { index = given.value } = given, { index: known = before.value } = before;
+    return {
+      value: this.select(take, [given.value, before.value], operand),
+      index: this.select(take, [index, known], dtype),
+    };
+  }
+}
