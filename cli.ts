@@ -11,6 +11,7 @@ import { benchCommand } from "./cli/bench.ts";
 import { bisectCommand } from "./cli/bisect.ts";
 import { cacheCommand } from "./cli/cache.ts";
 import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
+import { completionsCommand } from "./cli/completions.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
 import { fuzzCommand } from "./cli/fuzz.ts";
@@ -20,6 +21,7 @@ import { replCommand } from "./cli/repl.ts";
 import { minifyCommand } from "./cli/minify.ts";
 import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
+import { watch } from "./cli/watch.ts";
 import { verifyCommand } from "./cli/verify.ts";
 import { DynError, errorText, passErrorsThroughImports } from "./lib/base/errors.ts";
 
@@ -38,6 +40,7 @@ const COMMANDS: readonly Command[] = [
   benchCommand,
   fuzzCommand,
   cacheCommand,
+  completionsCommand(() => COMMANDS),
 ];
 
 /** What `--help` prints. */
@@ -58,11 +61,12 @@ function helpText(): string {
     "Flags, before the script:",
     ...table([
       ...FLAGS.map(({ name, value, summary }): [string, string] => [`--${name} ${value}`, summary]),
+      ["--watch", "Run the script again whenever a source in its folder changes"],
       ["-h, --help", "Show this text"],
       ["-V, --version", "Show the version"],
     ]),
     "",
-    "A script imports dyn as jsr:@x/dyn. Environment: the flags are DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE",
+    "A script is a file, a URL, or - for standard input; it imports dyn as jsr:@x/dyn. Environment: the flags are DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE",
     "and DYN_DEBUG_FUNCTION; DYN_COMPILE_DEBUG=1 or a folder writes what each compilation made; DYN_CACHE_DIR is",
     "where kernels are kept; DYN_CXX and DYN_NUM_THREADS choose compiler and threads; DYN_DISABLE=1 compiles nothing.",
     "",
@@ -81,6 +85,10 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
     return 0;
   }
   const [first, ...others] = flags.rest;
+  if (flags.watch) {
+    const isRun = first === "run" || first === "explain";
+    return await watch(args.filter((arg) => arg !== "--watch"), isRun ? others[0] : first);
+  }
   const command = COMMANDS.find(({ name }) => name === first);
   if (flags.help || (first === undefined && !command)) {
     console.log(helpText());

@@ -12,7 +12,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { BisectPlan, BisectReport } from "../lib/base/bisect.ts";
 import { bisect, type RunPlan, type RunResult } from "./bisect_search.ts";
 import { type Command, UsageError } from "./command.ts";
-import { scriptUrl } from "./run.ts";
+import { scriptUrl } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
 /** `dyn bisect`. */

@@ -75,13 +75,15 @@ export const FLAGS: readonly Flag[] = [
 export interface TakenFlags {
   readonly help: boolean;
   readonly version: boolean;
+  /** Whether to run again after each change. */
+  readonly watch: boolean;
   readonly rest: readonly string[];
 }
 
 /** Takes flags off the front of the arguments and puts them into the environment. Throws `UsageError`. */
 export function takeFlags(args: readonly string[]): TakenFlags {
   const parsed = parseArgs(args, {
-    boolean: ["help", "version"],
+    boolean: ["help", "version", "watch"],
     string: ["_", ...FLAGS.map(({ name }) => name)],
     alias: { help: "h", version: "V" },
     stopEarly: true,
@@ -91,6 +93,7 @@ export function takeFlags(args: readonly string[]): TakenFlags {
           [
             "help",
             "version",
+            "watch",
             ...FLAGS.map((f) => f.name),
           ].map((n) => `--${n}`).join(", ")
         } but found ${arg}`,
@@ -104,7 +107,7 @@ export function takeFlags(args: readonly string[]): TakenFlags {
     if (name === "logs") parseLogs(given);
     Deno.env.set(variable, given);
   }
-  return { help: parsed.help, version: parsed.version, rest: parsed._ };
+  return { help: parsed.help, version: parsed.version, watch: parsed.watch, rest: parsed._ };
 }
 
 /** Throws `UsageError` unless a command got exactly as many arguments as it takes. */

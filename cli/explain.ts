@@ -7,7 +7,8 @@
 import { type Artifact, type LogDetails, logs } from "../lib/base/logs.ts";
 import { type Command, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
-import { failAndExit, runScript, scriptUrl } from "./run.ts";
+import { failAndExit, runScript } from "./run.ts";
+import { isUrl, scriptUrl } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
@@ -66,7 +67,7 @@ export const explainCommand: Command = {
   takesFlags: true,
   run: async ([path, ...args]) => {
     if (path === undefined) throw new UsageError("Expected a script but found nothing");
-    scriptUrl(path);
+    if (path !== "-" && !isUrl(path)) scriptUrl(path);
     await checkChoices();
     reportRejections(failAndExit);
     const seen: Seen = { graphs: [], breaks: [], uncompiled: [], recompiles: [], limits: [] };

@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "@std/cli";
 import { type Command, UsageError } from "./command.ts";
-import { scriptUrl } from "./run.ts";
+import { scriptUrl } from "./script_source.ts";
 import { toolkit } from "./toolkit.ts";
 
 /** `dyn minify`. */

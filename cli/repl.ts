@@ -15,12 +15,13 @@ import { rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import { type Command, expectNoMore } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { type Declarations, DECLARE, prepare, type Prepared, typedColumn } from "./repl_input.ts";
+import { completions } from "./repl_completions.ts";
 import { redirectOtherCheckouts } from "./run.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
 const HELP = [
-  "Type TypeScript; an unfinished input goes on on the next line. The global dyn is the toolkit, _ the last",
-  'value. import { tensor } from "jsr:@x/dyn" works, await works.',
+  "Type TypeScript; an unfinished input goes on on the next line. Names of dyn are globals (tensor, nn, compile, …),",
+  "dyn is all of it, _ the last value. Tab completes names and members; await works; Ctrl-C ends what runs.",
   "",
   ":help         this text",
   ":logs <list>  choose what is logged, as DYN_LOGS does; empty for nothing",
@@ -87,6 +88,14 @@ function setGlobal(name: string, descriptor: PropertyDescriptor): void {
   Object.defineProperty(globalThis, name, { ...descriptor, enumerable: true, configurable: true });
 }
 
+/** Makes the toolkit a global, and its names as far as they are free. */
+function shareNames(dyn: object): void {
+  for (const [name, value] of Object.entries({ ...dyn, dyn })) {
+    if (name in globalThis) continue;
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  }
+}
+
 /** Makes a name an assignable global, with the value that it has, if any. */
 function makeVariable(name: string): void {
   const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
@@ -122,6 +131,7 @@ class Lines {
       input: process.stdin,
       output: terminal ? process.stdout : undefined,
       terminal,
+      completer: completions,
       historySize: HISTORY_LINES,
       history: this.#storedHistory(),
     });
@@ -148,6 +158,19 @@ class Lines {
       return Deno.readTextFileSync(this.#historyFile).split("\n").filter((line) => line !== "").reverse();
     } catch {
       return [];
+    }
+  }
+
+  /** Has the terminal send Ctrl-C as a signal, which ends the process, while a program of the user's runs. */
+  async whileRunning(body: () => Promise<void>): Promise<void> {
+    const raw = (mode: boolean) => {
+      if (this.#historyFile !== undefined) Deno.stdin.setRaw(mode);
+    };
+    raw(false);
+    try {
+      await body();
+    } finally {
+      raw(true);
     }
   }
 
@@ -214,7 +237,7 @@ async function loop(lines: Lines, session: Session): Promise<void> {
         session.reject(prepared.message);
         break;
       case "module":
-        await session.run(prepared);
+        await lines.whileRunning(() => session.run(prepared));
         break;
       default:
         prepared satisfies never;
@@ -242,7 +265,7 @@ export const replCommand: Command = {
     await checkChoices();
     redirectOtherCheckouts();
     rewriteLoadedModules();
-    Object.defineProperty(globalThis, "dyn", { value: await toolkit(), writable: true, configurable: true });
+    shareNames(await toolkit());
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);
     const session = new Session();

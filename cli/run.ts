@@ -9,29 +9,16 @@
  * that package. Files called `mod.ts` in other checkouts of dyn are redirected by a resolve hook.
  */
 import { registerHooks } from "node:module";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { isPlainObject } from "../lib/base/tree.ts";
 import { markAsMain, rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { reportFailure, reportRejections } from "./errors.ts";
+import { useProjectImports } from "./script_imports.ts";
+import { isUrl, scriptSource, scriptUrl } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
 const OWN_MODULE = new URL("../mod.ts", import.meta.url).href;
-
-/** The URL of a script; throws `UsageError` where there is none. */
-export function scriptUrl(path: string): string {
-  const full = resolve(path);
-  let info: Deno.FileInfo;
-  try {
-    info = Deno.statSync(full);
-  } catch {
-    throw new UsageError(`Expected a command or a script but found ${path}, and there is no such file`);
-  }
-  if (!info.isFile) throw new UsageError(`Expected a script but found ${path}, which is not a file`);
-  return pathToFileURL(full).href;
-}
 
 /** Whether a file is the public module of some checkout of dyn. */
 function isDynModule(url: string): boolean {
@@ -57,9 +44,10 @@ export function redirectOtherCheckouts(): void {
 
 /** Runs a script to the end of its top level. Rejects with what it throws. */
 export async function runScript(path: string, args: readonly string[]): Promise<void> {
-  const url = scriptUrl(path);
+  const { url, folder } = await scriptSource(path);
   Object.defineProperty(Deno, "args", { value: [...args], enumerable: true, configurable: true });
   redirectOtherCheckouts();
+  if (folder !== null) useProjectImports(folder);
   rewriteLoadedModules();
   markAsMain(url);
   await import(url);
@@ -76,10 +64,11 @@ export const runCommand: Command = {
   name: "run",
   usage: "run <script> [arguments]",
   summary: "Run a script; the same as dyn <script>",
+  help: "A script is a file, a URL, or - for standard input. Its own deno.json says what its imports mean.",
   takesFlags: true,
   run: async ([path, ...args]) => {
     if (path === undefined) throw new UsageError("Expected a script but found nothing");
-    scriptUrl(path);
+    if (path !== "-" && !isUrl(path)) scriptUrl(path);
     await checkChoices();
     reportRejections(failAndExit);
     try {

@@ -5,6 +5,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import settings from "../deno.json" with { type: "json" };
+import { completions } from "../cli/repl_completions.ts";
 import { prepare, typedColumn } from "../cli/repl_input.ts";
 import { type Outcome, runProgram, type Surroundings, withFolder } from "./support/process.ts";
 
@@ -402,4 +403,61 @@ Deno.test("fuzz compares as many programs as it is told to, from the seed that i
   const language = await dyn([...args.slice(0, 7), "--fuzzer", "language"]);
   assertMatch(language.stdout, /^Seed 3\n[^]*language on eager: programs 4,/);
   assertEquals(language.code, 0, language.stdout);
+});
+
+Deno.test("a script comes from standard input, from a URL, and imports what its own settings say", async () => {
+  const script = `import { tensor } from "jsr:@x/dyn";
+import { two } from "./two.ts";
+console.log(tensor([1, two]).sum().item(), import.meta.main, Deno.args.join());`;
+  const files = {
+    "two.ts": "export const two: number = 2;",
+    "deno.jsonc": '{ /* mapped */ "imports": { "@x/dyn": "jsr:@x/dyn", "lib/": "./parts/", }, }',
+    "parts/three.ts": "export const three: number = 3;",
+    "mapped.ts":
+      'import { tensor } from "@x/dyn"; import { three } from "lib/three.ts"; console.log(tensor([three]).item());',
+  };
+  await withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "parts"));
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(join(folder, name), text);
+    const piped = await dyn(["-", "a", "b"], { cwd: folder, stdin: script });
+    assertEquals([piped.stdout, piped.code], ["3 true a,b\n", 0], piped.stderr);
+    const mapped = await dyn(["mapped.ts"], { cwd: folder });
+    assertEquals([mapped.stdout, mapped.code], ["3\n", 0], mapped.stderr);
+    const server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      () =>
+        new Response('import { ones } from "jsr:@x/dyn"; console.log(ones(3).sum().item());', {
+          headers: { "content-type": "application/typescript" },
+        }),
+    );
+    try {
+      const served = await dyn([`http://127.0.0.1:${server.addr.port}/model.ts`], { cwd: folder });
+      assertEquals([served.stdout, served.code], ["3\n", 0], served.stderr);
+    } finally {
+      await server.shutdown();
+    }
+  });
+});
+
+Deno.test("names and members are completed, and no getter runs", () => {
+  const host = {
+    tensors: [1],
+    get dangerous(): never {
+      throw new Error("Expected nobody to look");
+    },
+  };
+  Reflect.set(globalThis, "completed$", host);
+  try {
+    assertEquals(completions("1 + completed$.te"), [["completed$.tensors"], "completed$.te"]);
+    assertEquals(completions("completed$.dangerous.x"), [[], "completed$.dangerous.x"]);
+    assertEquals(completions("completed$.tensors.toS")[0].includes("completed$.tensors.toSorted"), true);
+    assertEquals(completions("struct")[0], ["structuredClone"]);
+  } finally {
+    Reflect.deleteProperty(globalThis, "completed$");
+  }
+});
+
+Deno.test("shells are given the commands and flags that there are", async () => {
+  const { stdout, code } = await dyn(["completions", "zsh"]);
+  assertEquals([code, stdout.includes("verify"), stdout.includes("--logs")], [0, true, true]);
 });

@@ -1,0 +1,88 @@
+/**
+ * The import map of a script's own project: dyn's process has started with the settings of dyn.
+ *
+ * Input: the folder of a script; output: a hook by which modules below the project's folder import what its `deno.json`
+ * says. Invariant: dyn itself is imported as this toolchain, whatever the project calls it.
+ */
+import { registerHooks } from "node:module";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { DynError, messageOf } from "../lib/base/errors.ts";
+import { isPlainObject } from "../lib/base/tree.ts";
+
+/** What a project maps: names, or beginnings of names that end in a slash, to what they stand for. */
+interface ProjectImports {
+  /** The URL of the project's folder. */
+  readonly root: string;
+  /** The URL that relative targets are relative to. */
+  readonly base: string;
+  readonly imports: ReadonlyMap<string, string>;
+}
+
+/** Has modules of the project that a folder belongs to import what its settings say. */
+export function useProjectImports(folder: string): void {
+  const project = projectOf(folder);
+  if (project === null || project.imports.size === 0) return;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const isOurs = context.parentURL?.startsWith(project.root) === true;
+      return next(isOurs ? mapped(specifier, project) : specifier, context);
+    },
+  });
+}
+
+/** What a specifier stands for; the longest beginning counts, as in import maps. */
+function mapped(specifier: string, { imports, base }: ProjectImports): string {
+  const keys = [...imports.keys()].filter((key) =>
+    specifier === key || (key.endsWith("/") && specifier.startsWith(key))
+  );
+  const key = keys.sort((a, b) => b.length - a.length)[0];
+  const target = key === undefined ? undefined : imports.get(key);
+  if (key === undefined || target === undefined) return specifier;
+  const whole = target + specifier.slice(key.length);
+  return /^\.{0,2}\//.test(whole) ? new URL(whole, base).href : whole;
+}
+
+/** The nearest settings above a folder; null where there are none. Throws DynError where they cannot be read. */
+function projectOf(folder: string): ProjectImports | null {
+  for (let at = folder;; at = dirname(at)) {
+    for (const name of ["deno.json", "deno.jsonc"]) {
+      const file = join(at, name), settings = settingsIn(file);
+      if (settings === null) continue;
+      const map = settings["importMap"];
+      const from = typeof map === "string" ? join(at, map) : file;
+      const listed = from === file ? settings["imports"] : settingsIn(from)?.["imports"];
+      const imports = isPlainObject(listed) ? Object.entries(listed) : [];
+      return {
+        root: `${pathToFileURL(at).href}/`,
+        base: pathToFileURL(from).href,
+        imports: new Map(imports.flatMap(([key, to]) => typeof to === "string" ? [[key, to]] : [])),
+      };
+    }
+    if (dirname(at) === at) return null;
+  }
+}
+
+function settingsIn(file: string): Record<string, unknown> | null {
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(file);
+  } catch {
+    return null;
+  }
+  try {
+    const settings: unknown = JSON.parse(withoutComments(text));
+    return isPlainObject(settings) ? settings : null;
+  } catch (thrown) {
+    throw new DynError(`Expected JSON in ${file} but found an error: ${messageOf(thrown)}`);
+  }
+}
+
+/** JSON with comments and trailing commas as plain JSON. */
+function withoutComments(text: string): string {
+  const stripped = text.replaceAll(
+    /("(?:[^"\\]|\\.)*")|\/\/.*|\/\*[^]*?\*\//g,
+    (_, kept?: string) => kept ?? "",
+  );
+  return stripped.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, kept?: string) => kept ?? "");
+}

@@ -1,0 +1,57 @@
+/**
+ * Where a script comes from: a file, standard input (`-`) or a URL.
+ *
+ * Input: what stands in its place on the command line; output: the URL that is imported, and where its own settings are
+ * looked for. Invariant: relative imports of a script from standard input are relative to the current folder.
+ */
+import { registerHooks } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { UsageError } from "./command.ts";
+
+/** A script that can be imported. */
+export interface ScriptSource {
+  readonly url: string;
+  /** The folder in which its settings are looked for, and in those above; null where there is none. */
+  readonly folder: string | null;
+}
+
+/** The script that an argument names. Throws `UsageError` where there is none. */
+export async function scriptSource(argument: string): Promise<ScriptSource> {
+  if (argument === "-") return await fromStandardInput();
+  if (isUrl(argument)) return { url: argument, folder: null };
+  return { url: scriptUrl(argument), folder: resolve(argument, "..") };
+}
+
+/** Whether a script is named by a URL. */
+export function isUrl(argument: string): boolean {
+  return /^(https?|data):/.test(argument);
+}
+
+/** The URL of a script that is a file. Throws `UsageError` where there is none. */
+export function scriptUrl(path: string): string {
+  const full = resolve(path);
+  let info: Deno.FileInfo;
+  try {
+    info = Deno.statSync(full);
+  } catch {
+    throw new UsageError(`Expected a command or a script but found ${path}, and there is no such file`);
+  }
+  if (!info.isFile) throw new UsageError(`Expected a script but found ${path}, which is not a file`);
+  return pathToFileURL(full).href;
+}
+
+async function fromStandardInput(): Promise<ScriptSource> {
+  const text = await new Response(Deno.stdin.readable).text();
+  const folder = await Deno.makeTempDir({ prefix: "dyn-stdin-" }), file = join(folder, "stdin.ts");
+  await Deno.writeTextFile(file, text);
+  globalThis.addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));
+  const { href } = pathToFileURL(file), here = pathToFileURL(join(Deno.cwd(), "stdin.ts")).href;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const isOurs = context.parentURL === href && /^\.\.?\//.test(specifier);
+      return next(isOurs ? new URL(specifier, here).href : specifier, context);
+    },
+  });
+  return { url: href, folder: Deno.cwd() };
+}

@@ -1,0 +1,45 @@
+/**
+ * `--watch`: the command again whenever a file of the script's folder changes.
+ *
+ * Input: the arguments without the flag, and the script; output: what the command prints, each time. Invariant: one run
+ * at a time: what still runs is ended first.
+ */
+import { dirname, resolve } from "node:path";
+import { UsageError } from "./command.ts";
+
+/** Files whose changes matter. */
+const SOURCES = /\.(?:[cm]?[jt]sx?|jsonc?)$/;
+
+/** How long changes are collected, in milliseconds: editors write files in several steps. */
+const QUIET = 100;
+
+/** Runs the command line again and again; ends with the process. */
+export async function watch(args: readonly string[], script: string | undefined): Promise<never> {
+  if (script === undefined || script === "-" || /^\w+:\/\//.test(script)) {
+    throw new UsageError(`Expected a script in a file to watch but found ${script ?? "nothing"}`);
+  }
+  const folder = dirname(resolve(script)), own = new URL("../cli.ts", import.meta.url).href;
+  for (const changes = Deno.watchFs(folder)[Symbol.asyncIterator]();;) {
+    const child = new Deno.Command(Deno.execPath(), { args: ["run", "-A", "--no-check", own, ...args] })
+      .spawn();
+    let isRunning = true;
+    const ended = child.status.then(({ code }) => {
+      isRunning = false;
+      console.error(`[watch] ended with code ${code}; waiting for changes in ${folder}`);
+    });
+    const start = performance.now();
+    // Events of one change go on for a while.
+    while (!await isChange(changes) || performance.now() - start < 2 * QUIET);
+    if (isRunning) child.kill();
+    await ended;
+    console.error("[watch] again");
+  }
+}
+
+/** Whether the next event, and those that come right behind it, change a source. */
+async function isChange(changes: AsyncIterator<Deno.FsEvent>): Promise<boolean> {
+  const { value: event } = await changes.next();
+  if (!event || event.kind === "access") return false;
+  await new Promise((done) => setTimeout(done, QUIET));
+  return event.paths.some((path: string) => SOURCES.test(path));
+}
