@@ -16,6 +16,7 @@ import { BlockPool } from "../memory/block_pool.ts";
 import { Buffers, onWebGpu, own } from "./memory.ts";
 import { webGpuTarget } from "./target.ts";
 import { type ProgramContext, WebGpuProgram } from "./program.ts";
+import { Pipelines } from "./pipelines.ts";
 import { CommandQueue } from "./queue.ts";
 import { Readback, RefusedWork } from "./readback.ts";
 import { Receipts } from "./receipts.ts";
@@ -41,7 +42,8 @@ class WebGpuDevice implements Device {
   /** What went wrong that no read has told of. */
   #failure: DynError | undefined;
 
-  constructor(device: GPUDevice, readback: Readback) {
+  constructor(pipelines: Pipelines, readback: Readback) {
+    const { device } = pipelines.options;
     const queue = new CommandQueue(device, readback.receipts);
     const buffers = new Buffers(device, {
       isValid: (buffer) => readback.synchronous ? this.#isReadable(buffer) : undefined,
@@ -52,7 +54,7 @@ class WebGpuDevice implements Device {
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
     this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
     const target = (vectors: boolean) => webGpuTarget(this.maxKernelBuffers, vectors);
-    this.#context = { device, target, buffers, pool, queue, pipelines: new Map(), isRaised };
+    this.#context = { device, target, buffers, pool, queue, pipelines, isRaised };
     this.#readback = readback;
     this.synchronousReads = readback.synchronous;
     device.pushErrorScope("validation");
@@ -225,7 +227,8 @@ async function acquire(): Promise<AdapterDescription> {
   const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
   const device = await adapter.requestDevice({ requiredLimits });
   const readback = await Readback.create(device, new Receipts(device));
-  registerDevice(new WebGpuDevice(device, readback));
+  const pipelines = new Pipelines({ device, limits: requiredLimits, cores: navigator.hardwareConcurrency });
+  registerDevice(new WebGpuDevice(pipelines, readback));
   return {
     vendor: adapter.info.vendor,
     description: adapter.info.description,

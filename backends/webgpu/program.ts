@@ -16,6 +16,7 @@ import { type BufferPool, type Buffers, own, type WebGpuMemory } from "./memory.
 import { APART, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
 import { type CallPlaces, writeParameters } from "./print/parameters.ts";
+import type { Pipelines } from "./pipelines.ts";
 import type { CommandQueue } from "./queue.ts";
 
 /** Bind groups that a stage keeps, and parameter words that a program keeps. */
@@ -32,8 +33,7 @@ export interface ProgramContext {
   readonly queue: CommandQueue;
   /** Whether a flag is set, waiting for it; null where the runtime cannot wait. */
   readonly isRaised: ((flag: WebGpuMemory) => boolean) | null;
-  /** Compiled pipelines by shader text. */
-  readonly pipelines: Map<string, GPUComputePipeline>;
+  readonly pipelines: Pipelines;
 }
 
 /** The shader of a kernel. */
@@ -127,10 +127,14 @@ export class WebGpuProgram implements CompiledProgram {
     const program = aligned
       ? this.program
       : this.#unaligned ??= generate(this.given, this.context.target(false));
-    const made = program.kernels.map((kernel): Stage => {
-      const shader = shaderOf(kernel, program, placement);
-      return { shader, pipeline: pipelineOf(shader, this.context), bindGroups: new Map() };
-    });
+    const shaders = program.kernels.map((kernel) => shaderOf(kernel, program, placement));
+    const { pipelines } = this.context;
+    pipelines.prepare(shaders);
+    const made = shaders.map((shader): Stage => ({
+      shader,
+      pipeline: pipelines.of(shader),
+      bindGroups: new Map(),
+    }));
     this.#stages.set(key, made);
     return made;
   }
@@ -270,34 +274,6 @@ function inputsToPack(shaders: readonly Shader[], program: Program, limit: numbe
     for (const id of apart.slice(0, more)) packed.add(id);
   }
   return packed;
-}
-
-function pipelineOf(shader: Shader, { device, pipelines }: ProgramContext): GPUComputePipeline {
-  const known = pipelines.get(shader.code);
-  if (known) return known;
-  const bindings = shader.memories.length + 1;
-  const limit = device.limits.maxStorageBuffersPerShaderStage;
-  if (bindings > limit) {
-    throw new DynError(
-      `Expected at most ${limit - 1} tensors in one kernel on this adapter but found ${bindings - 1}`,
-    );
-  }
-  const entries = [{ written: false }, ...shader.memories].map(({ written }, binding) => ({
-    binding,
-    visibility: GPUShaderStage.COMPUTE,
-    buffer: { type: written ? "storage" : "read-only-storage" } as const,
-  }));
-  const layout = device.createPipelineLayout({
-    bindGroupLayouts: [device.createBindGroupLayout({ entries })],
-  });
-  const module = device.createShaderModule({ code: shader.code, label: shader.name });
-  const pipeline = device.createComputePipeline({
-    label: shader.name,
-    layout,
-    compute: { module, entryPoint: "main" },
-  });
-  pipelines.set(shader.code, pipeline);
-  return pipeline;
 }
 
 function present<T>(value: T | undefined): T {

@@ -1,0 +1,60 @@
+/**
+ * What a thread runs that compiles shaders beside the program: a script of its own, which works wherever the modules of
+ * this program are. Input: `workerData` as `CompileJob`; output: shaders taken off the list and compiled by a device of its
+ * own; a message says why it could not go on. The pipelines are dropped; what stays is the driver's cache, from which the program's device takes them.
+ */
+
+/** A shader, and how what it binds behind the parameter words is used. */
+export interface ShaderSource {
+  readonly code: string;
+  readonly access: readonly ("storage" | "read-only-storage")[];
+}
+
+/** What a thread is handed. */
+export interface CompileJob {
+  readonly sources: readonly ShaderSource[];
+  readonly limits: Readonly<Record<string, number>>;
+  /** By `WORD`. */
+  readonly words: SharedArrayBuffer;
+}
+
+/** Words that the threads share. */
+export const WORD = {
+  /** The next shader that nobody has taken. */
+  next: 0,
+  /** Shaders that threads have compiled, or could not. */
+  done: 1,
+} as const;
+
+/** The script. */
+export const workerSource = `
+const { parentPort, workerData: { sources, limits, words } } = require("node:worker_threads");
+const counts = new Int32Array(words);
+
+async function work() {
+  const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+  const device = await adapter.requestDevice({ requiredLimits: limits });
+  for (;;) {
+    const at = Atomics.add(counts, ${WORD.next}, 1);
+    if (at >= sources.length) return;
+    try {
+      const { code, access } = sources[at];
+      const entries = access.map((type, binding) => ({
+        binding,
+        visibility: GPUShaderStage.COMPUTE,
+        buffer: { type },
+      }));
+      const layout = device.createPipelineLayout({
+        bindGroupLayouts: [device.createBindGroupLayout({ entries })],
+      });
+      const module = device.createShaderModule({ code });
+      device.createComputePipeline({ layout, compute: { module, entryPoint: "main" } });
+    } finally {
+      Atomics.add(counts, ${WORD.done}, 1);
+      Atomics.notify(counts, ${WORD.done});
+    }
+  }
+}
+
+work().catch((error) => parentPort.postMessage(String(error)));
+`;

@@ -1,0 +1,128 @@
+/**
+ * Compute pipelines by the text of their shaders. Input: shaders; output: pipelines, each made once. Where a program has
+ * many new ones and the machine cores to spare, threads compile some while this one compiles others: drivers keep what they
+ * have compiled, so that the device gets theirs in a moment. Invariant: nothing depends on the threads; what they leave
+ * undone is done here.
+ */
+import { Worker } from "node:worker_threads";
+import { DynError } from "../../lib/base/errors.ts";
+import { logs } from "../../lib/base/logs.ts";
+import type { Shader } from "./print/kernel.ts";
+import { type CompileJob, type ShaderSource, WORD, workerSource } from "./pipeline_worker.ts";
+
+/** New pipelines from which threads are worth their start, which takes as long as several, and those of one thread. */
+const MANY = 12, EACH = 4;
+/** Threads at most: each has a device of its own. */
+const MOST_THREADS = 8;
+/** Milliseconds without a finished shader after which threads are not waited for any more. */
+const PATIENCE = 10_000;
+/** A pipeline that a thread has compiled takes less than this part of the time of one that is compiled here. */
+const WORTH_IT = 0.5;
+
+/** How a device makes its pipelines. */
+export interface PipelineOptions {
+  readonly device: GPUDevice;
+  /** What the device was asked for. */
+  readonly limits: Readonly<Record<string, number>>;
+  /** Cores that threads may use. */
+  readonly cores: number;
+}
+
+/** The pipelines of a device. */
+export class Pipelines {
+  readonly #made = new Map<string, GPUComputePipeline>();
+  /** Whether the driver hands over what other devices have compiled, as far as is known. */
+  #shares = true;
+
+  constructor(readonly options: PipelineOptions) {}
+
+  /** The pipeline of a shader. Throws DynError for more tensors than the adapter binds. */
+  of(shader: Shader): GPUComputePipeline {
+    const known = this.#made.get(shader.code);
+    if (known) return known;
+    const made = this.#make(sourceOf(shader), shader.name);
+    this.#made.set(shader.code, made);
+    return made;
+  }
+
+  /** Makes the pipelines of shaders where threads are worth it; gives how many of them threads have compiled. */
+  prepare(shaders: readonly Shader[]): number {
+    const missing = new Map<string, Shader>();
+    for (const shader of shaders) if (!this.#made.has(shader.code)) missing.set(shader.code, shader);
+    const list = [...missing.values()];
+    const threads = Math.min(MOST_THREADS, this.options.cores >> 1, Math.floor(list.length / EACH));
+    if (list.length < MANY || threads < 2 || !this.#shares) return 0;
+    const { theirs, ownTime } = this.#compileTogether(list, threads), start = performance.now();
+    for (const shader of theirs) this.of(shader);
+    const each = (performance.now() - start) / Math.max(1, theirs.length);
+    if (ownTime > 0 && each > WORTH_IT * ownTime) {
+      this.#shares = false;
+      logs.emit("perf_hints", "The driver compiles anew what threads have compiled: there will be none");
+    }
+    return theirs.length;
+  }
+
+  /** Compiles shaders here and on threads: those of the threads, and milliseconds for one of the others. */
+  #compileTogether(
+    list: readonly Shader[],
+    threads: number,
+  ): { readonly theirs: readonly Shader[]; readonly ownTime: number } {
+    const words = new SharedArrayBuffer(8), counts = new Int32Array(words);
+    const job: CompileJob = { sources: list.map(sourceOf), limits: this.options.limits, words };
+    for (let k = 0; k < threads; k++) startThread(job);
+    const own = new Set<number>(), start = performance.now();
+    for (
+      let at = Atomics.add(counts, WORD.next, 1);
+      at < list.length;
+      at = Atomics.add(counts, WORD.next, 1)
+    ) {
+      const shader = list[at];
+      if (shader) this.of(shader);
+      own.add(at);
+    }
+    const ownTime = own.size > 0 ? (performance.now() - start) / own.size : 0;
+    const awaited = list.length - own.size;
+    for (let done = Atomics.load(counts, WORD.done); done < awaited; done = Atomics.load(counts, WORD.done)) {
+      if (Atomics.wait(counts, WORD.done, done, PATIENCE) === "timed-out") break;
+    }
+    return { theirs: list.filter((_, at) => !own.has(at)), ownTime };
+  }
+
+  #make({ code, access }: ShaderSource, label: string): GPUComputePipeline {
+    const { device } = this.options, most = device.limits.maxStorageBuffersPerShaderStage;
+    if (access.length > most) {
+      throw new DynError(
+        `Expected at most ${most - 1} tensors in one kernel on this adapter but found ${access.length - 1}`,
+      );
+    }
+    const entries = access.map((type, binding) => ({
+      binding,
+      visibility: GPUShaderStage.COMPUTE,
+      buffer: { type },
+    }));
+    const layout = device.createPipelineLayout({
+      bindGroupLayouts: [device.createBindGroupLayout({ entries })],
+    });
+    const module = device.createShaderModule({ code, label });
+    return device.createComputePipeline({ label, layout, compute: { module, entryPoint: "main" } });
+  }
+}
+
+/** The parameter words come first. */
+const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
+  code,
+  access: [{ written: false }, ...memories].map(({ written }) => written ? "storage" : "read-only-storage"),
+});
+
+function startThread(workerData: CompileJob): void {
+  try {
+    const worker = new Worker(workerSource, { eval: true, workerData });
+    worker.on(
+      "error",
+      (error) => logs.emit("perf_hints", `A thread that compiles shaders stopped: ${error}`),
+    );
+    worker.unref();
+  } catch (error) {
+    logs.emit("perf_hints", `No thread that compiles shaders can be started: ${error}`);
+  }
+}

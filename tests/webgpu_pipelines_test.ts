@@ -1,0 +1,42 @@
+/** Pipelines that threads compile beside the program: all are there, whatever the threads do. */
+import { assert, assertEquals } from "@std/assert";
+import { findAdapter } from "../backends/webgpu/device.ts";
+import { Pipelines } from "../backends/webgpu/pipelines.ts";
+import type { Shader } from "../backends/webgpu/print/kernel.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const shader = (factor: number): Shader => ({
+  name: `times ${factor}`,
+  code: `@group(0) @binding(0) var<storage, read> params: array<i32>;
+@group(0) @binding(1) var<storage, read_write> m1: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) at: vec3u) { m1[at.x] = m1[at.x] * ${factor}.0 + f32(params[0]); }`,
+  memories: [{ kind: "output", position: 0, written: true }],
+  words: [],
+  workgroups: { items: 64, each: 64 },
+});
+
+Deno.test({
+  name: "webgpu: threads compile some of many pipelines, and none is missing where they cannot",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    const adapter = await findAdapter();
+    assert(adapter);
+    const device = await adapter.requestDevice();
+    try {
+      const shaders = Array.from({ length: 3000 }, (_, k) => shader(k)), few = shaders.slice(0, 20);
+      const pipelines = new Pipelines({ device, limits: {}, cores: 4 });
+      assertEquals(pipelines.prepare(shaders.slice(0, 11)), 0);
+      const theirs = pipelines.prepare(shaders);
+      assert(theirs > 0 && theirs < shaders.length, `${theirs} by threads`);
+      assertEquals(new Set(shaders.map((each) => pipelines.of(each))).size, shaders.length);
+      assertEquals(pipelines.prepare(shaders), 0);
+      // No adapter has such a limit: the threads stop, and this one does it all
+      const alone = new Pipelines({ device, limits: { maxBindGroups: 1000 }, cores: 4 });
+      assertEquals(alone.prepare(few), 0);
+      assertEquals(new Set(few.map((each) => alone.of(each))).size, few.length);
+    } finally {
+      device.destroy();
+    }
+  },
+});
