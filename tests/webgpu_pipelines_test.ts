@@ -24,7 +24,7 @@ Deno.test({
     assert(adapter);
     const device = await adapter.requestDevice();
     try {
-      const shaders = Array.from({ length: 3000 }, (_, k) => shader(k)), few = shaders.slice(0, 20);
+      const shaders = Array.from({ length: 1500 }, (_, k) => shader(k)), few = shaders.slice(0, 20);
       const pipelines = new Pipelines({ device, limits: {}, cores: 4 });
       assertEquals(pipelines.prepare(shaders.slice(0, 11)), 0);
       const theirs = pipelines.prepare(shaders);
