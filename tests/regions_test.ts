@@ -3,8 +3,8 @@
  * random numbers as without that, on every tier, and what differs from layer to layer stays apart.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { autograd, compile, compiler, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
-import { clone, randn, type Tensor } from "../mod.ts";
+import { autograd, compile, compiler, config, DynError, manualSeed, nn, noGrad, optim } from "../mod.ts";
+import { clone, randn, type Tensor, tensor } from "../mod.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { counters } from "../lib/base/logs.ts";
 import { onTiers, TIERS } from "./support/tiers.ts";
@@ -125,6 +125,22 @@ class Buffered extends nn.Module {
   }
 }
 
+/** Positions as layers look them up: each in a table of its own. */
+const places = tensor([[0, 3], [1, 2], [3, 0], [2, 2]], { dtype: "int64" });
+
+class Looking extends nn.Module {
+  readonly table = new nn.Embedding(4, WIDTH);
+  readonly linear = new nn.Linear(WIDTH, WIDTH);
+
+  override forward(x: Tensor): Tensor {
+    const y = this.linear.forward(x.add(this.table.forward(places).sum(1)));
+    const z = y.gather(1, places.unsqueeze(0).expand([2, 4, 2])).sum(-1, { keepdim: true });
+    return y.sin().add(y.cos()).mul(0.5).add(x).sub(0.5).tanh().mul(z).sigmoid().log().neg().exp().add(1).mul(
+      0.5,
+    );
+  }
+}
+
 const shared = () => {
   const down = new nn.Linear(2 * WIDTH, WIDTH);
   return new Stack(() => new Block({ down }));
@@ -160,6 +176,7 @@ const CASES: Readonly<Record<string, Case>> = {
       }),
     made: [2, 3],
   },
+  "lookups": { make: () => new Stack(() => new Looking()), made: [1, 2] },
   "statistics that layers keep": { make: () => new Stack(() => new Buffered()), made: [1, 2] },
 };
 
@@ -292,6 +309,31 @@ Deno.test("what layers keep of each call is as without regions", () => {
     assertEquals(made[0], regions, way);
     assertNear(result, train(false));
   }
+});
+
+Deno.test("an index out of range is noticed in every layer", () => {
+  const outside = (at: number, index: number) => {
+    const module = new Stack(() => new Looking());
+    const step = (x: Tensor) => {
+      let y = x;
+      for (const layer of module.layers) y = layer.call(y);
+      return y;
+    };
+    const run = compile(step, { fullgraph: true });
+    const expected = run(x);
+    const [row] = [places.select(0, at)];
+    const former = clone(row);
+    row.fill_(index);
+    try {
+      assertThrows(() => run(x), DynError, `Expected index in [0, 3] but found ${index}`);
+    } finally {
+      row.copy_(former);
+    }
+    assertNear([run(x)], [expected]);
+  };
+  const x = input();
+  outside(1, 4);
+  outside(3, -1);
 });
 
 Deno.test("writes between the layers are what they are", () => {

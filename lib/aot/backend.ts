@@ -151,7 +151,7 @@ function compilePair(
     const built = (regions ? jointOfRegions(captured, cut) : null) ??
       buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
     simplify(built);
-    if (regions) noticeUnrolling(built.graph);
+    if (regions) noticeUnrolling(captured.graph, built.graph);
     return built;
   });
   const { plan } = joint;

@@ -14,6 +14,7 @@ import type { Graph, Node, Region } from "../graph/node.ts";
 import { isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import { GraphContract, laidOut, outputsOf } from "../ops/rewrite/contract.ts";
 import { sameMeta } from "../ops/rewrite/metadata.ts";
+import { isGivenIndices } from "../ops/index_checks.ts";
 import { findTarget } from "../ops/table.ts";
 import { isFunctional, NotFunctional } from "../autograd/functional.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -25,6 +26,8 @@ import type { Partitioner } from "./partition.ts";
 import { callVariant, type RegionBackward, type RegionVariant } from "./region_call.ts";
 import { simplify } from "./simplify.ts";
 import { type CallRegion, traceForward } from "./trace.ts";
+
+const definitionOf = (target: string) => findTarget(target)?.definition;
 
 /** The regions of one captured graph. */
 export class Regions {
@@ -96,20 +99,22 @@ export class Regions {
       throw error;
     }
     const results = resultsOf(joint);
-    // Checks of indices are made of a whole graph
-    const checked = joint.graph.nodes.some(({ target }) => findTarget(target)?.definition.ranges);
-    if (!results || checked) return null;
+    if (!results) return null;
     simplify(joint);
-    counters.add("aot", "regions");
     const { plan: { randomOps } } = joint;
     const [device = "cpu"] = joint.graph.nodes.flatMap(({ meta: { value } }) =>
       value.kind === "tensor" ? [value.tensor.device] : []
     );
     const common = { name, results, randomOps, device };
     if (joint.tangents.length === 0) {
+      if (!isGivenIndices(joint.graph, definitionOf)) return null;
+      counters.add("aot", "regions");
       return { ...common, forward: { graph: joint.graph, ownResults: joint.results.length } };
     }
     const parts = this.partition(joint);
+    // Whoever calls a region checks the indices
+    if (![parts.forward, parts.backward].every((graph) => isGivenIndices(graph, definitionOf))) return null;
+    counters.add("aot", "regions");
     const [differentiable] = joint.plan.differentiable;
     const places: (number | null)[] = [];
     let count = 0;

@@ -1,14 +1,14 @@
 /**
  * Notices loops that a trace has unrolled into a very large graph, and whose rounds differ, so that compilers see them
- * all. Input: the graph that they see, in which equal rounds are calls of one region; output: a warning, once for each
- * line. Invariant: the graph stays as it is.
+ * all. Input: a captured graph, and the one that compilers see, in which equal rounds are calls of one region; output: a
+ * warning, once for each line. Invariant: the graphs stay as they are.
  */
 import { isOwnFile } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
-import type { Graph, Node, Region, SourcePosition } from "../graph/node.ts";
+import type { Graph, Node, SourcePosition } from "../graph/node.ts";
 import { positionText } from "../graph/place.ts";
 
-/** Operations of a graph from which on its loops are looked at. */
+/** Operations from which on the loops of a graph are looked at. */
 const MANY = 5000;
 
 /** How often a line has to have been passed to count as a loop. */
@@ -18,14 +18,14 @@ const OFTEN = 100;
 const told = new Set<string>();
 
 /** Says which line has been passed how often, where that makes a graph very large. */
-export function noticeUnrolling(graph: Graph): void {
-  const operations = seenOperations(graph);
-  if (operations.length < MANY) return;
+export function noticeUnrolling(captured: Graph, seen: Graph): void {
+  const operations = captured.nodes.filter(isOperation);
+  if (operations.length < MANY || countSeen(seen) < MANY) return;
   const lines = new Map<string, { readonly place: SourcePosition; count: number }>();
-  for (const { meta: { stack, partition } } of operations) {
+  for (const { meta: { stack } } of operations) {
     const place = stack.at(-1);
     // Layers and optimisers of the library go through many modules and parameters by the same lines.
-    if (!place || partition === "backward" || isOwnFile(place.file)) continue;
+    if (!place || isOwnFile(place.file)) continue;
     const key = `${positionText(place)}:${place.column}`, known = lines.get(key);
     if (known) known.count++;
     else lines.set(key, { place, count: 1 });
@@ -50,10 +50,11 @@ export function noticeUnrolling(graph: Graph): void {
   );
 }
 
-/** What compilers see of a graph: regions are seen once. */
-function seenOperations(graph: Graph): Node[] {
-  const regions = new Set<Region>();
-  for (const { meta: { region } } of graph.nodes) if (region) regions.add(region);
-  return [graph, ...[...regions].map((region) => region.graph)]
-    .flatMap(({ nodes }) => nodes.filter(({ op }) => op.startsWith("call_")));
+const isOperation = ({ op }: Node): boolean => op.startsWith("call_");
+
+/** How many operations compilers see: those of regions once. */
+function countSeen(graph: Graph): number {
+  const graphs = new Set([graph]);
+  for (const { meta: { region } } of graph.nodes) if (region) graphs.add(region.graph);
+  return [...graphs].reduce((count, { nodes }) => count + nodes.filter(isOperation).length, 0);
 }

@@ -8,28 +8,12 @@
 import { InternalError } from "../base/errors.ts";
 import { copyGraph } from "../graph/copy.ts";
 import { type Argument, Graph, isList, Node } from "../graph/node.ts";
-import type { TensorMeta } from "../graph/meta.ts";
 import { parseCall } from "../ops/call.ts";
-import type { OpDefinition } from "../ops/definition.ts";
-import {
-  argumentsOfNode,
-  GraphBuilder,
-  type GraphValue,
-  isGraphValue,
-  listOf,
-  mapArguments,
-  valueOfNode,
-} from "../ops/graph_builder.ts";
+import { GraphBuilder, type GraphValue, isGraphValue, listOf } from "../ops/graph_builder.ts";
+import { checksOfCall, type IndexCheck } from "../ops/index_checks.ts";
 import { boundsOf, type Dim, sub, Sym } from "../sym/expr.ts";
 import type { OpLookup } from "./lowering.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
-
-/** An index tensor and the range [low, high) of its elements. */
-interface Check {
-  readonly values: GraphValue;
-  readonly low: Dim;
-  readonly high: Dim;
-}
 
 /** A graph with a check of its indices. */
 export interface CheckedGraph {
@@ -50,18 +34,19 @@ export interface InputRange {
 
 /** The graph with the check, or null. */
 export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | null {
-  if (!graph.nodes.some((node) => lookup(node.target)?.ranges)) return null;
-  const copy = copyGraph(graph);
-  const found = copy.nodes.flatMap((node) => checksOf(node, lookup)).map((check) => ({
+  const hasIndices = ({ target, meta: { region } }: Node): boolean =>
+    region ? region.graph.nodes.some(hasIndices) : lookup(target)?.ranges !== undefined;
+  if (!graph.nodes.some(hasIndices)) return null;
+  const copy = copyGraph(graph), { output, nodes } = copy;
+  const builder = new GraphBuilder(copy, output);
+  const found = [...nodes].flatMap((node) => checksOfCall(node, lookup, builder)).map((check) => ({
     ...check,
     inputs: askedOfInputs(check.values.node, check, copy),
   }));
   const checks = found.filter(({ inputs }) => inputs === null || inputs.length > 0);
   if (checks.length === 0) return null;
-  const { output } = copy;
   const [results] = output.args;
   if (results === undefined || !isList(results)) throw new InternalError("Expected a list of outputs");
-  const builder = new GraphBuilder(copy, output);
   const call = (name: string, ...args: readonly unknown[]): GraphValue => {
     const definition = lookup(name);
     if (!definition) throw new InternalError(`Expected an op named ${name}`);
@@ -85,7 +70,7 @@ export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | 
 const isDim = (value: unknown): value is Dim => typeof value === "number" || value instanceof Sym;
 
 /** A range [low, high). */
-type Range = Pick<Check, "low" | "high">;
+type Range = Pick<IndexCheck, "low" | "high">;
 
 /** Whether a number is known to lie in a range. */
 const holds = (value: Dim, { low, high }: Range): boolean =>
@@ -115,28 +100,4 @@ function askedOfInputs(value: Node, range: Range, graph: Graph): readonly InputR
     default:
       return null;
   }
-}
-
-/** A node as an argument: a tensor or a size. */
-function valueOf(node: Node): GraphValue | Dim {
-  const { value } = node.meta;
-  return value.kind === "size" ? value.size : valueOfNode(node);
-}
-
-/** What an op expects of its indices. */
-function checksOf(node: Node, lookup: OpLookup): Check[] {
-  const definition: OpDefinition | undefined = node.op === "call_function" ? lookup(node.target) : undefined;
-  if (!definition?.ranges) return [];
-  const owners = new Map<TensorMeta, GraphValue>();
-  const args = argumentsOfNode(node, definition, valueOf, isGraphValue);
-  const metas = mapArguments(args, (value): TensorMeta => {
-    const meta = { ...value.meta };
-    owners.set(meta, value);
-    return meta;
-  });
-  return definition.ranges(metas).map(({ values, low, high }) => {
-    const owner = owners.get(values);
-    if (!owner) throw new InternalError(`Expected the indices of ${definition.name} among its arguments`);
-    return { values: owner, low, high };
-  });
 }

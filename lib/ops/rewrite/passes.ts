@@ -24,8 +24,8 @@ export const keepChecks: Kept = (node) => hasEffect(node) || mayFail(node);
 
 /** Whether a call of the forward part may fail by the elements it is given. */
 export function mayFail({ op, target, meta }: Node): boolean {
-  return op === "call_function" && meta.partition !== "backward" &&
-    findTarget(target)?.definition.ranges !== undefined;
+  if (op !== "call_function" || meta.partition === "backward") return false;
+  return meta.region?.graph.nodes.some(mayFail) ?? findTarget(target)?.definition.ranges !== undefined;
 }
 
 /** Drops calls that nothing reads. */
