@@ -200,6 +200,8 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/autograd/node.ts nextSequence": "an order, told by nothing",
   "lib/autograd/tape.ts nextHook": "names handles apart",
   "lib/base/dtype.ts defaultFloat": "ambient",
+  "lib/base/errors.ts passesImports": "set once, when the program is started",
+  "lib/base/errors.ts showsOwnFrames": "set once, when the library is put together",
   "lib/base/kept_entries.ts store": "set once, when the library is put together",
   "lib/base/kept_texts.ts store": "set once, when the library is put together",
   "lib/base/logs.ts levels": "what is printed",
@@ -209,11 +211,13 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/own_sources.ts known": "what is found out once",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",
+  "lib/base/whole_file.ts counter": "names files apart",
   "lib/tensor/classes.ts compiler": "set once, when the library is put together",
   "lib/tensor/default_device.ts chosen": "ambient",
   "lib/tensor/kept_classes.ts flushesAtExit": "what is done once",
   "lib/tensor/storage.ts serial": "names storages apart",
   "lib/tensor/storage.ts watched": "collects within one call",
+  "lib/tensor/tensor.ts looks": "numbers looks, each of which ends in one call",
 };
 
 Deno.test("the state that dyn's tensors depend on is the one in the table", async () => {
