@@ -35,7 +35,7 @@ function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | u
 }
 
 /** A builtin object as it was. Lists are walked by index: iterators may be what was replaced. */
-interface Original {
+export interface Original {
   readonly object: object;
   readonly keys: readonly PropertyKey[];
   readonly descriptors: PropertyDescriptor[];
@@ -150,6 +150,16 @@ function listsAsLoaded(): boolean {
     arrayPrototype.join === join && arrayPrototype.concat === concat && arrayPrototype.fill === fill &&
     arrayPrototype.pop === pop && arrayPrototype.reverse === reverse && arrayPrototype.values === values &&
     iteratorPrototype[Symbol.iterator] === iterateIterator;
+}
+
+/** The builtin objects that are compared, and how each own property of theirs was. */
+export function originalBuiltins(): readonly Original[] {
+  return ORIGINALS;
+}
+
+/** Whether every builtin is as it was. */
+export function hasOwnBuiltins(): boolean {
+  return setAside === null ? findDifferences().length === 0 : setAside.length === 0;
 }
 
 /** Takes what dyn itself has put in a builtin's place for the builtin. */

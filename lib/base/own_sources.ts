@@ -4,7 +4,7 @@
  * address without a version, files that were written since the process began) nothing is kept.
  */
 import { fileURLToPath } from "node:url";
-import { OWN_ROOT } from "./errors.ts";
+import { isOwnModule, OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
 
 /** The rooms whose code decides what a compilation gives. */
@@ -16,6 +16,11 @@ let known: string | null | undefined;
 export function ownIdentity(): string | null {
   if (known === undefined) known = identityOf(OWN_ROOT);
   return known;
+}
+
+/** Whether a module is one of those that the identity stands for. */
+export function isOfIdentity(url: string): boolean {
+  return isOwnModule(url) && ROOMS.some((room) => url.startsWith(`${OWN_ROOT}${room}/`));
 }
 
 /** The same of a dyn whose modules lie below an address. */

@@ -16,6 +16,12 @@ interface NumberHistory {
   readonly changed: boolean;
 }
 
+/** A question about a place, with what was found there now. */
+export type Asked =
+  | { readonly kind: "number"; readonly place: string; readonly value: number }
+  | { readonly kind: "object"; readonly place: string; readonly value: object }
+  | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
+
 /** How many calls may run twice because they were other ones than what was assumed. */
 const MOST_FAILED = 4;
 
@@ -32,6 +38,8 @@ export class ChangeHistory {
   >();
 
   #failedAssumptions = 0;
+  /** What is asked from here on, with whether it had changed; null: nobody wants to know. */
+  asked: (Asked & { readonly changed: boolean })[] | null = null;
 
   constructor(private readonly profile: DynamicProfile) {}
 
@@ -46,6 +54,7 @@ export class ChangeHistory {
       logs.emit("dynamic", () => `automatic dynamic ${source}: ${known.last} -> ${value}`);
     }
     this.#numbers.set(source, { last: value, changed });
+    this.asked?.push({ kind: "number", place: source, value, changed });
     return changed;
   }
 
@@ -54,6 +63,7 @@ export class ChangeHistory {
     const known = this.#objects.get(source);
     const changed = known !== undefined && (known.changed || known.last.deref() !== object);
     this.#objects.set(source, { last: new WeakRef(object), changed });
+    this.asked?.push({ kind: "object", place: source, value: object, changed });
     return changed;
   }
 
@@ -71,6 +81,7 @@ export class ChangeHistory {
       logs.emit("dynamic", () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`);
     });
     this.#shapes.set(source, { last: shape, changed });
+    this.asked?.push({ kind: "shape", place: source, value: shape, changed: changed.includes(true) });
     return changed;
   }
 
@@ -101,6 +112,26 @@ export class ChangeHistory {
   /** Whether anything is assumed of such sizes: not where calls have shown it wrong too often. */
   get mayAssume(): boolean {
     return this.#failedAssumptions < MOST_FAILED;
+  }
+
+  /** Asks again what a former process asked; gives whether any of it has changed. */
+  hasChanged(asked: Asked): boolean {
+    const { kind, place, value } = asked;
+    switch (kind) {
+      case "number":
+        return this.numberChanges(place, value);
+      case "object":
+        return this.objectChanges(place, value);
+      case "shape":
+        return this.shapeChanges(place, value).includes(true);
+      default:
+        return asked satisfies never;
+    }
+  }
+
+  /** Whether anything was made a constant for want of a rule. */
+  get hasFixed(): boolean {
+    return this.#fixed.size > 0;
   }
 
   /** Whether a number is a constant, or a dimension of a tensor. */

@@ -29,7 +29,6 @@ export interface CapturedGraph {
 
 /** Ends the graph of a trace with these results and compiles it. Throws SymbolicLimit and BackendCompilerFailed. */
 export function compileGraph(unit: Unit, output: OutputGraph, results: readonly Node[]): CapturedGraph {
-  const { options } = unit.program;
   output.finish(results);
   output.graph.lint();
   const gm = new GraphModule(output.graph, output.attributes, graphRunner);
@@ -45,6 +44,22 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
         return input satisfies never;
     }
   });
+  return compileCaptured(unit, gm, { examples, sizes: output.sizes });
+}
+
+/** What a captured graph is compiled with: a value for each input, and where sizes that are symbols come from. */
+interface Inputs {
+  readonly examples: readonly unknown[];
+  readonly sizes: Pick<OutputGraph["sizes"], "sourceOf">;
+}
+
+/** Compiles a graph that is complete. Throws SymbolicLimit and BackendCompilerFailed. */
+export function compileCaptured(
+  unit: Unit,
+  gm: GraphModule,
+  { examples, sizes: env }: Inputs,
+): CapturedGraph {
+  const { options } = unit.program, { graph } = gm;
   const name = nextGraphName();
   logs.emit("graph_code", () => gm.readable(name), { part: "captured" });
   logs.emit("graph", () => gm.code, { part: "captured" });
@@ -58,8 +73,7 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
     const cause = error instanceof Unsupported || error instanceof DynError
       ? error
       : backendFailure(unit, error);
-    const sizes = [...symbolsOf(output.graph)].filter((symbol) => !isUnbacked(symbol))
-      .map((symbol) => output.sizes.sourceOf(symbol));
+    const sizes = [...symbolsOf(graph)].filter((symbol) => !isUnbacked(symbol)).map((s) => env.sourceOf(s));
     if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
     throw cause;
   }

@@ -6,34 +6,34 @@
  */
 import { config } from "../base/config.ts";
 import { apply, asProgram } from "../base/own_builtins.ts";
-import { isUndone, messageOf, Unsupported } from "../base/errors.ts";
+import { Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
-import { GraphModule } from "../graph/graph_module.ts";
-import { AssumptionFailed } from "../graph/numbers.ts";
 import { sourceText } from "../sym/shape_env.ts";
 import { ambient } from "../tensor/modes.ts";
 import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { ambientState } from "./ambient.ts";
 import { type BreakKind, breakReason } from "./break_reasons.ts";
-import { compileGraph } from "./captured_graph.ts";
+import { type CapturedGraph, compileGraph } from "./captured_graph.ts";
 import { checkMarks, parametersOf } from "./checked_marks.ts";
 import { reportBreak } from "./told_breaks.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
-import { type CodeObject, UnsupportedSyntax } from "./bytecode/code.ts";
-import { codeOf, infoOf } from "./functions.ts";
-import { compileCheck } from "./guards/check.ts";
-import { guardReader, sourceReads } from "./guards/guard_reader.ts";
+import { UnsupportedSyntax } from "./bytecode/code.ts";
+import { sourceReads } from "./guards/guard_reader.ts";
 import { filterGuards } from "./guards/filters.ts";
 import { factText, type Guard, guardText } from "./guards/guard.ts";
+import { checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
+import { captureKey, keepCapture } from "./kept/captures.ts";
+import { type Call, keptEntry } from "./kept/kept_entry.ts";
+import { NotedReads, notingReads } from "./kept/noted_reads.ts";
 import { knowledge } from "./knowledge.ts";
 import { cellOfBox } from "./cells.ts";
-import { cellOf, closurePrinter } from "./closure_printer.ts";
+import { closurePrinter } from "./closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
 import { branchTail, breakTail, type Tail, waitTail } from "./resume.ts";
-import { asyncCall, Whole } from "./suspension.ts";
+import { asyncCall } from "./suspension.ts";
 import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
@@ -53,14 +53,27 @@ const MOST_ATTEMPTS = 200;
 
 /** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
 export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]): Entry {
+  const key = captureKey(unit, args);
+  return (key === null ? null : keptEntry(unit, key, { self, args })) ??
+    traceEntry(unit, key, { self, args });
+}
+
+/** Traces a call, again and again where instructions turn out to interrupt it. */
+function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry {
   const interruptions = new Map<number, Interruption>();
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     try {
-      return attemptEntry(unit, { self, args, interruptions });
+      const reads = new NotedReads();
+      unit.history.asked = key === null ? null : [];
+      const attempt = () =>
+        attemptEntry(unit, { self, args, interruptions, keep: key === null ? null : { key, reads } });
+      return key === null ? attempt() : notingReads(reads, attempt);
     } catch (error) {
       if (error instanceof Restart) interruptions.set(error.step, error.interruption);
       else if (error instanceof SymbolicLimit) settle(unit, error, interruptions);
       else throw error;
+    } finally {
+      unit.history.asked = null;
     }
   }
   throw new CannotTrace("the trace began again too often");
@@ -85,17 +98,17 @@ interface Attempt {
   readonly self: unknown;
   readonly args: readonly unknown[];
   readonly interruptions: ReadonlyMap<number, Interruption>;
+  /** Where what comes of it is kept; null: it is not. */
+  readonly keep: { readonly key: string; readonly reads: NotedReads } | null;
 }
 
-interface Traced {
+interface Traced extends Pick<Attempt, "self" | "args" | "keep"> {
   readonly unit: Unit;
   readonly machine: Machine;
   readonly output: OutputGraph;
-  readonly self: unknown;
-  readonly args: readonly unknown[];
 }
 
-function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry {
+function attemptEntry(unit: Unit, { self, args, interruptions, keep }: Attempt): Entry {
   const { program, body } = unit;
   const machineHolder: { machine: Machine | null } = { machine: null };
   const place = body.place();
@@ -141,7 +154,10 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
     machine.standIns.demandNothing();
   }
-  return makeEntry({ unit, machine, output, self, args }, outcome);
+  return makeEntry(
+    { unit, machine, output, self, args, keep: outcome.kind === "return" ? keep : null },
+    outcome,
+  );
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {
@@ -249,38 +265,6 @@ function keptGuards({ unit, output, self, args }: Traced): readonly Guard[] {
   return filterGuards(guards, (entries) => asProgram(() => guardFilter(entries)), about);
 }
 
-function checked(
-  guards: readonly Guard[],
-  output: OutputGraph,
-): Pick<Entry, "check" | "checkText" | "reader"> {
-  const sourceNamed = (name: string) => output.sourceNamed(name);
-  const { check, text } = recording.phase("guards", () =>
-    compileCheck(guards, {
-      sourceNamed,
-      hasCode: (fn, code) => tracedCodeOf(fn) === code,
-      readCaptured,
-      cellOfBox,
-      cellOf,
-    }));
-  return { check, checkText: text, reader: guardReader(guards, sourceReads(readCaptured), sourceNamed) };
-}
-
-/** The code that calls of a function step through. What is known of a function itself holds for no other of its code. */
-function tracedCodeOf(fn: unknown): CodeObject | null {
-  return typeof fn === "function" && !knowledge.modelOf(fn) ? codeOf(fn) : null;
-}
-
-/** The content of a captured variable of a function. */
-export function readCaptured(fn: unknown, index: number): unknown {
-  if (typeof fn !== "function") throw new TypeError("Expected a function");
-  const info = infoOf(fn);
-  if (info.kind !== "function") throw new TypeError("Expected a function with accessible variables");
-  const found = info.binding(index);
-  if (found.kind === "value") return found.value;
-  if (found.kind === "cell") return found.cell.get();
-  throw new TypeError("Expected a variable");
-}
-
 function assemble(
   traced: Traced,
   needed: readonly Value[],
@@ -291,7 +275,7 @@ function assemble(
   guardAliases(machine, output);
   guardElements(machine, output);
   const made: { entry: Entry | null } = { entry: null };
-  let graph: GraphModule | null = null;
+  let graph: CapturedGraph | null = null;
   const modified = buildModified({
     name: body.name === ANONYMOUS ? "anonymous" : body.name,
     parameters: body.parameters,
@@ -306,22 +290,7 @@ function assemble(
     },
     printer: closurePrinter,
     readCaptured,
-    failed: (self, given, error) => {
-      if (!isUndone(error, output.graph)) throw error;
-      // The program's own error, with everything that comes before it, and its own way to handle it.
-      counters.add("undone_calls", body.name);
-      logs.emit(
-        "dynamo",
-        () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`,
-      );
-      if (error instanceof AssumptionFailed) {
-        unit.history.assumptionFailed();
-        // The next call makes an entry that breaks where this one assumes
-        if (!unit.history.mayAssume && made.entry) unit.withdraw(made.entry);
-      }
-      const result = body.runPlain(self, Array.from(given));
-      return isAsyncCall ? new Whole(result) : result;
-    },
+    failed: wayOut(unit, { graph: () => output.graph, made, isAsyncCall }),
     needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
     tail: (code) => [...machine.deferred.map((request) => deferredCall(code, request)), ...tail(code)],
     compile: (results) => {
@@ -331,9 +300,7 @@ function assemble(
       refuseOutliving(machine, output, results);
       refuseUsedHistories(machine, output, results);
       guardWrites(machine, output, results);
-      const compiled = compileGraph(unit, output, results);
-      graph = compiled.gm;
-      return compiled;
+      return graph = compileGraph(unit, output, results);
     },
   });
   const guards = keptGuards(traced);
@@ -346,7 +313,17 @@ function assemble(
       return asyncCall(() => apply(modified.run, this, args));
     }
     : modified.run;
-  return made.entry = { ...checked(guards, output), guards, run, code, graph, plain: false, hits: 0 };
+  const captured = graph as CapturedGraph | null, gm = captured?.gm ?? null;
+  const entry = { ...checked(guards, output), guards, run, code, graph: gm, plain: false, hits: 0 };
+  if (traced.keep && !isAsyncCall) {
+    const { keep: { key, reads }, self, args } = traced, { met } = machine.wrapper;
+    const call = { fn: unit.program.fn, self, args }, { asked } = unit.history;
+    if (entry.check(self, args) !== -1) {
+      reads.refused ??= "its guards refuse the call that they were made for";
+    }
+    keepCapture(unit, key, { call, reads, met, asked, output, guards, modified, graph: captured });
+  }
+  return made.entry = entry;
 }
 
 /** A logging call, after everything that came before it in the program. */

@@ -11,6 +11,7 @@ import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { captureAgain, captureFunction } from "./frame/capture.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "../base/own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "./frame/info.ts";
+import { isNoting, noteFunction, noteVariable, refuseToKeep } from "./kept/noted_reads.ts";
 
 /** A function the tracer can step through. */
 export interface FunctionInfo {
@@ -83,10 +84,59 @@ const made = new WeakSet<CodeObject>();
 export function infoOf(fn: object): CallableInfo {
   let info = known.get(fn);
   if (!info) {
-    info = again(fn) ?? look(fn);
+    info = noting(fn, again(fn) ?? look(fn));
     if (info.kind !== "none" || !info.retry) known.set(fn, info);
   }
+  if (isNoting()) noteInfo(fn, info);
   return info;
+}
+
+/** The same; what a trace reads of the function's variables is noted. */
+function noting(fn: object, info: CallableInfo): CallableInfo {
+  const reading = (given: FunctionInfo): FunctionInfo => ({
+    ...given,
+    binding(index) {
+      const binding = given.binding(index), name = given.code.free[index]?.name ?? "";
+      if (binding.kind === "value") noteVariable(fn, name, binding.value);
+      else refuseToKeep(`${name}, a variable that may change`);
+      return binding;
+    },
+  });
+  switch (info.kind) {
+    case "function":
+      return reading(info);
+    case "class":
+      return {
+        ...info,
+        constructorInfo: info.constructorInfo && reading(info.constructorInfo),
+        fields: info.fields.map((field) => ({ ...field, value: field.value && reading(field.value) })),
+      };
+    case "bound":
+    case "none":
+      return info;
+    default:
+      return info satisfies never;
+  }
+}
+
+/** Notes that a trace asks for a function. */
+function noteInfo(fn: object, info: CallableInfo): void {
+  noteFunction(fn);
+  switch (info.kind) {
+    case "function":
+      return;
+    case "class":
+      if (info.privateMethods.length > 0 || info.fields.some(({ declaration }) => declaration !== null)) {
+        refuseToKeep("a class with private members");
+      }
+      return;
+    case "bound":
+      return refuseToKeep("a bound function");
+    case "none":
+      return refuseToKeep(info.because);
+    default:
+      info satisfies never;
+  }
 }
 
 /** Another closure of code whose instructions have been made: met anew in each call, so it is found without a look. */

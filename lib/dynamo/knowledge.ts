@@ -23,6 +23,7 @@ import { breakGraph } from "./break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
+import { noteFunction, refuseToKeep } from "./kept/noted_reads.ts";
 import { markOfFunction } from "./marks.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
@@ -166,8 +167,13 @@ const callCheckpoint: BuiltinModel = (m, request) => {
 
 /** What users have marked, and ops that they have defined. */
 function marked(fn: object): BuiltinModel | undefined {
-  if (isCustomOp(fn)) return (m, { args }) => callCustomOp(m, fn, args);
+  if (isCustomOp(fn)) {
+    refuseToKeep(`${functionLabel(fn)}, an op of the program`);
+    return (m, { args }) => callCustomOp(m, fn, args);
+  }
   const mark = markOfFunction(fn);
+  if (mark?.kind === "answers") noteFunction(fn);
+  else if (mark) refuseToKeep(`${functionLabel(fn)}, which is marked`);
   switch (mark?.kind) {
     case undefined:
       return undefined;
@@ -229,6 +235,14 @@ function constantResult(m: Interpreter, fn: object, args: readonly Value[]): Val
   return (typeof result === "object" && result !== null) || typeof result === "function"
     ? m.wrapper.known(result, functionLabel(fn))
     : primitive(result);
+}
+
+let numbers: ReadonlyMap<object, number> | null = null;
+
+/** Tells functions with models apart: by numbers that are the same in all processes. Null for all others. */
+export function modelNumber(fn: object): number | null {
+  numbers ??= new Map(models().modelled.map((each, i) => [each, i]));
+  return numbers.get(fn) ?? null;
 }
 
 const internalCodes = new WeakSet<CodeObject>();

@@ -43,6 +43,9 @@ export interface ModifiedCode {
 export interface Modified {
   readonly run: (...args: readonly unknown[]) => unknown;
   readonly text: string;
+  /** What the text refers to, by name. */
+  readonly constants: ReadonlyMap<string, unknown>;
+  readonly parameters: readonly string[];
 }
 
 /** Writes and makes a modified function. */
@@ -134,7 +137,24 @@ export function buildModified(parts: ModifiedParts): Modified {
   }\n}`;
   const run = constants.evaluate(text);
   invariant(isRun(run), "Expected a function");
-  return { run: compiled ? guarded(run, list, parts.failed) : run, text };
+  return {
+    run: compiled ? guarded(run, list, parts.failed) : run,
+    text,
+    constants: constants.values,
+    parameters: list,
+  };
+}
+
+/** The function that a text stands for; `failed` is its way out where it runs a graph. */
+export function functionOf(
+  { text, constants: given, parameters }: Omit<Modified, "run">,
+  failed: ModifiedParts["failed"] | null,
+): Modified["run"] {
+  const constants = new Constants();
+  for (const [name, value] of given) constants.add(name, value);
+  const run = constants.evaluate(text);
+  invariant(isRun(run), "Expected a function");
+  return failed ? guarded(run, parameters, failed) : run;
 }
 
 /** The function with its way out where the graph throws; apart, so that what people read is the program alone. */

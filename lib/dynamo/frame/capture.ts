@@ -33,7 +33,7 @@ import type { FunctionPlace } from "./loaded_texts.ts";
 import type { Located } from "./located.ts";
 import { type Export, exportOf } from "./namespaces.ts";
 import { type RewrittenFunction, rewrittenFunction, rewrittenModule } from "./rewritten.ts";
-import { readScopes, type ScopeSnapshot } from "./scopes.ts";
+import { readScopes, type ScopeSnapshot, type ScopeValue } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
 
 let access: Access | null = null;
@@ -105,8 +105,70 @@ export function captureMany<T>(run: () => T): T {
   return batch(run);
 }
 
+/** Modules that the meaning of variables was looked up in, in the whole process: what is found there is remembered. */
+const consulted = new Set<string>();
+
+/** The URLs of modules whose texts have said anything so far. */
+export function consultedModules(): ReadonlySet<string> {
+  return consulted;
+}
+
+/** The text of a module that functions were captured in; null where it is not known without the debugger. */
+export function moduleText(url: string): string | null {
+  const rewritten = rewrittenModule(url);
+  return rewritten ? rewritten.text : open().scripts.textAt(url);
+}
+
+/** Where a function stands, and what its variables hold: what can be had without parsing anything. */
+export interface FunctionSite {
+  readonly url: string;
+  /** In the text that V8 has. */
+  readonly offset: number;
+  /** The value of a variable that it can see. */
+  lookup(name: string): ScopeValue;
+}
+
+/** The place of a function; null for functions of the runtime and where there is no inspector. */
+export function siteOf(fn: object): FunctionSite | null {
+  try {
+    const found = rewrittenFunction(fn);
+    if (found) {
+      const { module: { url }, node } = found;
+      return { url, offset: node.start, lookup: (name) => rewrittenVariable(fn, name) };
+    }
+    const { inspector, scripts } = open();
+    try {
+      const internals = inspector.internals(fn),
+        location = fieldsOf(internals.get("FunctionLocation")?.value);
+      const id = textField(location, "scriptId"), place = placeOf(location);
+      const script = id ? scripts.scriptOf(fn, id, place) : null;
+      if (!script || script.url === "" || isRuntimes(script)) return null;
+      const scopes = readScopes(inspector, textField(internals.get("Scopes") ?? {}, "objectId"));
+      return {
+        url: script.url,
+        offset: (script.lines[place.line] ?? 0) + place.column,
+        lookup: (name) => scopes.lookup(name),
+      };
+    } finally {
+      inspector.release();
+    }
+  } catch (error) {
+    if (error instanceof InspectorUnavailable) return null;
+    throw error;
+  }
+}
+
+function rewrittenVariable(fn: object, name: string): ScopeValue {
+  const known = captureFunction(fn);
+  if (known.kind !== "function") return { kind: "absent" };
+  const index = known.code.free.findIndex((variable) => variable.name === name);
+  const binding = index < 0 ? null : known.binding(index);
+  return binding?.kind === "value" ? binding : { kind: "absent" };
+}
+
 /** The module loaded from a URL. */
 function moduleAt(url: string): ParsedModule | null {
+  consulted.add(url);
   return rewrittenModule(url) ?? open().scripts.moduleAt(url);
 }
 

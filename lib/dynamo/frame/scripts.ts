@@ -107,6 +107,15 @@ export class Scripts {
     return found === null ? null : this.get(found)?.module ?? null;
   }
 
+  /** The text of the module loaded from a URL, as far as it is known without the debugger. */
+  textAt(url: string): string | null {
+    noteKeptTexts();
+    const noted = this.byUrl.get(url) ?? textAt(url);
+    if (noted) return noted.text;
+    const id = this.idOf(url);
+    return id === null ? null : this.loaded.get(id)?.text ?? null;
+  }
+
   private idOf(url: string): string | null {
     for (const [id, known] of this.urls) if (known === url && this.modules.has(id)) return id;
     return null;

@@ -29,6 +29,11 @@ export class Constants {
     this.#values.set(name, value);
   }
 
+  /** What the code refers to, by name. */
+  get values(): ReadonlyMap<string, unknown> {
+    return this.#values;
+  }
+
   /** Evaluates `body`, the text of an expression, with the objects in scope. */
   evaluate(body: string): unknown {
     const make = new Function(...this.#values.keys(), `"use strict";\nreturn (${body});`);
@@ -152,6 +157,9 @@ export class SourceReader {
 }
 
 const keysOfMap = Map.prototype.keys, valuesOfMap = Map.prototype.values, valuesOfSet = Set.prototype.values;
+
+/** Functions that generated code reads lists of entries with. */
+export const LIST_READERS: Readonly<Record<string, unknown>> = { mapKeys, mapValues, setMembers };
 
 function mapKeys(map: Map<unknown, unknown>): unknown[] {
   return [...keysOfMap.call(map)];

@@ -5,6 +5,7 @@
  * current instruction or after it, never in between.
  */
 import type { BegunStates } from "../../optim/begun_states.ts";
+import { refuseToKeep } from "../kept/noted_reads.ts";
 import { InternalError, invariant, Unsupported, type UserFrame } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
@@ -605,6 +606,7 @@ export class Machine implements Interpreter {
     if (exotic?.kind === "function" && exotic.closure?.home) return exotic.closure.home;
     const real = frame.callee?.real, receiver = frame.self.kind === "object" ? frame.self : null;
     const start = receiver?.real ?? receiver?.prototype?.real ?? null;
+    refuseToKeep("super, whose home is looked for");
     const home = real && start ? findHomeObject(real, start) : null;
     if (home) return this.wrapper.known(home, "home");
     return breakGraph("noSource", "super of a method");

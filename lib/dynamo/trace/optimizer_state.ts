@@ -5,6 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
+import { noteBeginning } from "../kept/noted_reads.ts";
 import { setGradEnabled } from "../../tensor/modes.ts";
 import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import { type BuiltinModel, type Interpreter, PUSHED } from "./interpreter.ts";
@@ -32,6 +33,7 @@ export const prepareState: BuiltinModel = (m, request) => {
     return PUSHED;
   }
   const { optimizer, param, group } = reals;
+  noteBeginning(reals);
   if (optimizer.state.has(param)) return UNDEFINED;
   setGradEnabled(false, () => optimizer.prepare(param, group));
   m.begunStates.add(optimizer.state, param);

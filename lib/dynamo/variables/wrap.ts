@@ -74,6 +74,11 @@ export class Wrapper {
     }
   }
 
+  /** Every object that the trace has met. */
+  get met(): Iterable<object> {
+    return this.#values.keys();
+  }
+
   /** An object that is known once and for all. */
   known(real: object, label: string): Value {
     return this.object(real, knownSource(label, real));

@@ -42,6 +42,11 @@ export class ModelTable {
     this.#constructors.set(fn, model);
   }
 
+  /** Functions with models, in an order that is the same in all processes. */
+  get modelled(): readonly object[] {
+    return [...this.#models.keys(), ...this.#constructors.keys()];
+  }
+
   modelOf(fn: object): BuiltinModel | undefined {
     return this.#models.get(fn);
   }

@@ -1,0 +1,45 @@
+/**
+ * States of optimizers that a trace began ahead of the step, begun again where its capture is taken. Input: an optimizer,
+ * a parameter and a group of options; output: the state, noted so that it is taken back where no step writes to it.
+ * Invariant: only dyn's own code runs, before it is known whether the rest of the world is the same.
+ */
+import { isOfIdentity } from "../../base/own_sources.ts";
+import { PerParameter } from "../../optim/per_parameter.ts";
+import { setGradEnabled } from "../../tensor/modes.ts";
+import { siteOf } from "../frame/capture.ts";
+import type { Unit } from "../unit.ts";
+import { Differs } from "./journal.ts";
+import type { NotedBeginning } from "./noted_reads.ts";
+import { isPlainTensor } from "./shapes.ts";
+
+/** Begins a state where there is none. Throws Differs where code or getters of the program would run. */
+export function beginAgain({ begunStates }: Unit, { optimizer, param, group }: NotedBeginning): void {
+  if (!(optimizer instanceof PerParameter) || !isPlainTensor(param)) throw new Differs("another optimizer");
+  const plain = Object.values(Object.getOwnPropertyDescriptors(group)).every((found) => "value" in found);
+  const own = Object.getPrototypeOf(group) === Object.prototype &&
+    ["prepare", "beginState", "begin"].every((name) => isOwnMethod(optimizer, name)) &&
+    Object.getOwnPropertyDescriptor(optimizer, "state")?.value instanceof Map;
+  if (!plain || !own) throw new Differs("another optimizer");
+  if (optimizer.state.has(param)) return;
+  setGradEnabled(false, () => optimizer.prepare(param, group));
+  begunStates.add(optimizer.state, param);
+}
+
+const ownMethods = new WeakMap<object, boolean>();
+
+/** Whether a method is one that dyn's modules define. */
+function isOwnMethod(object: object, name: string): boolean {
+  for (let at: object | null = object; at; at = Object.getPrototypeOf(at)) {
+    const found = Object.getOwnPropertyDescriptor(at, name);
+    if (!found) continue;
+    const method: unknown = found.value;
+    if (typeof method !== "function") return false;
+    let isOwn = ownMethods.get(method);
+    if (isOwn === undefined) {
+      const site = siteOf(method);
+      ownMethods.set(method, isOwn = site !== null && isOfIdentity(site.url));
+    }
+    return isOwn;
+  }
+  return false;
+}

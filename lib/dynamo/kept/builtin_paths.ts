@@ -1,0 +1,87 @@
+/**
+ * Builtins by their places. Input: objects; output: where each is among the builtins that dyn found when it loaded, and
+ * the builtin at a place. Invariant: as long as no builtin has been replaced, a place is the same builtin in all processes
+ * of one version of the runtime, or is refused.
+ */
+import type { Plain } from "../../base/recording.ts";
+import { originalBuiltins } from "../../base/own_builtins.ts";
+import { Parameter } from "../../nn/parameter.ts";
+import { Tensor } from "../../tensor/tensor.ts";
+import * as polyfills from "../polyfills.ts";
+import { DamagedForm, listIn, numberIn } from "../../sym/stored/forms.ts";
+import { loadedText } from "../frame/source_text.ts";
+import { describeKey } from "./plain_values.ts";
+
+let places: ReadonlyMap<object, string> | null = null;
+
+/** Objects that generated code and traces begin from without finding them anywhere: by name. */
+function roots(): [string, unknown][] {
+  return [
+    ["globalThis", globalThis],
+    ["Tensor.prototype", Tensor.prototype],
+    ["Parameter.prototype", Parameter.prototype],
+    ["async", Object.getPrototypeOf(async () => {})],
+    ["generator", Object.getPrototypeOf(function* () {})],
+    ...Object.entries(polyfills),
+  ];
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** What a property of a builtin holds: its value, its getter and its setter, in this order. */
+const partsOf = ({ value, get, set }: PropertyDescriptor): readonly unknown[] => [value, get, set];
+
+const keyForm = (key: PropertyKey): Plain => describeKey(typeof key === "number" ? `${key}` : key);
+
+function isNative(value: unknown): value is object {
+  return typeof value === "function" && /\{\s*\[native code\]\s*\}$/.test(loadedText(value));
+}
+
+function findPlaces(): ReadonlyMap<object, string> {
+  const found = new Map<object, string>();
+  const add = (place: Plain, value: unknown) => {
+    if (isObject(value) && !found.has(value)) found.set(value, JSON.stringify(place));
+  };
+  for (const [name, value] of roots()) add(name, value);
+  const originals = originalBuiltins();
+  originals.forEach(({ object }, i) => add([i], object));
+  originals.forEach(({ keys, descriptors }, i) =>
+    keys.forEach((key, k) =>
+      partsOf(descriptors[k] ?? {}).forEach((each, which) => {
+        if (isNative(each)) add([i, keyForm(key), which], each);
+      })
+    )
+  );
+  return found;
+}
+
+/** Where a builtin is; undefined for other objects. */
+export function placeOfBuiltin(object: object): string | undefined {
+  return (places ??= findPlaces()).get(object);
+}
+
+/** Whether what is at a place is a builtin of the runtime, which is what it was as long as no builtin was replaced. */
+export function isAsLoaded(place: string): boolean {
+  return place.startsWith("[");
+}
+
+/** The builtin at a place. Throws DamagedForm where there is none. */
+export function builtinAt(place: string): object {
+  const form: Plain = JSON.parse(place);
+  let found: unknown;
+  if (typeof form === "string") found = new Map(roots()).get(form);
+  else {
+    const [i, key, which] = listIn(form), original = originalBuiltins()[numberIn(i)];
+    found = original?.object;
+    if (key !== undefined && original) {
+      const wanted = JSON.stringify(key);
+      const k = original.keys.findIndex((each) => JSON.stringify(keyForm(each)) === wanted);
+      const each = partsOf(original.descriptors[k] ?? {})[numberIn(which)];
+      found = isNative(each) ? each : undefined;
+    }
+  }
+  if (isObject(found)) return found;
+  throw new DamagedForm(`Expected a builtin but found ${place}`);
+}

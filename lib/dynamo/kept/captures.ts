@@ -1,0 +1,311 @@
+/**
+ * Captures between processes: what the first call of a compiled function was traced to, so that a later process that finds
+ * the same world does not trace. Input: traced calls; later calls like them; output: entries, as if they had been traced.
+ *
+ * Invariant: a capture is taken only where its whole journal holds (journal.ts says why that suffices), under the key of
+ * the same dyn, settings, function and ambient state; whatever cannot be written down is not kept, and `DYN_LOGS=cache`
+ * says why. Captures of one graph are kept; a function whose graph breaks is traced in each process.
+ */
+import { bisection } from "../../base/bisect.ts";
+import { config } from "../../base/config.ts";
+import { messageOf } from "../../base/errors.ts";
+import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_entries.ts";
+import { type Artifact, counters, logs } from "../../base/logs.ts";
+import { hasOwnBuiltins } from "../../base/own_builtins.ts";
+import { ownIdentity } from "../../base/own_sources.ts";
+import { type Plain, recording } from "../../base/recording.ts";
+import { GraphModule } from "../../graph/graph_module.ts";
+import type { SourcePosition } from "../../graph/node.ts";
+import { readGraph, stacksOf, writeGraph } from "../../graph/stored/graph.ts";
+import { DamagedForm, listIn, NotStorable, recordIn, textIn } from "../../sym/stored/forms.ts";
+import { Symbols } from "../../sym/stored/symbols.ts";
+import { graphRunner } from "../../tensor/graph_runner.ts";
+import { ambient } from "../../tensor/modes.ts";
+import { ambientState } from "../ambient.ts";
+import type { Asked, ChangeHistory } from "../automatic_dynamic.ts";
+import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
+import * as runtime from "../codegen/runtime.ts";
+import { compileCaptured } from "../captured_graph.ts";
+import { siteOf } from "../frame/capture.ts";
+import type { Guard } from "../guards/guard.ts";
+import { LIST_READERS } from "../guards/reader.ts";
+import { markOfFunction } from "../marks.ts";
+import { currentStance } from "../stance.ts";
+import type { OutputGraph } from "../trace/output_graph.ts";
+import type { Unit } from "../unit.ts";
+import {
+  type ByNumber,
+  guard as guardForm,
+  line as lineForm,
+  Lines,
+  position,
+  source as sourceForm,
+} from "./fact_forms.ts";
+import { beginAgain } from "./begun_again.ts";
+import { Differs, readJournal, type TracedCall, writeJournal } from "./journal.ts";
+import type { NotedReads } from "./noted_reads.ts";
+import { isPlainTensor } from "./shapes.ts";
+import { isPrimitive, readPrimitive, writePrimitive } from "./plain_values.ts";
+
+/** Texts of stages that a capture out of the cache does not pass: who wants to read them has the call traced. */
+const STAGE_TEXTS: readonly Artifact[] = ["dynamo", "guards", "bytecode", "graph_code", "graph", "dynamic"];
+
+/** Captures of one key: the first call of a step, its second one, and what callers pass besides. */
+const MOST_CAPTURES = 8;
+
+/** A trace that ended with one graph, or none. */
+export interface TracedEntry {
+  readonly call: TracedCall;
+  readonly reads: NotedReads;
+  readonly met: Iterable<object>;
+  readonly asked: ChangeHistory["asked"];
+  readonly output: OutputGraph;
+  readonly guards: readonly Guard[];
+  readonly modified: Modified;
+  /** What the modified function calls; null where there is no graph. */
+  readonly graph: { readonly name: string; readonly run: unknown; readonly gm: GraphModule } | null;
+}
+
+/** A capture in this process. */
+export interface TakenCapture {
+  readonly guards: readonly Guard[];
+  readonly graph: GraphModule | null;
+  readonly text: string;
+  /** The modified function; `failed` is its way out where the graph throws. */
+  readonly run: (failed: ModifiedParts["failed"]) => Modified["run"];
+}
+
+/** Under what captures of a unit's calls are kept; null where none are. */
+export function captureKey(
+  { program, body, history }: Unit,
+  args: readonly unknown[],
+): string | null {
+  const { options, fn } = program;
+  const own = keepsEntries() ? ownIdentity() : null;
+  const isUsual = !body.resumed && options.guardFilter === null &&
+    Object.keys(options.shapesSpec).length === 0 &&
+    markOfFunction(fn)?.kind !== "ruled" && !history.hasFixed && history.mayAssume &&
+    currentStance() === "default" &&
+    !bisection.active && config.reproAfter === "" && config.forceBreak === -1;
+  if (own === null || !isUsual || !hasOwnBuiltins()) return null;
+  const site = siteOf(fn), settings = plainSettings(config);
+  if (!site || settings === null) return null;
+  const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
+  return JSON.stringify({
+    own,
+    function: [site.url, site.offset, body.name, program.name],
+    options: { dynamic, fullgraph, cacheSizeLimit },
+    settings,
+    state: { ...ambientState(), autocastCaches },
+    // What tells calls apart that are captured side by side; the journal has the rest
+    arguments: args.map((value) =>
+      isPrimitive(value) || !isPlainTensor(value) ? typeof value : `${value.dtype} ${value.shape}`
+    ),
+  });
+}
+
+/** Settings as data; null where one of them is none. */
+function plainSettings(settings: object): Plain {
+  const entries: [string, Plain][] = [];
+  for (const [name, value] of Object.entries(settings)) {
+    if (isPrimitive(value)) entries.push([name, writePrimitive(value)]);
+    else if (value instanceof Set && value.size === 0) continue;
+    else if (typeof value === "object" && !(value instanceof Set)) {
+      const inner = plainSettings(value);
+      if (inner === null) return null;
+      entries.push([name, inner]);
+    } else return null;
+  }
+  return Object.fromEntries(entries);
+}
+
+/** What is kept of a call like this one; null where it has to be traced. */
+export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCapture | null {
+  if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_TEXTS)) return null;
+  const text = keptEntry("captures", key);
+  let why = "none is kept for this function";
+  try {
+    for (const form of text === undefined ? [] : listIn(JSON.parse(text))) {
+      try {
+        const taken = restore(unit, recordIn(form), call);
+        counters.add("kept_captures", "hits");
+        logs.emit("cache", () => `captures: ${unit.title} taken`);
+        return taken;
+      } catch (error) {
+        unit.begunStates.takeBack();
+        if (!(error instanceof Differs || error instanceof NotStorable)) throw error;
+        why = error.message;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedForm || error instanceof SyntaxError)) throw error;
+    dropEntry("captures", key, messageOf(error));
+    return null;
+  }
+  counters.add("kept_captures", "misses");
+  logs.emit("cache", () => `captures: ${unit.title} traced: ${why}`);
+  return null;
+}
+
+/** Keeps what a call was traced to. */
+export function keepCapture(unit: Unit, key: string, traced: TracedEntry): void {
+  try {
+    const form = write(traced), text = keptEntry("captures", key);
+    const others = text === undefined ? [] : listIn(JSON.parse(text));
+    const print = JSON.stringify(form);
+    if (others.some((each) => JSON.stringify(each) === print)) return;
+    keepEntry("captures", key, JSON.stringify([form, ...others.slice(0, MOST_CAPTURES - 1)]));
+  } catch (error) {
+    if (!(error instanceof NotStorable || error instanceof DamagedForm || error instanceof SyntaxError)) {
+      throw error;
+    }
+    counters.add("kept_captures", "refused");
+    logs.emit("cache", () => `captures: ${unit.title} not kept: ${messageOf(error)}`);
+  }
+}
+
+const NO_SYMBOLS = () => new Symbols(false);
+
+const nothingToRead = (): never => {
+  throw new DamagedForm("Expected nothing to be read while a capture is written");
+};
+
+function write(traced: TracedEntry): Plain {
+  const { call, reads, met, output, guards, modified, graph, asked } = traced;
+  const form = (by: ByNumber): Record<string, Plain> => ({
+    asked: (asked ?? []).map((each) => writeAsked(each, output, by)),
+    guards: guards.map((each) => guardForm.write(each, by)),
+    text: modified.text,
+    parameters: modified.parameters,
+    constants: [...modified.constants].map(([name, value]) => [name, writeConstant(value, graph?.run, by)]),
+    graph: graph && writeCaptured(graph, output, by),
+  });
+  // What the form refers to has to be found again as well
+  const mentioned = new Set<object>(met), lines = new Lines();
+  form({ numberOf: (object) => mentioned.add(object).size, at: nothingToRead, lines });
+  const journal = writeJournal(call, reads, mentioned);
+  const by: ByNumber = { numberOf: (object) => journal.numberOf(object), at: nothingToRead, lines };
+  return { journal: journal.form, ...form(by), lines: lines.list.map((each) => lineForm.write(each, by)) };
+}
+
+function writeAsked(
+  { kind, place, value, changed }: Asked & { readonly changed: boolean },
+  output: OutputGraph,
+  by: ByNumber,
+): Plain {
+  if (changed) throw new NotStorable("a size or number that was seen to change");
+  const at = sourceForm.write(output.sourceNamed(place), by);
+  switch (kind) {
+    case "number":
+      return [kind, at, writePrimitive(value)];
+    case "object":
+      return [kind, at, by.numberOf(value)];
+    case "shape":
+      return [kind, at, [...value]];
+    default:
+      return kind satisfies never;
+  }
+}
+
+const HELPERS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+  ["runtime", runtime],
+  ["list", LIST_READERS],
+];
+
+function writeConstant(value: unknown, graph: unknown, by: ByNumber): Plain {
+  if (isPrimitive(value)) return ["is", writePrimitive(value)];
+  if (value === graph) return ["graph"];
+  for (const [kind, helpers] of HELPERS) {
+    for (const [name, helper] of Object.entries(helpers)) if (helper === value) return [kind, name];
+  }
+  return ["object", by.numberOf(value)];
+}
+
+function readConstant(form: Plain, graph: unknown, by: ByNumber): unknown {
+  const [kind, given = null] = listIn(form);
+  if (kind === "is") return readPrimitive(given);
+  if (kind === "graph") return graph;
+  if (kind === "object") return by.at(Number(given));
+  const [, helpers] = HELPERS.find(([name]) => name === kind) ?? [], name = textIn(given);
+  if (helpers && Object.hasOwn(helpers, name)) return helpers[name];
+  throw new DamagedForm(`Expected a constant but found ${JSON.stringify(form)}`);
+}
+
+function writeCaptured(
+  { name, gm }: NonNullable<TracedEntry["graph"]>,
+  output: OutputGraph,
+  by: ByNumber,
+): Plain {
+  const stacks = stacksOf(gm.graph);
+  return {
+    name,
+    nodes: writeGraph(gm.graph, NO_SYMBOLS(), stacks),
+    stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
+    inputs: output.inputs.map((input) => {
+      if (input.kind !== "tensor" || !input.value.real) throw new NotStorable("a graph of sizes or numbers");
+      return by.numberOf(input.value.real);
+    }),
+  };
+}
+
+/** The capture in this world. Throws Differs, NotStorable and DamagedForm. */
+function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: TracedCall): TakenCapture {
+  const objects = readJournal(form.journal ?? null, call, (beginning) => beginAgain(unit, beginning));
+  const lines = new Lines();
+  const by: ByNumber = {
+    numberOf: () => {
+      throw new DamagedForm("Expected nothing to be written while a capture is read");
+    },
+    at(number) {
+      const found = objects[number];
+      if (!found) throw new DamagedForm(`Expected one of ${objects.length} objects but found ${number}`);
+      return found;
+    },
+    lines,
+  };
+  for (const each of listIn(form.lines)) lines.list.push(lineForm.read(each, by));
+  for (const each of listIn(form.asked)) {
+    if (unit.history.hasChanged(readAsked(each, by))) throw new Differs("a size or number has changed");
+  }
+  const guards = listIn(form.guards).map((each) => guardForm.read(each, by));
+  const compiled = form.graph === null ? null : compileAgain(unit, recordIn(form.graph), by);
+  const text = textIn(form.text);
+  const constants = new Map(
+    listIn(form.constants).map((each) => {
+      const [name, value = null] = listIn(each);
+      return [textIn(name), readConstant(value, compiled?.run, by)];
+    }),
+  );
+  const parameters = listIn(form.parameters).map(textIn);
+  return {
+    guards,
+    graph: compiled?.gm ?? null,
+    text,
+    run: (failed) => functionOf({ text, constants, parameters }, compiled ? failed : null),
+  };
+}
+
+function readAsked(form: Plain, by: ByNumber): Asked {
+  const [kind, at = null, given = null] = listIn(form), place = sourceForm.read(at, by).name;
+  if (kind === "object") return { kind, place, value: by.at(Number(given)) };
+  if (kind === "shape") return { kind, place, value: listIn(given).map(Number) };
+  const value = readPrimitive(given);
+  if (kind === "number" && typeof value === "number") return { kind, place, value };
+  throw new DamagedForm(`Expected a size or number but found ${JSON.stringify(kind)}`);
+}
+
+function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: ByNumber) {
+  const stacks = listIn(form.stacks).map((stack): readonly SourcePosition[] =>
+    listIn(stack).map((each) => position.read(each, by))
+  );
+  const graph = readGraph(form.nodes ?? null, NO_SYMBOLS(), stacks);
+  const examples = listIn(form.inputs).map((each) => by.at(Number(each)));
+  return compileCaptured(unit, new GraphModule(graph, {}, graphRunner), {
+    examples,
+    sizes: {
+      sourceOf() {
+        throw new DamagedForm("Expected a graph without symbols");
+      },
+    },
+  });
+}

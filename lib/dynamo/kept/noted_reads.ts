@@ -1,0 +1,65 @@
+/**
+ * What a trace reads of functions: which of them it steps through, what of their variables it reads, and why it can not
+ * be kept. Input: notes of those who find such things out, wherever the trace asks them; output: the notes of one trace.
+ * Invariant: there is one way to a function's code and variables, and it passes here; outside of a trace nothing is
+ * noted.
+ */
+
+/** A free variable, by its name, as long as it can hold nothing else. */
+export type NotedVariables = Map<string, unknown>;
+
+/** A state of an optimizer that a trace has begun, before anything of the program has happened. */
+export interface NotedBeginning {
+  readonly optimizer: object;
+  readonly param: object;
+  readonly group: object;
+}
+
+/** The notes of one trace. */
+export class NotedReads {
+  readonly begun: NotedBeginning[] = [];
+  /** Functions whose code was asked for, with what was read of their variables. */
+  readonly functions: Map<object, NotedVariables> = new Map();
+  /** Why the trace cannot be kept; null: nothing speaks against it so far. */
+  refused: string | null = null;
+}
+
+let current: NotedReads | null = null;
+
+/** Runs a trace whose reads are noted. */
+export function notingReads<T>(reads: NotedReads, trace: () => T): T {
+  const former = current;
+  current = reads;
+  try {
+    return trace();
+  } finally {
+    current = former;
+  }
+}
+
+/** Whether there is a trace to note for. */
+export function isNoting(): boolean {
+  return current !== null;
+}
+
+/** Notes that a function's code was asked for. */
+export function noteFunction(fn: object): void {
+  if (current && !current.functions.has(fn)) current.functions.set(fn, new Map());
+}
+
+/** Notes what a variable of a function holds, for good. */
+export function noteVariable(fn: object, name: string, value: unknown): void {
+  if (!current) return;
+  noteFunction(fn);
+  current.functions.get(fn)?.set(name, value);
+}
+
+/** Notes that the trace needs the state of a parameter to be begun. */
+export function noteBeginning(beginning: NotedBeginning): void {
+  current?.begun.push(beginning);
+}
+
+/** Notes that the trace depends on something that no later process can look up. */
+export function refuseToKeep(because: string): void {
+  if (current) current.refused ??= because;
+}

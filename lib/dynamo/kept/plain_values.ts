@@ -1,0 +1,89 @@
+/**
+ * Primitive values and property keys as data. Input: values; output: data, and equal values again. Invariant: −0, NaN,
+ * undefined and bigints stay what they are; symbols that only their own process knows are refused.
+ */
+import type { Plain } from "../../base/recording.ts";
+import { DamagedForm, listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
+import type { Primitive } from "../variables/value.ts";
+
+const WELL_KNOWN: ReadonlyMap<string, symbol> = new Map(
+  Object.getOwnPropertyNames(Symbol).flatMap((name) => {
+    const value: unknown = Reflect.getOwnPropertyDescriptor(Symbol, name)?.value;
+    return typeof value === "symbol" ? [[name, value]] : [];
+  }),
+);
+
+const NUMBERS: ReadonlyMap<string, number> = new Map([
+  ["NaN", NaN],
+  ["Infinity", Infinity],
+  ["-Infinity", -Infinity],
+  ["-0", -0],
+]);
+
+/** Whether a value is no object. */
+export function isPrimitive(value: unknown): value is Primitive {
+  return (typeof value !== "object" || value === null) && typeof value !== "function";
+}
+
+/** A symbol by name; null for one that only its process knows. */
+function symbolForm(value: symbol): Plain | null {
+  const shared = Symbol.keyFor(value);
+  if (shared !== undefined) return ["for", shared];
+  for (const [name, known] of WELL_KNOWN) if (known === value) return ["symbol", name];
+  return null;
+}
+
+/** A primitive as data: texts, booleans, null and ordinary numbers are themselves. Throws NotStorable. */
+export function writePrimitive(value: Primitive): Plain {
+  switch (typeof value) {
+    case "number":
+      if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+      return ["number", Object.is(value, -0) ? "-0" : `${value}`];
+    case "bigint":
+      return ["bigint", `${value}`];
+    case "undefined":
+      return ["undefined"];
+    case "symbol": {
+      const form = symbolForm(value);
+      if (form === null) throw new NotStorable(`${String(value)}, a symbol of this process`);
+      return form;
+    }
+    default:
+      return value;
+  }
+}
+
+/** The primitive that was written. Throws DamagedForm. */
+export function readPrimitive(form: Plain): Primitive {
+  if (typeof form !== "object" || form === null) return form;
+  const [kind, given = ""] = listIn(form), text = textIn(given);
+  const found = kind === "number"
+    ? NUMBERS.get(text)
+    : kind === "symbol"
+    ? WELL_KNOWN.get(text)
+    : kind === "for"
+    ? Symbol.for(text)
+    : kind === "bigint" && /^-?\d+$/.test(text)
+    ? BigInt(text)
+    : undefined;
+  if (found === undefined && kind !== "undefined") {
+    throw new DamagedForm(`Expected a primitive but found ${JSON.stringify(form)}`);
+  }
+  return found;
+}
+
+/** A property key. Throws NotStorable. */
+export const writeKey = (key: string | symbol): Plain => writePrimitive(key);
+
+/** The property key that was written. Throws DamagedForm. */
+export function readKey(form: Plain): string | symbol {
+  const key = readPrimitive(form);
+  if (typeof key === "string" || typeof key === "symbol") return key;
+  throw new DamagedForm(`Expected a property key but found ${JSON.stringify(form)}`);
+}
+
+/** A key where only its place among the others counts: symbols of the process by their descriptions. */
+export function describeKey(key: string | symbol): Plain {
+  if (typeof key === "string") return key;
+  return symbolForm(key) ?? ["local", key.description ?? null];
+}

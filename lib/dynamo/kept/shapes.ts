@@ -1,0 +1,178 @@
+/**
+ * Objects as a trace can see them: all that any read of an object itself may find, so that nobody has to know which reads
+ * there are. Input: an object and the numbers of those that the trace has met; output: data. Invariant: two objects with
+ * equal descriptions, whose numbers stand for equal objects in turn, cannot be told apart by a trace; what could hold more
+ * than this describes (proxies, dates, typed arrays, tensors with a history, …) is refused, whatever it is: only what is
+ * listed here is described. No code of the program runs.
+ */
+import { types } from "node:util";
+import type { Plain } from "../../base/recording.ts";
+import { NotStorable } from "../../sym/stored/forms.ts";
+import { isTensor, Tensor } from "../../tensor/tensor.ts";
+import { Parameter } from "../../nn/parameter.ts";
+import { isCustomOp } from "../../autograd/custom_op.ts";
+import { markOf } from "../dimension_marks.ts";
+import { modelNumber } from "../knowledge.ts";
+import { markOfFunction } from "../marks.ts";
+import { isClass } from "../variables/wrap.ts";
+import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
+
+/** What descriptions say of other objects. */
+export interface Numbering {
+  /** The number of an object that the trace has met. */
+  numberOf(object: object): number | undefined;
+  /** The first tensor whose memory is this. */
+  memoryOf(storage: object, tensor: number): number;
+}
+
+/** What is part of every tensor, and described apart. */
+const TENSOR_FIELDS: ReadonlySet<string | symbol> = new Set([
+  "state",
+  "viewState",
+  "storage",
+  "layout",
+  "offset",
+]);
+
+/** Whether a value is a tensor: nothing of a proxy that it inherits from runs. */
+export function isPlainTensor(value: object): value is Tensor {
+  return !types.isProxy(value) && Object.hasOwn(value, "layout") && isTensor(value);
+}
+
+/** Describes an object that has a number. Throws NotStorable. */
+export function describe(object: object, number: number, numbering: Numbering): Plain {
+  if (types.isProxy(object)) throw new NotStorable("a proxy");
+  const prototype: object | null = Object.getPrototypeOf(object);
+  return [
+    kindOf(object, number, numbering),
+    prototype === null ? null : describeValue(prototype, numbering),
+    Object.isExtensible(object),
+    ...propertiesOf(object).map(([key, found]) => describeProperty(key, found, numbering)),
+  ];
+}
+
+/** Own properties but for those that are described apart. Throws NotStorable where one cannot be read yet. */
+export function propertiesOf(object: object): readonly (readonly [string | symbol, PropertyDescriptor])[] {
+  const isApart = isPlainTensor(object);
+  return Reflect.ownKeys(object).flatMap((key) => {
+    const found = isApart && TENSOR_FIELDS.has(key) ? undefined : propertyOf(object, key);
+    return found ? [[key, found] as const] : [];
+  });
+}
+
+/** An own property. Throws NotStorable where it cannot be read yet. */
+export function propertyOf(object: object, key: string | symbol): PropertyDescriptor | undefined {
+  try {
+    return Reflect.getOwnPropertyDescriptor(object, key);
+  } catch {
+    throw new NotStorable("a module that is still being loaded");
+  }
+}
+
+function describeProperty(key: string | symbol, found: PropertyDescriptor, numbering: Numbering): Plain {
+  const flags = (found.writable ? 1 : 0) + (found.enumerable ? 2 : 0) + (found.configurable ? 4 : 0);
+  const of = (value: unknown) => describeValue(value, numbering);
+  return "value" in found
+    ? [describeKey(key), flags, of(found.value)]
+    : [describeKey(key), flags, of(found.get), of(found.set)];
+}
+
+/** A value that an object refers to: a number for what the trace has met; of the others what can be seen from outside. */
+export function describeValue(value: unknown, numbering: Numbering): Plain {
+  if (isPrimitive(value)) {
+    return ["is", typeof value === "symbol" ? describeKey(value) : writePrimitive(value)];
+  }
+  const number = numbering.numberOf(value);
+  return number ?? unmet(value);
+}
+
+function unmet(value: object): string {
+  if (types.isProxy(value)) return "proxy";
+  if (typeof value === "function") return "function";
+  if (inherits(value, Parameter.prototype)) return "parameter";
+  if (inherits(value, Tensor.prototype)) return "tensor";
+  return Array.isArray(value) ? "array" : "object";
+}
+
+function inherits(value: object, from: object): boolean {
+  for (let at: object | null = value; at !== null && !types.isProxy(at);) {
+    at = Object.getPrototypeOf(at);
+    if (at === from) return true;
+  }
+  return false;
+}
+
+/** What an object is besides its properties. Throws NotStorable for all kinds that are not listed. */
+function kindOf(object: object, number: number, numbering: Numbering): Plain {
+  if (typeof object === "function") {
+    return [
+      "function",
+      isClass(object),
+      modelNumber(object),
+      markOfFunction(object)?.kind ?? null,
+      isCustomOp(object),
+    ];
+  }
+  if (isPlainTensor(object)) return tensorKind(object, number, numbering);
+  const of = (value: unknown) => describeValue(value, numbering);
+  if (types.isMap(object)) {
+    return ["map", ...[...Map.prototype.entries.call(object)].map(([key, value]) => [of(key), of(value)])];
+  }
+  if (types.isSet(object)) return ["set", ...[...Set.prototype.values.call(object)].map(of)];
+  if (types.isModuleNamespaceObject(object)) return "namespace";
+  if (Array.isArray(object)) return "array";
+  if (HIDING.some((hides) => hides(object))) {
+    throw new NotStorable("an object that holds more than its properties");
+  }
+  return "object";
+}
+
+/** Kinds of objects whose content is in no property. */
+const HIDING: readonly ((value: object) => boolean)[] = [
+  types.isAnyArrayBuffer,
+  types.isArgumentsObject,
+  types.isArrayBufferView,
+  types.isBoxedPrimitive,
+  types.isDate,
+  types.isGeneratorObject,
+  types.isMapIterator,
+  types.isNativeError,
+  types.isPromise,
+  types.isRegExp,
+  types.isSetIterator,
+  types.isWeakMap,
+  types.isWeakSet,
+  isWeakRef,
+];
+
+function isWeakRef(value: object): boolean {
+  try {
+    Reflect.apply(WeakRef.prototype.deref, value, []);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function tensorKind(tensor: Tensor, number: number, numbering: Numbering): Plain {
+  const { state, viewState, storage, layout: { shape, strides, dtype, device }, offset } = tensor;
+  if (viewState !== null) throw new NotStorable("a view of another tensor");
+  if (state !== null && state.gradFn !== null) throw new NotStorable("a tensor with a history");
+  const listeners = [...state?.accumulator?.hooks.values() ?? []],
+    retained = state?.accumulator?.retained.size ?? 0;
+  if (retained > 0 || listeners.some(({ size }) => size > 0)) throw new NotStorable("a tensor with hooks");
+  if (shape.some((_, dim) => markOf(tensor, dim) !== undefined)) {
+    throw new NotStorable("a tensor whose dimensions are marked");
+  }
+  return [
+    "tensor",
+    [...shape],
+    [...strides],
+    offset,
+    dtype,
+    device,
+    state?.requiresGrad ?? false,
+    numbering.memoryOf(storage, number),
+    describeValue(state?.grad ?? null, numbering),
+  ];
+}
