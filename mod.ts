@@ -63,6 +63,7 @@ export {
   atleast3d,
   broadcastShapes,
   equal,
+  isComplex,
   resultType,
 } from "./lib/tensor/free_forms.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";

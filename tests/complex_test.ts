@@ -296,6 +296,29 @@ Deno.test("what needs an order, or has no rule, refuses complex numbers", () => 
   assertThrows(() => refused(z));
 });
 
+Deno.test("optimizers see complex parameters as pairs, as PyTorch's do", () => {
+  // What torch.optim gives after three steps of lr 0.1
+  const WANTED = {
+    SGD: [0.421875, 0.84375, -0.2109375, 0.10546875],
+    Adam: [0.7015862726343534, 1.7006233918933353, -0.20487125192446926, -0.030208326273691244],
+    RMSprop: [2.0354534455785235e-12, 0.3096873832320489, 0.0763871750948959, -0.046399103202242276],
+  };
+  for (const name of ["SGD", "Adam", "RMSprop"] as const) {
+    const z = tensor([pair(1, 2), pair(-0.5, 0.25)], { dtype: "complex128", requiresGrad: true });
+    const optimizer = new dyn.optim[name]([z], { lr: 0.1 });
+    for (let k = 0; k < 3; k++) {
+      optimizer.zeroGrad();
+      z.mul(pair(0.5, -1)).abs().pow(2).sum().backward();
+      optimizer.step();
+    }
+    // Steps are counted in float32
+    assertNear(numbersOf(z), WANTED[name], { unit: 1e-8, floor: 1 });
+  }
+  const muon = new dyn.optim.Muon([zeros([2, 2], { dtype: "complex64", requiresGrad: true })]);
+  muon.paramGroups[0]?.params.forEach((param) => param.grad = zeros([2, 2], { dtype: "complex64" }));
+  assertThrows(() => muon.step(), dyn.DynError, "real parameters for Muon");
+});
+
 Deno.test("checkpoints hold complex tensors; safetensors says that it cannot", () => {
   const path = Deno.makeTempFileSync(), base = randn([4], { dtype: "complex128" });
   dyn.save({ base, part: base.at("1:3") }, path);

@@ -7,6 +7,7 @@ import {
   hyperparameters,
   type ParamsOrGroups,
   type ParamState,
+  realOnly,
   zeroStep,
 } from "./optimizer.ts";
 import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
@@ -37,6 +38,10 @@ const ADAFACTOR: AdafactorOptions = {
 export class Adafactor extends PerParameter<AdafactorOptions> {
   constructor(params: ParamsOrGroups<AdafactorOptions>, ...given: Hyperparameters<AdafactorOptions>) {
     super(params, hyperparameters("Adafactor", ADAFACTOR, given));
+  }
+
+  protected override asReal(tensor: Tensor): Tensor {
+    return realOnly("Adafactor", tensor);
   }
 
   protected override begin(param: Tensor): ParamState {

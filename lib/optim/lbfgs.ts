@@ -15,6 +15,7 @@ import {
   Optimizer,
   type OptimizerState,
   type ParamsOrGroups,
+  realOnly,
 } from "./optimizer.ts";
 import { stateWith } from "./per_parameter.ts";
 
@@ -78,6 +79,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     super(params, hyperparameters("LBFGS", LBFGS_DEFAULTS, given));
     const { lineSearchFn } = this.defaults, found = this.paramGroups.length;
     if (found !== 1) throw new DynError(`Expected one group of parameters for LBFGS but found ${found}`);
+    for (const { params } of this.paramGroups) params.forEach((param) => realOnly("LBFGS", param));
     if (lineSearchFn !== null && lineSearchFn !== "strong_wolfe") {
       throw new DynError(
         `Expected lineSearchFn of LBFGS to be "strong_wolfe" or null but found ${lineSearchFn}`,

@@ -2,7 +2,13 @@
 import { DynError } from "../base/errors.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Hyperparameters, hyperparameters, type ParamsOrGroups, type ParamState } from "./optimizer.ts";
+import {
+  type Hyperparameters,
+  hyperparameters,
+  type ParamsOrGroups,
+  type ParamState,
+  realOnly,
+} from "./optimizer.ts";
 import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
 
 /** How the rate of a matrix depends on its size. */
@@ -57,6 +63,10 @@ export class Muon extends PerParameter<MuonOptions> {
       throw new DynError(`Expected matrices as parameters of Muon but found the shape [${other.shape}]`);
     }
     super.addParamGroup({ ...group, params });
+  }
+
+  protected override asReal(tensor: Tensor): Tensor {
+    return realOnly("Muon", tensor);
   }
 
   protected override begin(param: Tensor): ParamState {

@@ -175,6 +175,12 @@ export abstract class Optimizer<H extends object> {
   }
 }
 
+/** A tensor of real numbers. Throws DynError for a complex one, which the optimizer cannot take as pairs. */
+export function realOnly(optimizer: string, tensor: Tensor): Tensor {
+  if (!tensor.isComplex()) return tensor;
+  throw new DynError(`Expected real parameters for ${optimizer} but found ${tensor.dtype}`);
+}
+
 /** A step counter as PyTorch keeps it: a 0-d float tensor, so that counting does not change a traced constant. */
 export function zeroStep(like: Tensor): Tensor {
   return zeros([], { dtype: "float32", device: like.device });

@@ -3,6 +3,7 @@
  * parameters. Invariant: a step is one tensor program for every step, so that one captured graph serves them all.
  */
 import { DynError } from "../base/errors.ts";
+import { viewAsReal } from "../tensor/generated_functions.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { Optimizer, type ParamState } from "./optimizer.ts";
@@ -30,11 +31,17 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
       }
       for (const group of this.paramGroups) {
         for (const param of group.params) {
-          if (param.grad) this.update(param, param.grad, { group, state: this.state.get(param) ?? {} });
+          const { grad } = param, state = this.state.get(param) ?? {};
+          if (grad) this.update(this.asReal(param), this.asReal(grad), { group, state });
         }
       }
     });
     return loss;
+  }
+
+  /** A parameter or gradient as updates see it: a complex one is optimized as its pairs of real numbers. */
+  protected asReal(tensor: Tensor): Tensor {
+    return tensor.isComplex() ? viewAsReal(tensor) : tensor;
   }
 
   /**
@@ -49,7 +56,7 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
   /** The same, as it is traced where it cannot be done ahead. */
   beginState(param: Tensor, group: H): void {
     if (this.state.has(param)) return;
-    const begun = this.begin(param, group);
+    const begun = this.begin(this.asReal(param), group);
     if (begun) this.state.set(param, begun);
   }
 }

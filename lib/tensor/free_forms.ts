@@ -61,6 +61,11 @@ export const atleast2d: AtLeast = forms((x) => ops.atleast2d(x));
 /** With at least 3 dimensions, as `torch.atleast_3d`. */
 export const atleast3d: AtLeast = forms((x) => ops.atleast3d(x));
 
+/** Whether the elements of a tensor are complex numbers, as `torch.is_complex`. */
+export function isComplex(tensor: Tensor): boolean {
+  return tensor.isComplex();
+}
+
 /** The type in which an op of these two would compute, as `torch.result_type`. */
 export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
   const real = [a, b].flatMap((each) => isComplexNumber(each) ? [] : [each]);

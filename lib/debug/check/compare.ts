@@ -12,9 +12,9 @@
  *   differs from `exact`.
  * - Where a graph cannot run in double precision: 1e-3·|want| + 1e-4·max|want|.
  */
-import { type DType, type FloatType, type HostArray, isFloat } from "../../base/dtype.ts";
+import { type DType, type FloatType, type HostArray, isFloat, partType } from "../../base/dtype.ts";
 
-/** Elements of one tensor. */
+/** Elements of one tensor; of complex ones both parts, side by side. */
 export interface Elements {
   readonly dtype: DType;
   readonly values: HostArray;
@@ -47,7 +47,13 @@ const NEAR: Readonly<Record<FloatType, { readonly near: number; readonly scale: 
   bfloat16: { near: 1.6e-2, scale: 8e-3 },
 };
 
-const nearOf = (dtype: DType) => NEAR[isFloat(dtype) ? dtype : "float32"];
+/** The floating type of elements, or of their parts; null: they are integers or booleans. */
+const floatOf = (dtype: DType): FloatType | null => {
+  const part = partType(dtype);
+  return isFloat(part) ? part : null;
+};
+
+const nearOf = (dtype: DType) => NEAR[floatOf(dtype) ?? "float32"];
 
 /** What is allowed where nothing can be computed in double precision. */
 const FAR = { near: 1e-3, scale: 1e-4 } as const;
@@ -76,7 +82,7 @@ export function differenceOf(
     return compareElements(got, want, (at, largest) => around(want, at, FAR.near, FAR.scale * largest));
   }
   const { exact, nudged } = arbiter;
-  if (!isFloat(want.dtype)) {
+  if (floatOf(want.dtype) === null) {
     return compareElements(got, want, (at) => {
       const isDecided = exact[at] === want.values[at] && exact[at] === nudged[at];
       return { of: Number(want.values[at]), allowed: isDecided ? 0 : Infinity };
@@ -100,7 +106,7 @@ export function differenceOf(
 /** A relative and an absolute distance from a wanted element; none for integers and booleans. */
 function around({ dtype, values }: Elements, at: number, near: number, far: number): Bound {
   const of = Number(values[at]);
-  return { of, allowed: isFloat(dtype) ? near * Math.abs(of) + far : 0 };
+  return { of, allowed: floatOf(dtype) !== null ? near * Math.abs(of) + far : 0 };
 }
 
 /** Compares elements one by one; `boundOf` gets the place and the largest finite size of what is wanted. */

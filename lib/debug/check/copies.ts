@@ -3,7 +3,14 @@
  * same with memory of their own. Invariant: copies share memory where the originals do, at the same offsets; they
  * require gradients where the originals do, and are leaves where the originals are.
  */
-import { type DType, type FloatType, isFloat } from "../../base/dtype.ts";
+import {
+  type DType,
+  type FloatType,
+  isComplex,
+  isDifferentiable,
+  isFloat,
+  partType,
+} from "../../base/dtype.ts";
 import { type ApplyOptions, gradientEdge, Node, setHistory } from "../../autograd/node.ts";
 import { ops } from "../../tensor/eager.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
@@ -48,7 +55,8 @@ export function copyArguments(args: readonly unknown[], precision: Precision = "
 
 /** The type of elements in a precision. */
 export function dtypeIn(dtype: DType, precision: Precision): DType {
-  return precision !== "same" && isFloat(dtype) ? "float64" : dtype;
+  if (precision === "same") return dtype;
+  return isComplex(dtype) ? "complex128" : isFloat(dtype) ? "float64" : dtype;
 }
 
 function layoutIn(layout: Layout, precision: Precision): Layout {
@@ -71,7 +79,7 @@ function copyStorages(tensors: readonly Tensor[], precision: Precision): Map<Sto
       noGrad(() => {
         const near = precision === "same" ? flat : flat.cpu();
         const copy = wanted === dtype ? ops.clone(near) : ops.to(near, wanted);
-        return precision === "perturbed" && isFloat(dtype) ? perturbed(copy, dtype) : copy;
+        return precision === "perturbed" && isDifferentiable(dtype) ? perturbed(copy, dtype) : copy;
       }).storage,
     );
   }
@@ -88,7 +96,7 @@ const UNIT: Readonly<Record<FloatType, number>> = {
 
 /** Each element times 1 + e, with e of the size of a rounding error and of either sign. */
 function perturbed(flat: Tensor, dtype: DType): Tensor {
-  const unit = isFloat(dtype) ? UNIT[dtype] : 0;
+  const part = partType(dtype), unit = isFloat(part) ? UNIT[part] : 0;
   let state = 12345;
   const factors = Float64Array.from({ length: flat.numel() }, () => {
     state = (Math.imul(state, 1103515245) + 12345) >>> 0;

@@ -3,7 +3,14 @@
  * ops on float64 copies; output: its result, with every float32 along the way a float64 on the CPU. Invariant: random ops draw
  * what they draw in the program's own precision.
  */
-import { getDefaultDtype, isDType, isFloat, setDefaultDtype } from "../../base/dtype.ts";
+import {
+  type DType,
+  getDefaultDtype,
+  isComplex,
+  isDType,
+  isFloat,
+  setDefaultDtype,
+} from "../../base/dtype.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../../tensor/plan.ts";
 import { callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { ambient, type DispatchMode, type ResolvedCall } from "../../tensor/modes.ts";
@@ -20,6 +27,9 @@ export function inDouble<R>(body: () => R): R {
   }
 }
 
+/** A type in double precision. */
+const widened = (dtype: DType): DType => isComplex(dtype) ? "complex128" : isFloat(dtype) ? "float64" : dtype;
+
 /** Sees every call of an op. */
 class DoubleMode implements DispatchMode<Tensor> {
   constructor(readonly standard: ReturnType<typeof getDefaultDtype>) {}
@@ -30,7 +40,7 @@ class DoubleMode implements DispatchMode<Tensor> {
     const given: Record<string, TensorArgs[string]> = { ...args };
     for (const [name, { kind }] of Object.entries(definition.params)) {
       const value = given[name];
-      if (kind === "dtype" && isDType(value) && isFloat(value)) given[name] = "float64";
+      if (kind === "dtype" && isDType(value)) given[name] = widened(value);
       if (kind === "device") given[name] = "cpu";
     }
     if (inplace) return callResolvedInplace(definition, given);
@@ -53,8 +63,8 @@ class DoubleMode implements DispatchMode<Tensor> {
     try {
       if (inplace) return callResolvedInplace(definition, args);
       const drawn = callResolved(definition, single);
-      const widened = (tensor: Tensor) => isFloat(tensor.dtype) ? ops.to(tensor, "float64") : tensor;
-      return isTensor(drawn) ? widened(drawn) : drawn.map(widened);
+      const wide = (tensor: Tensor) => ops.to(tensor, widened(tensor.dtype));
+      return isTensor(drawn) ? wide(drawn) : drawn.map(wide);
     } finally {
       setDefaultDtype("float64");
     }

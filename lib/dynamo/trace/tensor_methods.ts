@@ -4,7 +4,7 @@
  * gives an item or breaks the graph.
  */
 import { config } from "../../base/config.ts";
-import { isDType, isFloat } from "../../base/dtype.ts";
+import { isComplex, isDType, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { findTarget } from "../../ops/table.ts";
@@ -43,6 +43,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   isContiguous: (_m, self) => constant(isContiguous(self.meta)),
   contiguous: (m, self) => isContiguous(self.meta) ? self : op(m, "contiguous", [self]),
   isFloatingPoint: (_m, self) => constant(isFloat(self.meta.dtype)),
+  isComplex: (_m, self) => constant(isComplex(self.meta.dtype)),
   item: (m, self) => {
     if (hintOf(elementCount(self.meta)) !== 1) return breakGraph("throws", "item() of several elements");
     return itemOf(m.output, self);
