@@ -3,7 +3,7 @@
  * them; output: pairs. Invariant: computed on the host in float64 and rounded once; it scales nothing, so that its
  * gradient is the transform in the other direction.
  */
-import { DynError } from "../../base/errors.ts";
+import { DynError, InternalError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { defineOp } from "../definition.ts";
 import { optional, required } from "../params.ts";
@@ -29,7 +29,8 @@ const fourierPairs = defineOp({
     kind: "host",
     compute({ self, inverse }) {
       const n = knownSize(self.shape.at(-2) ?? 1), plan = planOf(n);
-      const pairs = Float64Array.from(self.data, Number);
+      if (self.data instanceof BigInt64Array) throw new InternalError("Expected pairs of floats");
+      const pairs = new Float64Array(self.data);
       for (let from = 0; from < pairs.length / 2; from += n) plan.run(pairs, from, inverse);
       const data = self.dtype === "float64" ? pairs : new Float32Array(pairs);
       return [{ shape: self.shape, dtype: self.dtype, data }];
