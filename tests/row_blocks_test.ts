@@ -181,6 +181,35 @@ Deno.test("row blocks: as many heads as a call brings", () => {
   assertEquals(first?.blocks?.axes.map(({ size }) => size), [heads, 4]);
 });
 
+Deno.test("row blocks: rows of lengths that a call brings", () => {
+  const length: Dim = symbol("n", { kind: "size", decider: { hintOf: () => 140, assume: () => {} } }, [
+    2,
+    Infinity,
+  ]);
+  const shape = [2, length, 8];
+  for (const causal of [false, true]) {
+    const graph = compiled(
+      traced(
+        [shape, shape, shape],
+        (o, [q, k, v]) =>
+          q && k && v ? [o.scaledDotProductAttention(q, k, v, null, 0, causal, { scale: 0.3 })] : [],
+      ),
+    );
+    const program = generate(graph.program, nativeTarget), [first] = program.kernels;
+    assertEquals([program.kernels.length, locals(program)], [3, 1]);
+    assert(first?.kind === "extern");
+    assertEquals(first.outputs[0]?.shape.at(-1) === length, !causal);
+    for (const n of [3, 64, 150]) {
+      const inputs = [2, 1, 3].map((most) => sample([2, n, 8], "float32", [-2, most]));
+      const sizes = new Map(length instanceof Object ? [[length, n]] : []);
+      const [wanted, found] = [graph.program, program].map((each) =>
+        runCompiled({ ...graph, program: each }, inputs, { sizes })
+      );
+      assertEquals(found?.map(({ data }) => data), wanted?.map(({ data }) => data));
+    }
+  }
+});
+
 Deno.test("row blocks: a kernel in between that overwrites what the product read ends them", () => {
   const each = CASES["softmax between two products"];
   assert(each);
@@ -227,7 +256,7 @@ Deno.test({
         const weights = q.mul(0.2).matmul(k.transpose(-2, -1)).softmax(-1);
         return [
           scaledDotProductAttention(q, k, v, null, 0, true),
-          scaledDotProductAttention(q, k, v, mask),
+          scaledDotProductAttention(k, v, q, mask),
           weights.matmul(v.sin()).transpose(1, 2).reshape(2, 75, 32),
         ];
       };
@@ -251,6 +280,14 @@ Deno.test({
             `${gradients ? "gradient" : "result"} ${i}`,
           );
         });
+      }
+      const attend = (q: Tensor, k: Tensor, v: Tensor) => scaledDotProductAttention(q, k, v, null, 0, true);
+      const anyLength = compile(attend, { dynamic: true });
+      for (const length of [200, 75]) {
+        const [q, k, v] = [0, 1, 2].map(() => randn([4, length, 8]));
+        assert(q && k && v);
+        const difference = anyLength(q, k, v).sub(attend(q, k, v)).abs().max().item();
+        assert(Number(difference) < 1e-5, `${length} rows`);
       }
     }),
 });

@@ -10,12 +10,13 @@ import { add, boundsOf, type Dim, min, mul, sub, substitute, type Sym } from "..
 import type { BufferId, BufferView, ExternKernel, Kernel, Loop, Statement, ValueId } from "../loops/ir.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 import { axisOf } from "./cut_loop.ts";
+import { isSame } from "./row_form.ts";
 
 /** A block of rows, and how many columns its scores have. */
 export interface CausalBlock {
   /** The row behind its last. */
   readonly end: Dim;
-  readonly columns: number;
+  readonly columns: Dim;
   readonly isLocal: (buffer: BufferId) => boolean;
 }
 
@@ -107,7 +108,7 @@ class HiddenColumns {
 
   #columns(loop: Loop, row: Sym): boolean {
     const { block: { columns, end, isLocal } } = this, { symbol, size } = loop.axis;
-    if (size !== columns || loop.carried.length > 0) return false;
+    if (!isSame(size, columns) || loop.carried.length > 0) return false;
     const place = add(mul(row, columns), symbol), hidden = add(end, this.#position);
     const at = (index: Dim) => substitute(index, (s) => s === symbol ? hidden : s);
     for (const s of loop.body) {

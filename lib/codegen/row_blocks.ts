@@ -27,8 +27,8 @@ import type { Target } from "./target.ts";
 const MOST_DEPTH = 256;
 /** Smaller results stay in the caches anyway. */
 const LEAST_ELEMENTS = 1 << 14;
-/** Rows that are worth a product, and as many as make blocks for many threads. */
-const LEAST_ROWS = 8, FEW_ROWS = 32;
+/** Rows that are worth a product, that make blocks for many threads, and that are enough where sizes are the call's. */
+const LEAST_ROWS = 8, FEW_ROWS = 32, MANY_ROWS = 64;
 /** Blocks that keep threads busy. */
 const BUSY = 32;
 /** How many kernels behind a product are looked at for those that finish it. */
@@ -142,7 +142,7 @@ function blocksFrom(program: Program, at: number, blockBytes: number): Program |
     ...program,
     buffers: program.buffers.map((buffer, id): BufferDecl =>
       isLocal(id)
-        ? { ...buffer, length: rows * (chain.widths.get(id) ?? 0), role: { kind: "local" } }
+        ? { ...buffer, length: mul(rows, chain.widths.get(id) ?? 0), role: { kind: "local" } }
         : buffer
     ),
     kernels: [...kernels.slice(0, at), ...replaced, ...kernels.slice(end)],
@@ -175,10 +175,11 @@ function rowsOfBlock(
   isLocal: (buffer: BufferId) => boolean,
   blockBytes: number,
 ): number {
-  let bytes = 0;
+  let bytes: Dim = 0;
   for (const [id, width] of widths) {
-    if (isLocal(id)) bytes += width * itemSize(program.buffers[id]?.dtype ?? "float64");
+    if (isLocal(id)) bytes = add(bytes, mul(width, itemSize(program.buffers[id]?.dtype ?? "float64")));
   }
+  if (typeof bytes !== "number") return MANY_ROWS;
   let rows = 2 ** Math.floor(Math.log2(blockBytes / bytes));
   const all = hintOf(space.rows), batch = hintOf(space.batch);
   while (rows > FEW_ROWS && batch * Math.ceil(all / rows) < BUSY) rows /= 2;
@@ -191,12 +192,12 @@ function inBlocks(
   { rows, columns, isLocal, work }: {
     readonly rows: number;
     /** Of the first product. */
-    readonly columns: number;
+    readonly columns: Dim;
     readonly isLocal: (buffer: BufferId) => boolean;
     readonly work: Dim;
   },
 ): Kernel[] | undefined {
-  const matrix = axisOf("b", space.batch), part = axisOf("p", floorDiv(sub(space.rows, 1 - rows), rows));
+  const matrix = axisOf("b", space.batch), part = axisOf("p", floorDiv(add(space.rows, rows - 1), rows));
   const axes = [matrix, part].filter(({ size }) => size !== 1);
   if (axes.length === 0) return undefined;
   const first = part.size === 1 ? 0 : mul(part.symbol, rows), left = sub(space.rows, first);

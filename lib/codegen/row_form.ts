@@ -4,7 +4,18 @@
  * Rows are counted through the whole batch.
  */
 import { provablyEqual } from "../sym/decide.ts";
-import { add, boundsOf, type Dim, floorDiv, freeSymbols, mod, mul, product, sub } from "../sym/expr.ts";
+import {
+  add,
+  boundsOf,
+  type Dim,
+  floorDiv,
+  freeSymbols,
+  mod,
+  mul,
+  product,
+  provablyLess,
+  sub,
+} from "../sym/expr.ts";
 import type {
   Axis,
   BufferId,
@@ -35,7 +46,7 @@ export interface RowBlock extends RowSpace {
 }
 
 /** Elements of a row, by buffer. */
-export type Widths = ReadonlyMap<BufferId, number>;
+export type Widths = ReadonlyMap<BufferId, Dim>;
 
 /** A kernel that works row by row. */
 export interface ByRows {
@@ -58,12 +69,12 @@ export function rowKernel(kernel: LoopKernel, space: RowSpace, known: Widths): B
     const own = coefficientOf(index, last.symbol);
     if (!widths.has(buffer)) {
       if (!written) return true;
-      if (typeof own !== "number" || own < 1) return false;
+      if (own === undefined || boundsOf(own)[0] < 1) return false;
       widths.set(buffer, own);
     }
     const width = widths.get(buffer) ?? 0, rest = columnOf(index, axes, width);
-    const [low, high] = boundsOf(rest);
-    return low >= 0 && high < width && !axes.some(({ symbol }) => freeSymbols(rest).has(symbol));
+    return boundsOf(rest)[0] >= 0 && provablyLess(rest, width) &&
+      !axes.some(({ symbol }) => freeSymbols(rest).has(symbol));
   });
   if (!walksRows) return undefined;
   const forBlock: ByRows["forBlock"] = (block, isLocal) => {
@@ -103,7 +114,7 @@ export function productByRows(kernel: ExternKernel, space: RowSpace, known: Widt
   if (known.has(b.buffer) || known.has(out.buffer) || (width !== undefined && !isDense(a, width))) {
     return undefined;
   }
-  const widths = typeof columns === "number" && isDense(out, columns)
+  const widths = columns !== undefined && isDense(out, columns)
     ? new Map([...known, [out.buffer, columns]])
     : known;
   return {
@@ -130,9 +141,10 @@ const startOf = ({ offset, strides }: BufferView, { matrix }: RowBlock): Dim =>
   strides.length > 2 ? add(offset, mul(matrix, strides[0] ?? 0)) : offset;
 
 /** Whether all rows of all matrices lie one after the other from the start, each of so many elements. */
-function isDense({ offset, shape, strides }: BufferView, width: number): boolean {
+function isDense({ offset, shape, strides }: BufferView, width: Dim): boolean {
   const [last, row, matrix] = strides.toReversed(), [columns, rows = 1, batch = 1] = shape.toReversed();
-  return offset === 0 && last === 1 && columns === width && row === width &&
+  return offset === 0 && last === 1 && columns !== undefined && row !== undefined && isSame(columns, width) &&
+    isSame(row, width) &&
     (batch === 1 || matrix === undefined || isSame(matrix, mul(rows, width)));
 }
 
@@ -161,7 +173,7 @@ function outerLoops(
 }
 
 /** What an index is beyond the start of its row. */
-function columnOf(index: Dim, axes: readonly Axis[], width: number): Dim {
+function columnOf(index: Dim, axes: readonly Axis[], width: Dim): Dim {
   return axes.reduce<Dim>((rest, axis, at) => {
     const step = mul(product(axes.slice(at + 1).map(({ size }) => size)), width);
     return sub(rest, mul(axis.symbol, step));

@@ -30,7 +30,7 @@ export type BufferRole =
   | { readonly kind: "output"; readonly partly?: boolean }
   /** Lives in the program's arena at this byte offset (a multiple of 64). */
   | { readonly kind: "temporary"; readonly offset: Dim }
-  /** Of one kernel or of those that run by blocks, each of whose threads has its own: small, and of known length. */
+  /** Of one kernel or of those that run by blocks, each of whose threads has its own. */
   | { readonly kind: "local" };
 
 /** A loop counter with its trip count. */

@@ -55,7 +55,6 @@ function checkLocals({ buffers, kernels }: Program, fail: (message: string) => n
     for (const id of group.flatMap((kernel) => [...usesOf(kernel).all])) {
       const buffer = buffers[id];
       if (buffer?.role.kind !== "local") continue;
-      if (typeof buffer.length !== "number") fail(`Expected a known length of the local ${buffer.name}`);
       if ((owners.get(id) ?? owner) !== owner) {
         fail(`Expected the local ${buffer.name} in one place but found it in ${group[0]?.name}, too`);
       }

@@ -19,7 +19,7 @@ import type { Routine } from "../runtime_library.ts";
 import type { KernelNames, Range } from "./names.ts";
 import { NestPrinter } from "./nest.ts";
 import type { Need } from "./scalar.ts";
-import { memoryType } from "./types.ts";
+import { memoryType, printIndex } from "./types.ts";
 
 /** What all kernels of a program share. */
 export interface KernelContext {
@@ -107,15 +107,44 @@ export function bodyText(
   const out = new TextWriter();
   out.indent(() => print(out, names));
   const typeOf = (id: BufferId) => memoryType(context.buffers[id]?.dtype ?? "float32");
+  const localText = (name: string, { slot, type, length }: Local): string => {
+    if (typeof length === "number") return `${type} ${name}[${length}] ${ALIGNED};`;
+    context.declare(LOCAL_MEMORY);
+    const count = printIndex(length, (symbol) => `s[${context.sizeIndex(symbol)}]`);
+    return `${type}* const ${name} = (${type}*) local_memory<${slot}>((${count}) * sizeof(${type}));`;
+  };
   const declarations = [
     ...buffers.map((id, i) => `  ${typeOf(id)}* const p${i} = (${typeOf(id)}*) a[${i}];`),
     ...routines.map((_, i) => `  void* const r${i} = a[${buffers.length + i}];`),
-    ...locals.map((id, i) => `  ${typeOf(id)} l${i}[${context.buffers[id]?.length}] ${ALIGNED};`),
+    ...locals.map((id, i) =>
+      `  ${localText(`l${i}`, { slot: i, type: typeOf(id), length: context.buffers[id]?.length ?? 0 })}`
+    ),
   ];
   for (const at of [...sizes].sort((x, y) => x - y)) declarations.push(`  const long s${at} = s[${at}];`);
   if (usesNothing) declarations.push(`  long ${NOTHING} = 0; __asm__("" : "+r"(${NOTHING}));`);
   return { body: [...declarations, out.toString()].join("\n"), buffers, routines };
 }
+
+interface Local {
+  /** Which of the local buffers of its function it is. */
+  readonly slot: number;
+  readonly type: string;
+  readonly length: Dim;
+}
+
+/** Local buffers of lengths that the call brings: kept between calls, since kernels do not call each other. */
+const LOCAL_MEMORY = String.raw`extern "C" void* aligned_alloc(unsigned long, unsigned long);
+extern "C" void free(void*);
+template <int SLOT> OUTL void* local_memory(unsigned long bytes) {
+  static __thread void* at;
+  static __thread unsigned long kept;
+  if (kept < bytes) {
+    free(at);
+    kept = (bytes + 65535) & ~65535UL;
+    at = aligned_alloc(4096, kept);
+  }
+  return at;
+}`;
 
 const ALIGNED = "__attribute__((aligned(64)))";
 
