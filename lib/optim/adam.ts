@@ -8,7 +8,7 @@ import {
   type ParamState,
   zeroStep,
 } from "./optimizer.ts";
-import { descent, PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
+import { decayed, PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
 
 export interface AdamOptions {
   lr: number;
@@ -36,6 +36,16 @@ export function biasCorrection(beta: number, step: Tensor): Tensor {
   return step.mul(Math.log(beta)).expm1().neg();
 }
 
+/** Running means of a gradient and of its square. */
+export function followMoments(
+  { mean, square }: { readonly mean: Tensor; readonly square: Tensor },
+  grad: Tensor,
+  [beta1, beta2]: readonly [number, number],
+): void {
+  mean.lerp_(grad, 1 - beta1);
+  square.mul_(beta2).addcmul_(grad, grad, { value: 1 - beta2 });
+}
+
 abstract class AdamFamily extends PerParameter<AdamOptions> {
   /** Whether decay shrinks the parameter itself instead of joining the gradient. */
   abstract readonly decoupled: boolean;
@@ -45,14 +55,12 @@ abstract class AdamFamily extends PerParameter<AdamOptions> {
     gradient: Tensor,
     { group, state }: UpdateContext<AdamOptions>,
   ): void {
-    const { lr, eps, weightDecay, maximize } = group;
+    const { lr, eps, weightDecay, maximize } = group, decoupledWeightDecay = this.decoupled;
     const [beta1, beta2] = group.betas;
     const { step, exp_avg: mean, exp_avg_sq: square, max_exp_avg_sq: largest } = stateWith(state, STATE);
     step.add_(1);
-    if (this.decoupled && weightDecay !== 0) param.mul_(1 - lr * weightDecay);
-    const grad = descent(param, gradient, { maximize, weightDecay: this.decoupled ? 0 : weightDecay });
-    mean.lerp_(grad, 1 - beta1);
-    square.mul_(beta2).addcmul_(grad, grad, { value: 1 - beta2 });
+    const grad = decayed(param, gradient, { lr, weightDecay, decoupledWeightDecay, maximize });
+    followMoments({ mean, square }, grad, group.betas);
     if (largest) largest.copy_(largest.maximum(square));
     // What is fresh is written over: one buffer instead of three
     const scale = (largest ?? square).sqrt().div_(biasCorrection(beta2, step).sqrt()).add_(eps);

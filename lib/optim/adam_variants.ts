@@ -1,7 +1,7 @@
 /** Descendants of Adam with other norms, momenta and warm-ups: Adamax, NAdam and RAdam, as torch.optim's. */
 import { onesLike, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { biasCorrection } from "./adam.ts";
+import { biasCorrection, followMoments } from "./adam.ts";
 import {
   type Hyperparameters,
   hyperparameters,
@@ -9,7 +9,7 @@ import {
   type ParamState,
   zeroStep,
 } from "./optimizer.ts";
-import { descent, PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
+import { decayed, descent, PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
 
 export interface AdamaxOptions {
   lr: number;
@@ -95,8 +95,7 @@ export class NAdam extends PerParameter<NAdamOptions> {
     step.add_(1);
     const now = momentumAt(step), next = momentumAt(step.add(1));
     product.mul_(now);
-    mean.lerp_(grad, 1 - beta1);
-    square.mul_(beta2).addcmul_(grad, grad, { value: 1 - beta2 });
+    followMoments({ mean, square }, grad, group.betas);
     const scale = square.div(biasCorrection(beta2, step)).sqrt_().add_(eps);
     param.sub_(grad.div(scale).mul_(now.neg().add(1).div(product.neg().add(1)).mul(lr)));
     param.sub_(mean.div(scale).mul_(next.div(product.mul(next).neg().add(1)).mul(lr)));
@@ -142,8 +141,7 @@ export class RAdam extends PerParameter<RAdamOptions> {
     const { step, exp_avg: mean, exp_avg_sq: square } = stateWith(state, ["step", "exp_avg", "exp_avg_sq"]);
     const grad = decayed(param, gradient, group);
     step.add_(1);
-    mean.lerp_(grad, 1 - beta1);
-    square.mul_(beta2).addcmul_(grad, grad, { value: 1 - beta2 });
+    followMoments({ mean, square }, grad, group.betas);
     const correction = biasCorrection(beta2, step);
     // The length of a simple average that has as much weight: ρₜ = ρ∞ − 2·t·β₂ᵗ / (1 − β₂ᵗ)
     const longest = 2 / (1 - beta2) - 1;
@@ -154,21 +152,4 @@ export class RAdam extends PerParameter<RAdamOptions> {
     const factor = where(length.gt(5), scaled, 1);
     param.sub_(mean.mul(biasCorrection(beta1, step).reciprocal().mul(lr)).mul_(factor));
   }
-}
-
-interface Decay {
-  readonly lr: number;
-  readonly weightDecay: number;
-  readonly decoupledWeightDecay: boolean;
-  readonly maximize: boolean;
-}
-
-/** The gradient to descend by; where decay is apart from it, the parameter shrinks first. */
-function decayed(
-  param: Tensor,
-  grad: Tensor,
-  { lr, weightDecay, decoupledWeightDecay, maximize }: Decay,
-): Tensor {
-  if (decoupledWeightDecay && weightDecay !== 0) param.mul_(1 - lr * weightDecay);
-  return descent(param, grad, { maximize, weightDecay: decoupledWeightDecay ? 0 : weightDecay });
 }

@@ -73,6 +73,23 @@ export function descent(param: Tensor, grad: Tensor, { maximize, weightDecay }: 
   return weightDecay !== 0 ? downhill.add(param, { alpha: weightDecay }) : downhill;
 }
 
+interface Decay {
+  readonly lr: number;
+  readonly weightDecay: number;
+  readonly decoupledWeightDecay: boolean;
+  readonly maximize: boolean;
+}
+
+/** The gradient to descend by; where decay is apart from it, the parameter shrinks first. */
+export function decayed(
+  param: Tensor,
+  grad: Tensor,
+  { lr, weightDecay, decoupledWeightDecay, maximize }: Decay,
+): Tensor {
+  if (decoupledWeightDecay && weightDecay !== 0) param.mul_(1 - lr * weightDecay);
+  return descent(param, grad, { maximize, weightDecay: decoupledWeightDecay ? 0 : weightDecay });
+}
+
 function holds<N extends string>(
   state: ParamState,
   names: readonly N[],
