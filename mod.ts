@@ -47,7 +47,14 @@ export {
   resetPeakMemoryStats,
   setMemoryLimit,
 } from "./lib/tensor/memory_use.ts";
-export { getRngState, initialSeed, manualSeed, setRngState } from "./lib/tensor/random.ts";
+export {
+  Generator,
+  type GeneratorState,
+  getRngState,
+  initialSeed,
+  manualSeed,
+  setRngState,
+} from "./lib/tensor/random.ts";
 export {
   autocast,
   type AutocastOptions,

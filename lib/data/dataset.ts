@@ -1,8 +1,9 @@
 /** Datasets: indexed collections of samples, and ways to combine and split them. */
 import { DynError } from "../base/errors.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
-import { indexSelect, randperm } from "../tensor/generated_functions.ts";
+import { indexSelect } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { permutation, type RandomOptions } from "./samplers.ts";
 
 /** Samples by index. `batch` is a faster way to many at once, where there is one. */
 export interface Dataset<S> {
@@ -69,18 +70,102 @@ export class Subset<S> implements Dataset<S> {
   }
 }
 
-/** Disjoint random subsets of the given lengths, drawn with the global generator. */
-export function randomSplit<S>(dataset: Dataset<S>, lengths: readonly number[]): Subset<S>[] {
-  const total = lengths.reduce((a, b) => a + b, 0);
-  if (total !== dataset.length) {
-    throw new DynError(`Expected lengths that sum to ${dataset.length} but found ${lengths.join(" + ")}`);
+/** Datasets one after the other, as torch.utils.data.ConcatDataset. */
+export class ConcatDataset<S> implements Dataset<S> {
+  /** How many samples there are in all. */
+  readonly length: number;
+  /** How many samples there are up to the end of each dataset. */
+  readonly cumulativeSizes: readonly number[];
+
+  /** Takes the datasets. Throws DynError for none. */
+  constructor(readonly datasets: readonly Dataset<S>[]) {
+    if (datasets.length === 0) throw new DynError("Expected at least one dataset but found none");
+    let total = 0;
+    this.cumulativeSizes = datasets.map(({ length }) => total += length);
+    this.length = total;
   }
-  const order = permutation(dataset.length);
-  let start = 0;
-  return lengths.map((length) => new Subset(dataset, order.slice(start, start += length)));
+
+  /** Sample `index`; negative counts from the end. */
+  get(index: number): S {
+    const at = index < 0 ? index + this.length : index;
+    const which = this.cumulativeSizes.findIndex((end) => at < end), dataset = this.datasets[which];
+    if (at < 0 || !dataset) {
+      throw new DynError(`Expected an index in [${-this.length}, ${this.length - 1}] but found ${index}`);
+    }
+    return dataset.get(at - (this.cumulativeSizes[which - 1] ?? 0));
+  }
 }
 
-/** A random order of 0 … n − 1 from the global generator. */
-export function permutation(n: number): number[] {
-  return Array.from(randperm(n, { device: "cpu" }).toTypedArray(), Number);
+/** What the samples of several datasets are together: lists for a list of datasets, objects for an object. */
+export type Stacked<D> = { -readonly [K in keyof D]: D[K] extends Dataset<infer S> ? S : never };
+
+/** The samples of several datasets side by side, as torch.utils.data.StackDataset. */
+export class StackDataset<D extends readonly Dataset<unknown>[] | Readonly<Record<string, Dataset<unknown>>>>
+  implements Dataset<Stacked<D>> {
+  /** How many samples each of them has. */
+  readonly length: number;
+
+  /** Takes the datasets, in a list or by name. Throws DynError unless they are equally long. */
+  constructor(readonly datasets: D) {
+    const lengths = Object.values<Dataset<unknown>>(datasets).map((each) => each.length), [length] = lengths;
+    if (length === undefined || lengths.some((other) => other !== length)) {
+      throw new DynError(`Expected datasets of one length but found lengths ${lengths.join(", ")}`);
+    }
+    this.length = length;
+  }
+
+  /** Sample `index` of each. */
+  get(index: number): Stacked<D> {
+    const { datasets } = this;
+    const samples = Object.entries<Dataset<unknown>>(datasets).map(([key, each]) =>
+      [key, each.get(index)] as const
+    );
+    return (Array.isArray(datasets)
+      ? samples.map(([, sample]) => sample)
+      : Object.fromEntries(samples)) as Stacked<D>;
+  }
+}
+
+/** Samples in an order of their own, of which the number may be unknown, as torch.utils.data.IterableDataset. */
+export abstract class IterableDataset<S> implements Iterable<S> {
+  /** The samples, from the beginning. */
+  abstract [Symbol.iterator](): Iterator<S>;
+}
+
+/** Streams of samples one after the other, as torch.utils.data.ChainDataset. */
+export class ChainDataset<S> extends IterableDataset<S> {
+  /** Takes the streams. */
+  constructor(readonly datasets: Iterable<Iterable<S>>) {
+    super();
+  }
+
+  /** The samples of all streams. */
+  override *[Symbol.iterator](): Iterator<S> {
+    for (const each of this.datasets) yield* each;
+  }
+}
+
+/**
+ * Disjoint random subsets of the given lengths, which sum to the dataset's, or of shares that sum to 1: each is rounded down
+ * and the rest goes to the first ones, as torch.utils.data.random_split. Throws DynError for other sums.
+ */
+export function randomSplit<S>(
+  dataset: Dataset<S>,
+  lengths: readonly number[],
+  options: RandomOptions = {},
+): Subset<S>[] {
+  const sizes = sizesOf(dataset.length, lengths), order = permutation(dataset.length, options);
+  let start = 0;
+  return sizes.map((length) => new Subset(dataset, order.slice(start, start += length)));
+}
+
+function sizesOf(total: number, lengths: readonly number[]): readonly number[] {
+  const sum = lengths.reduce((a, b) => a + b, 0);
+  if (sum === total && lengths.every(Number.isInteger)) return lengths;
+  if (Math.abs(sum - 1) > 1e-9 || lengths.some((share) => !(share >= 0 && share <= 1))) {
+    throw new DynError(`Expected lengths that sum to ${total} but found ${lengths.join(" + ")}`);
+  }
+  const sizes = lengths.map((share) => Math.floor(total * share));
+  const rest = total - sizes.reduce((a, b) => a + b, 0);
+  return sizes.map((size, i) => size + Math.floor(rest / sizes.length) + (i < rest % sizes.length ? 1 : 0));
 }

@@ -1,94 +1,212 @@
-/** Batches of a dataset, in order or shuffled. Invariant: each iteration is one epoch. */
+/**
+ * Batches of a dataset, in order or shuffled. Invariant: each iteration is one epoch; what a dataset throws says which
+ * sample it was.
+ */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { DynError } from "../base/errors.ts";
-import { tensor as makeTensor } from "../tensor/creation.ts";
-import { stack } from "../tensor/generated_functions.ts";
-import { Tensor } from "../tensor/tensor.ts";
-import { type Dataset, permutation } from "./dataset.ts";
+import { DynError, messageOf } from "../base/errors.ts";
+import type { Generator } from "../tensor/random.ts";
+import { defaultCollate, defaultConvert } from "./collate.ts";
+import type { Dataset } from "./dataset.ts";
+import { BatchSampler, RandomSampler, type Sampler, SequentialSampler } from "./samplers.ts";
 
 /** How a loader makes batches. */
 export interface LoaderOptions<S, B> {
-  readonly batchSize?: number;
-  /** A new random order each epoch, from the global generator. */
+  /** How many samples a batch has; 1 unless given; null: samples come one by one. */
+  readonly batchSize?: number | null;
+  /** A new random order each epoch. */
   readonly shuffle?: boolean;
+  /** The indices of an epoch, in order, instead of all. */
+  readonly sampler?: Iterable<number> | null;
+  /** The indices of each batch of an epoch, instead of batchSize, shuffle, sampler and dropLast. */
+  readonly batchSampler?: Iterable<readonly number[]> | null;
   /** Leaves out the last batch where it is short. */
   readonly dropLast?: boolean;
-  /** The indices of an epoch, in order, instead of all. */
-  readonly sampler?: Iterable<number>;
   /** Makes a batch of samples; by default tensors and numbers are stacked, arrays and objects member-wise. */
   readonly collateFn?: (samples: readonly S[]) => B;
   /** Another name for collateFn. */
   readonly collate?: (samples: readonly S[]) => B;
+  /** Where random orders come from; the common generator unless given. */
+  readonly generator?: Generator | null;
+  /** How many batches `for await` begins before they are asked for; 2 unless given. */
+  readonly prefetchFactor?: number;
 }
 
+const POSITIONAL = ["batchSize", "shuffle", "sampler", "batchSampler"] as const;
 const NAMES = {
-  positional: ["batchSize", "shuffle", "sampler"],
-  named: ["dropLast", "collateFn", "collate"],
+  positional: POSITIONAL,
+  named: ["dropLast", "collateFn", "collate", "generator", "prefetchFactor"],
 } as const;
 
-/** Iterates over a dataset in batches, as torch.utils.data.DataLoader. */
-export class DataLoader<S, B = S> implements Iterable<B> {
-  readonly batchSize: number;
+/** Samples that a loader may be given: by index, in an array, or in an order of their own. */
+export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
+
+/**
+ * Iterates over samples in batches, as torch.utils.data.DataLoader. A dataset whose samples are promises (files that are
+ * read, say) is iterated with `for await`, which works on several batches at once and gives them in order.
+ */
+export class DataLoader<S, B = S> implements Iterable<B>, AsyncIterable<B> {
+  /** Samples a batch; null: they come one by one. */
+  readonly batchSize: number | null;
+  /** What it loads from; null for samples in an order of their own. */
+  readonly dataset: Dataset<S> | null;
+  readonly #stream: Iterable<S> | null;
   readonly #options: LoaderOptions<S, B>;
+  readonly #sampler: Iterable<number>;
 
-  readonly dataset: Dataset<S>;
-
-  /** `dataset` may be a plain array of samples. */
-  constructor(
-    dataset: Dataset<S> | readonly S[],
-    ...given: Trailing<LoaderOptions<S, B>, ["batchSize", "shuffle", "sampler"]>
-  ) {
+  /** Takes samples, then PyTorch's arguments; trailing ones also by name. Throws DynError for those that do not agree. */
+  constructor(dataset: Samples<S>, ...given: Trailing<LoaderOptions<S, B>, typeof POSITIONAL>) {
     const options = trailing<LoaderOptions<S, B>>("DataLoader", NAMES, given);
-    this.dataset = isList(dataset) ? fromList(dataset) : dataset;
-    this.batchSize = options.batchSize ?? 1;
-    if (options.sampler && options.shuffle) {
-      throw new DynError("Expected either a sampler or shuffle but found both");
+    const { sampler, batchSampler, shuffle = false, generator = null } = options;
+    this.dataset = isList(dataset) ? fromList(dataset) : isIndexed(dataset) ? dataset : null;
+    this.#stream = isList(dataset) || isIndexed(dataset) ? null : dataset;
+    this.batchSize = batchSampler || options.batchSize === null ? null : options.batchSize ?? 1;
+    if (sampler && shuffle) throw new DynError("Expected either a sampler or shuffle but found both");
+    if (batchSampler && (options.batchSize !== undefined || shuffle || sampler || options.dropLast)) {
+      throw new DynError("Expected no batchSize, shuffle, sampler or dropLast beside a batchSampler");
     }
-    if (!Number.isInteger(this.batchSize) || this.batchSize < 1) {
+    if (this.#stream && (sampler || batchSampler || shuffle)) {
+      throw new DynError("Expected no sampler and no shuffle for samples in an order of their own");
+    }
+    if (this.batchSize !== null && (!Number.isInteger(this.batchSize) || this.batchSize < 1)) {
       throw new DynError(`Expected a batchSize of at least 1 but found ${this.batchSize}`);
     }
     this.#options = options;
+    const source = this.dataset ?? { length: 0 };
+    this.#sampler = sampler ??
+      (shuffle ? new RandomSampler(source, { generator }) : new SequentialSampler(source));
   }
 
+  /** How many samples there are and how they are put together. */
   toString(): string {
     const { shuffle = false, dropLast = false } = this.#options;
-    return `DataLoader(${this.dataset.length} samples, batchSize=${this.batchSize}, shuffle=${shuffle}, dropLast=${dropLast})`;
+    const count = this.dataset ? `${this.dataset.length} samples` : "a stream";
+    return `DataLoader(${count}, batchSize=${this.batchSize}, shuffle=${shuffle}, dropLast=${dropLast})`;
   }
 
+  /** The same in the console. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
 
-  /** Number of batches. */
+  /** Number of batches. Throws DynError for samples in an order of their own, whose number is not known. */
   get length(): number {
-    const whole = this.#count() / this.batchSize;
-    return this.#options.dropLast ? Math.floor(whole) : Math.ceil(whole);
-  }
-
-  #count(): number {
-    const { sampler } = this.#options;
-    return sampler ? [...sampler].length : this.dataset.length;
-  }
-
-  *[Symbol.iterator](): Iterator<B> {
-    const n = this.dataset.length, { sampler, shuffle, dropLast } = this.#options;
-    const order = sampler ? [...sampler] : shuffle ? permutation(n) : Array.from({ length: n }, (_, i) => i);
-    const batches = order.length / this.batchSize;
-    for (let b = 0; b < (dropLast ? Math.floor(batches) : batches); b++) {
-      yield this.#batch(order.slice(b * this.batchSize, (b + 1) * this.batchSize));
+    const { batchSampler, dropLast = false } = this.#options;
+    if (this.#stream) {
+      throw new DynError("Expected a dataset with a length but found samples in an order of their own");
     }
+    if (batchSampler) return countOf(batchSampler);
+    const count = countOf(this.#sampler);
+    if (this.batchSize === null) return count;
+    return dropLast ? Math.floor(count / this.batchSize) : Math.ceil(count / this.batchSize);
+  }
+
+  /** The batches of an epoch. */
+  *[Symbol.iterator](): Iterator<B> {
+    if (this.#stream) yield* this.#streamed(this.#stream);
+    else for (const indices of this.#indices()) yield this.#batch(indices);
+  }
+
+  /** The batches of an epoch, of samples that may be promises. */
+  async *[Symbol.asyncIterator](): AsyncIterator<B> {
+    const { prefetchFactor = 2 } = this.#options, begun: Promise<B>[] = [];
+    if (this.#stream) {
+      yield* this.#streamed(this.#stream);
+      return;
+    }
+    for (const indices of this.#indices()) {
+      const batch = this.#batchLater(indices);
+      // Whoever asks for it gets its error
+      batch.catch(() => {});
+      begun.push(batch);
+      const first = begun.length > prefetchFactor ? begun.shift() : undefined;
+      if (first) yield await first;
+    }
+    for (const batch of begun) yield await batch;
+  }
+
+  /** The indices of each batch. */
+  *#indices(): Iterable<readonly number[]> {
+    const { batchSampler, dropLast = false } = this.#options;
+    if (batchSampler) yield* batchSampler;
+    else if (this.batchSize === null) { for (const index of this.#sampler) yield [index]; }
+    else yield* new BatchSampler(sized(this.#sampler), this.batchSize, dropLast);
+  }
+
+  *#streamed(stream: Iterable<S>): Iterable<B> {
+    let samples: S[] = [];
+    for (const sample of stream) {
+      samples.push(sample);
+      if (samples.length < (this.batchSize ?? 1)) continue;
+      yield this.#collated(samples);
+      samples = [];
+    }
+    if (samples.length > 0 && !this.#options.dropLast) yield this.#collated(samples);
+  }
+
+  #collated(samples: readonly S[]): B {
+    const { collateFn, collate = collateFn, batchSampler } = this.#options;
+    if (collate) return collate(samples);
+    const single = this.batchSize === null && !batchSampler;
+    return (single ? defaultConvert(samples[0]) : defaultCollate(samples)) as B;
   }
 
   #batch(indices: readonly number[]): B {
-    const { collateFn, collate = collateFn } = this.#options;
-    if (!collate && this.dataset.batch) return this.dataset.batch(indices) as unknown as B;
-    const samples = indices.map((i) => this.dataset.get(i));
-    return collate ? collate(samples) : defaultCollate(samples) as B;
+    const { dataset } = this, { collateFn, collate = collateFn } = this.#options;
+    const together = !collate && (this.batchSize !== null || this.#options.batchSampler);
+    if (together && dataset?.batch) return dataset.batch(indices) as unknown as B;
+    return this.#collated(indices.map((index) => this.#sample(index)));
+  }
+
+  async #batchLater(indices: readonly number[]): Promise<B> {
+    const samples = await Promise.all(indices.map(async (index) => {
+      try {
+        return await this.#sample(index);
+      } catch (thrown) {
+        throw placed(thrown, index);
+      }
+    }));
+    return this.#collated(samples);
+  }
+
+  #sample(index: number): S {
+    const { dataset } = this;
+    if (!dataset) throw new DynError("Expected a dataset with samples by index");
+    try {
+      return dataset.get(index);
+    } catch (thrown) {
+      throw placed(thrown, index);
+    }
   }
 }
 
-function isList<S>(dataset: Dataset<S> | readonly S[]): dataset is readonly S[] {
+/** An error that says which sample it was. */
+function placed(thrown: unknown, index: number): unknown {
+  if (thrown instanceof SampleError) return thrown;
+  return new SampleError(`Expected sample ${index} but its dataset threw: ${messageOf(thrown)}`, {
+    cause: thrown,
+  });
+}
+
+/** What a dataset threw, with the sample. */
+class SampleError extends DynError {
+  override readonly name: string = "SampleError";
+}
+
+function sized(sampler: Iterable<number>): Sampler {
+  return { length: 0, [Symbol.iterator]: () => sampler[Symbol.iterator]() };
+}
+
+function countOf(items: Iterable<unknown>): number {
+  const length: unknown = Reflect.get(Object(items), "length");
+  return typeof length === "number" ? length : [...items].length;
+}
+
+function isList<S>(dataset: Samples<S>): dataset is readonly S[] {
   return Array.isArray(dataset);
+}
+
+function isIndexed<S>(dataset: Samples<S>): dataset is Dataset<S> {
+  return "get" in dataset && "length" in dataset;
 }
 
 function fromList<S>(samples: readonly S[]): Dataset<S> {
@@ -102,49 +220,4 @@ function fromList<S>(samples: readonly S[]): Dataset<S> {
       return sample;
     },
   };
-}
-
-/** All samples as the kind of the first one. Throws DynError where they are of several kinds. */
-function ofOneKind<T>(samples: readonly unknown[], is: (value: unknown) => value is T): T[] {
-  return samples.map((sample) => {
-    if (is(sample)) return sample;
-    throw new DynError(
-      `Expected samples of one kind in a batch but found ${typeof samples[0]} and ${typeof sample}`,
-    );
-  });
-}
-
-const isTensorValue = (value: unknown): value is Tensor => value instanceof Tensor;
-const isNumber = (value: unknown): value is number => typeof value === "number";
-const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
-const isArray = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !isArray(value) && !isTensorValue(value);
-
-/**
- * Stacks tensors, makes tensors of numbers (int64, or float64 where one has a fraction) and booleans, and goes into
- * arrays and plain objects, as torch.utils.data.default_collate.
- */
-export function defaultCollate(samples: readonly unknown[]): unknown {
-  const [first] = samples;
-  if (isTensorValue(first)) return stack(ofOneKind(samples, isTensorValue), 0);
-  if (isNumber(first)) {
-    const numbers = ofOneKind(samples, isNumber);
-    return makeTensor(numbers, { dtype: numbers.every(Number.isInteger) ? "int64" : "float64" });
-  }
-  if (isBoolean(first)) return makeTensor(ofOneKind(samples, isBoolean));
-  if (isArray(first)) {
-    const lists = ofOneKind(samples, isArray);
-    if (lists.some((list) => list.length !== first.length)) {
-      throw new DynError(`Expected arrays of ${first.length} elements in a batch but found another length`);
-    }
-    return first.map((_, i) => defaultCollate(lists.map((list) => list[i])));
-  }
-  if (isObject(first)) {
-    const objects = ofOneKind(samples, isObject);
-    return Object.fromEntries(
-      Object.keys(first).map((key) => [key, defaultCollate(objects.map((each) => Reflect.get(each, key)))]),
-    );
-  }
-  return samples;
 }

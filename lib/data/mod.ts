@@ -1,3 +1,15 @@
-/** Datasets and loaders: the namespace `data`. */
-export { type Dataset, permutation, randomSplit, Subset, TensorDataset } from "./dataset.ts";
-export { DataLoader, defaultCollate, type LoaderOptions } from "./loader.ts";
+/** Datasets, samplers and loaders: the namespace `data`. */
+export {
+  ChainDataset,
+  ConcatDataset,
+  type Dataset,
+  IterableDataset,
+  randomSplit,
+  StackDataset,
+  type Stacked,
+  Subset,
+  TensorDataset,
+} from "./dataset.ts";
+export * from "./samplers.ts";
+export { defaultCollate, defaultConvert } from "./collate.ts";
+export { DataLoader, type LoaderOptions, type Samples } from "./loader.ts";

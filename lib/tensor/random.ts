@@ -81,3 +81,16 @@ export function getRngState(): GeneratorState {
 export function setRngState(state: GeneratorState): void {
   defaultGenerator.state = state;
 }
+
+/** What `draw` gives with its random numbers from `generator`, which goes on where it stood; from the common one for null. */
+export function drawnFrom<T>(generator: Generator | null, draw: () => T): T {
+  if (generator === null || generator === defaultGenerator) return draw();
+  const common = defaultGenerator.state;
+  defaultGenerator.state = generator.state;
+  try {
+    return draw();
+  } finally {
+    generator.state = defaultGenerator.state;
+    defaultGenerator.state = common;
+  }
+}

@@ -1,0 +1,61 @@
+/** How samples become batches. Input: samples of one kind; output: tensors of them, in the same arrangement. */
+import { DynError } from "../base/errors.ts";
+import { tensor as makeTensor } from "../tensor/creation.ts";
+import { stack } from "../tensor/generated_functions.ts";
+import { Tensor } from "../tensor/tensor.ts";
+
+/** All samples as the kind of the first one. Throws DynError where they are of several kinds. */
+function ofOneKind<T>(samples: readonly unknown[], is: (value: unknown) => value is T): T[] {
+  return samples.map((sample) => {
+    if (is(sample)) return sample;
+    throw new DynError(
+      `Expected samples of one kind in a batch but found ${typeof samples[0]} and ${typeof sample}`,
+    );
+  });
+}
+
+const isTensorValue = (value: unknown): value is Tensor => value instanceof Tensor;
+const isNumber = (value: unknown): value is number => typeof value === "number";
+const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
+const isArray = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !isArray(value) && !isTensorValue(value);
+
+/**
+ * Stacks tensors, makes tensors of numbers (int64, or float64 where one has a fraction) and booleans, and goes into
+ * arrays and plain objects, as torch.utils.data.default_collate.
+ */
+export function defaultCollate(samples: readonly unknown[]): unknown {
+  const [first] = samples;
+  if (isTensorValue(first)) return stack(ofOneKind(samples, isTensorValue), 0);
+  if (isNumber(first)) {
+    const numbers = ofOneKind(samples, isNumber);
+    return makeTensor(numbers, { dtype: numbers.every(Number.isInteger) ? "int64" : "float64" });
+  }
+  if (isBoolean(first)) return makeTensor(ofOneKind(samples, isBoolean));
+  if (isArray(first)) {
+    const lists = ofOneKind(samples, isArray);
+    if (lists.some((list) => list.length !== first.length)) {
+      throw new DynError(`Expected arrays of ${first.length} elements in a batch but found another length`);
+    }
+    return first.map((_, i) => defaultCollate(lists.map((list) => list[i])));
+  }
+  if (isObject(first)) {
+    const objects = ofOneKind(samples, isObject);
+    return Object.fromEntries(
+      Object.keys(first).map((key) => [key, defaultCollate(objects.map((each) => Reflect.get(each, key)))]),
+    );
+  }
+  return samples;
+}
+
+/**
+ * The same for one sample: numbers, booleans and typed arrays become tensors, as torch.utils.data.default_convert; tensors,
+ * texts and what else there is stay as they are.
+ */
+export function defaultConvert(sample: unknown): unknown {
+  if (isNumber(sample) || isBoolean(sample)) return makeTensor(sample);
+  if (isArray(sample)) return sample.map(defaultConvert);
+  if (!isObject(sample)) return sample;
+  return Object.fromEntries(Object.entries(sample).map(([key, value]) => [key, defaultConvert(value)]));
+}

@@ -1,0 +1,174 @@
+/**
+ * Orders in which samples are read. Input: a number of samples, indices or weights; output: indices, anew each time they are
+ * iterated. Invariant: random orders come from a generator, the common one unless another is given.
+ */
+import { DynError } from "../base/errors.ts";
+import { tensor } from "../tensor/creation.ts";
+import { multinomial, randint, randperm } from "../tensor/generated_functions.ts";
+import { drawnFrom, type Generator } from "../tensor/random.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+
+/** Anything of which the number of samples is known. */
+export interface Sized {
+  /** How many there are. */
+  readonly length: number;
+}
+
+/** Indices in an order, each time anew, as torch.utils.data.Sampler. */
+export interface Sampler<I = number> extends Iterable<I>, Sized {}
+
+/** Options of random orders. */
+export interface RandomOptions {
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: Generator | null;
+}
+
+/** A random order of 0 … n − 1. */
+export function permutation(n: number, { generator = null }: RandomOptions = {}): number[] {
+  return drawnFrom(generator, () => Array.from(randperm(n, { device: "cpu" }).toTypedArray(), Number));
+}
+
+/** 0, 1, 2, … */
+export class SequentialSampler implements Sampler {
+  /** Takes what is sampled. */
+  constructor(readonly dataSource: Sized) {}
+
+  /** How many indices an iteration gives. */
+  get length(): number {
+    return this.dataSource.length;
+  }
+
+  /** The indices. */
+  *[Symbol.iterator](): IterableIterator<number> {
+    for (let i = 0; i < this.length; i++) yield i;
+  }
+}
+
+/** Options of RandomSampler. */
+export interface RandomSamplerOptions extends RandomOptions {
+  /** Whether an index may come more than once before all have come; false unless given. */
+  readonly replacement?: boolean;
+  /** How many indices an iteration gives; as many as there are samples unless given. */
+  readonly numSamples?: number | null;
+}
+
+/** All indices in a random order, or indices drawn with replacement. */
+export class RandomSampler implements Sampler {
+  /** How many indices an iteration gives. */
+  readonly length: number;
+  readonly #options: RandomSamplerOptions;
+
+  /** Takes what is sampled. Throws DynError for a number of samples that is not positive. */
+  constructor(readonly dataSource: Sized, options: RandomSamplerOptions = {}) {
+    this.length = options.numSamples ?? dataSource.length;
+    this.#options = options;
+    if (!Number.isInteger(this.length) || this.length < (options.numSamples == null ? 0 : 1)) {
+      throw new DynError(`Expected a positive number of samples but found ${this.length}`);
+    }
+  }
+
+  /** The indices. */
+  *[Symbol.iterator](): IterableIterator<number> {
+    const { replacement = false, generator = null } = this.#options, n = this.dataSource.length;
+    if (replacement) {
+      const drawn = drawnFrom(
+        generator,
+        () => randint(0, n, [this.length], { device: "cpu" }).toTypedArray(),
+      );
+      yield* Array.from(drawn, Number);
+      return;
+    }
+    for (let left = this.length; left > 0; left -= n) {
+      yield* permutation(n, { generator }).slice(0, Math.min(left, n));
+    }
+  }
+}
+
+/** Some indices in a random order. */
+export class SubsetRandomSampler implements Sampler {
+  readonly #options: RandomOptions;
+
+  /** Takes the indices. */
+  constructor(readonly indices: readonly number[], options: RandomOptions = {}) {
+    this.#options = options;
+  }
+
+  /** How many indices an iteration gives. */
+  get length(): number {
+    return this.indices.length;
+  }
+
+  /** The indices. */
+  *[Symbol.iterator](): IterableIterator<number> {
+    for (const at of permutation(this.indices.length, this.#options)) {
+      const index = this.indices[at];
+      if (index !== undefined) yield index;
+    }
+  }
+}
+
+/** Options of WeightedRandomSampler. */
+export interface WeightedOptions extends RandomOptions {
+  /** Whether an index may come more than once; true unless given. */
+  readonly replacement?: boolean;
+}
+
+/** Indices drawn with the probabilities that weights are shares of. */
+export class WeightedRandomSampler implements Sampler {
+  /** How many indices an iteration gives. */
+  readonly length: number;
+  readonly #weights: Tensor;
+  readonly #options: WeightedOptions;
+
+  /** Takes a weight for each sample, none negative, and how many are drawn. */
+  constructor(weights: Tensor | readonly number[], numSamples: number, options: WeightedOptions = {}) {
+    const given = isTensor(weights) ? Array.from(weights.toTypedArray(), Number) : [...weights];
+    if (given.some((weight) => !(weight >= 0))) {
+      throw new DynError("Expected weights that are not negative");
+    }
+    if (!Number.isInteger(numSamples) || numSamples < 1) {
+      throw new DynError(`Expected a positive number of samples but found ${numSamples}`);
+    }
+    this.#weights = tensor(given, { dtype: "float64", device: "cpu" });
+    this.length = numSamples;
+    this.#options = options;
+  }
+
+  /** The indices. */
+  *[Symbol.iterator](): IterableIterator<number> {
+    const { replacement = true, generator = null } = this.#options;
+    const drawn = drawnFrom(
+      generator,
+      () => multinomial(this.#weights, this.length, replacement).toTypedArray(),
+    );
+    yield* Array.from(drawn, Number);
+  }
+}
+
+/** The indices of another sampler in lists of batchSize, the last one shorter unless dropLast. */
+export class BatchSampler implements Sampler<number[]> {
+  /** Takes the sampler, the size of batches and whether a short last one is left out. */
+  constructor(readonly sampler: Sampler, readonly batchSize: number, readonly dropLast: boolean = false) {
+    if (!Number.isInteger(batchSize) || batchSize < 1) {
+      throw new DynError(`Expected a batchSize of at least 1 but found ${batchSize}`);
+    }
+  }
+
+  /** How many lists an iteration gives. */
+  get length(): number {
+    const whole = this.sampler.length / this.batchSize;
+    return this.dropLast ? Math.floor(whole) : Math.ceil(whole);
+  }
+
+  /** The lists. */
+  *[Symbol.iterator](): IterableIterator<number[]> {
+    let batch: number[] = [];
+    for (const index of this.sampler) {
+      batch.push(index);
+      if (batch.length < this.batchSize) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0 && !this.dropLast) yield batch;
+  }
+}
