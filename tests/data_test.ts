@@ -1,6 +1,17 @@
 /** Loaders and the safetensors format: batches, orders and what is broken. */
-import { assertEquals, assertThrows } from "@std/assert";
-import { data, DynError, manualSeed, ones, safetensors, type Tensor, tensor, zeros } from "../mod.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  data,
+  DynError,
+  Generator,
+  manualSeed,
+  ones,
+  rand,
+  safetensors,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
 
 const numbers = [0, 1, 2, 3, 4];
 const lists = (loader: Iterable<unknown>): unknown[] =>
@@ -99,3 +110,95 @@ Deno.test("broken safetensors files are errors that say what is wrong", () => {
   for (const [file, message] of broken) assertThrows(() => safetensors.load(file), DynError, message);
   assertThrows(() => safetensors.serialize({ __metadata__: ones([1]) }), DynError, "reserves");
 });
+
+Deno.test("samplers give their orders anew, and follow their own generator", () => {
+  const numbers = Array.from({ length: 6 }, (_, i) => i), generator = new Generator(3);
+  const { BatchSampler, RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler } = data;
+  assertEquals([...new BatchSampler(new SequentialSampler(numbers), 4)], [[0, 1, 2, 3], [4, 5]]);
+  assertEquals(new BatchSampler(new SequentialSampler(numbers), 4, true).length, 1);
+  const random = new RandomSampler(numbers, { generator }), first = [...random], second = [...random];
+  assertEquals([first.toSorted(), second.toSorted()], [numbers, numbers]);
+  assertEquals([...new RandomSampler(numbers, { generator: new Generator(3) })], first);
+  assertEquals([...new RandomSampler(numbers, { numSamples: 8 })].length, 8);
+  const drawn = [...new RandomSampler(numbers, { replacement: true, numSamples: 50, generator })];
+  assertEquals([drawn.length, drawn.every((i) => numbers.includes(i))], [50, true]);
+  assertEquals([...new SubsetRandomSampler([4, 2])].toSorted(), [2, 4]);
+  assertEquals(new Set(new WeightedRandomSampler([0, 1, 0, 2], 40)), new Set([1, 3]));
+  assertEquals([...new WeightedRandomSampler(tensor([0.5, 1, 0]), 2, { replacement: false })].toSorted(), [
+    0,
+    1,
+  ]);
+  // The common generator goes on where it stood
+  manualSeed(5);
+  const alone = Number(rand([]).item());
+  manualSeed(5);
+  permuted(generator);
+  assertEquals(Number(rand([]).item()), alone);
+  assertThrows(() => new WeightedRandomSampler([-1], 1), DynError, "not negative");
+  assertThrows(() => new RandomSampler(numbers, { numSamples: 0 }), DynError, "positive number");
+});
+
+const permuted = (generator: Generator) => data.permutation(4, { generator });
+
+Deno.test("datasets are joined, put side by side, chained and split", () => {
+  const letters = { length: 2, get: (i: number) => ["a", "b"][i] ?? "" };
+  const more = { length: 3, get: (i: number) => ["c", "d", "e"][i] ?? "" };
+  const joined = new data.ConcatDataset([letters, more]);
+  assertEquals([0, 1, 2, -1].map((i) => joined.get(i)), ["a", "b", "c", "e"]);
+  assertThrows(() => joined.get(5), DynError, "found 5");
+  const rows = new data.TensorDataset(tensor([[1], [2]]));
+  const pairs = new data.StackDataset({ text: letters, row: rows });
+  const pair = pairs.get(1);
+  assertEquals([pair.text, pair.row[0].tolist()], ["b", [2]]);
+  assertThrows(() => new data.StackDataset([letters, more]), DynError, "lengths 2, 3");
+  const loader = new data.DataLoader(new data.ChainDataset([[1, 2], [3]]), { batchSize: 2 });
+  assertEquals([...loader].map(String), [String(tensor([1, 2])), String(tensor([3]))]);
+  assertThrows(() => loader.length, DynError, "order of their own");
+  const [a, b] = data.randomSplit(new data.Subset(more, [0, 1, 2]), [0.5, 0.5], {
+    generator: new Generator(1),
+  });
+  assertEquals([a?.length, b?.length], [2, 1]);
+  assertEquals([...a?.indices ?? [], ...b?.indices ?? []].toSorted(), [0, 1, 2]);
+  assertThrows(() => data.randomSplit(more, [0.4, 0.4]), DynError, "sum to 3");
+});
+
+Deno.test("loaders take batch samplers, single samples and promises, and say which sample failed", async () => {
+  const numbers = [10, 11, 12, 13];
+  const batches = new data.DataLoader(numbers, { batchSampler: [[3, 0], [1]] });
+  assertEquals([batches.length, [...batches].map((x) => String(x))], [2, [
+    "tensor([13, 10])",
+    "tensor([11])",
+  ]]);
+  assertEquals([...new data.DataLoader(numbers, { batchSize: null })].map(Number), numbers);
+  let running = 0, most = 0;
+  const slow = {
+    length: 5,
+    async get(index: number) {
+      most = Math.max(most, ++running);
+      await new Promise((done) => setTimeout(done, 5 - index));
+      running--;
+      return index;
+    },
+  };
+  const found: string[] = [];
+  for await (const batch of new data.DataLoader<Promise<number>, unknown>(slow, 2)) found.push(String(batch));
+  assertEquals(found, ["tensor([0, 1])", "tensor([2, 3])", "tensor([4])"]);
+  assert(most > 2, `${most} samples at once`);
+  const broken = { length: 3, get: (i: number) => i === 1 ? fail() : i };
+  assertThrows(
+    () => [...new data.DataLoader(broken, 3)],
+    DynError,
+    "sample 1 but its dataset threw: no such file",
+  );
+  await assertRejects(
+    async () => {
+      for await (const _ of new data.DataLoader(broken));
+    },
+    DynError,
+    "sample 1",
+  );
+});
+
+function fail(): never {
+  throw new Error("no such file");
+}

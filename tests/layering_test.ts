@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   autograd: upTo("tensor"),
   nn: upTo("autograd"),
   func: [...upTo("autograd"), "nn"],
-  optim: upTo("autograd"),
+  optim: [...upTo("autograd"), "nn"],
   data: [...upTo("autograd"), "nn"],
   dynamo: [...upTo("autograd"), "nn", "optim"],
   aot: upTo("autograd"),

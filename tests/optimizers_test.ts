@@ -100,6 +100,60 @@ const RATES: readonly (readonly [string, (o: RatedOptimizer) => Schedule, readon
     0.194371,
     0.09412917,
   ]],
+  ["CyclicLR", (o) => new L.CyclicLR(o, 0.01, 0.1, 3, 2, { cycleMomentum: false }), [
+    0.01,
+    0.04,
+    0.07,
+    0.1,
+    0.055,
+    0.01,
+    0.04,
+    0.07,
+  ]],
+  ["CyclicLR", (o) => new L.CyclicLR(o, 0.01, 0.1, 2, { mode: "triangular2", cycleMomentum: false }), [
+    0.01,
+    0.055,
+    0.1,
+    0.055,
+    0.01,
+    0.0325,
+    0.055,
+    0.0325,
+  ]],
+  [
+    "CyclicLR",
+    (o) => new L.CyclicLR(o, 0.01, 0.1, 2, { mode: "exp_range", gamma: 0.9, cycleMomentum: false }),
+    [
+      0.01,
+      0.0505,
+      0.0829,
+      0.042805,
+      0.01,
+      0.03657205,
+      0.05782969,
+      0.03152336,
+    ],
+  ],
+  [
+    "ChainedScheduler",
+    (o) => new L.ChainedScheduler([new L.ConstantLR(o, 0.1, 2), new L.ExponentialLR(o, 0.9)]),
+    [0.01, 0.009, 0.081, 0.0729, 0.06561, 0.059049, 0.0531441, 0.04782969],
+  ],
+  [
+    "ChainedScheduler",
+    (o) => new L.ChainedScheduler([new L.LinearLR(o, 0.5, 1, 4), new L.CosineAnnealingLR(o, 8)]),
+    [0.05, 0.06012124, 0.0640165, 0.0604924, 0.05, 0.03086583, 0.01464466, 0.00380602],
+  ],
+  ["SWALR", (o) => new optim.swaUtils.SWALR(o, 0.02, 4), [
+    0.1,
+    0.08828427,
+    0.06,
+    0.03171573,
+    0.02,
+    0.02,
+    0.02,
+    0.02,
+  ]],
   [
     "SequentialLR",
     (o) => new L.SequentialLR(o, [new L.LinearLR(o, 0.1, 1, 2), new L.ExponentialLR(o, 0.9)], [2]),
@@ -329,4 +383,79 @@ Deno.test("schedules take a function or a rate a group, and required arguments b
   const one = new optim.SGD(leaves(), { lr: 0.1 });
   assertThrows(() => new L.LambdaLR(one, [(t) => t, (t) => t]), DynError, "one a group");
   assertThrows(() => Reflect.construct(L.StepLR, [one]), DynError, "stepSize of StepLR");
+});
+
+Deno.test("momenta go the other way, and the third phase ends below the start", () => {
+  const momenta = (make: (o: RatedOptimizer) => Schedule): number[] => {
+    const optimizer = new optim.SGD(leaves(), { lr: 0.1, momentum: 0.9 }), schedule = make(optimizer);
+    const found = optimizer.paramGroups.map((group) => group.momentum);
+    for (let t = 0; t < 4; t++) {
+      schedule.step(0);
+      found.push(...optimizer.paramGroups.map((group) => group.momentum));
+    }
+    return found;
+  };
+  close(
+    momenta((o) => new L.CyclicLR(o, 0.01, 0.1, 3, 2)),
+    [0.9, 0.8666667, 0.8333333, 0.8, 0.85],
+    "CyclicLR",
+  );
+  close(
+    momenta((o) => new L.OneCycleLR(o, 0.4, 10)),
+    [0.95, 0.9, 0.85, 0.85495156, 0.86882551],
+    "OneCycleLR",
+  );
+  const adam = new optim.Adam(leaves(), { lr: 0.1 });
+  const cycle = new L.OneCycleLR(adam, 0.4, { totalSteps: 10, threePhase: true, annealStrategy: "linear" });
+  const rates = adam.paramGroups.map((group) => group.lr);
+  for (let t = 0; t < 5; t++) {
+    cycle.step();
+    rates.push(...adam.paramGroups.map((group) => group.lr));
+  }
+  close(rates, [0.016, 0.208, 0.4, 0.208, 0.016, 0.01280032], "three phases");
+  assertEquals(adam.paramGroups.map((group) => group.betas[0]), [0.95]);
+  const sum = new optim.Adagrad(leaves());
+  assertThrows(() => new L.CyclicLR(sum, 0.1, 1), DynError, "momentum or betas");
+  assertThrows(
+    () => new L.ChainedScheduler([new L.LambdaLR(sum, () => 1)]),
+    DynError,
+    "scale rates but found LambdaLR",
+  );
+});
+
+Deno.test("averages of models are PyTorch's, in a compiled step too", () => {
+  const make = () => {
+    const model = new nn.Linear(1, 1);
+    noGrad(() => {
+      model.weight.fill_(1);
+      model.bias?.fill_(2);
+    });
+    return model;
+  };
+  const { AveragedModel, getEmaAvgFn, updateBn } = optim.swaUtils;
+  for (const compiled of [false, true]) {
+    const model = make(), even = new AveragedModel(model);
+    const decaying = new AveragedModel(model, { avgFn: getEmaAvgFn(0.9) });
+    const advance = () => {
+      noGrad(() => {
+        model.weight.add_(1);
+        model.bias?.mul_(2);
+      });
+      even.updateParameters(model);
+      decaying.updateParameters(model);
+    };
+    const step = compiled ? compile(advance, { backend: "aot_eager", fullgraph: true }) : advance;
+    for (let t = 0; t < 3; t++) step();
+    const numbers = (of: nn.Module) => Object.values(of.stateDict()).map((x) => Number(x.item()));
+    assertEquals(Object.keys(even.stateDict()), ["n_averaged", "module.weight", "module.bias"]);
+    close(numbers(even), [3, 3, 9.3333333], "even");
+    close(numbers(decaying), [3, 2.29, 5.56], "decaying");
+    close([Number(even.call(tensor([[2.5]])).item())], [16.8333333], "forward");
+  }
+  const norm = new nn.BatchNorm1d(1),
+    batches = [tensor([[1], [3]]).to("float32"), tensor([[5], [9]]).to("float32")];
+  norm.eval();
+  updateBn(batches.map((x) => [x, 0]), norm);
+  close([Number(norm.runningMean?.item()), Number(norm.runningVar?.item())], [4.5, 5], "statistics");
+  assertEquals([norm.training, norm.momentum], [false, 0.1]);
 });

@@ -8,6 +8,8 @@ import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
 
 export { LRScheduler, type RatedOptimizer } from "./schedule.ts";
 export { type PlateauOptions, ReduceLROnPlateau } from "./plateau.ts";
+export { CyclicLR, type CyclicOptions, type CyclicRates, OneCycleLR } from "./cycles.ts";
+export { ChainedScheduler, SequentialLR } from "./combined_schedules.ts";
 
 interface Decay {
   readonly gamma?: number;
@@ -114,6 +116,11 @@ export class CosineAnnealingLR extends LRScheduler {
     this.etaMin = options.etaMin ?? 0;
   }
 
+  /** Whether the rate is a factor of the first one: where it goes down to 0. */
+  override get isFactor(): boolean {
+    return this.etaMin === 0;
+  }
+
   /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return this.etaMin + (base - this.etaMin) * (1 + Math.cos(Math.PI * epoch / this.tMax)) / 2;
@@ -152,6 +159,11 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
         `Expected t0 above 0 and tMult of at least 1 but found ${this.t0} and ${this.tMult}`,
       );
     }
+  }
+
+  /** Whether the rate is a factor that other schedules may share: PyTorch's sets it anew. */
+  override get isFactor(): boolean {
+    return false;
   }
 
   /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
@@ -203,6 +215,11 @@ export class LambdaLR extends FactorSchedule {
   constructor(optimizer: RatedOptimizer, ...given: FactorArguments) {
     super(optimizer, given);
     this.apply();
+  }
+
+  /** Whether the rate is a factor that other schedules may share: PyTorch's sets it anew. */
+  override get isFactor(): boolean {
+    return false;
   }
 
   /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
@@ -313,115 +330,5 @@ export class PolynomialLR extends LRScheduler {
   /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number): number {
     return base * (1 - Math.min(epoch, this.totalIters) / this.totalIters) ** this.power;
-  }
-}
-
-interface LargestRate {
-  /** One for all groups, or one a group. */
-  readonly maxLr: number | readonly number[];
-}
-
-interface CycleOptions {
-  readonly totalSteps?: number;
-  readonly epochs?: number;
-  readonly stepsPerEpoch?: number;
-  readonly pctStart?: number;
-  readonly annealStrategy?: "cos" | "linear";
-  readonly divFactor?: number;
-  readonly finalDivFactor?: number;
-  /** Momenta are not cycled: must be false. */
-  readonly cycleMomentum?: boolean;
-}
-
-const CYCLE = {
-  required: ["maxLr"],
-  positional: ["totalSteps", "epochs", "stepsPerEpoch", "pctStart", "annealStrategy"],
-  named: ["divFactor", "finalDivFactor", "cycleMomentum"],
-} as const;
-
-/**
- * From maxLr / divFactor up to maxLr and down to a finalDivFactor-th of the start, as torch's OneCycleLR in two
- * phases. Momenta are not cycled, which has to be said: `cycleMomentum: false`.
- */
-export class OneCycleLR extends LRScheduler {
-  /** The arguments by name. */
-  readonly options: CycleOptions;
-  /** Steps of the whole cycle. */
-  readonly totalSteps: number;
-  /** One a group. */
-  readonly maxLr: readonly number[];
-
-  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<LargestRate, CycleOptions, typeof CYCLE>) {
-    super(optimizer);
-    const { maxLr, ...options } = argumentsOf<LargestRate, CycleOptions>("OneCycleLR", CYCLE, given);
-    this.options = options;
-    const groups = optimizer.paramGroups.length;
-    this.maxLr = typeof maxLr === "number" ? new Array<number>(groups).fill(maxLr) : maxLr;
-    if (this.maxLr.length !== groups) {
-      throw new DynError(`Expected ${groups} rates, one a group, but found ${this.maxLr.length}`);
-    }
-    const { totalSteps, epochs = 0, stepsPerEpoch = 0, cycleMomentum = true } = this.options;
-    this.totalSteps = totalSteps ?? epochs * stepsPerEpoch;
-    if (!(this.totalSteps > 0)) {
-      throw new DynError(
-        `Expected totalSteps, or epochs and stepsPerEpoch, but found ${this.totalSteps} steps`,
-      );
-    }
-    if (cycleMomentum) throw new DynError("Expected cycleMomentum: false, for momenta are not cycled");
-    this.apply();
-  }
-
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, _base: number, group: number): number {
-    const maxLr = this.maxLr[group] ?? 0;
-    const { pctStart = 0.3, annealStrategy = "cos", divFactor = 25, finalDivFactor = 1e4 } = this.options;
-    if (epoch > this.totalSteps) {
-      throw new DynError(`Expected at most ${this.totalSteps} steps but found ${epoch}`);
-    }
-    const start = maxLr / divFactor, least = start / finalDivFactor;
-    const top = pctStart * this.totalSteps - 1, last = this.totalSteps - 1;
-    const between = (from: number, to: number, share: number) =>
-      annealStrategy === "cos"
-        ? to + (from - to) / 2 * (Math.cos(Math.PI * share) + 1)
-        : from + (to - from) * share;
-    return epoch <= top
-      ? between(start, maxLr, epoch / top)
-      : between(maxLr, least, (epoch - top) / (last - top));
-  }
-}
-
-interface Schedules extends Milestones {
-  readonly schedulers: readonly LRScheduler[];
-}
-
-const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as const;
-
-/** One schedule after the other: the next one from each milestone on. */
-export class SequentialLR extends LRScheduler {
-  /** The schedulers, in order. */
-  readonly schedulers: readonly LRScheduler[];
-  /** The steps at which it changes. */
-  readonly milestones: readonly number[];
-
-  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
-    super(optimizer);
-    const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
-    this.schedulers = schedulers;
-    this.milestones = milestones;
-    if (schedulers.length !== milestones.length + 1) {
-      throw new DynError(
-        `Expected one milestone fewer than schedulers but found ${milestones.length} for ${schedulers.length}`,
-      );
-    }
-    this.apply();
-  }
-
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number, group: number): number {
-    const passed = this.milestones.filter((m) => m <= epoch).length, scheduler = this.schedulers[passed];
-    if (!scheduler) throw new DynError("Expected a schedule for every part but found none");
-    return scheduler.rateAt(epoch - (this.milestones[passed - 1] ?? 0), base, group);
   }
 }

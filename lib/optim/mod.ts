@@ -33,3 +33,5 @@ export { Muon, type MuonOptions } from "./muon.ts";
 export { Rprop, type RpropOptions } from "./rprop.ts";
 /** Schedulers of learning rates, as `torch.optim.lr_scheduler`. */
 export * as lrScheduler from "./lr_scheduler.ts";
+/** Averages of models and their rates, as `torch.optim.swa_utils`. */
+export * as swaUtils from "./averaging.ts";

@@ -30,6 +30,11 @@ export abstract class LRScheduler {
     this.baseRates = optimizer.paramGroups.map(firstRateOf);
   }
 
+  /** Whether the rate is the first one times a factor, which other schedules may share. */
+  get isFactor(): boolean {
+    return true;
+  }
+
   /** The rate after `epoch` steps for the group of this number, which started with `base`. */
   abstract rateAt(epoch: number, base: number, group: number): number;
 

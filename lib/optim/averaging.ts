@@ -1,0 +1,175 @@
+/**
+ * Averages of a model's parameters over training: evenly (Izmailov et al. 2018) or decaying, and the rates that go with
+ * them. Input: a model after each of its steps; output: a model of averages. The namespace `optim.swaUtils`.
+ */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
+import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
+import { Module } from "../nn/module.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { tensor } from "../tensor/creation.ts";
+import { where } from "../tensor/generated_functions.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+
+/** The new average of an average, what comes to it, and how many have been averaged. */
+export type AverageFunction = (average: Tensor, next: Tensor, count: Tensor) => Tensor;
+
+/** Even averages: average + (next − average) / (count + 1). */
+export function getSwaAvgFn(): AverageFunction {
+  return (average, next, count) => average.add(next.sub(average).div(count.add(1)));
+}
+
+/** Decaying averages: decay · average + (1 − decay) · next. Throws DynError for a decay outside of [0, 1]. */
+export function getEmaAvgFn(decay = 0.999): AverageFunction {
+  if (!(decay >= 0 && decay <= 1)) throw new DynError(`Expected a decay in [0, 1] but found ${decay}`);
+  return (average, next) => average.mul(decay).add(next.mul(1 - decay));
+}
+
+/** Options of AveragedModel. */
+export interface AveragedOptions {
+  /** Even averages unless given. */
+  readonly avgFn?: AverageFunction | null;
+  /** Whether buffers are averaged too; else they are the model's. */
+  readonly useBuffers?: boolean;
+}
+
+const isFloating = (x: Tensor): boolean => x.isFloatingPoint();
+
+/** A model whose parameters are averages of another's, as torch.optim.swa_utils.AveragedModel. */
+export class AveragedModel<M extends Module = Module> extends Module {
+  /** The model of averages, first a copy. */
+  readonly module: M;
+  /** How many have been averaged. */
+  nAveraged: Tensor = tensor(0, { dtype: "int64" });
+  /** Whether buffers are averaged too. */
+  readonly useBuffers: boolean;
+  /** How averages are made. */
+  private readonly average: AverageFunction;
+
+  /** Takes the model to follow, which it copies. */
+  constructor(model: M, options: AveragedOptions = {}) {
+    super();
+    this.module = model.clone();
+    this.registerBuffer("nAveraged", this.nAveraged, { key: "n_averaged" });
+    this.useBuffers = options.useBuffers ?? false;
+    this.average = options.avgFn ?? getSwaAvgFn();
+  }
+
+  /** What the model of averages gives. */
+  override forward(...args: Parameters<M["forward"]>): ReturnType<M["forward"]> {
+    return this.module.call(...args);
+  }
+
+  /** Takes the parameters as they are now into the averages. Throws DynError for a model of other parameters. */
+  updateParameters(model: M): void {
+    const averages = this.module.parameters(), values = model.parameters();
+    const buffers = this.module.buffers(), others = model.buffers();
+    if (averages.length !== values.length || buffers.length !== others.length) {
+      throw new DynError(`Expected a model of ${averages.length} parameters but found ${values.length}`);
+    }
+    const take = (own: Tensor, next: Tensor | undefined) => {
+      if (next && isFloating(own)) {
+        const fresh = next.detach().to(own.dtype).to(own.device);
+        own.copy_(where(this.nAveraged.eq(0), fresh, this.average(own.detach(), fresh, this.nAveraged)));
+      } else if (next) own.copy_(next);
+    };
+    noGrad(() => {
+      averages.forEach((own, i) => take(own, values[i]));
+      buffers.forEach((own, i) => {
+        const next = others[i];
+        if (this.useBuffers) take(own, next);
+        else if (next) own.copy_(next);
+      });
+      this.nAveraged.add_(1);
+    });
+  }
+}
+
+/**
+ * Makes the running statistics of a model's batch normalisation those of all batches, as torch.optim.swa_utils.update_bn: of
+ * a batch that is an array, the first element is the input.
+ */
+export function updateBn(loader: Iterable<unknown>, model: Module): void {
+  const layers = model.modules().filter((each) =>
+    each instanceof BatchNorm1d || each instanceof BatchNorm2d || each instanceof BatchNorm3d
+  );
+  if (layers.length === 0) return;
+  const { training } = model;
+  const momenta = layers.map((layer) => layer.momentum);
+  for (const layer of layers) {
+    noGrad(() => {
+      layer.runningMean?.zero_();
+      layer.runningVar?.fill_(1);
+      layer.numBatchesTracked?.zero_();
+    });
+    Reflect.set(layer, "momentum", null);
+  }
+  try {
+    model.train();
+    const call: unknown = Reflect.get(model, "call");
+    for (const batch of loader) {
+      const input: unknown = Array.isArray(batch) ? batch[0] : batch;
+      if (!isTensor(input)) throw new DynError("Expected batches of tensors, or arrays that begin with one");
+      if (typeof call === "function") noGrad(() => void Reflect.apply(call, model, [input]));
+    }
+  } finally {
+    model.train(training);
+    layers.forEach((layer, i) => Reflect.set(layer, "momentum", momenta[i]));
+  }
+}
+
+interface SwaRate {
+  /** One for all groups, or one a group. */
+  readonly swaLr: number | readonly number[];
+}
+
+interface SwaOptions {
+  readonly annealEpochs?: number;
+  readonly annealStrategy?: "cos" | "linear";
+}
+
+const SWALR_ARGUMENTS = { required: ["swaLr"], positional: ["annealEpochs", "annealStrategy"] } as const;
+
+/** From the rate that there is to swaLr over annealEpochs steps, which stays, as torch.optim.swa_utils.SWALR. */
+export class SWALR extends LRScheduler {
+  /** The last rates, one a group. */
+  readonly swaLr: readonly number[];
+  /** Steps until they are reached. */
+  readonly annealEpochs: number;
+  /** The way there. */
+  readonly annealStrategy: "cos" | "linear";
+  /** The first rates, one a group. */
+  private readonly start: readonly number[];
+
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<SwaRate, SwaOptions, typeof SWALR_ARGUMENTS>) {
+    super(optimizer);
+    const options = argumentsOf<SwaRate, SwaOptions>("SWALR", SWALR_ARGUMENTS, given), { swaLr } = options;
+    const groups = optimizer.paramGroups.length;
+    this.swaLr = typeof swaLr === "number" ? new Array<number>(groups).fill(swaLr) : swaLr;
+    if (this.swaLr.length !== groups) {
+      throw new DynError(`Expected ${groups} rates, one a group, but found ${this.swaLr.length}`);
+    }
+    this.annealEpochs = options.annealEpochs ?? 10;
+    this.annealStrategy = options.annealStrategy ?? "cos";
+    if (!Number.isInteger(this.annealEpochs) || this.annealEpochs < 0) {
+      throw new DynError(`Expected annealEpochs that are not negative but found ${this.annealEpochs}`);
+    }
+    this.start = optimizer.paramGroups.map((group) => group.lr);
+    this.apply();
+  }
+
+  /** Whether the rate is a factor of the first one. */
+  override get isFactor(): boolean {
+    return false;
+  }
+
+  /** The rate of a group after `epoch` steps. */
+  override rateAt(epoch: number, base: number, group: number): number {
+    const from = this.start[group] ?? base, to = this.swaLr[group] ?? base;
+    const share = this.annealEpochs === 0 ? 1 : Math.min(1, epoch / this.annealEpochs);
+    const alpha = this.annealStrategy === "linear" ? share : (1 - Math.cos(Math.PI * share)) / 2;
+    return to * alpha + from * (1 - alpha);
+  }
+}

@@ -1,0 +1,73 @@
+/** Schedules made of schedules: one after the other, or all at once. */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
+import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+
+interface Schedules {
+  readonly milestones: readonly number[];
+  readonly schedulers: readonly LRScheduler[];
+}
+
+const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as const;
+
+/** One schedule after the other: the next one from each milestone on. */
+export class SequentialLR extends LRScheduler {
+  /** The schedulers, in order. */
+  readonly schedulers: readonly LRScheduler[];
+  /** The steps at which it changes. */
+  readonly milestones: readonly number[];
+
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
+    super(optimizer);
+    const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
+    this.schedulers = schedulers;
+    this.milestones = milestones;
+    if (schedulers.length !== milestones.length + 1) {
+      throw new DynError(
+        `Expected one milestone fewer than schedulers but found ${milestones.length} for ${schedulers.length}`,
+      );
+    }
+    this.apply();
+  }
+
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
+  override rateAt(epoch: number, base: number, group: number): number {
+    const passed = this.milestones.filter((m) => m <= epoch).length, scheduler = this.schedulers[passed];
+    if (!scheduler) throw new DynError("Expected a schedule for every part but found none");
+    return scheduler.rateAt(epoch - (this.milestones[passed - 1] ?? 0), base, group);
+  }
+}
+
+/** The optimizer that schedules share. Throws DynError for none, or for several. */
+function sharedOptimizer(schedulers: readonly LRScheduler[], given: RatedOptimizer | null): RatedOptimizer {
+  const optimizer = given ?? schedulers[0]?.optimizer;
+  if (!optimizer) throw new DynError("Expected at least one schedule but found none");
+  if (schedulers.some((each) => each.optimizer !== optimizer)) {
+    throw new DynError("Expected schedules of one optimizer but found others");
+  }
+  return optimizer;
+}
+
+/**
+ * Schedules that all act on the rate: its factors are multiplied, as torch.optim.lr_scheduler.ChainedScheduler. Throws
+ * DynError for schedules that set the rate instead of scaling it, where PyTorch's result depends on the way there.
+ */
+export class ChainedScheduler extends LRScheduler {
+  /** The schedules. */
+  readonly schedulers: readonly LRScheduler[];
+
+  /** Takes schedules, and their optimizer where there may be doubt. */
+  constructor(schedulers: readonly LRScheduler[], optimizer: RatedOptimizer | null = null) {
+    super(sharedOptimizer(schedulers, optimizer));
+    this.schedulers = schedulers;
+    const other = schedulers.find((each) => !each.isFactor);
+    if (other) throw new DynError(`Expected schedules that scale rates but found ${other.constructor.name}`);
+    this.apply();
+  }
+
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
+  override rateAt(epoch: number, base: number, group: number): number {
+    return this.schedulers.reduce((rate, each) => rate * each.rateAt(epoch, base, group) / base, base);
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * Schedules that go up and down, of rates and of momenta the other way (Smith 2017; Smith and Topin 2018). Input: an
+ * optimizer; output: `lr` of its groups, and `momentum` or the first of `betas`. Invariant: both are functions of the number
+ * of steps.
+ */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
+import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+
+/** One for all groups, or one a group. */
+type PerGroup = number | readonly number[];
+
+/** A number for each group. Throws DynError for another count. */
+function eachGroup(given: PerGroup, optimizer: RatedOptimizer, what: string): readonly number[] {
+  const groups = optimizer.paramGroups.length;
+  const list = typeof given === "number" ? new Array<number>(groups).fill(given) : given;
+  if (list.length !== groups) {
+    throw new DynError(`Expected ${groups} ${what}, one a group, but found ${list.length}`);
+  }
+  return list;
+}
+
+/** A schedule that sets momenta too. */
+abstract class Cycle extends LRScheduler {
+  /** Whether the rate is a factor of the first one. */
+  override get isFactor(): boolean {
+    return false;
+  }
+
+  /** The momentum of a group after `epoch` steps; null: it is left alone. */
+  abstract momentumAt(epoch: number, group: number): number | null;
+
+  /** Sets the rates, and the momenta. */
+  protected override apply(): void {
+    super.apply();
+    this.optimizer.paramGroups.forEach((group, i) => {
+      const momentum = this.momentumAt(this.lastEpoch, i), betas: unknown = Reflect.get(group, "betas");
+      if (momentum === null) return;
+      if (Array.isArray(betas)) Reflect.set(group, "betas", [momentum, ...betas.slice(1)]);
+      else Reflect.set(group, "momentum", momentum);
+    });
+  }
+
+  /** Throws DynError where groups have no momentum to cycle. */
+  protected checkMomenta(): void {
+    for (const group of this.optimizer.paramGroups) {
+      if (!Reflect.has(group, "momentum") && !Reflect.has(group, "betas")) {
+        throw new DynError("Expected an optimizer with momentum or betas where cycleMomentum is true");
+      }
+    }
+  }
+}
+
+/** Between which rates CyclicLR goes. */
+export interface CyclicRates {
+  /** The lower one; one for all groups, or one a group. */
+  readonly baseLr: PerGroup;
+  /** The upper one of the first cycle. */
+  readonly maxLr: PerGroup;
+}
+
+/** Options of CyclicLR. */
+export interface CyclicOptions {
+  /** Steps up; 2000 unless given. */
+  readonly stepSizeUp?: number;
+  /** Steps down; as many as up unless given. */
+  readonly stepSizeDown?: number | null;
+  /** Whether the height of cycles stays, is halved each time, or is gammaᵗ of the first; "triangular" unless given. */
+  readonly mode?: "triangular" | "triangular2" | "exp_range";
+  /** Of mode "exp_range". */
+  readonly gamma?: number;
+  /** The share of the height, instead of a mode. */
+  readonly scaleFn?: ((x: number) => number) | null;
+  /** What scaleFn is given: the number of the cycle from 1, or of steps. */
+  readonly scaleMode?: "cycle" | "iterations";
+  /** Whether momenta go the other way; true unless given. */
+  readonly cycleMomentum?: boolean;
+  /** The lower momentum; 0.8 unless given. */
+  readonly baseMomentum?: PerGroup;
+  /** The upper momentum; 0.9 unless given. */
+  readonly maxMomentum?: PerGroup;
+}
+
+const CYCLIC = {
+  required: ["baseLr", "maxLr"],
+  positional: [
+    "stepSizeUp",
+    "stepSizeDown",
+    "mode",
+    "gamma",
+    "scaleFn",
+    "scaleMode",
+    "cycleMomentum",
+    "baseMomentum",
+    "maxMomentum",
+  ],
+} as const;
+
+/** Evenly up from baseLr to maxLr and down again, over and over, as torch.optim.lr_scheduler.CyclicLR. */
+export class CyclicLR extends Cycle {
+  /** The lower rates, one a group. */
+  readonly baseLrs: readonly number[];
+  /** The upper rates, one a group. */
+  readonly maxLrs: readonly number[];
+  /** The arguments by name. */
+  readonly options: CyclicOptions;
+  /** Between which momenta it goes; null: they are left alone. */
+  private readonly momenta: readonly (readonly [low: number, high: number])[] | null;
+
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<CyclicRates, CyclicOptions, typeof CYCLIC>) {
+    super(optimizer);
+    const { baseLr, maxLr, ...options } = argumentsOf<CyclicRates, CyclicOptions>("CyclicLR", CYCLIC, given);
+    this.baseLrs = eachGroup(baseLr, optimizer, "base rates");
+    this.maxLrs = eachGroup(maxLr, optimizer, "greatest rates");
+    this.options = options;
+    if (options.cycleMomentum ?? true) {
+      this.checkMomenta();
+      const high = eachGroup(options.maxMomentum ?? 0.9, optimizer, "greatest momenta");
+      const low = eachGroup(options.baseMomentum ?? 0.8, optimizer, "base momenta");
+      this.momenta = low.map((each, i) => [each, high[i] ?? each] as const);
+    } else this.momenta = null;
+    this.apply();
+  }
+
+  /** Which share of the whole height it has reached. */
+  private heightAt(epoch: number): number {
+    const { stepSizeUp = 2000, mode = "triangular", gamma = 1, scaleFn = null } = this.options;
+    const whole = stepSizeUp + (this.options.stepSizeDown ?? stepSizeUp), top = stepSizeUp / whole;
+    const cycle = Math.floor(1 + epoch / whole), into = 1 + epoch / whole - cycle;
+    const share = into <= top ? into / top : (into - 1) / (top - 1);
+    if (scaleFn) return share * scaleFn(this.options.scaleMode === "iterations" ? epoch : cycle);
+    return share * (mode === "triangular" ? 1 : mode === "triangular2" ? 2 ** (1 - cycle) : gamma ** epoch);
+  }
+
+  /** The rate of a group after `epoch` steps. */
+  override rateAt(epoch: number, _base: number, group: number): number {
+    const low = this.baseLrs[group] ?? 0;
+    return low + ((this.maxLrs[group] ?? low) - low) * this.heightAt(epoch);
+  }
+
+  /** The momentum of a group after `epoch` steps. */
+  override momentumAt(epoch: number, group: number): number | null {
+    const ends = this.momenta?.[group];
+    return ends ? ends[1] - (ends[1] - ends[0]) * this.heightAt(epoch) : null;
+  }
+}
+
+interface LargestRate {
+  /** One for all groups, or one a group. */
+  readonly maxLr: PerGroup;
+}
+
+interface OneCycleOptions {
+  readonly totalSteps?: number | null;
+  readonly epochs?: number | null;
+  readonly stepsPerEpoch?: number | null;
+  readonly pctStart?: number;
+  readonly annealStrategy?: "cos" | "linear";
+  readonly cycleMomentum?: boolean;
+  readonly baseMomentum?: PerGroup;
+  readonly maxMomentum?: PerGroup;
+  readonly divFactor?: number;
+  readonly finalDivFactor?: number;
+  readonly threePhase?: boolean;
+}
+
+const ONE_CYCLE = {
+  required: ["maxLr"],
+  positional: [
+    "totalSteps",
+    "epochs",
+    "stepsPerEpoch",
+    "pctStart",
+    "annealStrategy",
+    "cycleMomentum",
+    "baseMomentum",
+    "maxMomentum",
+    "divFactor",
+    "finalDivFactor",
+    "threePhase",
+  ],
+} as const;
+
+/** A part of a cycle: up to which step, and from what to what. */
+interface Phase {
+  readonly end: number;
+  readonly rate: readonly [from: number, to: number];
+  readonly momentum: readonly [from: number, to: number];
+}
+
+/**
+ * From maxLr / divFactor up to maxLr and down to a finalDivFactor-th of the start, in three phases by way of the start, as
+ * torch.optim.lr_scheduler.OneCycleLR; momenta go the other way.
+ */
+export class OneCycleLR extends Cycle {
+  /** The arguments by name. */
+  readonly options: OneCycleOptions;
+  /** Steps of the whole cycle. */
+  readonly totalSteps: number;
+  /** One a group. */
+  readonly maxLr: readonly number[];
+  /** Between which momenta it goes; null: they are left alone. */
+  private readonly momenta: readonly (readonly [low: number, high: number])[] | null;
+
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
+  constructor(
+    optimizer: RatedOptimizer,
+    ...given: Arguments<LargestRate, OneCycleOptions, typeof ONE_CYCLE>
+  ) {
+    super(optimizer);
+    const { maxLr, ...options } = argumentsOf<LargestRate, OneCycleOptions>("OneCycleLR", ONE_CYCLE, given);
+    this.options = options;
+    this.maxLr = eachGroup(maxLr, optimizer, "rates");
+    this.totalSteps = options.totalSteps ?? (options.epochs ?? 0) * (options.stepsPerEpoch ?? 0);
+    if (!(this.totalSteps > 0)) {
+      throw new DynError(
+        `Expected totalSteps, or epochs and stepsPerEpoch, but found ${this.totalSteps} steps`,
+      );
+    }
+    if (options.cycleMomentum ?? true) {
+      this.checkMomenta();
+      const high = eachGroup(options.maxMomentum ?? 0.95, optimizer, "greatest momenta");
+      const low = eachGroup(options.baseMomentum ?? 0.85, optimizer, "base momenta");
+      this.momenta = low.map((each, i) => [each, high[i] ?? each] as const);
+    } else this.momenta = null;
+    this.apply();
+  }
+
+  /** The phases of a group. */
+  private phases(group: number): readonly Phase[] {
+    const { pctStart = 0.3, divFactor = 25, finalDivFactor = 1e4, threePhase = false } = this.options;
+    const most = this.maxLr[group] ?? 0, start = most / divFactor, least = start / finalDivFactor;
+    const [low, high] = this.momenta?.[group] ?? [0, 0], top = pctStart * this.totalSteps - 1;
+    const last = this.totalSteps - 1, up: Phase = { end: top, rate: [start, most], momentum: [high, low] };
+    if (!threePhase) return [up, { end: last, rate: [most, least], momentum: [low, high] }];
+    return [
+      up,
+      { end: 2 * pctStart * this.totalSteps - 2, rate: [most, start], momentum: [low, high] },
+      { end: last, rate: [start, least], momentum: [high, high] },
+    ];
+  }
+
+  /** A number of the phase that a step falls into. Throws DynError past the last step. */
+  private numberAt(epoch: number, group: number, of: (phase: Phase) => readonly [number, number]): number {
+    if (epoch > this.totalSteps) {
+      throw new DynError(`Expected at most ${this.totalSteps} steps but found ${epoch}`);
+    }
+    const phases = this.phases(group), found = phases.findIndex(({ end }) => epoch <= end);
+    const at = found < 0 ? phases.length - 1 : found, phase = phases[at], begin = phases[at - 1]?.end ?? 0;
+    if (!phase) throw new DynError("Expected phases but found none");
+    const [from, to] = of(phase), share = (epoch - begin) / (phase.end - begin);
+    return this.options.annealStrategy === "linear"
+      ? from + (to - from) * share
+      : to + (from - to) / 2 * (Math.cos(Math.PI * share) + 1);
+  }
+
+  /** The rate of a group after `epoch` steps. */
+  override rateAt(epoch: number, _base: number, group: number): number {
+    return this.numberAt(epoch, group, ({ rate }) => rate);
+  }
+
+  /** The momentum of a group after `epoch` steps. */
+  override momentumAt(epoch: number, group: number): number | null {
+    return this.momenta ? this.numberAt(epoch, group, ({ momentum }) => momentum) : null;
+  }
+}
