@@ -29,16 +29,38 @@ interface Spread {
   readonly std?: number;
 }
 
+/** Whether fillings are left out. */
+const SKIPPING = { active: false };
+
+/** Fills a tensor without recording gradients, unless fillings are left out. */
+function filled(tensor: Tensor, write: () => Tensor): Tensor {
+  return SKIPPING.active ? tensor : noGrad(write);
+}
+
+/**
+ * A module whose parameters are not filled, for values that are loaded anyway, as `torch.nn.utils.skip_init`: `skipInit(
+ * nn.Linear, 3, 4)`. What its elements are is not known.
+ */
+export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A) => M, ...args: A): M {
+  const before = SKIPPING.active;
+  SKIPPING.active = true;
+  try {
+    return new Layer(...args);
+  } finally {
+    SKIPPING.active = before;
+  }
+}
+
 /** Uniform between `a` and `b`, [0, 1) unless given. */
 export function uniform_(tensor: Tensor, ...given: Trailing<Bounds, ["a", "b"]>): Tensor {
   const { a = 0, b = 1 } = trailing<Bounds>("uniform_", ["a", "b"], given);
-  return noGrad(() => tensor.uniform_(a, b));
+  return filled(tensor, () => tensor.uniform_(a, b));
 }
 
 /** Normal with this mean and deviation, 0 and 1 unless given. */
 export function normal_(tensor: Tensor, ...given: Trailing<Spread, ["mean", "std"]>): Tensor {
   const { mean = 0, std = 1 } = trailing<Spread>("normal_", ["mean", "std"], given);
-  return noGrad(() => tensor.normal_(mean, std));
+  return filled(tensor, () => tensor.normal_(mean, std));
 }
 
 const TRUNCATED = ["mean", "std", "a", "b"] as const;
@@ -49,14 +71,15 @@ export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds,
   // Φ⁻¹ of uniform numbers between Φ of the bounds; 2Φ(x√2) − 1 = erf(x)
   const ends = Float64Array.of((a - mean) / std, (b - mean) / std).map((x) => x / Math.SQRT2);
   const [low, high] = Array.from(hostTensor(ends, [2]).erf().toTypedArray(), Number);
-  return noGrad(() =>
-    tensor.uniform_(low, high).erfinv_().mul_(std * Math.SQRT2).add_(mean).clamp_({ min: a, max: b })
+  return filled(
+    tensor,
+    () => tensor.uniform_(low, high).erfinv_().mul_(std * Math.SQRT2).add_(mean).clamp_({ min: a, max: b }),
   );
 }
 
 /** Fills a tensor with a number, as `torch.nn.init.constant_`. */
 export function constant_(tensor: Tensor, val: number): Tensor {
-  return noGrad(() => tensor.fill_(val));
+  return filled(tensor, () => tensor.fill_(val));
 }
 
 /** Fills a tensor with 0, as `torch.nn.init.zeros_`. */
@@ -271,6 +294,7 @@ function shapeOf(tensor: Tensor, ranks: readonly number[]): readonly number[] {
 
 /** Writes every element, from its place in row-major order. */
 function fill(tensor: Tensor, element: (at: number) => number): Tensor {
+  if (SKIPPING.active) return tensor;
   const values = Float64Array.from({ length: tensor.numel() }, (_, at) => element(at));
   const filled = hostTensor(values, tensor.shape).to(tensor.dtype).to(tensor.device);
   return noGrad(() => tensor.copy_(filled));

@@ -54,11 +54,19 @@ export * as init from "./init.ts";
 /** Layers as functions, as `torch.nn.functional`. */
 export * as functional from "./functional.ts";
 /** Tools for parameters, as `torch.nn.utils`. */
-export * as utils from "./gradient_clipping.ts";
+export * as utils from "./utils/mod.ts";
 export * from "./margin_loss.ts";
 export * from "./sequence_loss.ts";
 export * from "./adaptive_softmax.ts";
-export * from "./recurrent.ts";
+export {
+  type ElmanOptions,
+  GRU,
+  LSTM,
+  type RecurrentOptions,
+  type RecurrentSizes,
+  RNN,
+} from "./recurrent.ts";
+export * from "./recurrent_cells.ts";
 export * from "./attention.ts";
 export * from "./transformer.ts";
 export * from "./shape.ts";

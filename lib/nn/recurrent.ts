@@ -12,6 +12,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import { PackedSequence, reordered } from "./utils/sequences.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, type States } from "./gates.ts";
 
@@ -139,14 +140,40 @@ abstract class Recurrent extends Module {
       throw new DynError(`Expected inputs of ${this.inputSize} features but found shape [${input.shape}]`);
     }
     const swapped = this.batchFirst && !single;
-    let sequence = single ? input.unsqueeze(1) : swapped ? input.transpose(0, 1) : input;
-    const start = this.start(sequence, single ? given.map((state) => state.unsqueeze(1)) : given);
+    const sequence = single ? input.unsqueeze(1) : swapped ? input.transpose(0, 1) : input;
+    const unsqueezed = single ? given.map((state) => state.unsqueeze(1)) : given;
+    const start = this.start(sequence, sequence.shape[1] ?? 1, unsqueezed);
+    const { output, states } = this.stacked(sequence, start, (x, before, pass) => this.pass(x, before, pass));
+    return {
+      output: single ? output.squeeze(1) : swapped ? output.transpose(0, 1) : output,
+      states: single ? states.map((state) => state.squeeze(1)) : states,
+    };
+  }
+
+  /** The same of sequences by time: elements, and states in the order of the batch. */
+  protected runPacked(packed: PackedSequence, given: States): { output: PackedSequence; states: States } {
+    const { data, batchSizes, sortedIndices, unsortedIndices } = packed, [batch = 0] = batchSizes;
+    const start = this.start(data, batch, given.map((state) => reordered(state, sortedIndices, 1)));
+    const { output, states } = this.stacked(
+      data,
+      start,
+      (x, before, pass) => this.packedPass({ data: x, sizes: batchSizes }, before, pass),
+    );
+    return {
+      output: new PackedSequence(output, batchSizes, sortedIndices, unsortedIndices),
+      states: states.map((state) => reordered(state, unsortedIndices, 1)),
+    };
+  }
+
+  /** All layers, each in its directions. */
+  private stacked(input: Tensor, start: States, run: (x: Tensor, before: States, pass: Pass) => Run): Run {
     const last: States[] = [];
+    let sequence = input;
     for (let layer = 0; layer < this.numLayers; layer++) {
       const outputs: Tensor[] = [];
       for (const pass of this.passes(layer)) {
         const before = start.map((state) => state.select(0, last.length));
-        const { output, states } = this.pass(sequence, before, pass);
+        const { output, states } = run(sequence, before, pass);
         outputs.push(output);
         last.push(states);
       }
@@ -156,17 +183,13 @@ abstract class Recurrent extends Module {
         sequence = dropout(sequence, this.dropout, this.training);
       }
     }
-    const states = start.map((_, k) => {
-      const all = stack(last.map((each) => stateOf(each, k)), 0);
-      return single ? all.squeeze(1) : all;
-    });
-    return { output: single ? sequence.squeeze(1) : swapped ? sequence.transpose(0, 1) : sequence, states };
+    return { output: sequence, states: start.map((_, k) => stack(last.map((each) => stateOf(each, k)), 0)) };
   }
 
   /** The states before the first step: those given, else zeros. */
-  private start(sequence: Tensor, given: States): States {
+  private start(sequence: Tensor, batch: number, given: States): States {
     const directions = this.bidirectional ? 2 : 1;
-    const shape = [this.numLayers * directions, sequence.shape[1] ?? 1, this.hiddenSize];
+    const shape = [this.numLayers * directions, batch, this.hiddenSize];
     if (given.length === 0) return this.gates.zeros(shape, sequence);
     for (const state of given) {
       if (`${state.shape}` !== `${shape}`) {
@@ -177,10 +200,8 @@ abstract class Recurrent extends Module {
   }
 
   private pass(sequence: Tensor, start: States, { reverse, suffix }: Pass): Run {
-    const inputBias = this.bias ? this.parameter(`bias_ih_${suffix}`) : null;
-    const inputs = linear(sequence, this.parameter(`weight_ih_${suffix}`), inputBias);
-    const weight = this.parameter(`weight_hh_${suffix}`);
-    const bias = this.bias ? this.parameter(`bias_hh_${suffix}`) : null;
+    const inputs = linear(sequence, this.parameter(`weight_ih_${suffix}`), this.biasOf(`bias_ih_${suffix}`));
+    const weight = this.parameter(`weight_hh_${suffix}`), bias = this.biasOf(`bias_hh_${suffix}`);
     const length = sequence.shape[0] ?? 0, outputs: Tensor[] = [];
     let states = start;
     for (let k = 0; k < length; k++) {
@@ -191,12 +212,53 @@ abstract class Recurrent extends Module {
     return { output: stack(reverse ? outputs.reverse() : outputs, 0), states };
   }
 
+  /** One layer in one direction over sequences by time. Forwards, those that have ended keep their states. */
+  private packedPass(
+    { data, sizes }: { readonly data: Tensor; readonly sizes: readonly number[] },
+    start: States,
+    { reverse, suffix }: Pass,
+  ): Run {
+    const inputs = linear(data, this.parameter(`weight_ih_${suffix}`), this.biasOf(`bias_ih_${suffix}`));
+    const weight = this.parameter(`weight_hh_${suffix}`), bias = this.biasOf(`bias_hh_${suffix}`);
+    const outputs: Tensor[] = [], ended: States[] = [], length = sizes.length;
+    const begun = sizes[reverse ? length - 1 : 0] ?? 0;
+    let active = begun, at = reverse ? data.shape[0] ?? 0 : 0;
+    let states = start.map((state) => state.narrow(0, 0, begun));
+    for (let k = 0; k < length; k++) {
+      const size = sizes[reverse ? length - 1 - k : k] ?? 0, before = active;
+      if (size < before) {
+        ended.push(states.map((state) => state.narrow(0, size, before - size)));
+        states = states.map((state) => state.narrow(0, 0, size));
+      } else if (size > before) {
+        states = states.map((state, i) =>
+          cat([state, stateOf(start, i).narrow(0, before, size - before)], 0)
+        );
+      }
+      active = size;
+      if (reverse) at -= size;
+      const product = linear(stateOf(states, 0), weight, bias);
+      states = [...this.gates.step(inputs.narrow(0, at, size), product, states)];
+      outputs.push(stateOf(states, 0));
+      if (!reverse) at += size;
+    }
+    const whole = states.map((state, i) =>
+      cat([state, ...ended.map((each) => stateOf(each, i)).reverse()], 0)
+    );
+    return { output: cat(reverse ? outputs.reverse() : outputs, 0), states: whole };
+  }
+
+  /** A bias, where there are any. */
+  private biasOf(name: string): Tensor | null {
+    return this.bias ? this.parameter(name) : null;
+  }
+
   override extraRepr(): string {
     return `${this.inputSize}, ${this.hiddenSize}, numLayers=${this.numLayers}`;
   }
 }
 
-function stateOf(states: States, k: number): Tensor {
+/** One of several states. Throws DynError where there is none. */
+export function stateOf(states: States, k: number): Tensor {
   const state = states[k];
   if (!state) throw new DynError(`Expected a state ${k} but found ${states.length}`);
   return state;
@@ -211,8 +273,18 @@ export class RNN extends Recurrent {
   }
 
   /** The output of the layer. */
-  override forward(input: Tensor, state: Tensor | null = null): [Tensor, Tensor] {
-    const { output, states } = this.run(input, state ? [state] : []);
+  override forward(input: PackedSequence, state?: Tensor | null): [PackedSequence, Tensor];
+  /** The outputs of all steps and the last state. */
+  override forward(input: Tensor, state?: Tensor | null): [Tensor, Tensor];
+  /** The outputs of all steps and the last state. */
+  override forward(
+    input: Tensor | PackedSequence,
+    state: Tensor | null = null,
+  ): [Tensor | PackedSequence, Tensor] {
+    const given = state ? [state] : [];
+    const { output, states } = input instanceof PackedSequence
+      ? this.runPacked(input, given)
+      : this.run(input, given);
     return [output, stateOf(states, 0)];
   }
 }
@@ -225,8 +297,18 @@ export class GRU extends Recurrent {
   }
 
   /** The output of the layer. */
-  override forward(input: Tensor, state: Tensor | null = null): [Tensor, Tensor] {
-    const { output, states } = this.run(input, state ? [state] : []);
+  override forward(input: PackedSequence, state?: Tensor | null): [PackedSequence, Tensor];
+  /** The outputs of all steps and the last state. */
+  override forward(input: Tensor, state?: Tensor | null): [Tensor, Tensor];
+  /** The outputs of all steps and the last state. */
+  override forward(
+    input: Tensor | PackedSequence,
+    state: Tensor | null = null,
+  ): [Tensor | PackedSequence, Tensor] {
+    const given = state ? [state] : [];
+    const { output, states } = input instanceof PackedSequence
+      ? this.runPacked(input, given)
+      : this.run(input, given);
     return [output, stateOf(states, 0)];
   }
 }
@@ -240,106 +322,20 @@ export class LSTM extends Recurrent {
 
   /** The output of the layer. */
   override forward(
-    input: Tensor,
+    input: PackedSequence,
+    state?: readonly [Tensor, Tensor] | null,
+  ): [PackedSequence, [Tensor, Tensor]];
+  /** The outputs of all steps and the last states. */
+  override forward(input: Tensor, state?: readonly [Tensor, Tensor] | null): [Tensor, [Tensor, Tensor]];
+  /** The outputs of all steps and the last states. */
+  override forward(
+    input: Tensor | PackedSequence,
     state: readonly [Tensor, Tensor] | null = null,
-  ): [Tensor, [Tensor, Tensor]] {
-    const { output, states } = this.run(input, state ?? []);
+  ): [Tensor | PackedSequence, [Tensor, Tensor]] {
+    const given = state ?? [];
+    const { output, states } = input instanceof PackedSequence
+      ? this.runPacked(input, given)
+      : this.run(input, given);
     return [output, [stateOf(states, 0), stateOf(states, 1)]];
-  }
-}
-
-abstract class Cell extends Module {
-  readonly inputSize: number;
-  readonly hiddenSize: number;
-  /** [gates · hiddenSize, inputSize] */
-  weight_ih: Parameter;
-  /** [gates · hiddenSize, hiddenSize] */
-  weight_hh: Parameter;
-  bias_ih: Parameter | null;
-  bias_hh: Parameter | null;
-
-  constructor(protected readonly gates: Gates, options: RecurrentSizes & CellOptions) {
-    super();
-    const { inputSize, hiddenSize, bias = true } = options;
-    this.inputSize = inputSize;
-    this.hiddenSize = hiddenSize;
-    const rows = gates.count * hiddenSize, bound = 1 / Math.sqrt(hiddenSize);
-    const filled = (...shape: number[]) => {
-      const parameter = new Parameter(empty(shape, placementOf(options)));
-      uniform_(parameter, -bound, bound);
-      return parameter;
-    };
-    this.weight_ih = filled(rows, inputSize);
-    this.weight_hh = filled(rows, hiddenSize);
-    this.bias_ih = bias ? filled(rows) : null;
-    this.bias_hh = bias ? filled(rows) : null;
-  }
-
-  /** The states after an input [N, inputSize] or [inputSize]. */
-  protected next(x: Tensor, given: States | null): States {
-    const states = given ?? this.gates.zeros([...x.shape.slice(0, -1), this.hiddenSize], x);
-    const product = linear(stateOf(states, 0), this.weight_hh, this.bias_hh);
-    return this.gates.step(linear(x, this.weight_ih, this.bias_ih), product, states);
-  }
-}
-
-/** Options of cells. */
-export interface CellOptions extends Placement {
-  /** Whether there are biases; true unless given. */
-  readonly bias?: boolean;
-}
-
-/** Options of Elman cells. */
-export interface ElmanCellOptions extends CellOptions {
-  /** "tanh" or "relu"; "tanh" unless given. */
-  readonly nonlinearity?: Nonlinearity;
-}
-
-const CELL = { required: ["inputSize", "hiddenSize"], positional: ["bias", "device", "dtype"] } as const;
-const ELMAN_CELL = {
-  required: ["inputSize", "hiddenSize"],
-  positional: ["bias", "nonlinearity", "device", "dtype"],
-} as const;
-
-type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
-
-/** One step of an RNN, as torch.nn.RNNCell. */
-export class RNNCell extends Cell {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
-    const options = argumentsOf<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
-    super(gatesOfElman(options.nonlinearity), options);
-  }
-
-  /** The output of the layer. */
-  override forward(x: Tensor, h: Tensor | null = null): Tensor {
-    return stateOf(this.next(x, h ? [h] : null), 0);
-  }
-}
-
-/** One step of a GRU, as torch.nn.GRUCell. */
-export class GRUCell extends Cell {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: CellArguments) {
-    super(GRU_GATES, argumentsOf<RecurrentSizes, CellOptions>("GRUCell", CELL, given));
-  }
-
-  /** The output of the layer. */
-  override forward(x: Tensor, h: Tensor | null = null): Tensor {
-    return stateOf(this.next(x, h ? [h] : null), 0);
-  }
-}
-
-/** One step of an LSTM, as torch.nn.LSTMCell. */
-export class LSTMCell extends Cell {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: CellArguments) {
-    super(LSTM_GATES, argumentsOf<RecurrentSizes, CellOptions>("LSTMCell", CELL, given));
-  }
-
-  /** The output of the layer. */
-  override forward(x: Tensor, states: readonly [Tensor, Tensor] | null = null): [Tensor, Tensor] {
-    const next = this.next(x, states);
-    return [stateOf(next, 0), stateOf(next, 1)];
   }
 }

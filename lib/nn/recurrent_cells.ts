@@ -1,0 +1,109 @@
+/**
+ * Single steps of recurrent layers. Input: an input [N, inputSize] or [inputSize] and possibly former states; output: the
+ * states after the step. Invariant: parameters have PyTorch's names, shapes and order of gates.
+ */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { empty, linear } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, type States } from "./gates.ts";
+import { uniform_ } from "./init.ts";
+import { Module } from "./module.ts";
+import { Parameter } from "./parameter.ts";
+import { type Placement, placementOf } from "./placement.ts";
+import { type RecurrentSizes, stateOf } from "./recurrent.ts";
+
+abstract class Cell extends Module {
+  readonly inputSize: number;
+  readonly hiddenSize: number;
+  /** [gates · hiddenSize, inputSize] */
+  weight_ih: Parameter;
+  /** [gates · hiddenSize, hiddenSize] */
+  weight_hh: Parameter;
+  bias_ih: Parameter | null;
+  bias_hh: Parameter | null;
+
+  constructor(protected readonly gates: Gates, options: RecurrentSizes & CellOptions) {
+    super();
+    const { inputSize, hiddenSize, bias = true } = options;
+    this.inputSize = inputSize;
+    this.hiddenSize = hiddenSize;
+    const rows = gates.count * hiddenSize, bound = 1 / Math.sqrt(hiddenSize);
+    const filled = (...shape: number[]) => {
+      const parameter = new Parameter(empty(shape, placementOf(options)));
+      uniform_(parameter, -bound, bound);
+      return parameter;
+    };
+    this.weight_ih = filled(rows, inputSize);
+    this.weight_hh = filled(rows, hiddenSize);
+    this.bias_ih = bias ? filled(rows) : null;
+    this.bias_hh = bias ? filled(rows) : null;
+  }
+
+  /** The states after an input [N, inputSize] or [inputSize]. */
+  protected next(x: Tensor, given: States | null): States {
+    const states = given ?? this.gates.zeros([...x.shape.slice(0, -1), this.hiddenSize], x);
+    const product = linear(stateOf(states, 0), this.weight_hh, this.bias_hh);
+    return this.gates.step(linear(x, this.weight_ih, this.bias_ih), product, states);
+  }
+}
+
+/** Options of cells. */
+export interface CellOptions extends Placement {
+  /** Whether there are biases; true unless given. */
+  readonly bias?: boolean;
+}
+
+/** Options of Elman cells. */
+export interface ElmanCellOptions extends CellOptions {
+  /** "tanh" or "relu"; "tanh" unless given. */
+  readonly nonlinearity?: Nonlinearity;
+}
+
+const CELL = { required: ["inputSize", "hiddenSize"], positional: ["bias", "device", "dtype"] } as const;
+const ELMAN_CELL = {
+  required: ["inputSize", "hiddenSize"],
+  positional: ["bias", "nonlinearity", "device", "dtype"],
+} as const;
+
+type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
+
+/** One step of an RNN, as torch.nn.RNNCell. */
+export class RNNCell extends Cell {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
+  constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
+    const options = argumentsOf<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
+    super(gatesOfElman(options.nonlinearity), options);
+  }
+
+  /** The output of the layer. */
+  override forward(x: Tensor, h: Tensor | null = null): Tensor {
+    return stateOf(this.next(x, h ? [h] : null), 0);
+  }
+}
+
+/** One step of a GRU, as torch.nn.GRUCell. */
+export class GRUCell extends Cell {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
+  constructor(...given: CellArguments) {
+    super(GRU_GATES, argumentsOf<RecurrentSizes, CellOptions>("GRUCell", CELL, given));
+  }
+
+  /** The output of the layer. */
+  override forward(x: Tensor, h: Tensor | null = null): Tensor {
+    return stateOf(this.next(x, h ? [h] : null), 0);
+  }
+}
+
+/** One step of an LSTM, as torch.nn.LSTMCell. */
+export class LSTMCell extends Cell {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
+  constructor(...given: CellArguments) {
+    super(LSTM_GATES, argumentsOf<RecurrentSizes, CellOptions>("LSTMCell", CELL, given));
+  }
+
+  /** The output of the layer. */
+  override forward(x: Tensor, states: readonly [Tensor, Tensor] | null = null): [Tensor, Tensor] {
+    const next = this.next(x, states);
+    return [stateOf(next, 0), stateOf(next, 1)];
+  }
+}

@@ -1,0 +1,10 @@
+/** What goes with modules: limits of gradients, vectors of parameters, parametrizations: the namespace `nn.utils`. */
+export * from "../gradient_clipping.ts";
+export { parametersToVector, vectorToParameters } from "./vectors.ts";
+export { skipInit } from "../init.ts";
+/** Parameters that are functions of others, as `torch.nn.utils.parametrize`. */
+export * as parametrize from "./parametrize.ts";
+/** Weights that are normalised or orthogonal, as `torch.nn.utils.parametrizations`. */
+export * as parametrizations from "./parametrizations.ts";
+/** Sequences of several lengths, as `torch.nn.utils.rnn`. */
+export * as rnn from "./sequences.ts";

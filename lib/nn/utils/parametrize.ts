@@ -1,0 +1,215 @@
+/**
+ * Parameters that are functions of others: the namespace `nn.utils.parametrize`, as torch.nn.utils.parametrize. Input: a
+ * module, the name of one of its tensors and modules to compute it with; output: the same module, whose tensor is computed
+ * when it is read. Invariant: the originals are parameters `parametrizations.<name>.original` of the module, so that they
+ * are trained and saved in the place of the tensor.
+ */
+import { DynError } from "../../base/errors.ts";
+import { noGrad } from "../../tensor/modes.ts";
+import { isTensor, Tensor } from "../../tensor/tensor.ts";
+import { Module } from "../module.ts";
+import { Parameter } from "../parameter.ts";
+
+/** A module from originals to a tensor; with `rightInverse` it also gives originals of a tensor. */
+export interface Parametrization extends Module {
+  /** The tensor, of the result of the parametrization before, or of the originals. */
+  forward(...originals: Tensor[]): Tensor;
+  /** Originals that give a tensor. */
+  rightInverse?(value: Tensor): Tensor | readonly Tensor[];
+}
+
+/** Values that were computed within `cached`; null outside. */
+const CACHE: { values: Map<ParametrizationList, Tensor> | null } = { values: null };
+
+/** What computes a tensor: its originals, and parametrizations one after the other. */
+export class ParametrizationList extends Module {
+  [index: number]: Parametrization;
+  /** How many parametrizations there are. */
+  length = 0;
+  /** How many originals there are. */
+  readonly originals: number;
+
+  /** Takes the first parametrization and the tensor that it shall give. */
+  constructor(first: Parametrization, value: Tensor) {
+    super();
+    const given = first.rightInverse ? noGrad(() => first.rightInverse?.(value.detach())) : value;
+    const originals = isTensor(given) ? [given] : given ?? [value];
+    this.originals = originals.length;
+    originals.forEach((each, i) => {
+      const field = originals.length === 1 ? "original" : `original${i}`;
+      if (value instanceof Parameter) {
+        this.registerParameter(field, new Parameter(each.detach(), value.requiresGrad));
+      } else this.registerBuffer(field, each.detach());
+    });
+    this.append(first);
+  }
+
+  /** Adds a parametrization of what those before give. */
+  append(next: Parametrization): void {
+    this[this.length] = next;
+    this.length++;
+  }
+
+  /** The originals, in order. */
+  tensors(): Tensor[] {
+    const found: Tensor[] = [];
+    for (let i = 0; i < this.originals; i++) {
+      const value: unknown = Reflect.get(this, this.originals === 1 ? "original" : `original${i}`);
+      if (value instanceof Tensor) found.push(value);
+    }
+    return found;
+  }
+
+  /** The tensor. */
+  override forward(): Tensor {
+    const first = this[0];
+    if (!first) throw new DynError("Expected a parametrization but found none");
+    let value = first.call(...this.tensors());
+    for (let i = 1; i < this.length; i++) {
+      const next = this[i];
+      if (next) value = next.call(value);
+    }
+    return value;
+  }
+
+  /** Sets the originals so that they give a tensor. Throws DynError where a parametrization has no rightInverse. */
+  assign(value: Tensor): void {
+    noGrad(() => {
+      let wanted: Tensor | readonly Tensor[] = value;
+      for (let i = this.length - 1; i >= 0; i--) {
+        const each: Parametrization | undefined = this[i];
+        if (!each?.rightInverse || !isTensor(wanted)) {
+          throw new DynError(
+            `Expected a rightInverse of ${each?.constructor.name} to assign to what it computes`,
+          );
+        }
+        wanted = each.rightInverse(wanted);
+      }
+      const values = isTensor(wanted) ? [wanted] : wanted;
+      this.tensors().forEach((original, i) => {
+        const next = values[i];
+        if (next) original.copy_(next);
+      });
+    });
+  }
+}
+
+/** The tensors of a module that are computed, by name. */
+class Parametrizations extends Module {
+  [name: string]: unknown;
+}
+
+function listOf(module: Module, name: string): ParametrizationList | undefined {
+  const all: unknown = Reflect.get(module, "parametrizations");
+  const found: unknown = all instanceof Parametrizations ? Reflect.get(all, name) : undefined;
+  return found instanceof ParametrizationList ? found : undefined;
+}
+
+/** Whether a tensor of a module, or any of them, is computed. */
+export function isParametrized(module: Module, tensorName: string | null = null): boolean {
+  const all: unknown = Reflect.get(module, "parametrizations");
+  if (!(all instanceof Parametrizations)) return false;
+  return tensorName === null || listOf(module, tensorName) !== undefined;
+}
+
+/** Options of registerParametrization. */
+export interface ParametrizeOptions {
+  /** Whether the shape and type of the tensor may change; false unless given. */
+  readonly unsafe?: boolean;
+}
+
+/**
+ * Makes a parameter or buffer of a module the result of `parametrization`, or of what computes it already and that. Throws
+ * DynError where there is none of this name, and for another shape or type unless `unsafe`.
+ */
+export function registerParametrization<M extends Module>(
+  module: M,
+  tensorName: string,
+  parametrization: Parametrization,
+  { unsafe = false }: ParametrizeOptions = {},
+): M {
+  const value: unknown = Reflect.get(module, tensorName);
+  if (!isTensor(value)) throw new DynError(`Expected a parameter or buffer ${tensorName} but found none`);
+  parametrization.train(module.training);
+  const known = listOf(module, tensorName);
+  const list = known ?? new ParametrizationList(parametrization, value);
+  if (!unsafe) {
+    const found = noGrad(() => known ? parametrization.call(value) : list.call());
+    if (`${found.shape}` !== `${value.shape}` || found.dtype !== value.dtype) {
+      throw new DynError(
+        `Expected a parametrization that keeps ${value.dtype} of shape [${value.shape}] but found ${found.dtype} of ` +
+          `shape [${found.shape}]`,
+      );
+    }
+  }
+  if (known) {
+    known.append(parametrization);
+    return module;
+  }
+  const at = module.bufferEntries.findIndex(({ field }) => field === tensorName);
+  if (at >= 0) module.bufferEntries.splice(at, 1);
+  if (!isParametrized(module)) module.addModule("parametrizations", new Parametrizations());
+  const all: unknown = Reflect.get(module, "parametrizations");
+  if (all instanceof Parametrizations) all.addModule(tensorName, list);
+  Reflect.deleteProperty(module, tensorName);
+  // Not enumerable: it is none of the fields that parameters are
+  Object.defineProperty(module, tensorName, {
+    get(): Tensor {
+      return computed(list);
+    },
+    set(next: Tensor) {
+      list.assign(next);
+    },
+    configurable: true,
+    enumerable: false,
+  });
+  return module;
+}
+
+function computed(list: ParametrizationList): Tensor {
+  const { values } = CACHE;
+  if (values === null) return list.call();
+  const known = values.get(list);
+  if (known) return known;
+  const value = list.call();
+  values.set(list, value);
+  return value;
+}
+
+/**
+ * Makes a tensor that is computed a parameter again: of the value that it has, or of its original where leaveParametrized is
+ * false. Throws DynError where nothing computes it, or there are several originals to leave.
+ */
+export function removeParametrizations<M extends Module>(
+  module: M,
+  tensorName: string,
+  leaveParametrized = true,
+): M {
+  const list = listOf(module, tensorName), [original, ...others] = list?.tensors() ?? [];
+  if (!list || !original) throw new DynError(`Expected a parametrization of ${tensorName} but found none`);
+  if (!leaveParametrized && others.length > 0) {
+    throw new DynError(`Expected one original of ${tensorName} to leave but found ${others.length + 1}`);
+  }
+  const value = leaveParametrized ? noGrad(() => list.call()).detach().clone() : original.detach();
+  Reflect.deleteProperty(module, tensorName);
+  if (original instanceof Parameter) {
+    module.registerParameter(tensorName, new Parameter(value, original.requiresGrad));
+  } else module.registerBuffer(tensorName, value);
+  const all: unknown = Reflect.get(module, "parametrizations");
+  if (all instanceof Parametrizations) {
+    Reflect.deleteProperty(all, tensorName);
+    if (all.children().length === 0) Reflect.deleteProperty(module, "parametrizations");
+  }
+  return module;
+}
+
+/** What `run` gives, computing each parametrized tensor at most once on its way. */
+export function cached<T>(run: () => T): T {
+  const before = CACHE.values;
+  CACHE.values = before ?? new Map();
+  try {
+    return run();
+  } finally {
+    CACHE.values = before;
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Sequences of several lengths: the namespace `nn.utils.rnn`, as torch.nn.utils.rnn. Input: sequences, or a padded batch of
+ * them with lengths; output: one packed by time, which recurrent layers take, or padded again.
+ */
+import { DynError } from "../../base/errors.ts";
+import { type Trailing, trailing } from "../../base/arguments.ts";
+import { tensor } from "../../tensor/creation.ts";
+import { cat, stack } from "../../tensor/generated_functions.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+
+/** Sequences by time: the first elements of all, then the second ones of those that have them, and so on. */
+export class PackedSequence {
+  /** Takes elements, how many sequences there are at each time, and orders of the batch. */
+  constructor(
+    /** [sum of lengths, ...] */
+    readonly data: Tensor,
+    /** How many sequences there are at each time, falling. */
+    readonly batchSizes: readonly number[],
+    /** The place in the batch of each sequence, from the longest down; null: they stand so. */
+    readonly sortedIndices: readonly number[] | null = null,
+    /** Where each of the batch went; null: they stand so. */
+    readonly unsortedIndices: readonly number[] | null = null,
+  ) {}
+}
+
+/** Lengths as numbers, in the order of the batch. */
+function numbersOf(lengths: Tensor | readonly number[]): number[] {
+  return isTensor(lengths) ? Array.from(lengths.toTypedArray(), Number) : [...lengths];
+}
+
+function inverseOf(order: readonly number[]): number[] {
+  const inverse: number[] = new Array(order.length);
+  order.forEach((from, to) => inverse[from] = to);
+  return inverse;
+}
+
+/** Rows of a dimension in another order. */
+export function reordered(x: Tensor, order: readonly number[] | null, dim: number): Tensor {
+  return order === null ? x : x.indexSelect(dim, tensor([...order], { dtype: "int64", device: x.device }));
+}
+
+/** Options of packing. */
+export interface PackOptions {
+  /** Whether the batch is the first dimension; false unless given. */
+  readonly batchFirst?: boolean;
+  /** Whether lengths must fall; true unless given. */
+  readonly enforceSorted?: boolean;
+}
+
+const PACK_PADDED_SEQUENCE = ["batchFirst", "enforceSorted"] as const;
+
+/** A padded batch [L, N, ...] ([N, L, ...] with batchFirst) by time. Throws DynError for lengths that do not fit. */
+export function packPaddedSequence(
+  input: Tensor,
+  lengths: Tensor | readonly number[],
+  ...given: Trailing<PackOptions, typeof PACK_PADDED_SEQUENCE>
+): PackedSequence {
+  const { batchFirst = false, enforceSorted = true } = trailing<PackOptions>(
+    "packPaddedSequence",
+    PACK_PADDED_SEQUENCE,
+    given,
+  );
+  const counts = numbersOf(lengths), x = batchFirst ? input.transpose(0, 1) : input;
+  const [most = 0, batch = 0] = x.shape;
+  if (counts.length !== batch || counts.some((length) => !(length >= 1 && length <= most))) {
+    throw new DynError(`Expected ${batch} lengths in [1, ${most}] but found [${counts}]`);
+  }
+  const falls = counts.every((length, i) => i === 0 || length <= (counts[i - 1] ?? 0));
+  if (enforceSorted && !falls) {
+    throw new DynError(`Expected lengths that fall, or enforceSorted: false, but found [${counts}]`);
+  }
+  const order = enforceSorted
+    ? null
+    : counts.map((_, i) => i).sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0) || a - b);
+  const sorted = order ? order.map((i) => counts[i] ?? 0) : counts, rows = reordered(x, order, 1);
+  const sizes = Array.from(
+    { length: sorted[0] ?? 0 },
+    (_, t) => sorted.filter((length) => length > t).length,
+  );
+  const parts = sizes.map((size, t) => rows.select(0, t).narrow(0, 0, size));
+  return new PackedSequence(cat(parts, 0), sizes, order, order && inverseOf(order));
+}
+
+/** Options of padding a packed batch. */
+export interface PadPackedOptions {
+  /** Whether the batch is the first dimension; false unless given. */
+  readonly batchFirst?: boolean;
+  /** What stands behind the ends; 0 unless given. */
+  readonly paddingValue?: number;
+  /** The length of the result; the greatest one unless given. */
+  readonly totalLength?: number | null;
+}
+
+const PAD_PACKED_SEQUENCE = ["batchFirst", "paddingValue", "totalLength"] as const;
+
+/** The padded batch of a packed one, and its lengths [N]. Throws DynError for a totalLength that is too small. */
+export function padPackedSequence(
+  sequence: PackedSequence,
+  ...given: Trailing<PadPackedOptions, typeof PAD_PACKED_SEQUENCE>
+): [Tensor, Tensor] {
+  const { batchFirst = false, paddingValue = 0, totalLength = null } = trailing<PadPackedOptions>(
+    "padPackedSequence",
+    PAD_PACKED_SEQUENCE,
+    given,
+  );
+  const { data, batchSizes, unsortedIndices } = sequence, [batch = 0] = batchSizes;
+  const length = totalLength ?? batchSizes.length;
+  if (length < batchSizes.length) {
+    throw new DynError(`Expected a totalLength of at least ${batchSizes.length} but found ${length}`);
+  }
+  const rest = data.shape.slice(1), rows: Tensor[] = [];
+  const padding = (count: number) => data.newFull([count, ...rest], paddingValue);
+  let start = 0;
+  for (let t = 0; t < length; t++) {
+    const size = batchSizes[t] ?? 0, own = data.narrow(0, start, size);
+    rows.push(size === batch ? own : size === 0 ? padding(batch) : cat([own, padding(batch - size)], 0));
+    start += size;
+  }
+  const padded = reordered(stack(rows, 0), unsortedIndices, 1);
+  const sorted = Array.from({ length: batch }, (_, i) => batchSizes.filter((size) => size > i).length);
+  const lengths = unsortedIndices ? unsortedIndices.map((i) => sorted[i] ?? 0) : sorted;
+  return [batchFirst ? padded.transpose(0, 1) : padded, tensor(lengths, { dtype: "int64" })];
+}
+
+/** Options of padding sequences. */
+export interface PadOptions {
+  /** Whether the batch is the first dimension; false unless given. */
+  readonly batchFirst?: boolean;
+  /** What stands behind the ends; 0 unless given. */
+  readonly paddingValue?: number;
+  /** Where padding goes; "right" unless given. */
+  readonly paddingSide?: "left" | "right";
+}
+
+const PAD_SEQUENCE = ["batchFirst", "paddingValue", "paddingSide"] as const;
+
+/** Sequences [Lᵢ, ...] as a batch [max L, N, ...], or [N, max L, ...] with batchFirst. Throws DynError for none. */
+export function padSequence(
+  sequences: readonly Tensor[],
+  ...given: Trailing<PadOptions, typeof PAD_SEQUENCE>
+): Tensor {
+  const { batchFirst = false, paddingValue = 0, paddingSide = "right" } = trailing<PadOptions>(
+    "padSequence",
+    PAD_SEQUENCE,
+    given,
+  );
+  if (sequences.length === 0) throw new DynError("Expected at least one sequence but found none");
+  const most = Math.max(...sequences.map((each) => each.shape[0] ?? 0));
+  const padded = sequences.map((each) => {
+    const [length = 0, ...rest] = each.shape, missing = most - length;
+    if (missing === 0) return each;
+    const padding = each.newFull([missing, ...rest], paddingValue);
+    return cat(paddingSide === "right" ? [each, padding] : [padding, each], 0);
+  });
+  return stack(padded, batchFirst ? 0 : 1);
+}
+
+/** The sequences of a padded batch. Throws DynError for lengths that do not fit. */
+export function unpadSequence(
+  padded: Tensor,
+  lengths: Tensor | readonly number[],
+  { batchFirst = false }: Pick<PackOptions, "batchFirst"> = {},
+): Tensor[] {
+  const rows = batchFirst ? padded : padded.transpose(0, 1), given = numbersOf(lengths);
+  if (given.length !== rows.shape[0]) {
+    throw new DynError(`Expected ${rows.shape[0]} lengths but found [${given}]`);
+  }
+  return given.map((length, i) => rows.select(0, i).narrow(0, 0, length));
+}
+
+/** Sequences [Lᵢ, ...] by time. Throws DynError for lengths that do not fall unless enforceSorted is false. */
+export function packSequence(
+  sequences: readonly Tensor[],
+  { enforceSorted = true }: Pick<PackOptions, "enforceSorted"> = {},
+): PackedSequence {
+  return packPaddedSequence(padSequence(sequences), sequences.map((each) => each.shape[0] ?? 0), {
+    enforceSorted,
+  });
+}

@@ -1,0 +1,23 @@
+/** Parameters as one vector and back, as torch.nn.utils.parameters_to_vector and vector_to_parameters. */
+import { DynError } from "../../base/errors.ts";
+import { cat } from "../../tensor/generated_functions.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+
+/** All elements of parameters in one vector, in order; gradients reach them. */
+export function parametersToVector(parameters: Iterable<Tensor>): Tensor {
+  return cat([...parameters].map((each) => each.reshape(-1)), 0);
+}
+
+/** Makes parameters parts of a vector, whose memory they share from then on. Throws DynError for another size. */
+export function vectorToParameters(vector: Tensor, parameters: Iterable<Tensor>): void {
+  const list = [...parameters], total = list.reduce((sum, each) => sum + each.numel(), 0);
+  if (vector.ndim !== 1 || vector.numel() !== total) {
+    throw new DynError(`Expected a vector of ${total} elements but found shape [${vector.shape}]`);
+  }
+  let start = 0;
+  for (const each of list) {
+    const count = each.numel();
+    each.replaceData(vector.detach().narrow(0, start, count).reshape([...each.shape]));
+    start += count;
+  }
+}
