@@ -23,6 +23,7 @@ const CACHE: { values: Map<ParametrizationList, Tensor> | null } = { values: nul
 
 /** What computes a tensor: its originals, and parametrizations one after the other. */
 export class ParametrizationList extends Module {
+  /** A parametrization by its number. */
   [index: number]: Parametrization;
   /** How many parametrizations there are. */
   length = 0;
