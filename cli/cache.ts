@@ -1,12 +1,19 @@
 /**
- * `cache`: where compiled code is kept, how much of it there is, and a way to remove it.
+ * `cache`: where compiled code is kept and how much of it there is; ways to remove it, to carry it to other machines as one
+ * file, and to find out why a program was compiled although there is a cache.
  *
- * Input: nothing, `path` or `clear`; output: paths and sizes. Invariant: only folders that dyn itself fills with
- * what can be made again are removed, whatever else lies beside them.
+ * Input: an action; output: paths, sizes and reasons. Invariant: only folders that dyn itself fills with what can be made
+ * again are removed or written, whatever else lies beside them.
  */
 import { dirname, join } from "node:path";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
+import { logs } from "../lib/base/logs.ts";
+import { loadCache, saveCache } from "./cache_file.ts";
 import { type Command, UsageError } from "./command.ts";
+import { reportRejections } from "./errors.ts";
+import { failAndExit, runScript } from "./run.ts";
+import { isUrl, scriptUrl } from "./script_source.ts";
+import { checkChoices } from "./toolkit.ts";
 
 /** Folders of the cache and what is in them. */
 const STORES: Readonly<Record<string, string>> = {
@@ -14,6 +21,7 @@ const STORES: Readonly<Record<string, string>> = {
   wasm: "compiled WebAssembly",
   webgpu: "tuned GPU kernels",
   graphs: "compiled graphs",
+  captures: "captured calls",
   texts: "texts of modules",
   classes: "classes of eager calls",
   programs: "programs of eager calls",
@@ -57,7 +65,7 @@ export function describeCache(): string[] {
     const size = sizeOf(join(root, store));
     if (size) {
       lines.push(
-        `  ${store.padEnd(7)} ${String(size.files).padStart(6)} files ${
+        `  ${store.padEnd(8)} ${String(size.files).padStart(6)} files ${
           megabytes(size.bytes).padStart(10)
         }  ${content}`,
       );
@@ -66,34 +74,82 @@ export function describeCache(): string[] {
   return lines;
 }
 
+/** What the cache did for a script: counts of what was taken, then why the rest was not. */
+function explanation(lines: readonly string[]): string {
+  const isTaken = (line: string) => /^(?:graphs|captures): (?:.* )?taken$/.test(line);
+  const count = (kind: string) =>
+    lines.filter((line) => line.startsWith(`${kind}: `) && isTaken(line)).length;
+  const missed = [...new Set(lines.filter((line) => !isTaken(line)))];
+  const head = `Taken from the cache: ${count("captures")} captures, ${count("graphs")} graphs`;
+  return [head, ...missed.map((line) => `  ${line}`)].join("\n");
+}
+
+/** Runs a script and tells what the cache did for it. */
+async function explain([path, ...args]: readonly string[]): Promise<undefined> {
+  if (path === undefined) throw new UsageError("Expected a script but found nothing");
+  if (!isUrl(path)) scriptUrl(path);
+  await checkChoices();
+  reportRejections(failAndExit);
+  const lines: string[] = [];
+  try {
+    await logs.capture(
+      "cache",
+      (_, text) => void lines.push(...text.split("\n")),
+      () => runScript(path, args),
+    );
+  } catch (thrown) {
+    console.error(explanation(lines));
+    failAndExit(thrown);
+  }
+  console.log(explanation(lines));
+}
+
+/** The only argument of an action. Throws UsageError. */
+function onlyOne(action: string, args: readonly string[]): string {
+  const [path, ...more] = args;
+  if (path !== undefined && more.length === 0) return path;
+  throw new UsageError(`Expected one file after ${action} but found ${args.join(" ") || "nothing"}`);
+}
+
+/** Removes every store. */
+function clear(): void {
+  for (const store of Object.keys(STORES)) {
+    const folder = join(cacheRoot(), store);
+    const size = sizeOf(folder);
+    if (!size) continue;
+    Deno.removeSync(folder, { recursive: true });
+    console.log(`Removed ${folder} (${size.files} files, ${megabytes(size.bytes)})`);
+  }
+}
+
 /** `dyn cache`. */
 export const cacheCommand: Command = {
   name: "cache",
-  usage: "cache [path | clear]",
-  summary: "Show where compiled code is kept and how much, or remove it",
+  usage: "cache [path | clear | save <file> | load <file> | explain <script> [arguments]]",
+  summary: "Show, remove, save or load compiled code, or tell why a script compiled anew",
   takesFlags: false,
-  run: (args) => {
-    const [action, ...more] = args;
-    if (more.length > 0) throw new UsageError(`Expected one action but found ${args.join(" ")}`);
+  run: async ([action, ...more]) => {
+    const stores = Object.keys(STORES);
     switch (action) {
-      case undefined:
-        console.log(describeCache().join("\n"));
-        break;
-      case "path":
-        console.log(cacheRoot());
-        break;
-      case "clear":
-        for (const store of Object.keys(STORES)) {
-          const folder = join(cacheRoot(), store);
-          const size = sizeOf(folder);
-          if (!size) continue;
-          Deno.removeSync(folder, { recursive: true });
-          console.log(`Removed ${folder} (${size.files} files, ${megabytes(size.bytes)})`);
-        }
-        break;
+      case "explain":
+        return await explain(more);
+      case "save": {
+        const path = onlyOne(action, more), { files, bytes } = await saveCache(cacheRoot(), stores, path);
+        console.log(`Saved ${files} files in ${path} (${megabytes(bytes)})`);
+        return 0;
+      }
+      case "load": {
+        const path = onlyOne(action, more), { files, bytes } = await loadCache(cacheRoot(), stores, path);
+        console.log(`Loaded ${files} files from ${path} (${megabytes(bytes)})`);
+        return 0;
+      }
       default:
-        throw new UsageError(`Expected path or clear but found ${action}`);
     }
-    return Promise.resolve(0);
+    if (more.length > 0) throw new UsageError(`Expected one action but found ${[action, ...more].join(" ")}`);
+    if (action === undefined) console.log(describeCache().join("\n"));
+    else if (action === "path") console.log(cacheRoot());
+    else if (action === "clear") clear();
+    else throw new UsageError(`Expected path, clear, save, load or explain but found ${action}`);
+    return 0;
   },
 };

@@ -109,7 +109,7 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
     [["--device", "gpu", "a.ts"], /^error: Expected a device out of cpu, webgpu but found gpu\n/],
     [["--backend"], /^error: Expected --backend <name> but found no value\n/],
     [["backends", "x"], /^error: Expected nothing after backends but found x\n/],
-    [["cache", "burn"], /^error: Expected path or clear but found burn\n/],
+    [["cache", "burn"], /^error: Expected path, clear, save, load or explain but found burn\n/],
     [["run"], /^error: Expected a script but found nothing\n/],
     [["fuzz", "--for", "soon"], /^error: Expected a time such as 90s, 10m or 1h but found soon\n/],
     [["fuzz", "--tier", "gpu"], /^error: Expected a tier out of eager, .*webgpu but found gpu\n/],
@@ -202,6 +202,19 @@ Deno.test("backends, verify, doctor and cache tell what is there", async () => {
     await Deno.writeTextFile(join(folder, "graphs", "a"), "12345");
     await Deno.writeTextFile(join(folder, "mine.txt"), "keep");
     assertMatch((await dyn(["cache"], { env })).stdout, /graphs +1 files/);
+    const saved = join(folder, "saved");
+    assertMatch((await dyn(["cache", "save", saved], { env })).stdout, /^Saved \d+ files in /);
+    await Deno.remove(join(folder, "graphs", "a"));
+    assertMatch((await dyn(["cache", "load", saved], { env })).stdout, /^Loaded \d+ files from /);
+    assertEquals(await Deno.readTextFile(join(folder, "graphs", "a")), "12345");
+    const bytes = await Deno.readFile(saved), last = bytes.length - 1;
+    bytes[last] = (bytes[last] ?? 0) ^ 1;
+    await Deno.writeFile(saved, bytes);
+    assertMatch(
+      (await dyn(["cache", "load", saved], { env })).stderr,
+      /^error: Expected \w+\/\S+ with the SHA-256 \w+ but found \w+\n/,
+    );
+    await Deno.remove(saved);
     assertMatch((await dyn(["cache", "clear"], { env })).stdout, /Removed .*graphs \(1 files/);
     assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "cpu"), [
       "mine.txt",

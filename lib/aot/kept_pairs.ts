@@ -8,6 +8,7 @@ import { getDefaultDtype } from "../base/dtype.ts";
 import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
+import { nearestDifference } from "../base/missed_key.ts";
 import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../base/kept_entries.ts";
 import { type Artifact, counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
@@ -28,7 +29,6 @@ import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { CompiledPair } from "./compiled_pair.ts";
-import { missText } from "./missed_key.ts";
 import { backwardFacts, graphSignature, runtimePlan } from "./stored_pair.ts";
 
 /** What of compilers keeping takes. */
@@ -106,7 +106,12 @@ export class KeptPair {
     const text = keptEntry("graphs", this.key);
     if (text === undefined) {
       counters.add("kept_graphs", "misses");
-      logs.emit("cache", () => missText(this.key));
+      logs.emit("cache", () => {
+        const nearest = nearestDifference("graphs", this.key);
+        return nearest === null
+          ? "graphs: compiled, since none like it is kept"
+          : `graphs: compiled; ${nearest}`;
+      });
       return null;
     }
     try {

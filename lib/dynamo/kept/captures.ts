@@ -9,6 +9,7 @@
 import { bisection } from "../../base/bisect.ts";
 import { config } from "../../base/config.ts";
 import { messageOf } from "../../base/errors.ts";
+import { nearestDifference } from "../../base/missed_key.ts";
 import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_entries.ts";
 import { type Artifact, counters, logs } from "../../base/logs.ts";
 import { hasOwnBuiltins } from "../../base/own_builtins.ts";
@@ -123,7 +124,7 @@ function plainSettings(settings: object): Plain {
 export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCapture | null {
   if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_TEXTS)) return null;
   const text = keptEntry("captures", key);
-  let why = "none is kept for this function";
+  let why: string | null = null;
   try {
     for (const form of text === undefined ? [] : listIn(JSON.parse(text))) {
       try {
@@ -143,7 +144,8 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
     return null;
   }
   counters.add("kept_captures", "misses");
-  logs.emit("cache", () => `captures: ${unit.title} traced: ${why}`);
+  const reason = () => why ?? nearestDifference("captures", key) ?? "none is kept for this function";
+  logs.emit("cache", () => `captures: ${unit.title} traced: ${reason()}`);
   return null;
 }
 

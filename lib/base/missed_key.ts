@@ -2,7 +2,7 @@
  * Why nothing was kept under a key. Input: the key and those that there are; output: a line that says in what the
  * nearest of them differs, piece by piece. Invariant: it only reads keys; what it says decides nothing.
  */
-import { keptKeys } from "../base/kept_entries.ts";
+import { type EntryKind, keptKeys } from "./kept_entries.ts";
 
 /** Pieces that are named; more are counted. */
 const SHOWN = 3;
@@ -10,17 +10,17 @@ const SHOWN = 3;
 const FAR = 40;
 const LONGEST = 60;
 
-/** A line about a key under which nothing is kept. */
-export function missText(key: string): string {
+/** What of the nearest key that something is kept under differs from one under which nothing is; null: none is like it. */
+export function nearestDifference(kind: EntryKind, key: string): string | null {
   const wanted = parsed(key);
   let nearest: readonly string[] | null = null;
-  for (const other of keptKeys("graphs")) {
+  for (const other of keptKeys(kind)) {
     const found = differences(wanted, parsed(other));
     if (found.length <= FAR && found.length < (nearest?.length ?? Infinity)) nearest = found;
   }
-  if (nearest === null) return "graphs: compiled, since none like it is kept";
+  if (nearest === null) return null;
   const more = nearest.length > SHOWN ? ` and ${nearest.length - SHOWN} more` : "";
-  return `graphs: compiled; the nearest that is kept has ${nearest.slice(0, SHOWN).join(", ")}${more}`;
+  return `the nearest that is kept has ${nearest.slice(0, SHOWN).join(", ")}${more}`;
 }
 
 /** A key as data; the texts in it that are data themselves, too. */

@@ -1,0 +1,158 @@
+/**
+ * A whole cache as one file. Input: the folders of a cache, or such a file; output: the file, or its entries in the
+ * folders. The file is a first line, the length of a manifest, the manifest as JSON (what made it, and each file with its
+ * size and SHA-256), and the files one after the other. Invariant: it is data until everything has been checked: that it
+ * belongs to this user, who alone can write it, that it was made by the same dyn, runtime and target, and that every byte
+ * is what the manifest says; what does not fit leaves the cache as it was.
+ */
+import { join } from "node:path";
+import { isOwn } from "../backends/cpu/trust.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { ownIdentity } from "../lib/base/own_sources.ts";
+import { writeAtomically } from "../lib/base/whole_file.ts";
+
+const FIRST = "dyn-cache-1\n", LENGTH = 16;
+
+/** One file of the cache. */
+interface Kept {
+  readonly store: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** What a cache was made by, which is what it serves. */
+interface Made {
+  readonly dyn: string;
+  readonly target: string;
+}
+
+interface Manifest extends Made {
+  readonly files: readonly Kept[];
+}
+
+/** How much was saved or loaded. */
+export interface Moved {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** This dyn. Throws DynError where nothing tells it from others. */
+function madeHere(): Made {
+  const dyn = ownIdentity();
+  if (dyn === null) {
+    throw new DynError("Expected modules of dyn that were not written since this process began");
+  }
+  return { dyn, target: Deno.build.target };
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
+
+/** Names of the files in a folder; none where there is no folder. Drafts of writers are left out. */
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].flatMap(({ name, isFile }) => isFile && isName(name) ? [name] : [])
+      .sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+const isName = (name: string): boolean => /^[\w-][\w.-]*$/.test(name) && !name.endsWith(".tmp");
+
+/** Saves the stores of a cache in a file. Files that others could have written are left out. */
+export async function saveCache(root: string, stores: readonly string[], path: string): Promise<Moved> {
+  const files: Kept[] = [], parts: Uint8Array[] = [], made = madeHere();
+  for (const store of stores) {
+    for (const name of namesIn(join(root, store))) {
+      const full = join(root, store, name);
+      if (!isOwn(Deno.lstatSync(full))) continue;
+      const bytes = Deno.readFileSync(full);
+      files.push({ store, name, bytes: bytes.length, sha256: await sha256(bytes) });
+      parts.push(bytes);
+    }
+  }
+  const manifest: Manifest = { ...made, files };
+  const text = new TextEncoder().encode(JSON.stringify(manifest, null, 1));
+  const head = new TextEncoder().encode(FIRST + `${text.length}`.padStart(LENGTH));
+  const whole = new Uint8Array(
+    await new Blob([head, text, ...parts.map((each) => each.slice())]).arrayBuffer(),
+  );
+  writeAtomically(path, whole);
+  // Who loads it checks that nobody else could have written it
+  if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o600);
+  return { files: files.length, bytes: whole.length };
+}
+
+/** Loads a saved cache into the stores. Throws DynError for what does not fit, before anything is written. */
+export async function loadCache(root: string, stores: readonly string[], path: string): Promise<Moved> {
+  if (!isOwn(Deno.statSync(path))) {
+    throw new DynError(
+      `Expected a file that belongs to this user, who alone can write it, but found ${path}`,
+    );
+  }
+  const whole = Deno.readFileSync(path), { manifest, start } = manifestOf(whole, path);
+  const made = madeHere();
+  for (const what of ["target", "dyn"] as const) {
+    if (manifest[what] === made[what]) continue;
+    throw new DynError(`Expected a cache of ${made[what]} but found one of ${manifest[what]}`);
+  }
+  const parts: { readonly path: string; readonly store: string; readonly bytes: Uint8Array }[] = [];
+  let at = start;
+  for (const { store, name, bytes, sha256: expected } of manifest.files) {
+    if (!stores.includes(store) || !isName(name)) {
+      throw new DynError(`Expected a file of ${stores.join(", ")} but found ${store}/${name}`);
+    }
+    const part = whole.slice(at, at += bytes), found = await sha256(part);
+    if (part.length !== bytes || found !== expected) {
+      throw new DynError(`Expected ${store}/${name} with the SHA-256 ${expected} but found ${found}`);
+    }
+    parts.push({ path: join(root, store, name), store, bytes: part });
+  }
+  if (at !== whole.length) throw new DynError(`Expected ${at} bytes but found ${whole.length}`);
+  for (const store of new Set(parts.map((part) => part.store))) {
+    Deno.mkdirSync(join(root, store), { recursive: true, mode: 0o700 });
+  }
+  for (const part of parts) {
+    writeAtomically(part.path, part.bytes);
+    if (Deno.build.os !== "windows") Deno.chmodSync(part.path, part.path.endsWith(".so") ? 0o700 : 0o600);
+  }
+  return { files: parts.length, bytes: whole.length };
+}
+
+/** The manifest, and where the files begin. Throws DynError where there is none. */
+function manifestOf(
+  whole: Uint8Array,
+  path: string,
+): { readonly manifest: Manifest; readonly start: number } {
+  const decoder = new TextDecoder(), from = FIRST.length + LENGTH;
+  const length = Number(decoder.decode(whole.subarray(FIRST.length, from)));
+  if (decoder.decode(whole.subarray(0, FIRST.length)) !== FIRST || !Number.isInteger(length) || length < 2) {
+    throw new DynError(`Expected a saved cache but found ${path}`);
+  }
+  const start = from + length;
+  let manifest: unknown;
+  try {
+    manifest = JSON.parse(decoder.decode(whole.subarray(from, start)));
+  } catch {
+    throw new DynError(`Expected a manifest in ${path} but found none`);
+  }
+  if (isManifest(manifest)) return { manifest, start };
+  throw new DynError(`Expected a manifest of target, dyn and files in ${path}`);
+}
+
+function isManifest(value: unknown): value is Manifest {
+  return typeof value === "object" && value !== null && "dyn" in value && typeof value.dyn === "string" &&
+    "target" in value && typeof value.target === "string" && "files" in value && Array.isArray(value.files) &&
+    value.files.every(isKept);
+}
+
+function isKept(value: unknown): value is Kept {
+  return typeof value === "object" && value !== null && "store" in value && typeof value.store === "string" &&
+    "name" in value && typeof value.name === "string" && "sha256" in value &&
+    typeof value.sha256 === "string" &&
+    "bytes" in value && typeof value.bytes === "number" && Number.isInteger(value.bytes) && value.bytes >= 0;
+}
