@@ -7,5 +7,8 @@ export { backward, grad, type GradOptions } from "./engine.ts";
 /** What is saved for backward passes, as `torch.autograd.graph`. */
 export * as graph from "./graph.ts";
 export { Function, FunctionContext } from "./function.ts";
-export { type Differentiable, gradcheck, type GradcheckOptions } from "./gradcheck.ts";
+export { type AnomalyOptions, detectAnomaly, isAnomalyEnabled, setDetectAnomaly } from "./anomaly.ts";
+/** Derivatives of functions at a point, as `torch.autograd.functional`. */
+export * as functional from "./derivatives.ts";
+export { type Differentiable, gradcheck, type GradcheckOptions, gradgradcheck } from "./gradcheck.ts";
 export { enableGrad, inferenceMode, isGradEnabled, noGrad, setGradEnabled } from "../tensor/modes.ts";

@@ -11,6 +11,7 @@ import { aliasOf, ops } from "../tensor/eager.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
 import { autogradStateOf, modes, Tensor } from "../tensor/tensor.ts";
+import { checkGradients } from "./anomaly.ts";
 import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 
 /** Options of `autograd.grad`. */
@@ -291,7 +292,10 @@ class Pass {
     this.#capture(node, grads);
     if (node instanceof AccumulateGrad) {
       const [grad] = grads;
-      if (grad && this.options.captures === null) this.#accumulate(node.variable, grad);
+      if (grad && this.options.captures === null) {
+        this.#accumulate(node.variable, grad);
+        for (const hook of node.after.values()) hook(node.variable);
+      }
     } else if (this.#runs(node) && grads.some((g) => g)) {
       this.#apply(node, grads, results);
     }
@@ -377,6 +381,7 @@ class Pass {
     const run = () => found ?? (mode?.apart ? mode.apart(complete, apply) : apply(complete));
     const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
     if (!this.options.retainGraph) node.release();
+    checkGradients(node.name, node.madeAt, result);
     if (node.keepsGradients) {
       for (const grad of [...complete, ...result]) if (grad) this.#given.add(grad.storage);
     }

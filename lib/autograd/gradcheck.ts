@@ -4,7 +4,7 @@
  * afterwards.
  */
 import { DynError } from "../base/errors.ts";
-import { noGrad } from "../tensor/modes.ts";
+import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { isComplex, isDifferentiable } from "../base/dtype.ts";
@@ -47,6 +47,40 @@ export function gradcheck(
     numeric.forEach((columns, i) => compare(columns, analytic[i] ?? [], { atol, rtol, output: k, input: i }));
   });
   return true;
+}
+
+/**
+ * Compares gradients of gradients with differences, as `torch.autograd.gradgradcheck`: by the inputs, and by the gradients
+ * of the outputs, which are drawn unless given. Throws DynError where they differ.
+ */
+export function gradgradcheck(
+  fn: Differentiable,
+  inputs: Tensor | readonly Tensor[],
+  gradOutputs: Tensor | readonly Tensor[] | null = null,
+  options: GradcheckOptions = {},
+): boolean {
+  const list = isTensor(inputs) ? [inputs] : [...inputs], outputs = floatsOf(fn(...list));
+  const given = gradOutputs === null
+    ? outputs.map((each) => ops.randnLike(each.detach()).requiresGrad_())
+    : isTensor(gradOutputs)
+    ? [gradOutputs]
+    : [...gradOutputs];
+  const first = (...both: Tensor[]): readonly Tensor[] => {
+    const own = both.slice(0, list.length), by = own.filter((each) => each.requiresGrad);
+    return enableGrad(() => {
+      const results = floatsOf(fn(...own)), used = results.flatMap((each, k) => each.requiresGrad ? [k] : []);
+      const found = grad(
+        used.flatMap((k) => results[k] ?? []),
+        by,
+        used.map((k) => both[list.length + k] ?? null),
+        { createGraph: true, allowUnused: true },
+      );
+      return found.map((each, k) =>
+        each ?? ops.zerosLike(by[k]?.detach() ?? own[0] ?? outputs[0] ?? ops.zeros([1]))
+      );
+    });
+  };
+  return gradcheck(first, [...list, ...given], options);
 }
 
 function floatsOf(result: Tensor | readonly Tensor[]): Tensor[] {

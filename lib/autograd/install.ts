@@ -4,6 +4,14 @@
  */
 import { installAutograd } from "../tensor/tensor.ts";
 import { backward, gradients } from "./engine.ts";
-import { gradFnOf, record, recordInplace, registerHook } from "./tape.ts";
+import { gradFnOf, record, recordInplace, registerAccumulationHook, registerHook } from "./tape.ts";
 
-installAutograd({ record, recordInplace, gradFnOf, registerHook, backward, gradients });
+installAutograd({
+  record,
+  recordInplace,
+  gradFnOf,
+  registerHook,
+  registerAccumulationHook,
+  backward,
+  gradients,
+});

@@ -5,6 +5,7 @@
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import { placeNow } from "./anomaly.ts";
 import type { GradFn, TensorHook } from "../tensor/autograd_state.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
@@ -45,6 +46,9 @@ export abstract class Node implements GradFn<Tensor> {
 
   /** Whether `apply` reads elements by itself rather than by ops: modes that stand for several cannot look into it. */
   readonly isOpaque: boolean = false;
+
+  /** Where it was called, while anomalies are looked for. */
+  readonly madeAt: string | null = placeNow();
 
   /** Where gradients of results go instead of to them, by position: see `forwardGradients`. */
   forwarding: ReadonlyMap<number, Edge> | null = null;
@@ -94,6 +98,8 @@ export interface InsideGradients {
 export class AccumulateGrad extends Node {
   readonly name = "AccumulateGrad";
   readonly inputs: readonly Layout[] = [];
+  /** Called when a gradient was added. */
+  readonly after: Map<number, (variable: Tensor) => void> = new Map();
   constructor(readonly variable: Tensor) {
     super([]);
   }

@@ -14,7 +14,15 @@ import { metadataChanges } from "../tensor/metadata_version.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../tensor/plan.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
-import { type ApplyOptions, type Edge, gradientEdge, Node, nodeOf, setHistory } from "./node.ts";
+import {
+  AccumulateGrad,
+  type ApplyOptions,
+  type Edge,
+  gradientEdge,
+  Node,
+  nodeOf,
+  setHistory,
+} from "./node.ts";
 import { OpNode, ruleReads } from "./op_node.ts";
 
 /** Makes results know the call that made them. */
@@ -195,6 +203,23 @@ function writeBack(step: ViewStep<Tensor>, viewed: Tensor, value: Tensor): Tenso
     throw new InternalError(`Expected a writable view but found ${step.definition.name}`);
   }
   return implementation.writeBack(ops, withViewed(step, viewed), { value, index: step.index });
+}
+
+/** Calls `hook` with a leaf whenever a gradient was added to its `.grad`. */
+export function registerAccumulationHook(tensor: Tensor, hook: (variable: Tensor) => void): HookHandle {
+  const edge = gradientEdge(tensor);
+  if (!(edge?.node instanceof AccumulateGrad)) {
+    throw new InternalError("Expected a leaf that requires grad for a hook");
+  }
+  const { after } = edge.node, id = nextHook++;
+  after.set(id, hook);
+  metadataChanges(tensor);
+  return {
+    remove() {
+      after.delete(id);
+      metadataChanges(tensor);
+    },
+  };
 }
 
 let nextHook = 0;

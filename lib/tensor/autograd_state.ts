@@ -21,6 +21,8 @@ export interface GradFn<T> {
   readonly name: string;
   /** Hooks on its results, by result and then by id. */
   readonly hooks: Map<number, Map<number, TensorHook<T>>>;
+  /** Of an accumulator: who is called when a gradient was added. */
+  readonly after?: ReadonlyMap<number, (tensor: T) => void>;
   /** Results whose `.grad` is kept. */
   readonly retained: Map<number, T>;
 }
@@ -86,6 +88,8 @@ export interface AutogradRuntime<T> {
   gradFnOf(tensor: T): GradFn<T> | null;
   /** Calls `hook` with gradients of a tensor. */
   registerHook(tensor: T, hook: TensorHook<T>): HookHandle;
+  /** Calls `hook` with a leaf when a gradient was added to its own. */
+  registerAccumulationHook(tensor: T, hook: (tensor: T) => void): HookHandle;
   backward(roots: readonly T[], gradients: readonly (T | null)[], options: BackwardOptions): void;
   /** Gradients of outputs with respect to inputs, all of which contribute. */
   gradients(

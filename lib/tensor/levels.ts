@@ -77,6 +77,12 @@ export function wholeOf(element: Tensor, level: Level): Tensor | undefined {
   return found?.whole;
 }
 
+/** The tensor with elements that an element stands for, of all levels; itself where it is none. */
+export function wholeBeneath(tensor: Tensor): Tensor {
+  const entry = byElement.get(tensor) ?? byStorage.get(tensor.storage)?.[0];
+  return entry === undefined ? tensor : wholeBeneath(entry.whole);
+}
+
 /** Whether gradients flow through a tensor, or through what it stands for at any level. */
 export function requiresGradBeneath(tensor: Tensor): boolean {
   if (tensor.requiresGrad) return true;

@@ -348,6 +348,17 @@ export class Tensor {
     return autograd().registerHook(this, hook);
   }
 
+  /**
+   * Calls `hook` with this leaf whenever a backward pass has added to its `.grad`, as
+   * `torch.Tensor.register_post_accumulate_grad_hook`.
+   */
+  registerPostAccumulateGradHook(hook: (tensor: Tensor) => void): HookHandle {
+    if (this.gradFn !== null || !this.requiresGrad) {
+      throw new DynError("Expected a leaf that requires grad for a hook after its gradient was added");
+    }
+    return autograd().registerAccumulationHook(this, hook);
+  }
+
   /** Makes it a leaf without history, in place. Views cannot be detached so. */
   detach_(): this {
     if (this.viewState !== null) {

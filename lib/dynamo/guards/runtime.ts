@@ -159,7 +159,7 @@ export function ambientIs(expected: AmbientState): boolean {
 
 /** Whether a tensor has no history, and only these functions listen to its gradients, in this order. */
 export function isLeaf(tensor: Tensor, hooks: readonly object[]): boolean {
-  if (tensor.gradFn !== null) return false;
+  if (tensor.gradFn !== null || (tensor.state?.accumulator?.after?.size ?? 0) > 0) return false;
   const found = tensor.state?.accumulator?.hooks.get(0);
   if (found === undefined || hooks.length === 0) return (found?.size ?? 0) === hooks.length;
   return found.size === hooks.length && sameList([...mapValues.call(found)], hooks);

@@ -1,0 +1,68 @@
+/**
+ * A mode that finds where gradients become NaN, as `torch.autograd.detect_anomaly`. Input: whether it is on; output: for
+ * operations that are recorded the lines that called them, and an error where one gives a gradient that is NaN.
+ * Invariant: while it is off nothing is kept.
+ */
+import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import { ops } from "../tensor/eager.ts";
+import { noGrad, scoped } from "../tensor/modes.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { wholeBeneath } from "../tensor/levels.ts";
+
+/** How gradients are watched. */
+export interface AnomalyOptions {
+  /** Whether NaN is an error, and not only places are kept; true unless given. */
+  readonly checkNan?: boolean;
+}
+
+const state = { enabled: false, checksNan: true };
+
+/** Switches the mode on or off, as `torch.autograd.set_detect_anomaly`. */
+export function setDetectAnomaly(enabled: boolean, { checkNan = true }: AnomalyOptions = {}): void {
+  state.enabled = enabled;
+  state.checksNan = checkNan;
+}
+
+/** Whether the mode is on. */
+export function isAnomalyEnabled(): boolean {
+  return state.enabled;
+}
+
+/** Runs `body` with the mode on. */
+export function detectAnomaly<R>(body: () => R, options: AnomalyOptions = {}): R {
+  const former = { ...state };
+  setDetectAnomaly(true, options);
+  return scoped(body, () => Object.assign(state, former));
+}
+
+/** Where the operation under way was called, for messages; null while the mode is off. */
+export function placeNow(): string | null {
+  return state.enabled ? new DynError("An operation").stack ?? null : null;
+}
+
+/** Throws DynError where an operation has given NaN: with the place where it was called, if that is known. */
+export function checkGradients(
+  name: string,
+  place: string | null,
+  gradients: readonly (Tensor | null)[],
+): void {
+  if (!state.enabled || !state.checksNan) return;
+  gradients.forEach((gradient, k) => {
+    const values = gradient && wholeBeneath(gradient);
+    if (!values || !isFloat(values.dtype) || !noGrad(() => ops.any(ops.isnan(values))).item<boolean>()) {
+      return;
+    }
+    const where = place === null
+      ? "; the mode was off when it was called"
+      : `, called here:\n${linesOf(place)}`;
+    throw new DynError(
+      `Expected gradients that are numbers but found NaN in gradient ${k} of ${name}${where}`,
+    );
+  });
+}
+
+/** The lines of a stack. */
+function linesOf(stack: string): string {
+  return stack.split("\n").filter((line) => /^\s+at /.test(line)).join("\n");
+}

@@ -1,0 +1,241 @@
+/**
+ * Derivatives of functions at a point: the namespace `autograd.functional`, as `torch.autograd.functional`. Input: a
+ * function of tensors and its arguments, one or a list; output: products with its derivatives, or all of them, in the
+ * form of the arguments. Invariant: gradients flow on only where `createGraph` asks for it.
+ */
+import { DynError } from "../base/errors.ts";
+import { aliasOf, ops } from "../tensor/eager.ts";
+import { enableGrad } from "../tensor/modes.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { overBatch } from "./batches/over_batch.ts";
+import { grad } from "./engine.ts";
+
+/** A tensor, or a list of them. */
+export type TensorOrList = Tensor | readonly Tensor[];
+
+/** A function to differentiate. */
+export type TensorFunction = (...inputs: Tensor[]) => TensorOrList;
+
+/** How derivatives are taken. */
+export interface DerivativeOptions {
+  /** Whether they can be differentiated themselves; false unless given. */
+  readonly createGraph?: boolean;
+  /** Whether an output that does not depend on an input is an error; false unless given: its derivative is 0. */
+  readonly strict?: boolean;
+}
+
+const listOf = (value: TensorOrList): readonly Tensor[] => isTensor(value) ? [value] : value;
+
+/** The form of a list that stands for one tensor or several. */
+const formed = (like: TensorOrList, list: readonly Tensor[]): TensorOrList =>
+  isTensor(like) ? list[0] ?? list : list;
+
+interface Point {
+  readonly inputs: readonly Tensor[];
+  readonly outputs: readonly Tensor[];
+  readonly value: TensorOrList;
+}
+
+/** A function at arguments of its own. Throws DynError where it gives anything but tensors. */
+function at(owner: string, f: TensorFunction, { given, createGraph }: {
+  readonly given: TensorOrList;
+  readonly createGraph: boolean;
+}): Point {
+  const inputs = listOf(given).map((x) =>
+    createGraph && x.requiresGrad ? ops.viewAs(x, x) : aliasOf(x).requiresGrad_()
+  );
+  const value = f(...inputs), outputs = listOf(value);
+  if (!outputs.every(isTensor)) throw new DynError(`Expected a function that gives tensors in ${owner}`);
+  return { inputs, outputs, value };
+}
+
+/** Gradients of outputs, zeros where none arrives. Throws DynError there if `strict`. */
+function pulled(
+  outputs: readonly Tensor[],
+  inputs: readonly Tensor[],
+  { tangents, createGraph = false, strict = false }: DerivativeOptions & {
+    readonly tangents: readonly Tensor[];
+  },
+): readonly Tensor[] {
+  const used = outputs.flatMap((output, k) => {
+    const tangent = tangents[k];
+    return output.requiresGrad && tangent ? [{ output, tangent }] : [];
+  });
+  const found = used.length === 0 ? [] : grad(
+    used.map(({ output }) => output),
+    inputs,
+    used.map(({ tangent }) => tangent),
+    { createGraph, retainGraph: true, allowUnused: true },
+  );
+  return inputs.map((input, k) => {
+    const each = found[k];
+    if (!each && strict) {
+      throw new DynError(`Expected outputs that depend on input ${k} but found that they do not`);
+    }
+    return each ?? ops.zerosLike(input.detach());
+  });
+}
+
+const settled = (list: readonly Tensor[], createGraph: boolean): readonly Tensor[] =>
+  createGraph ? list : list.map((each) => each.detach());
+
+/** The tangents of a product: ones for a single element where none are given. */
+function tangentsOf(
+  owner: string,
+  given: TensorOrList | null | undefined,
+  like: readonly Tensor[],
+): readonly Tensor[] {
+  if (given === null || given === undefined) {
+    if (like.length === 1 && like.every((x) => x.numel() === 1)) {
+      return like.map((x) => ops.onesLike(x.detach()));
+    }
+    throw new DynError(`Expected v for ${owner}: it may be left out for one element only`);
+  }
+  const list = listOf(given);
+  if (list.length === like.length && list.every((v, k) => `${v.shape}` === `${like[k]?.shape}`)) return list;
+  const shapes = (all: readonly Tensor[]) => all.map(({ shape }) => `[${shape}]`).join(", ");
+  throw new DynError(`Expected v of shape ${shapes(like)} for ${owner} but found ${shapes(list)}`);
+}
+
+/** [outputs, v · Jacobian], as `torch.autograd.functional.vjp`. */
+export function vjp(
+  f: TensorFunction,
+  inputs: TensorOrList,
+  v?: TensorOrList | null,
+  options: DerivativeOptions = {},
+): [outputs: TensorOrList, product: TensorOrList] {
+  const { createGraph = false } = options;
+  return enableGrad(() => {
+    const point = at("vjp", f, { given: inputs, createGraph });
+    const tangents = tangentsOf("vjp", v, point.outputs);
+    const found = pulled(point.outputs, point.inputs, { ...options, tangents });
+    return [
+      formed(point.value, settled(point.outputs, createGraph)),
+      formed(inputs, settled(found, createGraph)),
+    ];
+  });
+}
+
+/** [outputs, Jacobian · v], as `torch.autograd.functional.jvp`: by differentiating a reverse pass, which is linear. */
+export function jvp(
+  f: TensorFunction,
+  inputs: TensorOrList,
+  v?: TensorOrList | null,
+  options: DerivativeOptions = {},
+): [outputs: TensorOrList, product: TensorOrList] {
+  const { createGraph = false } = options;
+  return enableGrad(() => {
+    const point = at("jvp", f, { given: inputs, createGraph }), tangents = tangentsOf("jvp", v, point.inputs);
+    const seeds = point.outputs.map((each) => ops.zerosLike(each.detach()).requiresGrad_());
+    const linear = pulled(point.outputs, point.inputs, { ...options, tangents: seeds, createGraph: true });
+    const found = pulled(linear, seeds, { tangents, createGraph });
+    return [
+      formed(point.value, settled(point.outputs, createGraph)),
+      formed(point.value, settled(found, createGraph)),
+    ];
+  });
+}
+
+/** [output, v · Hessian] of a function that gives one element, as `torch.autograd.functional.vhp`. */
+export function vhp(
+  f: TensorFunction,
+  inputs: TensorOrList,
+  v?: TensorOrList | null,
+  options: DerivativeOptions = {},
+): [output: Tensor, product: TensorOrList] {
+  return secondProduct("vhp", f, { inputs, v, options });
+}
+
+/** [output, Hessian · v], as `torch.autograd.functional.hvp`: a Hessian is symmetric, so it is that of `vhp`. */
+export function hvp(
+  f: TensorFunction,
+  inputs: TensorOrList,
+  v?: TensorOrList | null,
+  options: DerivativeOptions = {},
+): [output: Tensor, product: TensorOrList] {
+  return secondProduct("hvp", f, { inputs, v, options });
+}
+
+function secondProduct(owner: string, f: TensorFunction, { inputs, v, options }: {
+  readonly inputs: TensorOrList;
+  readonly v: TensorOrList | null | undefined;
+  readonly options: DerivativeOptions;
+}): [output: Tensor, product: TensorOrList] {
+  const { createGraph = false } = options;
+  return enableGrad(() => {
+    const point = at(owner, f, { given: inputs, createGraph }), output = oneElement(owner, point);
+    const tangents = tangentsOf(owner, v, point.inputs);
+    const first = pulled([output], point.inputs, {
+      tangents: [ops.onesLike(output.detach())],
+      createGraph: true,
+    });
+    const found = pulled(first, point.inputs, { ...options, tangents });
+    return [createGraph ? output : output.detach(), formed(inputs, settled(found, createGraph))];
+  });
+}
+
+function oneElement(owner: string, { value }: Point): Tensor {
+  if (isTensor(value) && value.numel() === 1) return value;
+  const found = isTensor(value) ? `shape [${value.shape}]` : "a list";
+  throw new DynError(`Expected a function that gives one element in ${owner} but found ${found}`);
+}
+
+/**
+ * All derivatives of a function, as `torch.autograd.functional.jacobian`: for each output (a list of them where the
+ * function gives one) those by each input, of the shape of the output followed by that of the input.
+ */
+export function jacobian(
+  f: TensorFunction,
+  inputs: TensorOrList,
+  options: DerivativeOptions = {},
+): TensorOrList | readonly TensorOrList[] {
+  const { createGraph = false } = options;
+  return enableGrad(() => {
+    const point = at("jacobian", f, { given: inputs, createGraph });
+    const parts = point.outputs.map((output) => {
+      const rows = rowsOf(output, point.inputs, options);
+      return formed(inputs, settled(rows, createGraph));
+    });
+    return isTensor(point.value) ? parts[0] ?? parts : parts;
+  });
+}
+
+/** The gradients of each element of an output, over a batch of them. */
+function rowsOf(output: Tensor, inputs: readonly Tensor[], options: DerivativeOptions): readonly Tensor[] {
+  const { shape, dtype, device } = output, count = output.numel();
+  const whole = (input: Tensor) => [...shape, ...input.shape];
+  if (count === 0) return inputs.map((input) => ops.newZeros(input, whole(input)));
+  const basis = ops.reshape(ops.eye(count, null, { dtype, device }), [count, ...shape]);
+  const { tensors, batched } = overBatch(
+    (one) => ({ tensors: pulled([output], inputs, { ...options, tangents: one ? [one] : [] }), aside: null }),
+    [basis],
+    { size: count, randomness: "error" },
+  );
+  return inputs.map((input, k) => {
+    const found = tensors[k];
+    return found && batched[k]
+      ? ops.reshape(found, whole(input))
+      : ops.newZeros(input.detach(), whole(input));
+  });
+}
+
+/**
+ * All second derivatives of a function that gives one element, as `torch.autograd.functional.hessian`: for one input a
+ * tensor, for several a list of lists.
+ */
+export function hessian(
+  f: TensorFunction,
+  inputs: TensorOrList,
+  options: DerivativeOptions = {},
+): TensorOrList | readonly TensorOrList[] {
+  const gradient: TensorFunction = (...given) => {
+    const output = oneElement("hessian", { inputs: given, outputs: [], value: f(...given) });
+    const found = pulled([output], given, {
+      ...options,
+      tangents: [ops.onesLike(output.detach())],
+      createGraph: true,
+    });
+    return formed(inputs, found);
+  };
+  return jacobian(gradient, inputs, options);
+}

@@ -1,0 +1,119 @@
+/** Derivatives at a point, gradients of gradients against differences, anomalies, and who hears of gradients. */
+import { assert, assertEquals, assertThrows, fail } from "@std/assert";
+import { autograd, compile, isTensor, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+
+const { functional } = autograd;
+const near = (found: unknown, expected: Tensor, where: string) =>
+  assert(
+    isTensor(found) && `${found.shape}` === `${expected.shape}` && found.allclose(expected, 1e-4, 1e-5),
+    where,
+  );
+const vector = (values: number[]) => tensor(values, { dtype: "float64" });
+const [x, y, v] = [vector([0.5, -1, 2]), vector([1, 0.3, -0.7]), vector([0.2, 0.4, -0.1])];
+
+Deno.test("products with derivatives, and all derivatives, at a point", () => {
+  const f = (x: Tensor, y: Tensor) => x.square().mul(y);
+  const [value, pulled] = functional.vjp(f, [x, y], v);
+  near(value, f(x, y), "value");
+  assert(Array.isArray(pulled));
+  near(pulled[0], x.mul(y).mul(v).mul(2), "vjp by x");
+  near(pulled[1], x.square().mul(v), "vjp by y");
+  near(functional.jvp(f, [x, y], [v, v])[1], x.mul(y).mul(v).mul(2).add(x.square().mul(v)), "jvp");
+  const cubic = (x: Tensor) => x.pow(3).sum();
+  near(functional.hvp(cubic, x, v)[1], x.mul(6).mul(v), "hvp");
+  near(functional.vhp(cubic, x, v)[1], x.mul(6).mul(v), "vhp");
+  near(functional.hessian(cubic, x), x.mul(6).diag(), "hessian");
+  const mixed = functional.hessian((x, y) => f(x ?? fail("x"), y ?? fail("y")).sum(), [x, y]);
+  assert(Array.isArray(mixed) && Array.isArray(mixed[0]) && Array.isArray(mixed[1]));
+  near(mixed[0][1], x.mul(2).diag(), "mixed");
+  near(mixed[1][1], x.mul(0).diag(), "none");
+  const both = functional.jacobian((x: Tensor) => [x.exp(), x.sum()], x);
+  assert(Array.isArray(both));
+  near(both[0], x.exp().diag(), "jacobian of the first");
+  near(both[1], x.mul(0).add(1), "jacobian of the second");
+  const leaf = x.clone().requiresGrad_(),
+    again = functional.jacobian((x: Tensor) => x.pow(3), leaf, { createGraph: true });
+  assert(isTensor(again));
+  near(autograd.grad(again.sum(), leaf)[0], x.mul(6), "createGraph");
+  assertEquals(leaf.grad, null);
+  assertThrows(
+    () => functional.jacobian((_x: Tensor) => y, x, { strict: true }),
+    DynError,
+    "depend on input 0",
+  );
+  assertThrows(() => functional.vjp(f, [x, y]), DynError, "v for vjp");
+  assertThrows(
+    () => functional.vhp((x: Tensor) => x, x, v),
+    DynError,
+    "one element in vhp but found shape [3]",
+  );
+});
+
+Deno.test("gradients of gradients are held against differences", () => {
+  const leaf = () => x.clone().requiresGrad_();
+  assert(autograd.gradgradcheck((x: Tensor) => x.sin().mul(x), leaf()));
+  class Wrong extends autograd.Function {
+    static override forward(context: autograd.FunctionContext, x: Tensor): Tensor {
+      context.saveForBackward(x);
+      return x.square();
+    }
+    static override backward(context: autograd.FunctionContext, grad: Tensor): Tensor {
+      const [x] = context.savedTensors;
+      return grad.mul(x?.detach() ?? fail("a saved tensor")).mul(2);
+    }
+  }
+  assert(autograd.gradcheck((x: Tensor) => Wrong.apply(x), leaf()));
+  assertThrows(
+    () => autograd.gradgradcheck((x: Tensor) => Wrong.apply(x), leaf()),
+    DynError,
+    "Expected the derivative",
+  );
+});
+
+Deno.test("an anomaly names the operation whose gradient is no number, and the line that called it", () => {
+  const root = (x: Tensor) => x.mul(0).sqrt().mul(0);
+  const run = () => root(vector([1, 2]).requiresGrad_()).sum().backward();
+  run();
+  const error = assertThrows(
+    () => autograd.detectAnomaly(run),
+    DynError,
+    "NaN in gradient 0 of SqrtBackward0",
+  );
+  assert(/called here:[^]*derivatives_test\.ts/.test(error.message), error.message);
+  autograd.setDetectAnomaly(true);
+  assertThrows(run, DynError, "NaN");
+  autograd.setDetectAnomaly(false);
+  run();
+  assertEquals(autograd.isAnomalyEnabled(), false);
+});
+
+Deno.test("hooks are called when gradients were added to leaves, in compiled steps too", () => {
+  const model = new nn.Linear(3, 1), input = randn([4, 3]);
+  for (const compiled of [false, true]) {
+    const seen: number[] = [], optimizer = new optim.SGD(model.parameters(), { lr: 0.1 });
+    const handles = model.parameters().map((each) =>
+      each.registerPostAccumulateGradHook((leaf) => {
+        seen.push(leaf.numel());
+        assert(leaf.grad !== null);
+        leaf.grad = null;
+      })
+    );
+    const step = () => {
+      model.call(input).square().sum().backward();
+      optimizer.step();
+    };
+    (compiled ? compile(step, { backend: "eager" }) : step)();
+    assertEquals(seen.toSorted(), [1, 3]);
+    assert(model.parameters().every(({ grad }) => grad === null));
+    handles.forEach((handle) => handle.remove());
+    (compiled ? compile(step, { backend: "eager" }) : step)();
+    assertEquals(seen.length, 2);
+    optimizer.zeroGrad();
+  }
+  assertThrows(
+    () => randn([2]).registerPostAccumulateGradHook(() => {}),
+    DynError,
+    "a leaf that requires grad",
+  );
+});
