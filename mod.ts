@@ -25,6 +25,7 @@ export {
   Unsupported,
 } from "./lib/base/errors.ts";
 export { type Artifact, ARTIFACTS, counters, logs } from "./lib/base/logs.ts";
+export { canCast, finfo, type FloatInfo, iinfo, type IntegerInfo } from "./lib/base/type_info.ts";
 export type { Complex } from "./lib/base/complex.ts";
 export { type DType, DTYPES, getDefaultDtype, promoteTypes, setDefaultDtype } from "./lib/base/dtype.ts";
 
@@ -95,6 +96,8 @@ export * as func from "./lib/func/mod.ts";
 export * as nn from "./lib/nn/mod.ts";
 /** Recomputation of intermediates, as `torch.utils.checkpoint`. */
 export * as utils from "./lib/autograd/recomputation.ts";
+/** Probability distributions, as `torch.distributions`. */
+export * as distributions from "./lib/distributions/mod.ts";
 /** Optimizers and schedulers of learning rates, as `torch.optim`. */
 export * as optim from "./lib/optim/mod.ts";
 export {

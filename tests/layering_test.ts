@@ -27,6 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   autograd: upTo("tensor"),
   nn: upTo("autograd"),
   func: [...upTo("autograd"), "nn"],
+  distributions: upTo("tensor"),
   optim: [...upTo("autograd"), "nn"],
   data: [...upTo("autograd"), "nn"],
   dynamo: [...upTo("autograd"), "nn", "optim"],

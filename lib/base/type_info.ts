@@ -1,0 +1,73 @@
+/**
+ * Limits of element types, and which converts to which. Input: types; output: their properties, as `torch.finfo`,
+ * `torch.iinfo` and `torch.can_cast`. Invariant: numbers are exact.
+ */
+import {
+  categoryOf,
+  type DType,
+  EPSILON,
+  getDefaultDtype,
+  highest,
+  isFloat,
+  isInteger,
+  itemSize,
+  lowest,
+} from "./dtype.ts";
+import { DynError } from "./errors.ts";
+
+/** What is known of a floating type. */
+export interface FloatInfo {
+  readonly dtype: DType;
+  readonly bits: number;
+  /** The difference between 1 and the next larger number. */
+  readonly eps: number;
+  readonly max: number;
+  readonly min: number;
+  /** The smallest positive number with all of its digits. */
+  readonly tiny: number;
+  readonly smallestNormal: number;
+  /** Decimal digits that a number keeps. */
+  readonly resolution: number;
+}
+
+/** What is known of an integer type; limits of int64 are bigints. */
+export interface IntegerInfo {
+  readonly dtype: DType;
+  readonly bits: number;
+  readonly max: number | bigint;
+  readonly min: number | bigint;
+}
+
+/** The largest exponent of each floating type. */
+const EXPONENTS: Partial<Readonly<Record<DType, number>>> = {
+  float64: 1023,
+  float32: 127,
+  float16: 15,
+  bfloat16: 127,
+};
+
+/** Limits of a floating type, the default one unless given. Throws DynError for another type. */
+export function finfo(dtype: DType = getDefaultDtype()): FloatInfo {
+  const eps = EPSILON[dtype], exponent = EXPONENTS[dtype];
+  if (!isFloat(dtype) || eps === undefined || exponent === undefined) {
+    throw new DynError(`Expected a floating type for finfo but found ${dtype}; see iinfo`);
+  }
+  const max = (2 - eps) * 2 ** exponent, tiny = 2 ** (1 - exponent);
+  const resolution = Number(`1e${Math.ceil(Math.log10(eps))}`);
+  return { dtype, bits: 8 * itemSize(dtype), eps, max, min: -max, tiny, smallestNormal: tiny, resolution };
+}
+
+/** Limits of an integer type. Throws DynError for another type. */
+export function iinfo(dtype: DType): IntegerInfo {
+  const [min, max] = [lowest(dtype), highest(dtype)];
+  if (!isInteger(dtype) || typeof min === "boolean" || typeof max === "boolean") {
+    throw new DynError(`Expected an integer type for iinfo but found ${dtype}; see finfo`);
+  }
+  return { dtype, bits: 8 * itemSize(dtype), max, min };
+}
+
+/** Whether one type may be written into another: of its category or a higher one. */
+export function canCast(from: DType, to: DType): boolean {
+  const rank = { bool: 0, integer: 1, float: 2, complex: 3 };
+  return rank[categoryOf(from)] <= rank[categoryOf(to)];
+}

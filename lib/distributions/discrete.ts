@@ -1,0 +1,180 @@
+/** Distributions of numbers that are counted: of one trial or several. */
+import { DynError } from "../base/errors.ts";
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type Chances, TwoChances } from "./chances.ts";
+import {
+  broadcastAll,
+  Distribution,
+  type Parameter,
+  type SampleShape,
+  softplus,
+  uniform01,
+} from "./distribution.ts";
+
+/** 1 with a probability, else 0, as `torch.distributions.Bernoulli`. */
+export class Bernoulli extends Distribution {
+  readonly #chances: TwoChances;
+
+  constructor(chances: Chances) {
+    const made = new TwoChances(chances);
+    super(made.shape);
+    this.#chances = made;
+  }
+
+  get probs(): Tensor {
+    return this.#chances.probs;
+  }
+
+  get logits(): Tensor {
+    return this.#chances.logits;
+  }
+
+  get mean(): Tensor {
+    return this.probs;
+  }
+
+  get variance(): Tensor {
+    return this.probs.mul(this.probs.neg().add(1));
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return ops.bernoulli(ops.expand(this.probs, [...shape]));
+  }
+
+  logProb(value: Tensor): Tensor {
+    return value.mul(this.logits).sub(softplus(this.logits));
+  }
+
+  override entropy(): Tensor {
+    return softplus(this.logits).sub(this.probs.mul(this.logits));
+  }
+}
+
+/** The count of failures before a success, as `torch.distributions.Geometric`. */
+export class Geometric extends Distribution {
+  readonly #chances: TwoChances;
+
+  constructor(chances: Chances) {
+    const made = new TwoChances(chances);
+    super(made.shape);
+    this.#chances = made;
+  }
+
+  get probs(): Tensor {
+    return this.#chances.probs;
+  }
+
+  get logits(): Tensor {
+    return this.#chances.logits;
+  }
+
+  get mean(): Tensor {
+    return this.probs.reciprocal().sub(1);
+  }
+
+  get variance(): Tensor {
+    return this.probs.reciprocal().sub(1).div(this.probs);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return uniform01(shape, this.probs).log().div(this.probs.neg().log1p()).floor();
+  }
+
+  logProb(value: Tensor): Tensor {
+    return ops.xlog1py(value, this.probs.neg()).add(this.probs.log());
+  }
+
+  override entropy(): Tensor {
+    return softplus(this.logits).sub(this.probs.mul(this.logits)).div(this.probs);
+  }
+}
+
+/** The count of successes of so many trials, as `torch.distributions.Binomial`. */
+export class Binomial extends Distribution {
+  readonly totalCount: Tensor;
+  readonly #chances: TwoChances;
+
+  constructor(totalCount: Parameter, chances: Chances) {
+    const made = new TwoChances(chances), [count, probs] = broadcastAll(totalCount, made.probs);
+    super(probs.shape);
+    this.totalCount = count;
+    this.#chances = made;
+  }
+
+  get probs(): Tensor {
+    return this.#chances.probs;
+  }
+
+  get logits(): Tensor {
+    return this.#chances.logits;
+  }
+
+  get mean(): Tensor {
+    return this.totalCount.mul(this.probs);
+  }
+
+  get variance(): Tensor {
+    return this.mean.mul(this.probs.neg().add(1));
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const trials = Number(this.totalCount.max().item());
+    const hits = uniform01([trials, ...shape], this.probs).lt(this.probs);
+    const numbers = ops.reshape(ops.arange(trials), [trials, ...shape.map(() => 1)]);
+    return hits.logicalAnd(numbers.lt(this.totalCount)).to(this.probs.dtype).sum(0);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { totalCount: n, logits } = this;
+    const ways = n.add(1).lgamma().sub(value.add(1).lgamma()).sub(n.sub(value).add(1).lgamma());
+    return ways.add(value.mul(logits)).sub(n.mul(softplus(logits)));
+  }
+
+  /** Throws DynError for counts that differ. */
+  override entropy(): Tensor {
+    const most = Number(this.totalCount.max().item());
+    if (Number(this.totalCount.min().item()) !== most) {
+      throw new DynError("Expected one totalCount for entropies of Binomial");
+    }
+    const values = ops.reshape(ops.arange(most + 1), [most + 1, ...this.batchShape.map(() => 1)]).to(
+      this.probs.dtype,
+    );
+    const log = this.logProb(values);
+    return log.exp().mul(log).sum(0).neg();
+  }
+}
+
+/** Counts of events at a rate, as `torch.distributions.Poisson`. */
+export class Poisson extends Distribution {
+  readonly rate: Tensor;
+
+  constructor(rate: Parameter) {
+    const [r] = broadcastAll(rate);
+    super(r.shape);
+    this.rate = r;
+  }
+
+  get mean(): Tensor {
+    return this.rate;
+  }
+
+  get variance(): Tensor {
+    return this.rate;
+  }
+
+  /** Counts the arrivals until the time is over: as many rounds as the largest sample. */
+  protected draw(shape: SampleShape): Tensor {
+    const rate = ops.expand(this.rate, [...shape]);
+    let time = uniform01(shape, rate).log().neg(), count = ops.zerosLike(rate);
+    for (let open = time.lt(rate); open.any().item<boolean>(); open = time.lt(rate)) {
+      count = count.add(open.to(rate.dtype));
+      time = time.sub(uniform01(shape, rate).log());
+    }
+    return count;
+  }
+
+  logProb(value: Tensor): Tensor {
+    return ops.xlogy(value, this.rate).sub(this.rate).sub(value.add(1).lgamma());
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Gamma distributions and what is made of them. Samples are drawn by rejection (Marsaglia and Tsang, 2000), through which
+ * no gradients flow.
+ */
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import {
+  broadcastAll,
+  Distribution,
+  logBeta,
+  type Parameter,
+  type SampleShape,
+  standardNormal,
+  uniform01,
+} from "./distribution.ts";
+
+/** Samples of gamma distributions with rate 1. */
+function standardGamma(concentration: Tensor, shape: SampleShape): Tensor {
+  const whole = ops.expand(concentration, [...shape]), isSmall = whole.lt(1);
+  // Γ(a) is Γ(a + 1) · U^(1/a)
+  const d = ops.where(isSmall, whole.add(1), whole).sub(1 / 3), c = d.mul(9).rsqrt();
+  let accepted = ops.zerosLike(whole, { dtype: "bool" }), result = ops.zerosLike(whole);
+  while (!accepted.all().item<boolean>()) {
+    const x = standardNormal(shape, whole), v = c.mul(x).add(1).pow(3), u = uniform01(shape, whole);
+    const bound = x.square().mul(0.5).add(d).sub(d.mul(v)).add(d.mul(ops.clamp(v, 1e-30, null).log()));
+    const isHit = v.gt(0).logicalAnd(u.log().lt(bound));
+    result = ops.where(isHit.logicalAnd(accepted.logicalNot()), d.mul(v), result);
+    accepted = accepted.logicalOr(isHit);
+  }
+  const boost = uniform01(shape, whole).log().div(whole).exp();
+  return ops.where(isSmall, result.mul(boost), result);
+}
+
+/** The gamma distribution, as `torch.distributions.Gamma`. */
+export class Gamma extends Distribution {
+  readonly concentration: Tensor;
+  readonly rate: Tensor;
+
+  constructor(concentration: Parameter, rate: Parameter) {
+    const [a, b] = broadcastAll(concentration, rate);
+    super(a.shape);
+    [this.concentration, this.rate] = [a, b];
+  }
+
+  get mean(): Tensor {
+    return this.concentration.div(this.rate);
+  }
+
+  get variance(): Tensor {
+    return this.concentration.div(this.rate.square());
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return standardGamma(this.concentration, shape).div(this.rate);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { concentration: a, rate: b } = this;
+    return ops.xlogy(a, b).add(ops.xlogy(a.sub(1), value)).sub(b.mul(value)).sub(a.lgamma());
+  }
+
+  override entropy(): Tensor {
+    const { concentration: a, rate: b } = this;
+    return a.sub(b.log()).add(a.lgamma()).add(a.neg().add(1).mul(a.digamma()));
+  }
+}
+
+/** The distribution of a sum of squares of standard normal numbers, as `torch.distributions.Chi2`. */
+export class Chi2 extends Gamma {
+  constructor(readonly df: Parameter) {
+    super(typeof df === "number" ? df / 2 : df.div(2), 0.5);
+  }
+}
+
+/** The beta distribution, as `torch.distributions.Beta`. */
+export class Beta extends Distribution {
+  readonly concentration1: Tensor;
+  readonly concentration0: Tensor;
+
+  constructor(concentration1: Parameter, concentration0: Parameter) {
+    const [a, b] = broadcastAll(concentration1, concentration0);
+    super(a.shape);
+    [this.concentration1, this.concentration0] = [a, b];
+  }
+
+  get mean(): Tensor {
+    return this.concentration1.div(this.concentration1.add(this.concentration0));
+  }
+
+  get variance(): Tensor {
+    const { concentration1: a, concentration0: b } = this, total = a.add(b);
+    return a.mul(b).div(total.square().mul(total.add(1)));
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const x = standardGamma(this.concentration1, shape);
+    return x.div(x.add(standardGamma(this.concentration0, shape)));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { concentration1: a, concentration0: b } = this;
+    return ops.xlogy(a.sub(1), value).add(ops.xlog1py(b.sub(1), value.neg())).sub(logBeta(a, b));
+  }
+
+  override entropy(): Tensor {
+    const { concentration1: a, concentration0: b } = this, total = a.add(b);
+    return logBeta(a, b).sub(a.sub(1).mul(a.digamma())).sub(b.sub(1).mul(b.digamma()))
+      .add(total.sub(2).mul(total.digamma()));
+  }
+}
+
+/** The distribution of vectors of probabilities, as `torch.distributions.Dirichlet`. */
+export class Dirichlet extends Distribution {
+  /** `concentration` of shape [..., n]. */
+  constructor(readonly concentration: Tensor) {
+    super(concentration.shape.slice(0, -1), concentration.shape.slice(-1));
+  }
+
+  get mean(): Tensor {
+    return this.concentration.div(this.concentration.sum(-1, true));
+  }
+
+  get variance(): Tensor {
+    const { concentration: a } = this, total = a.sum(-1, true);
+    return a.mul(total.sub(a)).div(total.square().mul(total.add(1)));
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const x = standardGamma(this.concentration, shape);
+    return x.div(x.sum(-1, true));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { concentration: a } = this;
+    return ops.xlogy(a.sub(1), value).sum(-1).add(a.sum(-1).lgamma()).sub(a.lgamma().sum(-1));
+  }
+
+  override entropy(): Tensor {
+    const { concentration: a } = this, total = a.sum(-1), [count = 1] = this.eventShape;
+    return a.lgamma().sum(-1).sub(total.lgamma()).sub(total.digamma().mul(total.neg().add(count)))
+      .sub(a.sub(1).mul(a.digamma()).sum(-1));
+  }
+}
+
+/** Student's distribution, as `torch.distributions.StudentT`. */
+export class StudentT extends Distribution {
+  readonly df: Tensor;
+  readonly loc: Tensor;
+  readonly scale: Tensor;
+
+  constructor(df: Parameter, loc: Parameter = 0, scale: Parameter = 1) {
+    const [d, l, s] = broadcastAll(df, loc, scale);
+    super(d.shape);
+    [this.df, this.loc, this.scale] = [d, l, s];
+  }
+
+  get mean(): Tensor {
+    return ops.where(this.df.gt(1), this.loc, NaN);
+  }
+
+  get variance(): Tensor {
+    const { df, scale } = this;
+    const finite = ops.where(df.gt(2), scale.square().mul(df).div(df.sub(2)), Infinity);
+    return ops.where(df.gt(1), finite, NaN);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const spread = standardGamma(this.df.div(2), shape).mul(2).div(this.df).rsqrt();
+    return this.loc.add(this.scale.mul(standardNormal(shape, this.loc)).mul(spread));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { df, loc, scale } = this, y = value.sub(loc).div(scale);
+    const normaliser = scale.log().add(df.log().mul(0.5)).add(0.5 * Math.log(Math.PI)).add(
+      df.mul(0.5).lgamma(),
+    )
+      .sub(df.add(1).mul(0.5).lgamma());
+    return df.add(1).mul(-0.5).mul(y.square().div(df).log1p()).sub(normaliser);
+  }
+
+  override entropy(): Tensor {
+    const { df, scale } = this, half = df.mul(0.5), next = df.add(1).mul(0.5);
+    return scale.log().add(next.mul(next.digamma().sub(half.digamma()))).add(df.log().mul(0.5))
+      .add(half.lgamma().add(0.5 * Math.log(Math.PI)).sub(next.lgamma()));
+  }
+}

@@ -1,0 +1,244 @@
+/** Normal distributions and their kin. */
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import {
+  broadcastAll,
+  Distribution,
+  type Parameter,
+  type SampleShape,
+  standardNormal,
+  uniform01,
+} from "./distribution.ts";
+
+const LOG_2PI = Math.log(2 * Math.PI);
+
+/** The normal distribution, as `torch.distributions.Normal`. */
+export class Normal extends Distribution {
+  override readonly hasRsample = true;
+  readonly loc: Tensor;
+  readonly scale: Tensor;
+
+  constructor(loc: Parameter, scale: Parameter) {
+    const [l, s] = broadcastAll(loc, scale);
+    super(l.shape);
+    [this.loc, this.scale] = [l, s];
+  }
+
+  get mean(): Tensor {
+    return this.loc;
+  }
+
+  get variance(): Tensor {
+    return this.scale.square();
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.loc.add(standardNormal(shape, this.loc).mul(this.scale));
+  }
+
+  logProb(value: Tensor): Tensor {
+    return value.sub(this.loc).div(this.scale).square().mul(-0.5).sub(this.scale.log()).sub(LOG_2PI / 2);
+  }
+
+  override entropy(): Tensor {
+    return this.scale.log().add(0.5 + LOG_2PI / 2);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return value.sub(this.loc).div(this.scale.mul(Math.SQRT2)).erf().add(1).mul(0.5);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return this.loc.add(this.scale.mul(probability.mul(2).sub(1).erfinv()).mul(Math.SQRT2));
+  }
+}
+
+/** The distribution of absolute values of a normal one around 0, as `torch.distributions.HalfNormal`. */
+export class HalfNormal extends Distribution {
+  override readonly hasRsample = true;
+  readonly #base: Normal;
+
+  constructor(scale: Parameter) {
+    const base = new Normal(0, scale);
+    super(base.batchShape);
+    this.#base = base;
+  }
+
+  get scale(): Tensor {
+    return this.#base.scale;
+  }
+
+  get mean(): Tensor {
+    return this.scale.mul(Math.sqrt(2 / Math.PI));
+  }
+
+  get variance(): Tensor {
+    return this.scale.square().mul(1 - 2 / Math.PI);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return standardNormal(shape, this.scale).mul(this.scale).abs();
+  }
+
+  logProb(value: Tensor): Tensor {
+    return ops.where(value.ge(0), this.#base.logProb(value).add(Math.LN2), -Infinity);
+  }
+
+  override entropy(): Tensor {
+    return this.#base.entropy().sub(Math.LN2);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return this.#base.cdf(value).mul(2).sub(1);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return this.#base.icdf(probability.add(1).div(2));
+  }
+}
+
+/** The distribution of e to the power of a normal one, as `torch.distributions.LogNormal`. */
+export class LogNormal extends Distribution {
+  override readonly hasRsample = true;
+  readonly #base: Normal;
+
+  constructor(loc: Parameter, scale: Parameter) {
+    const base = new Normal(loc, scale);
+    super(base.batchShape);
+    this.#base = base;
+  }
+
+  get loc(): Tensor {
+    return this.#base.loc;
+  }
+
+  get scale(): Tensor {
+    return this.#base.scale;
+  }
+
+  get mean(): Tensor {
+    return this.loc.add(this.scale.square().div(2)).exp();
+  }
+
+  get variance(): Tensor {
+    const square = this.scale.square();
+    return square.expm1().mul(this.loc.mul(2).add(square).exp());
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.loc.add(standardNormal(shape, this.loc).mul(this.scale)).exp();
+  }
+
+  logProb(value: Tensor): Tensor {
+    const log = value.log();
+    return this.#base.logProb(log).sub(log);
+  }
+
+  override entropy(): Tensor {
+    return this.#base.entropy().add(this.loc);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return this.#base.cdf(value.log());
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return this.#base.icdf(probability).exp();
+  }
+}
+
+/** Normal vectors with correlations, as `torch.distributions.MultivariateNormal`. */
+export class MultivariateNormal extends Distribution {
+  override readonly hasRsample = true;
+  readonly loc: Tensor;
+  /** The lower Cholesky factor of the covariance. */
+  readonly scaleTril: Tensor;
+
+  /** `loc` of shape [..., n]; one of the covariance and its lower Cholesky factor, of shape [..., n, n]. */
+  constructor(
+    loc: Tensor,
+    matrix: { readonly covarianceMatrix: Tensor } | { readonly scaleTril: Tensor },
+  ) {
+    const factor = "scaleTril" in matrix ? matrix.scaleTril : ops.cholesky(matrix.covarianceMatrix);
+    const [size = 1] = loc.shape.slice(-1);
+    const batch = ops.add(loc.detach().select(-1, 0), factor.detach().select(-1, 0).select(-1, 0)).shape;
+    super(batch, [size]);
+    this.loc = ops.expand(loc, [...batch, size]);
+    this.scaleTril = ops.expand(factor, [...batch, size, size]);
+  }
+
+  get mean(): Tensor {
+    return this.loc;
+  }
+
+  get covarianceMatrix(): Tensor {
+    return this.scaleTril.matmul(this.scaleTril.mT);
+  }
+
+  get variance(): Tensor {
+    return this.scaleTril.square().sum(-1);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const noise = standardNormal(shape, this.loc).unsqueeze(-1);
+    return this.loc.add(this.scaleTril.matmul(noise).squeeze(-1));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const [size = 1] = this.eventShape, apart = value.sub(this.loc).unsqueeze(-1);
+    const factor = ops.expand(this.scaleTril, [...apart.shape.slice(0, -1), size]);
+    const white = ops.solveTriangular(factor, apart, false).squeeze(-1);
+    return white.square().sum(-1).add(size * LOG_2PI).mul(-0.5).sub(this.#halfLogDeterminant());
+  }
+
+  override entropy(): Tensor {
+    const [size = 1] = this.eventShape;
+    return this.#halfLogDeterminant().add(0.5 * size * (1 + LOG_2PI));
+  }
+
+  #halfLogDeterminant(): Tensor {
+    return this.scaleTril.diagonal(0, -2, -1).log().sum(-1);
+  }
+}
+
+/** The uniform distribution over [low, high), as `torch.distributions.Uniform`. */
+export class Uniform extends Distribution {
+  override readonly hasRsample = true;
+  readonly low: Tensor;
+  readonly high: Tensor;
+
+  constructor(low: Parameter, high: Parameter) {
+    const [l, h] = broadcastAll(low, high);
+    super(l.shape);
+    [this.low, this.high] = [l, h];
+  }
+
+  get mean(): Tensor {
+    return this.low.add(this.high).div(2);
+  }
+
+  get variance(): Tensor {
+    return this.high.sub(this.low).square().div(12);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.low.add(uniform01(shape, this.low).mul(this.high.sub(this.low)));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const inside = value.ge(this.low).logicalAnd(value.lt(this.high));
+    return ops.where(inside, this.high.sub(this.low).log().neg(), -Infinity);
+  }
+
+  override entropy(): Tensor {
+    return this.high.sub(this.low).log();
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return ops.clamp(value.sub(this.low).div(this.high.sub(this.low)), 0, 1);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return this.low.add(probability.mul(this.high.sub(this.low)));
+  }
+}

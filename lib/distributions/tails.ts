@@ -1,0 +1,131 @@
+/** Distributions with exponential tails: each is drawn by the inverse of its cdf. */
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
+
+const EULER = 0.5772156649015329;
+
+/** The exponential distribution, as `torch.distributions.Exponential`. */
+export class Exponential extends Distribution {
+  override readonly hasRsample = true;
+  readonly rate: Tensor;
+
+  constructor(rate: Parameter) {
+    const [r] = broadcastAll(rate);
+    super(r.shape);
+    this.rate = r;
+  }
+
+  get mean(): Tensor {
+    return this.rate.reciprocal();
+  }
+
+  get variance(): Tensor {
+    return this.rate.square().reciprocal();
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return uniform01(shape, this.rate).log().neg().div(this.rate);
+  }
+
+  logProb(value: Tensor): Tensor {
+    return ops.where(value.ge(0), this.rate.log().sub(this.rate.mul(value)), -Infinity);
+  }
+
+  override entropy(): Tensor {
+    return this.rate.log().neg().add(1);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return this.rate.mul(value).neg().expm1().neg();
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return probability.neg().log1p().neg().div(this.rate);
+  }
+}
+
+/** The Laplace distribution, as `torch.distributions.Laplace`. */
+export class Laplace extends Distribution {
+  override readonly hasRsample = true;
+  readonly loc: Tensor;
+  readonly scale: Tensor;
+
+  constructor(loc: Parameter, scale: Parameter) {
+    const [l, s] = broadcastAll(loc, scale);
+    super(l.shape);
+    [this.loc, this.scale] = [l, s];
+  }
+
+  get mean(): Tensor {
+    return this.loc;
+  }
+
+  get variance(): Tensor {
+    return this.scale.square().mul(2);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.icdf(uniform01(shape, this.loc));
+  }
+
+  logProb(value: Tensor): Tensor {
+    return value.sub(this.loc).abs().div(this.scale).add(this.scale.mul(2).log()).neg();
+  }
+
+  override entropy(): Tensor {
+    return this.scale.mul(2).log().add(1);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    const apart = value.sub(this.loc);
+    return apart.sign().mul(apart.abs().neg().div(this.scale).expm1()).mul(-0.5).add(0.5);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    const term = probability.sub(0.5);
+    return this.loc.sub(this.scale.mul(term.sign()).mul(term.abs().mul(-2).log1p()));
+  }
+}
+
+/** The Gumbel distribution, as `torch.distributions.Gumbel`. */
+export class Gumbel extends Distribution {
+  override readonly hasRsample = true;
+  readonly loc: Tensor;
+  readonly scale: Tensor;
+
+  constructor(loc: Parameter, scale: Parameter) {
+    const [l, s] = broadcastAll(loc, scale);
+    super(l.shape);
+    [this.loc, this.scale] = [l, s];
+  }
+
+  get mean(): Tensor {
+    return this.loc.add(this.scale.mul(EULER));
+  }
+
+  get variance(): Tensor {
+    return this.scale.square().mul(Math.PI ** 2 / 6);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.icdf(uniform01(shape, this.loc));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const y = this.loc.sub(value).div(this.scale);
+    return y.sub(y.exp()).sub(this.scale.log());
+  }
+
+  override entropy(): Tensor {
+    return this.scale.log().add(1 + EULER);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return this.loc.sub(value).div(this.scale).exp().neg().exp();
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return this.loc.sub(this.scale.mul(probability.log().neg().log()));
+  }
+}

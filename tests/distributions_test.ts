@@ -1,0 +1,156 @@
+/** Distributions: PyTorch's numbers, moments of samples, gradients of samples, transforms; limits of types. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  canCast,
+  distributions,
+  DTYPES,
+  finfo,
+  iinfo,
+  isTensor,
+  manualSeed,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+import data from "./data/distributions.json" with { type: "json" };
+
+const {
+  AffineTransform,
+  ExpTransform,
+  Independent,
+  klDivergence,
+  MultivariateNormal,
+  Normal,
+  PowerTransform,
+  SigmoidTransform,
+  TanhTransform,
+  TransformedDistribution,
+} = distributions;
+
+type Nested = number | readonly Nested[];
+
+const double = (value: Nested): Tensor => tensor(value, { dtype: "float64" });
+
+function near(found: Tensor, expected: readonly number[], where: string): void {
+  const values = Array.from<number | bigint, number>(found.detach().reshape([-1]).toTypedArray(), Number);
+  assertEquals(values.length, expected.length, where);
+  values.forEach((value, k) => {
+    const want = expected[k] ?? NaN;
+    assert(
+      Math.abs(value - want) <= 1e-9 * (1 + Math.abs(want)),
+      `${where}: [${k}] is ${value}, PyTorch says ${want}`,
+    );
+  });
+}
+
+/** The distribution of a name, made of numbers as PyTorch's was. */
+function made(name: string, params: readonly Nested[]): distributions.Distribution {
+  const given = params.map((each) => Array.isArray(each) ? double(each) : each);
+  if (name === "MultivariateNormal") {
+    const [loc, scaleTril] = given;
+    assert(isTensor(loc) && isTensor(scaleTril));
+    return new MultivariateNormal(loc, { scaleTril });
+  }
+  const found: unknown = Reflect.get(distributions, name);
+  assert(typeof found === "function", name);
+  const distribution: unknown = Reflect.construct(found, given);
+  assert(distribution instanceof distributions.Distribution, name);
+  return distribution;
+}
+
+Deno.test("densities, entropies, moments and cdfs are PyTorch's", () => {
+  for (const { name, params, value, logProb, ...others } of data.cases) {
+    const distribution = made(name, params), at = double(value);
+    near(distribution.logProb(at), logProb, `${name}, logProb`);
+    const { entropy, mean, variance, cdf }: { [name: string]: readonly number[] | undefined } = others;
+    if (entropy) near(distribution.entropy(), entropy, `${name}, entropy`);
+    if (mean) near(distribution.mean, mean, `${name}, mean`);
+    if (variance) near(distribution.variance, variance, `${name}, variance`);
+    if (!cdf || ["Gamma", "Chi2", "RelaxedBernoulli"].includes(name)) continue;
+    near(distribution.cdf(at), cdf, `${name}, cdf`);
+    if (name !== "Uniform") near(distribution.icdf(distribution.cdf(at)), value.flat(), `${name}, icdf`);
+  }
+});
+
+Deno.test("divergences and densities of images are PyTorch's", () => {
+  for (const { name, p, q, divergence } of data.divergences) {
+    near(klDivergence(made(name, p), made(name, q)), divergence, name);
+    const both = [made(name, p), made(name, q)].map((each) =>
+      each.batchShape.length > 0 ? new Independent(each, 1) : each
+    );
+    const [a, b] = both;
+    assert(a && b);
+    if (a instanceof Independent) {
+      near(klDivergence(a, b), [divergence.reduce((s, x) => s + x, 0)], `${name}, one event`);
+    }
+  }
+  const base = made("Normal", [[0.4, -1, 0.7], [0.7, 1.5, 2.2]]), unit = double([0.2, 0.5, 0.9]);
+  const image = new TransformedDistribution(base, [new AffineTransform(0.5, 2), new SigmoidTransform()]);
+  near(image.logProb(unit), data.transformed.sigmoid, "affine, sigmoid");
+  near(new TransformedDistribution(base, new TanhTransform()).logProb(unit), data.transformed.tanh, "tanh");
+  const root = new TransformedDistribution(base, [new ExpTransform(), new PowerTransform(0.5)]);
+  near(root.logProb(double([0.3, 1.1, 2.4])), data.transformed.root, "root");
+  assertThrows(() => klDivergence(base, made("Poisson", [[1, 2, 3]])), DynError, "found Normal and Poisson");
+});
+
+Deno.test("samples have the moments of their distributions, and gradients where they say so", () => {
+  manualSeed(11);
+  const count = 6000;
+  for (const { name, params } of data.cases) {
+    const distribution = made(name, params), samples = distribution.sample([count]);
+    assertEquals(samples.shape, [count, ...distribution.batchShape, ...distribution.eventShape], name);
+    assertEquals(distribution.logProb(samples).isnan().any().item<boolean>(), false, name);
+    if (["Categorical", "RelaxedBernoulli"].includes(name)) continue;
+    const { mean, variance } = distribution;
+    // Five standard errors of the mean; variances of heavy tails are known less well
+    const error = variance.div(count).sqrt().mul(5).add(1e-6);
+    assert(
+      samples.mean(0).sub(mean).abs().le(error).all().item<boolean>(),
+      `${name}: mean ${samples.mean(0)} of ${mean}`,
+    );
+    if (["LogNormal", "StudentT", "Chi2"].includes(name)) continue;
+    assert(
+      samples.variance(0).sub(variance).abs().le(variance.mul(0.2).add(1e-6)).all().item<boolean>(),
+      `${name}: variance ${samples.variance(0)} of ${variance}`,
+    );
+  }
+  const outcomes = new distributions.Categorical(double([0.2, 0.5, 0.3])).sample([count]);
+  near(outcomes.eq(1).to("float64").mean().mul(0).add(0.5), [0.5], "shape");
+  assert(Math.abs(Number(outcomes.eq(1).to("float64").mean().item()) - 0.5) < 0.02);
+  const loc = double([0.1, 0.2]).requiresGrad_(), drawn = new Normal(loc, 1).rsample([3]);
+  drawn.sum().backward();
+  near(loc.grad ?? loc, [3, 3], "gradients of samples");
+  assertEquals(new Normal(loc, 1).sample([2]).requiresGrad, false);
+  assertThrows(
+    () => new distributions.Gamma(1, 1).rsample(),
+    DynError,
+    "a distribution that has rsample but found Gamma",
+  );
+});
+
+Deno.test("limits of types are those of PyTorch", () => {
+  assertEquals(finfo("float32"), {
+    dtype: "float32",
+    bits: 32,
+    eps: 1.1920928955078125e-7,
+    max: 3.4028234663852886e38,
+    min: -3.4028234663852886e38,
+    tiny: 1.1754943508222875e-38,
+    smallestNormal: 1.1754943508222875e-38,
+    resolution: 1e-6,
+  });
+  assertEquals([finfo("float16").max, finfo("bfloat16").eps, finfo("float64").max], [
+    65504,
+    0.0078125,
+    Number.MAX_VALUE,
+  ]);
+  assertEquals([iinfo("int8").max, iinfo("uint8").max, iinfo("int64").min], [127, 255, -(2n ** 63n)]);
+  assertEquals([canCast("int64", "float32"), canCast("float32", "int64"), canCast("bool", "uint8")], [
+    true,
+    false,
+    true,
+  ]);
+  assert(DTYPES.every((dtype) => canCast(dtype, dtype)));
+  assertThrows(() => finfo("int32"), DynError, "a floating type for finfo but found int32");
+  assertThrows(() => iinfo("float32"), DynError, "an integer type for iinfo but found float32");
+});
