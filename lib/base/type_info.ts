@@ -17,14 +17,19 @@ import { DynError } from "./errors.ts";
 
 /** What is known of a floating type. */
 export interface FloatInfo {
+  /** The type. */
   readonly dtype: DType;
+  /** Bits of one element. */
   readonly bits: number;
   /** The difference between 1 and the next larger number. */
   readonly eps: number;
+  /** The largest finite number. */
   readonly max: number;
+  /** The least finite number. */
   readonly min: number;
   /** The smallest positive number with all of its digits. */
   readonly tiny: number;
+  /** The same. */
   readonly smallestNormal: number;
   /** Decimal digits that a number keeps. */
   readonly resolution: number;
@@ -32,9 +37,13 @@ export interface FloatInfo {
 
 /** What is known of an integer type; limits of int64 are bigints. */
 export interface IntegerInfo {
+  /** The type. */
   readonly dtype: DType;
+  /** Bits of one element. */
   readonly bits: number;
+  /** The largest number. */
   readonly max: number | bigint;
+  /** The least number. */
   readonly min: number | bigint;
 }
 
