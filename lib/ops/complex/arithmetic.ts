@@ -30,7 +30,7 @@ function complexFirst<T extends TensorLike>(a: OperandOf<T>, b: OperandOf<T>): r
 }
 
 /** a · b. A real factor scales both parts. */
-export function product<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandOf<T>): T {
+function product<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandOf<T>): T {
   const dtype = complexResult([a, b]), [z, other] = complexFirst(a, b);
   const left = asComplex(o, z, { dtype, like: z });
   if (!isComplexTensor(other)) {

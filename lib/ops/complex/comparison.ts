@@ -31,7 +31,7 @@ function awayFromZero<T extends TensorLike>(o: OpApi<T>, z: T): Parts<T> & { rea
 }
 
 /** |z|. */
-export function magnitude<T extends TensorLike>(o: OpApi<T>, z: T): T {
+function magnitude<T extends TensorLike>(o: OpApi<T>, z: T): T {
   const { re, im, isZero } = awayFromZero(o, z), size = o.hypot(re, im);
   return o.where(isZero, o.zerosLike(size), size);
 }

@@ -147,7 +147,7 @@ const arcSlope = <T extends TensorLike>(o: OpApi<T>, z: T): T =>
   o.mul(o.rsqrt(o.add(o.neg(z), 1)), o.rsqrt(o.add(z, 1)));
 
 /** The functions by the names of their ops. */
-export const COMPLEX_FUNCTIONS = {
+const COMPLEX_FUNCTIONS = {
   exp: { value: exp, derivative: (_o, _z, w) => w },
   exp2: {
     value: (o, z) => exp(o, scaled(o, z, Math.LN2)),
@@ -227,7 +227,7 @@ export const COMPLEX_FUNCTIONS = {
 } as const satisfies Readonly<Record<string, ComplexFunction>>;
 
 /** The name of a function of a complex variable. */
-export type ComplexFunctionName = keyof typeof COMPLEX_FUNCTIONS;
+type ComplexFunctionName = keyof typeof COMPLEX_FUNCTIONS;
 
 /** Their names. */
 export const COMPLEX_FUNCTION_NAMES: readonly ComplexFunctionName[] = Object.keys(COMPLEX_FUNCTIONS)

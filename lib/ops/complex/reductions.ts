@@ -89,6 +89,9 @@ export const reductionRules: readonly ComplexRule[] = [
     if (p === "nuc") throw new DynError("Expected a norm of entries for complex tensors but found nuc");
     return o.norm(sized(o, self), p, dim, keepdim, dtype);
   }),
+  rule(statistics.norm0, (o, { self, dim, keepdim }) => o.norm0(sized(o, self), dim, keepdim)),
+  rule(statistics.norm2, (o, { self, dim, keepdim }) => o.norm2(sized(o, self), dim, keepdim)),
+  rule(statistics.normP, (o, { self, p, dim, keepdim }) => o.normP(sized(o, self), p, dim, keepdim)),
   rule(linearAlgebra.matrixNorm, (o, { A, ord, dim, keepdim, dtype }) => {
     realOnly("matrixNorm", dtype);
     if (!ENTRYWISE.includes(ord)) {

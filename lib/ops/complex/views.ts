@@ -4,7 +4,7 @@
  * complex elements themselves; what else is said of complex tensors is composed of them and of ops on real ones
  * (form.ts), so that loops and kernels know nothing of complex numbers.
  */
-import { complexType, isComplex, isFloat, partType } from "../../base/dtype.ts";
+import { complexType, isComplex, partType } from "../../base/dtype.ts";
 import { DynError, InternalError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { type Dim, floorDiv, mod, mul } from "../../sym/expr.ts";
@@ -111,11 +111,6 @@ const viewAsComplex = defineOp({
     { args: [{ tensor: [3, 2], dtype: "int64" }], message: "float32 or float64" },
   ],
 });
-
-/** Whether a type is one that the parts of complex numbers have. */
-export function isPartType(dtype: TensorMeta["dtype"]): boolean {
-  return isFloat(dtype) && (dtype === "float32" || dtype === "float64");
-}
 
 /** The two views. */
 export const complexViews = { viewAsReal, viewAsComplex } as const;

@@ -9,16 +9,13 @@ import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { knownSize, normalizeDim, normalizeDims, shapeText } from "../shapes.ts";
 
-/** How results are scaled. */
-export type Norm = "backward" | "ortho" | "forward";
-
 /** A transformed dimension and its size. */
 export interface Axis {
   readonly dim: number;
   readonly size: number;
 }
 
-/** Which way, and how it is scaled. */
+/** Which way, and how it is scaled: "backward" (null), "ortho" or "forward". */
 export interface Direction {
   readonly inverse: boolean;
   readonly norm: string | null;

@@ -23,7 +23,7 @@ import {
 } from "./axes.ts";
 
 /** Where these ops show up. */
-export const FFT = { method: false, free: false, namespaces: ["fft"] } as const;
+const FFT = { method: false, free: false, namespaces: ["fft"] } as const;
 
 const norm = nullable("string", { oneOf: ["backward", "ortho", "forward"] });
 
