@@ -202,3 +202,27 @@ Deno.test("loaders take batch samplers, single samples and promises, and say whi
 function fail(): never {
   throw new Error("no such file");
 }
+
+Deno.test("files in parts are read by their index", () => {
+  const folder = Deno.makeTempDirSync();
+  try {
+    safetensors.save({ a: tensor([1, 2]), b: ones([2, 2]) }, `${folder}/model-1 of 2.safetensors`);
+    safetensors.save({ c: zeros([3]) }, `${folder}/model-2 of 2.safetensors`);
+    const index = (map: Readonly<Record<string, string>>): string => {
+      const path = `${folder}/model.safetensors.index.json`;
+      Deno.writeTextFileSync(path, JSON.stringify({ metadata: { total_size: 36 }, weight_map: map }));
+      return path;
+    };
+    const first = "model-1 of 2.safetensors", second = "model-2 of 2.safetensors";
+    const found = safetensors.load(index({ c: second, a: first, b: first }));
+    assertEquals(Object.entries(found).map(([name, x]) => [name, x.tolist()]), [
+      ["c", [0, 0, 0]],
+      ["a", [1, 2]],
+      ["b", [[1, 1], [1, 1]]],
+    ]);
+    assertThrows(() => safetensors.load(index({ d: second })), DynError, `tensor d in ${second}`);
+    assertThrows(() => safetensors.load(index({ d: "../x" })), DynError, "file beside");
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});

@@ -2,7 +2,7 @@
  * The safetensors file format: an 8-byte little-endian header length, a JSON header, and the raw elements. Input
  * and output: state dicts with PyTorch's keys and layouts. Invariant: what `save` writes, `load` gives back.
  */
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -32,9 +32,36 @@ export interface Contents {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a file (by path) or its bytes. Throws DynError where the format is broken or a type is unknown. */
+/**
+ * Reads a file (by path), its bytes, or all parts of a file that was divided: of those the path of `….index.json` is given,
+ * which says in which part each tensor is. Throws DynError where the format is broken, a type is unknown or a part lacks a
+ * tensor.
+ */
 export function load(source: string | URL | Uint8Array): Record<string, Tensor> {
-  return parse(source instanceof Uint8Array ? source : Deno.readFileSync(source)).tensors;
+  if (source instanceof Uint8Array) return parse(source).tensors;
+  if (!String(source).endsWith(".index.json")) return parse(Deno.readFileSync(source)).tensors;
+  return loadParts(source);
+}
+
+/** The tensors of all parts that an index names, in the order of the index. */
+function loadParts(index: string | URL): Record<string, Tensor> {
+  const header = parseHeader(Deno.readTextFileSync(index)), map: unknown = Reflect.get(header, "weight_map");
+  if (!isPlainObject(map)) throw new DynError(`Expected a weight_map in ${index} but found none`);
+  const folder = index instanceof URL ? index : pathToFileURL(index),
+    parts = new Map<string, Record<string, Tensor>>();
+  const found: Record<string, Tensor> = {};
+  for (const [name, file] of Object.entries(map)) {
+    if (typeof file !== "string" || /[\\/]/.test(file)) {
+      throw new DynError(`Expected the name of a file beside ${index} for ${name} but found ${String(file)}`);
+    }
+    const part = parts.get(file) ??
+      parse(Deno.readFileSync(new URL(encodeURIComponent(file), folder))).tensors;
+    parts.set(file, part);
+    const value = part[name];
+    if (!value) throw new DynError(`Expected the tensor ${name} in ${file} but found none`);
+    found[name] = value;
+  }
+  return found;
 }
 
 /** Reads the bytes of a file. Throws DynError where the format is broken or a type is unknown. */
