@@ -1,6 +1,6 @@
 /**
- * How a vector loop runs in lanes. Input: a loop as the passes leave it; output: its form, of which each is printed in one
- * way. Invariant: every form gives the same bits: reductions keep 16 partial results, element i in number i mod 16.
+ * How a vector loop runs in lanes. Input: a loop as the passes leave it; output: its form, of which lanes.ts makes straight
+ * runs, folds and blocks. Invariant: every form gives the same bits: reductions keep 16 partial results, element i in number i mod 16.
  */
 import type { DType } from "../base/dtype.ts";
 import {

@@ -5,7 +5,6 @@
  * mix up groups of masked loads).
  */
 import { type DType, realOnly, type RealType, type ValueType } from "../../../lib/base/dtype.ts";
-import { InternalError } from "../../../lib/base/errors.ts";
 import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
 
 /** The type of a value in a register. */
@@ -136,14 +135,4 @@ function division(
   }
   if (low >= 0) return `(${inner(left)} ${sign} ${inner(right)})`;
   return `${kind === "floorDiv" ? "index_div" : "index_mod"}(${inner(left)}, ${inner(right)})`;
-}
-
-/** The name that every size symbol of a program has; throws for other symbols. */
-export function sizeNames(sizes: readonly Sym[]): NameOf {
-  const names = new Map(sizes.map((symbol, i) => [symbol, `n${i}`]));
-  return (symbol) => {
-    const name = names.get(symbol);
-    if (name === undefined) throw new InternalError(`Expected a size of the program but found ${symbol}`);
-    return name;
-  };
 }
