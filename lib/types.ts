@@ -11,7 +11,7 @@ export type {
   Tier,
   TraceConfig,
 } from "./base/config.ts";
-export type { FloatType, HostArray, SmallType, ValueType } from "./base/dtype.ts";
+export type { ComplexType, FloatType, HostArray, RealType, SmallType, ValueType } from "./base/dtype.ts";
 export type { UserFrame } from "./base/errors.ts";
 export type { Counters, LogDetails, LogLevel, Logs, LogSink } from "./base/logs.ts";
 export type { ArtifactRecord, Plain } from "./base/recording.ts";
@@ -43,7 +43,7 @@ export type { BackwardArguments, NamedBackward } from "./tensor/backward_argumen
 export type { AtLeast } from "./tensor/free_forms.ts";
 export type { TensorMethods } from "./tensor/generated_methods.ts";
 export type { Tensors } from "./tensor/higher_order.ts";
-export type { Element } from "./tensor/host.ts";
+export type { Element, RealElement } from "./tensor/host.ts";
 export type { IndexArgument, IndexItem, SliceIndex } from "./tensor/index_syntax.ts";
 export type { Generator, GeneratorState, RandomKeys } from "./tensor/random.ts";
 export type { ConversionOptions, NestedElements, Tolerances } from "./tensor/tensor.ts";

@@ -6,7 +6,9 @@ import { isPlainObject } from "./tree.ts";
 
 /** A complex number: real and imaginary part. */
 export interface Complex {
+  /** The real part. */
   readonly re: number;
+  /** The imaginary part. */
   readonly im: number;
 }
 
