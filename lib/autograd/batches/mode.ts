@@ -174,6 +174,10 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
       if (definition === OPS.asStrided) checkRowMajor(batched);
       const found = rule?.apply(over) ?? null;
       if (found !== null) return listOf(found);
+      // One by one it would be a copy, and writes to it would be lost
+      if (implementation.kind === "view") {
+        throw new DynError(`Expected a view that has a rule for batches but found ${definition.name}`);
+      }
       return this.#eachApart({ definition, args: wholes, isBatched: (tensor) => batched.has(tensor) });
     });
     return results.map((whole, k) => {

@@ -73,6 +73,8 @@ const LEADING: readonly OpName[] = [
   "luFactorEx",
   "permutationOf",
   "matrixExp",
+  "viewAsReal",
+  "viewAsComplex",
 ];
 
 /** Ops along their dimension `dim`. */
