@@ -160,7 +160,8 @@ Deno.test("who assigns metadata of tensors counts it", async () => {
       if (isDirectory) await visit(path);
       else {
         const text = await Deno.readTextFile(new URL(`../${path}`, import.meta.url));
-        const assigns = /\b(?!defaultGenerator|generator)\w+\.(layout|offset|storage|state|viewState|gradFn) \??\??= /;
+        const assigns =
+          /\b(?!defaultGenerator|generator)\w+\.(layout|offset|storage|state|viewState|gradFn) \??\??= /;
         if (assigns.test(text)) found.add(path);
         if (WRITERS[path] === "counted") assert(text.includes("metadataChanges("), path);
       }
