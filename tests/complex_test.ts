@@ -274,6 +274,14 @@ Deno.test("a leaf of real numbers has a real gradient, whatever lies between", (
   assert(dyn.autograd.gradcheck((x) => spectrum(x), [signal]));
 });
 
+Deno.test("transforms of functions know complex numbers", () => {
+  const z = randn([3, 4], { dtype: "complex128" }), { vmap, grad, jvp } = dyn.func;
+  const near = (found: unknown, wanted: Tensor) => assert(isTensor(found) && found.allclose(wanted));
+  near(vmap((x: Tensor) => fft.fft(x.mul(x)).abs().sum())(z), fft.fft(z.mul(z)).abs().sum(1));
+  near(grad((x: Tensor) => x.mul(x).abs().sum())(z), z.mul(2));
+  near(jvp((x: Tensor) => x.exp(), [z], [z])[1], z.exp().mul(z));
+});
+
 Deno.test("stft and istft undo each other, fft and ifft do", () => {
   const signal = randn([2, 50], { dtype: "float64" });
   const options = { hopLength: 4, window: dyn.hammingWindow(16, { dtype: "float64" }) };

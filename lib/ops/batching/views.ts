@@ -4,6 +4,8 @@
  */
 import type { TensorLike } from "../definition.ts";
 import { normalizeDim, normalizeDims } from "../shapes.ts";
+import { complexViews } from "../complex/views.ts";
+import { fourierTransform } from "../fourier/transform.ts";
 import { views } from "../views.ts";
 import { stridedViews } from "../strided_views.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -20,6 +22,11 @@ export const viewRules: readonly RuleOf[] = [
   over(views.view, { apply: (call) => call.o.view(call.front(call.args.self), outSizes(call)) }),
   over(views.reshape, { apply: (call) => call.o.reshape(call.front(call.args.self), outSizes(call)) }),
   over(views.contiguous, { apply: (call) => call.o.contiguous(call.front(call.args.self)) }),
+  over(complexViews.viewAsReal, { apply: (call) => call.o.viewAsReal(call.front(call.args.self)) }),
+  over(complexViews.viewAsComplex, { apply: (call) => call.o.viewAsComplex(call.front(call.args.self)) }),
+  over(fourierTransform.fourierPairs, {
+    apply: (call) => call.o.fourierPairs(call.front(call.args.self), call.args.inverse),
+  }),
   over(views.alias, { apply: (call) => call.o.alias(call.front(call.args.self)) }),
   over(views.detach, { apply: (call) => call.o.detach(call.front(call.args.self)) }),
   over(views.permute, {
