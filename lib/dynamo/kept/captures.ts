@@ -54,6 +54,11 @@ const STAGE_TEXTS: readonly Artifact[] = ["dynamo", "guards", "bytecode", "graph
 /** Captures of one key: the first call of a step, its second one, and what callers pass besides. */
 const MOST_CAPTURES = 8;
 
+/** Calls of one key that are traced in one process before no more of them are looked up and kept: each is another one. */
+const MOST_MISSES = 8;
+
+const misses = new Map<string, number>();
+
 /** A trace that ended with one graph, or none. */
 export interface TracedEntry {
   readonly call: TracedCall;
@@ -92,7 +97,7 @@ export function captureKey(
   const site = siteOf(fn), settings = plainSettings(config);
   if (!site || settings === null) return null;
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
-  return JSON.stringify({
+  const key = JSON.stringify({
     own,
     function: [site.url, site.offset, body.name, program.name],
     options: { dynamic, fullgraph, cacheSizeLimit },
@@ -103,6 +108,7 @@ export function captureKey(
       isPrimitive(value) || !isPlainTensor(value) ? typeof value : `${value.dtype} ${value.shape}`
     ),
   });
+  return (misses.get(key) ?? 0) < MOST_MISSES ? key : null;
 }
 
 /** Settings as data; null where one of them is none. */
@@ -144,6 +150,7 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
     return null;
   }
   counters.add("kept_captures", "misses");
+  misses.set(key, (misses.get(key) ?? 0) + 1);
   const reason = () => why ?? nearestDifference("captures", key) ?? "none is kept for this function";
   logs.emit("cache", () => `captures: ${unit.title} traced: ${reason()}`);
   return null;
