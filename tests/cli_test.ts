@@ -12,8 +12,9 @@ import { type Outcome, runProgram, type Surroundings, withFolder } from "./suppo
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 const MODULE = new URL("../mod.ts", import.meta.url).href;
 
+/** Without a lock file, in which Deno would note the server that a test starts. */
 const dyn = (args: readonly string[], around?: Surroundings): Promise<Outcome> =>
-  runProgram(Deno.execPath(), ["run", "-A", CLI, ...args], around);
+  runProgram(Deno.execPath(), ["run", "-A", "--no-lock", CLI, ...args], around);
 
 /** Writes files into a temporary folder and runs the command line there. */
 function inFolder(
