@@ -8,6 +8,7 @@ import {
   isTensor,
   manualSeed,
   nn,
+  noGrad,
   randn,
   type Tensor,
   tensor,
@@ -134,4 +135,39 @@ Deno.test("transforms inside compiled functions", () => {
     assert(isTensor(expected));
     near(compile(curvature, { backend, fullgraph: true })(x), expected, `${backend}, a hessian`);
   }
+});
+
+Deno.test("gradients by what a function captures flow on from every transform, as PyTorch's do", () => {
+  const one = (value: number): Tensor => tensor([value], { dtype: "float32" });
+  const p = new nn.Parameter(one(2)), f = (y: Tensor) => p.mul(y).mul(y), sum = (y: Tensor) => f(y).sum();
+  const only = (value: unknown): Tensor => {
+    assert(isTensor(value));
+    return value;
+  };
+  const nested = func.grad((a: Tensor) =>
+    only(func.grad((y: Tensor) => sum(y).mul(a).sum())(one(3))).mul(a).sum()
+  );
+  // What PyTorch finds at 3 for p = 2, and the gradient of its sum by p
+  const cases: readonly (readonly [(x: Tensor) => unknown, number, number])[] = [
+    [(x) => func.grad(sum)(x), 12, 6],
+    [(x) => [func.gradAndValue(sum)(x)].flat()[1], 18, 9],
+    [(x) => func.jvp(f, [x], [one(1)])[1], 12, 6],
+    [(x) => func.vjp(f, x)[1](one(1)), 12, 6],
+    [(x) => func.jacrev(f)(x), 12, 6],
+    [(x) => func.jacfwd(f)(x), 12, 6],
+    [(x) => func.hessian(sum)(x), 4, 2],
+    [(x) => nested(x), 72, 36],
+  ];
+  for (const [plain, value, gradient] of cases) {
+    for (const run of [plain, compile(plain, { backend: "aot_eager" })]) {
+      p.grad = null;
+      const found = only(run(one(3)));
+      found.sum().backward();
+      assertEquals([found.sum().item(), found.requiresGrad, p.grad && only(p.grad).tolist()], [value, true, [
+        gradient,
+      ]]);
+      assert(!only(noGrad(() => run(one(3)))).requiresGrad);
+    }
+  }
+  assert(!only(func.grad((y: Tensor) => y.mul(y).sum())(one(3))).requiresGrad);
 });

@@ -7,6 +7,7 @@ import { config } from "../base/config.ts";
 import { isTraced, overBatch, ownHistory } from "../autograd/batches/over_batch.ts";
 import { checkpoint, isCheckpointOption } from "../autograd/checkpoint.ts";
 import { isCustomOp } from "../autograd/custom_op.ts";
+import { flowsBeyond } from "../autograd/beyond.ts";
 import { grad } from "../autograd/engine.ts";
 import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
@@ -48,6 +49,7 @@ import { ownHistory as tracedOwnHistory, traceOverBatch } from "./trace/batches.
 import { traceCond, traceScan, traceWhile } from "./trace/control_flow.ts";
 import { enumerableKeys, trustAccessors } from "./trace/objects.ts";
 import { addCreation } from "./trace/creation.ts";
+import { traceFlowsBeyond } from "./trace/gradient_flow.ts";
 import { gradientsAsked } from "./trace/asked_gradients.ts";
 import { callCustomOp } from "./trace/custom_ops.ts";
 import { callCustom } from "./trace/custom_calls.ts";
@@ -88,6 +90,7 @@ function models(): ModelTable {
   addConsole(made);
   addComptime(made);
   made.call(grad, gradientsAsked);
+  made.call(flowsBeyond, traceFlowsBeyond);
   made.call(overBatch, traceOverBatch);
   made.call(
     ownHistory,

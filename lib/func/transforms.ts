@@ -1,11 +1,12 @@
 /**
  * Gradients as functions, as `torch.func`. Input: functions of tensors; output: functions that give their gradients,
  * products with their Jacobians, or both with their results. Invariant: transforms nest; what a function captures is a
- * constant to them, but outer passes reach it.
+ * constant to them, but outer passes, and those of the tape, reach it.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
+import { flowsBeyond } from "../autograd/beyond.ts";
 import { grad as gradientsOf } from "../autograd/engine.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
@@ -64,21 +65,16 @@ function valueAndGradient<A extends readonly unknown[]>(
   { args, options }: { readonly args: A; readonly options: GradientOptions },
 ): { readonly gradient: unknown; readonly value: Tensor; readonly auxiliary: unknown } {
   const { argnums = 0, hasAux = false } = options;
-  const primals = primalsOf(owner, args, argnums);
+  const primals = primalsOf(owner, args, argnums), records = isGradEnabled();
   return enableGrad(() => {
     const { value, auxiliary } = auxiliaryOf(owner, Reflect.apply(f, undefined, primals.args), hasAux);
     if (!isTensor(value) || value.numel() !== 1) {
       const found = isTensor(value) ? `shape [${value.shape}]` : typeof value;
       throw new DynError(`Expected a function that gives one element in ${owner} but found ${found}`);
     }
-    const gradient = primals.arranged(
-      pulledBack([value], primals.tensors, { tangents: [null], isInner: primals.isInner }),
-    );
-    return {
-      gradient,
-      value: settled(value, primals.isInner),
-      auxiliary: settledTree(auxiliary, primals.isInner),
-    };
+    const isInner = primals.isInner || (records && flowsBeyond([value], primals.tensors));
+    const gradient = primals.arranged(pulledBack([value], primals.tensors, { tangents: [null], isInner }));
+    return { gradient, value: settled(value, isInner), auxiliary: settledTree(auxiliary, isInner) };
   });
 }
 
@@ -174,7 +170,8 @@ export function vjpOf<A extends readonly unknown[]>(
   const given = primalsOf("vjp", primals, primals.length === 1 ? 0 : primals.map((_, k) => k));
   const result = enableGrad(() => Reflect.apply(f, undefined, given.args));
   const { value, auxiliary } = auxiliaryOf("vjp", result, hasAux);
-  const { tensors, arranged } = outputsOf("vjp", value), { isInner } = given;
+  const { tensors, arranged } = outputsOf("vjp", value);
+  const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
   const pull = (cotangents: unknown): unknown => {
     const { leaves } = flatten(cotangents, isTensor), found = leaves.filter(isTensor);
     if (found.length !== tensors.length) {
@@ -213,13 +210,12 @@ export function jvp<A extends readonly unknown[]>(
   { hasAux = false }: AuxiliaryOptions = {},
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
   const aside: { auxiliary: unknown } = { auxiliary: undefined };
-  const [value, push] = linearize((...args: A) => {
+  const { value, push, isInner } = linearized((...args: A) => {
     const found = auxiliaryOf("jvp", Reflect.apply(f, undefined, args), hasAux);
     aside.auxiliary = found.auxiliary;
     return found.value;
-  }, ...primals);
+  }, primals);
   const product = push(...tangents);
-  const isInner = primals.some((primal) => isTensor(primal) && requiresGradBeneath(primal));
   return hasAux ? [value, product, settledTree(aside.auxiliary, isInner)] : [value, product];
 }
 
@@ -228,6 +224,19 @@ export function linearize<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...primals: A
 ): [value: unknown, push: (...tangents: readonly unknown[]) => unknown] {
+  const { value, push } = linearized(f, primals);
+  return [value, push];
+}
+
+/** A function that is linear around primals. */
+interface Linearized {
+  readonly value: unknown;
+  readonly push: (...tangents: readonly unknown[]) => unknown;
+  /** Whether its results have histories. */
+  readonly isInner: boolean;
+}
+
+function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A): Linearized {
   const given = primalsOf("linearize", primals, primals.map((_, k) => k));
   const { tensors, arranged, seeds, pulled } = enableGrad(() => {
     const { tensors, arranged } = outputsOf("linearize", Reflect.apply(f, undefined, given.args));
@@ -235,13 +244,14 @@ export function linearize<A extends readonly unknown[]>(
     const pulled = pulledBack(tensors, given.tensors, { tangents: seeds, isInner: true });
     return { tensors, arranged, seeds, pulled };
   });
+  const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
   const push = (...tangents: readonly unknown[]): unknown => {
     const { leaves } = flatten(tangents, isTensor), found = leaves.filter(isTensor);
     if (found.length !== given.tensors.length) {
       throw new DynError(`Expected ${given.tensors.length} tangents for linearize but found ${found.length}`);
     }
-    const isAgain = isGradEnabled() && (given.isInner || found.some(requiresGradBeneath));
+    const isAgain = isGradEnabled() && (isInner || found.some(requiresGradBeneath));
     return arranged(pulledBack(pulled, seeds, { tangents: found, isInner: isAgain }));
   };
-  return [arranged(tensors.map((each) => settled(each, given.isInner))), push];
+  return { value: arranged(tensors.map((each) => settled(each, isInner))), push, isInner };
 }

@@ -1,0 +1,27 @@
+/** What gradients flow to in a trace. Input: a call that asks for it; output: the answer, which the graph's nodes give. */
+import type { Node } from "../../graph/node.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { constant, type TensorValue, type Value } from "../variables/value.ts";
+import type { BuiltinModel, Interpreter } from "./interpreter.ts";
+import { allElements } from "./contents.ts";
+
+function tensorsIn(m: Interpreter, list: Value | undefined): readonly TensorValue[] {
+  if (list?.kind !== "object" || list.exotic.kind !== "array") return breakGraph("builtin", "flowsBeyond");
+  return allElements(m, list).flatMap((each) => each.kind === "tensor" ? [each] : []);
+}
+
+/**
+ * Whether nodes that outputs are computed from lead to inputs that require a gradient, past the tensors. Histories within
+ * the trace are not asked: gradients of gradients have none before somebody wants them.
+ */
+export const traceFlowsBeyond: BuiltinModel = (m, { args: [outputs, tensors] }) => {
+  const met = new Set<Node>(tensorsIn(m, tensors).flatMap(({ node }) => node ? [node] : []));
+  const open = tensorsIn(m, outputs).flatMap(({ node }) => node ? [node] : []);
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (met.has(node)) continue;
+    met.add(node);
+    if (node.op === "placeholder" && m.output.tensors.get(node)?.requiresGrad) return constant(true);
+    if (node.target !== "detach") open.push(...node.inputs());
+  }
+  return constant(false);
+};
