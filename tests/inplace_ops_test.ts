@@ -229,7 +229,7 @@ const breaksGraphs = ({ name, implementation }: OpDefinition) =>
   implementation.kind === "host" || name === "maskedScatter";
 
 /** Tracing takes a while: of the compiled cases every third, so that each op has some and each view many. */
-const isPicked = (_: Case, k: number) => TAKES_ALL || k % 3 === 0;
+const isPicked = (_: Case, k: number) => TAKES_ALL || k % 4 === 0;
 
 /** Some of the ops, by the seed; all where they are asked for. */
 const pickedOps = (count: number): readonly OpDefinition[] =>

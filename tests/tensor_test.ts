@@ -311,7 +311,7 @@ Deno.test("to converts types and leaves what fits alone", () => {
   assertStrictEquals(x.to("float32"), x);
   assertStrictEquals(x.cpu(), x);
   assertEquals(x.to(tensor([1])).dtype, "int64");
-  assertThrows(() => x.to("nowhere"), DynError, "Expected an initialised device but found nowhere");
+  assertThrows(() => x.to("nowhere"), DynError, 'Expected a device out of cpu, webgpu but found "nowhere"');
 });
 
 Deno.test("transposes as properties, and shapes changed in place", () => {

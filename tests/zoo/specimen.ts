@@ -66,5 +66,5 @@ export interface Specimen {
 /** One graph that serves every call. */
 export const ONE: Counts = { graphs: 1, breaks: 0, recompiles: 0 };
 
-/** One graph for the first call (a step makes the optimizer's state, a prefix has a first length), one for the rest. */
+/** One graph for the first call (a rate is a number before it is one that changes, a prefix has a first length), one for the rest. */
 export const FIRST_AND_REST: Counts = { graphs: 2, breaks: 0, recompiles: 1 };

@@ -4,7 +4,7 @@
  * noise schedules in buffers read by gathering; an exponential average of the weights beside the model.
  */
 import { arange, cat, cumprod, linspace, nn, noGrad, optim, type Tensor } from "../../../mod.ts";
-import { FIRST_AND_REST, ONE, type Specimen } from "../specimen.ts";
+import { ONE, type Specimen } from "../specimen.ts";
 
 const F = nn.functional;
 
@@ -271,5 +271,5 @@ export const diffusion: Specimen = {
       train,
     };
   },
-  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST },
+  counts: { forward: ONE, loss: ONE, step: ONE },
 };

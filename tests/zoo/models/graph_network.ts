@@ -4,7 +4,7 @@
  * sums, pooling of nodes into graphs; AdamW, two rates.
  */
 import { empty, nn, optim, type Tensor, zeros } from "../../../mod.ts";
-import { FIRST_AND_REST, ONE, type Specimen } from "../specimen.ts";
+import { ONE, type Specimen } from "../specimen.ts";
 
 const F = nn.functional;
 
@@ -137,5 +137,5 @@ export const graphNetwork: Specimen = {
     };
   },
   random: true,
-  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST },
+  counts: { forward: ONE, loss: ONE, step: ONE },
 };

@@ -64,7 +64,7 @@ export const lstmTagger: Specimen = {
     return { model, forward: (sentence) => model.call(sentence), loss: lossOf, train };
   },
   random: true,
-  counts: { forward: ONE, loss: ONE, step: { graphs: 3, breaks: 0, recompiles: 2 } },
+  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST },
 };
 
 class GRUClassifier extends nn.Module {
@@ -114,5 +114,5 @@ export const gruClassifier: Specimen = {
     };
     return { model, forward: (x) => model.call(x), loss: lossOf, train };
   },
-  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST },
+  counts: { forward: ONE, loss: ONE, step: ONE },
 };

@@ -3,7 +3,7 @@
  * relative position biases read through an index buffer, masks for shifted windows, patch merging by strided slices.
  */
 import { arange, cat, meshgrid, nn, optim, stack, type Tensor, zeros } from "../../../mod.ts";
-import { FIRST_AND_REST, ONE, type Specimen } from "../specimen.ts";
+import { ONE, type Specimen } from "../specimen.ts";
 
 /** [B, H, W, C] → [B · windows, size, size, C] */
 function windowPartition(x: Tensor, windowSize: number): Tensor {
@@ -220,5 +220,5 @@ export const swin: Specimen = {
     return { model, forward: (image) => model.call(image), loss: lossOf, train };
   },
   random: true,
-  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST },
+  counts: { forward: ONE, loss: ONE, step: ONE },
 };

@@ -398,5 +398,5 @@ export const t5: Specimen = {
     };
   },
   random: true,
-  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST, decode: FIRST_AND_REST },
+  counts: { forward: ONE, loss: ONE, step: ONE, decode: FIRST_AND_REST },
 };

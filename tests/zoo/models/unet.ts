@@ -4,7 +4,7 @@
  * follows the loss.
  */
 import { cat, nn, optim, type Tensor, tensor } from "../../../mod.ts";
-import { ONE, type Specimen } from "../specimen.ts";
+import { FIRST_AND_REST, ONE, type Specimen } from "../specimen.ts";
 
 const F = nn.functional;
 
@@ -137,5 +137,5 @@ export const unet: Specimen = {
     return { model, forward: (image) => model.call(image), loss: lossOf, train };
   },
   // The third serves every rate, once it has changed
-  counts: { forward: ONE, loss: ONE, step: { graphs: 3, breaks: 0, recompiles: 2 } },
+  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST },
 };

@@ -3,7 +3,7 @@
  * reparametrisation by noise of the shape of the deviation, binary cross entropy plus the divergence.
  */
 import { nn, optim, randnLike, type Tensor } from "../../../mod.ts";
-import { FIRST_AND_REST, ONE, type Specimen } from "../specimen.ts";
+import { ONE, type Specimen } from "../specimen.ts";
 
 const F = nn.functional;
 
@@ -80,5 +80,5 @@ export const vae: Specimen = {
     return { model, forward: (data) => model.call(data)[0], loss: lossOf, train };
   },
   random: true,
-  counts: { forward: ONE, loss: ONE, step: FIRST_AND_REST },
+  counts: { forward: ONE, loss: ONE, step: ONE },
 };
