@@ -61,7 +61,7 @@ async function growth(drop: Drop, rounds: number, count: number): Promise<number
   return each;
 }
 
-for (const [name, count] of [["a closure with constants", 200], ["a function of a text", 40]] as const) {
+for (const [name, count] of [["a closure with constants", 200], ["a function of a text", 25]] as const) {
   Deno.test(`the heap stays as it was: ${name}`, async () => {
     const drop = DROPPED[name];
     assert(drop);

@@ -35,7 +35,7 @@ import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 /** Samples that one run compiles. */
-const COMPILED_AT_ONCE = 40;
+const COMPILED_AT_ONCE = 25;
 
 const POLES = ["int8", "int16"].flatMap((dtype) => [
   ...[0, 1, 2, 3, 4].map((n) => `polygamma.polygamma_n_${n} ${dtype} 0`),
