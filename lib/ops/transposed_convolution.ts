@@ -13,6 +13,9 @@ import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, spread } from "./shapes.ts";
 
+/** Sizes of images and of kernels in calls that fail. */
+const SIZES = [2, 2, 2] as const;
+
 const FUNCTIONAL = { method: false, namespaces: ["nn.functional"] } as const;
 
 /** convTranspose1d, convTranspose2d and convTranspose3d. */
@@ -41,6 +44,11 @@ function convTransposeOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       if (!isEqual(channels, weight.shape[0] ?? 1)) {
         throw new DynError(
           `Expected an input of ${print(weight.shape[0] ?? 1)} channels but found ${shapeText(input.shape)}`,
+        );
+      }
+      if (knownSize(weight.shape[0] ?? 1) % geometry.groups !== 0) {
+        throw new DynError(
+          `Expected channels that divide into ${geometry.groups} groups but found ${shapeText(weight.shape)}`,
         );
       }
       const spatial = transposedSizes(args, geometry, rank);
@@ -82,6 +90,11 @@ function convTransposeOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
     },
     gradient: { kind: "composite" },
     samples,
+    errors: [{
+      args: [{ tensor: [1, 3, ...SIZES.slice(0, rank)] }, { tensor: [3, 1, ...SIZES.slice(0, rank)] }],
+      options: { groups: 2 },
+      message: "Expected channels that divide into 2 groups",
+    }],
   });
 }
 
