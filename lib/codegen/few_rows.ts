@@ -18,7 +18,7 @@ import type {
   ValueId,
 } from "../loops/ir.ts";
 import { deepUses, storedBuffers, usesOf } from "../loops/uses.ts";
-import { nestOf, sharesRows } from "./grid.ts";
+import { inLoops, nestOf, sharesRows } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Grid, Target } from "./target.ts";
@@ -68,12 +68,9 @@ function takenApart(kernel: LoopKernel, setting: Setting): readonly Kernel[] | u
   return parts.map((part, i) => ({
     ...kernel,
     name: `${kernel.name}_${i}`,
-    body: around(loops, withTemporaries(part, handed, { buffers, place })),
+    body: inLoops(loops, withTemporaries(part, handed, { buffers, place })),
   }));
 }
-
-const around = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
-  loops.reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, body: inner }], body);
 
 /** What becomes a kernel: a loop, with the stores of what it found, or stores alone. */
 type Step = readonly Statement[];

@@ -8,7 +8,7 @@ import { substituteIndices } from "../loops/nest.ts";
 import type { Loop, Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
 import { axisOf, isFixed } from "./cut_loop.ts";
-import { nestOf, sharesRows } from "./grid.ts";
+import { inLoops, nestOf, sharesRows } from "./grid.ts";
 import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Target } from "./target.ts";
@@ -20,12 +20,9 @@ export function flatLoops(program: Program, { grid }: Target): Program {
     if (kernel.kind !== "loops") return [kernel];
     const nest = nestOf(kernel.body), body = nest.body.map(flat);
     const changed = body.some((s, i) => s !== nest.body[i]) && sharesRows({ ...nest, body }, grid);
-    return [changed ? { ...kernel, body: around(nest.loops, body) } : kernel];
+    return [changed ? { ...kernel, body: inLoops(nest.loops, body) } : kernel];
   });
 }
-
-const around = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
-  loops.reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, body: inner }], body);
 
 function flat(s: Statement): Statement {
   if (s.kind !== "loop" || s.order === "sequential") return s;

@@ -73,6 +73,10 @@ export function nestOf(body: readonly Statement[]): Nest {
   return { loops, body: [...values, ...level] };
 }
 
+/** Statements in loops, the first outermost. */
+export const inLoops = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
+  loops.reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, body: inner }], body);
+
 /** The fast axis varies fastest among neighbouring invocations. */
 const gridOf = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
   loops.toSorted((a, b) => Number(a.vector) - Number(b.vector))
