@@ -1,8 +1,9 @@
 /** Pipelines that threads compile beside the program: all are there, whatever the threads do. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { findAdapter } from "../backends/webgpu/device.ts";
 import { Pipelines } from "../backends/webgpu/pipelines.ts";
 import type { Shader } from "../backends/webgpu/print/kernel.ts";
+import { logs } from "../lib/base/logs.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const shader = (factor: number): Shader => ({
@@ -33,7 +34,14 @@ Deno.test({
       assertEquals(pipelines.prepare(shaders), 0);
       // No adapter has such a limit: the threads stop, and this one does it all
       const alone = new Pipelines({ device, limits: { maxBindGroups: 1000 }, cores: 4 });
-      assertEquals(alone.prepare(few), 0);
+      const told = Promise.withResolvers<string>(), { emit } = logs;
+      logs.emit = (_artifact, text) => told.resolve(typeof text === "string" ? text : text());
+      try {
+        assertEquals(alone.prepare(few), 0);
+        assertStringIncludes(await told.promise, "A thread that compiles shaders stopped:");
+      } finally {
+        logs.emit = emit;
+      }
       assertEquals(new Set(few.map((each) => alone.of(each))).size, few.length);
     } finally {
       device.destroy();

@@ -117,10 +117,10 @@ const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
 function startThread(workerData: CompileJob): void {
   try {
     const worker = new Worker(workerSource, { eval: true, workerData });
-    worker.on(
-      "error",
-      (error) => logs.emit("perf_hints", `A thread that compiles shaders stopped: ${error}`),
-    );
+    const stopped = (because: unknown) =>
+      logs.emit("perf_hints", `A thread that compiles shaders stopped: ${because}`);
+    worker.on("error", stopped);
+    worker.on("message", stopped);
     worker.unref();
   } catch (error) {
     logs.emit("perf_hints", `No thread that compiles shaders can be started: ${error}`);

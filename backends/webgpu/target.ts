@@ -73,7 +73,7 @@ function supports(kernel: ExternKernel): CallSupport {
     case "convBackwardInput":
       return { prologues: false, epilogue: true };
     case "convBackwardWeight":
-      // Parts of sums are finished by nobody
+      // Its few results are sums of parts nearly always, which a kernel behind them finishes as well
       return ALONE;
     case "sort":
       return "none";

@@ -4,18 +4,14 @@ import type { Tensor } from "../tensor/tensor.ts";
 
 /** Whether gradients of outputs flow to more than these tensors: to what the computation has met besides. */
 export function flowsBeyond(outputs: readonly Tensor[], tensors: readonly Tensor[]): boolean {
-  const met = new Set<Node>(), open: Node[] = [];
-  const meet = (node: Node | undefined): void => {
-    if (!node || met.has(node)) return;
-    met.add(node);
-    open.push(node);
-  };
-  for (const tensor of tensors) meet(gradientEdge(tensor)?.node);
-  open.length = 0;
-  for (const output of outputs) meet(gradientEdge(output)?.node);
+  const nodesOf = (list: readonly Tensor[]): Node[] =>
+    list.flatMap((tensor) => gradientEdge(tensor)?.node ?? []);
+  const met = new Set(nodesOf(tensors)), open = nodesOf(outputs);
   for (let node = open.pop(); node; node = open.pop()) {
+    if (met.has(node)) continue;
+    met.add(node);
     if (node instanceof AccumulateGrad) return true;
-    for (const edge of node.edges) meet(edge?.node);
+    for (const edge of node.edges) if (edge) open.push(edge.node);
   }
   return false;
 }

@@ -11,6 +11,7 @@ import { isPosition } from "../loops/ir.ts";
 import { usesOf } from "../loops/uses.ts";
 import { valueTypes } from "../loops/value_types.ts";
 import { axisOf, cutLoop } from "./cut_loop.ts";
+import { inLoops } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
@@ -111,10 +112,8 @@ function inTwo(
     const extreme = partial({ id: fresh(), op, value: r.value, dtype });
     seconds.push({ ...r, value: extreme, index: partial({ ...r, id: fresh() }) });
   }
-  const nest = (body: readonly Statement[]): readonly Statement[] =>
-    around.reduceRight<readonly Statement[]>((list, outer) => [{ ...outer, body: list }], body);
   const plain = { vector: false, carried: [] } as const;
-  const first = nest([{
+  const first = inLoops(around, [{
     ...plain,
     kind: "loop",
     axis: part,
@@ -122,7 +121,7 @@ function inTwo(
     body: [...before, { ...cut, reductions: firsts }, ...stores],
     reductions: [],
   }]);
-  const second = nest([
+  const second = inLoops(around, [
     ...before,
     {
       ...plain,

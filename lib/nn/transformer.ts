@@ -96,6 +96,27 @@ interface Masks {
   readonly isCausal: boolean;
 }
 
+/** What layers of both kinds are made of. */
+interface Layer {
+  readonly self_attn: MultiheadAttention;
+  readonly dropout1: Dropout;
+  readonly linear1: Linear;
+  readonly activation: (x: Tensor) => Tensor;
+  readonly dropout: Dropout;
+  readonly linear2: Linear;
+}
+
+/** The attention of a sequence to itself. */
+function attended({ self_attn, dropout1 }: Layer, x: Tensor, masks: Masks): Tensor {
+  const [mixed] = self_attn.call(x, x, x, { ...masks, needWeights: false });
+  return dropout1.call(mixed);
+}
+
+/** The feed-forward part, with the dropout behind it. */
+function fed({ linear1, activation, dropout, linear2 }: Layer, behind: Dropout, x: Tensor): Tensor {
+  return behind.call(linear2.call(dropout.call(activation(linear1.call(x)))));
+}
+
 /** What a call of an encoder's layer may be told. */
 export interface EncoderLayerCall {
   /** [L, L] or [N · heads, L, L]: true where a place may not look, or numbers to add. */
@@ -147,28 +168,17 @@ export class TransformerEncoderLayer extends Module {
     this.dropout2 = parts.dropout();
   }
 
-  /** The attention of a sequence to itself. */
-  private attend(x: Tensor, masks: Masks): Tensor {
-    const [mixed] = this.self_attn.call(x, x, x, { ...masks, needWeights: false });
-    return this.dropout1.call(mixed);
-  }
-
-  /** The feed-forward part. */
-  private feed(x: Tensor): Tensor {
-    return this.dropout2.call(this.linear2.call(this.dropout.call(this.activation(this.linear1.call(x)))));
-  }
-
   /** The output of the layer. */
   override forward(src: Tensor, ...given: Trailing<EncoderLayerCall, typeof ENCODER_LAYER_CALL>): Tensor {
     const call = trailing<EncoderLayerCall>("TransformerEncoderLayer", ENCODER_LAYER_CALL, given);
     const { srcMask: attnMask = null, srcKeyPaddingMask: keyPaddingMask = null, isCausal = false } = call;
     const masks = { attnMask, keyPaddingMask, isCausal };
     if (this.normFirst) {
-      const x = src.add(this.attend(this.norm1.call(src), masks));
-      return x.add(this.feed(this.norm2.call(x)));
+      const x = src.add(attended(this, this.norm1.call(src), masks));
+      return x.add(fed(this, this.dropout2, this.norm2.call(x)));
     }
-    const x = this.norm1.call(src.add(this.attend(src, masks)));
-    return this.norm2.call(x.add(this.feed(x)));
+    const x = this.norm1.call(src.add(attended(this, src, masks)));
+    return this.norm2.call(x.add(fed(this, this.dropout2, x)));
   }
 }
 
@@ -250,21 +260,10 @@ export class TransformerDecoderLayer extends Module {
     this.dropout3 = parts.dropout();
   }
 
-  /** The attention of a sequence to itself. */
-  private attend(x: Tensor, masks: Masks): Tensor {
-    const [mixed] = this.self_attn.call(x, x, x, { ...masks, needWeights: false });
-    return this.dropout1.call(mixed);
-  }
-
   /** The attention to the memory. */
   private remember(x: Tensor, memory: Tensor, masks: Masks): Tensor {
     const [mixed] = this.multihead_attn.call(x, memory, memory, { ...masks, needWeights: false });
     return this.dropout2.call(mixed);
-  }
-
-  /** The feed-forward part. */
-  private feed(x: Tensor): Tensor {
-    return this.dropout3.call(this.linear2.call(this.dropout.call(this.activation(this.linear1.call(x)))));
   }
 
   /** The output of the layer. */
@@ -281,13 +280,13 @@ export class TransformerDecoderLayer extends Module {
       isCausal: call.memoryIsCausal ?? false,
     };
     if (this.normFirst) {
-      const x = tgt.add(this.attend(this.norm1.call(tgt), own));
+      const x = tgt.add(attended(this, this.norm1.call(tgt), own));
       const y = x.add(this.remember(this.norm2.call(x), memory, other));
-      return y.add(this.feed(this.norm3.call(y)));
+      return y.add(fed(this, this.dropout3, this.norm3.call(y)));
     }
-    const x = this.norm1.call(tgt.add(this.attend(tgt, own)));
+    const x = this.norm1.call(tgt.add(attended(this, tgt, own)));
     const y = this.norm2.call(x.add(this.remember(x, memory, other)));
-    return this.norm3.call(y.add(this.feed(y)));
+    return this.norm3.call(y.add(fed(this, this.dropout3, y)));
   }
 }
 

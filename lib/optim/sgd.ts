@@ -34,7 +34,10 @@ export class SGD extends PerParameter<SGDOptions> {
     super(params, options);
   }
 
-  /** Momentum begins with the first direction, which zeros become; where that is not dampened, by itself. */
+  /**
+   * Momentum is the first direction after the first step. Zeros become that by the formula of every step, which dampens
+   * it where there is dampening: then the first update begins the momentum instead.
+   */
   protected override begin(param: Tensor, { momentum, dampening }: SGDOptions): ParamState | null {
     return momentum !== 0 && dampening === 0 ? { momentum_buffer: zerosLike(param) } : null;
   }

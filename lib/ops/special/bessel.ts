@@ -5,7 +5,7 @@
 import type { Body } from "../../loops/body.ts";
 import { unary } from "../pointwise.ts";
 import * as series from "./bessel_series.ts";
-import { chebyshev, k, ofSelf, SPECIAL } from "./series.ts";
+import { chebyshev, k, ofOrderOne, ofSelf, SPECIAL } from "./series.ts";
 
 /** What J and Y of an order are made of, for x > 0. */
 interface Parts<V> {
@@ -71,11 +71,7 @@ const besselJ1 = unary({
   doc: "The Bessel function of the first kind of order 1, as `torch.special.bessel_j1`.",
   rule: "float",
   body: (o, x) => firstKind(o, x, 1),
-  derivative: {
-    reads: ["self", "out"],
-    of: (o, { grad, self, out }) =>
-      o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(o.besselJ0(self), o.div(out, self)))),
-  },
+  derivative: ofOrderOne((o, x) => o.besselJ0(x)),
   inplace: false,
   exposure: SPECIAL,
 });

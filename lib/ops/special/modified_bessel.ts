@@ -6,7 +6,7 @@ import type { Body } from "../../loops/body.ts";
 import { unary } from "../pointwise.ts";
 import { K0_HIGH, K0_LOW, K1_HIGH, K1_LOW } from "./bessel_series.ts";
 import { I0_HIGH, I0_LOW, I1_HIGH, I1_LOW } from "./modified_series.ts";
-import { chebyshev, k, ofSelf, SPECIAL } from "./series.ts";
+import { chebyshev, k, ofOrderOne, ofSelf, SPECIAL } from "./series.ts";
 
 /** e^−|x| I₀(x) or e^−|x| I₁(|x|) by two Chebyshev series. */
 function scaledBessel<V>(o: Body<V>, x: V, order: 0 | 1): V {
@@ -42,17 +42,12 @@ const i0e = unary({
   exposure: SPECIAL,
 });
 
-/** i1's derivative i0(x) − i1(x)/x, which is 1/2 at 0. */
 const i1 = unary({
   name: "i1",
   doc: "The modified Bessel function of order 1, as `torch.special.i1`.",
   rule: "float",
   body: (o, x) => growing(o, x, 1),
-  derivative: {
-    reads: ["self", "out"],
-    of: (o, { grad, self, out }) =>
-      o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(o.i0(self), o.div(out, self)))),
-  },
+  derivative: ofOrderOne((o, x) => o.i0(x)),
   inplace: false,
   exposure: SPECIAL,
 });

@@ -12,6 +12,15 @@ type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) 
 /** A derivative that reads the argument alone. */
 export const ofSelf = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["self"], of });
 
+/** The derivative of a Bessel function of order 1 by that of order 0: f₀(x) − f₁(x)/x, which is 1/2 at 0. */
+export const ofOrderOne = (
+  orderZero: <T extends TensorLike>(o: OpApi<T>, x: T) => T,
+): UnarySpec["derivative"] => ({
+  reads: ["self", "out"],
+  of: (o, { grad, self, out }) =>
+    o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(orderZero(o, self), o.div(out, self)))),
+});
+
 /** Where special functions are found that are no methods. */
 export const SPECIAL = { method: false, free: false, namespaces: ["special"] } as const;
 
