@@ -7,16 +7,7 @@
  */
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
-import type {
-  BufferId,
-  Kernel,
-  Loop,
-  LoopKernel,
-  Program,
-  Reduction,
-  Statement,
-  ValueId,
-} from "../loops/ir.ts";
+import type { BufferId, Kernel, LoopKernel, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
 import { deepUses, storedBuffers, usesOf } from "../loops/uses.ts";
 import { inLoops, nestOf, sharesRows } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";

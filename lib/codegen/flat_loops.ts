@@ -5,7 +5,7 @@
  */
 import { type Dim, floorDiv, mod, mul } from "../sym/expr.ts";
 import { substituteIndices } from "../loops/nest.ts";
-import type { Loop, Program, Reduction, Statement } from "../loops/ir.ts";
+import type { Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
 import { axisOf, isFixed } from "./cut_loop.ts";
 import { inLoops, nestOf, sharesRows } from "./grid.ts";
