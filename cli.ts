@@ -15,6 +15,7 @@ import { completionsCommand } from "./cli/completions.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
 import { fuzzCommand } from "./cli/fuzz.ts";
+import { launchCommand } from "./cli/launch.ts";
 import { newCommand } from "./cli/new.ts";
 import { replayCommand } from "./cli/replay.ts";
 import { replCommand } from "./cli/repl.ts";
@@ -22,12 +23,15 @@ import { minifyCommand } from "./cli/minify.ts";
 import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
 import { watch } from "./cli/watch.ts";
+import { watchCommand } from "./cli/watch_runs.ts";
 import { verifyCommand } from "./cli/verify.ts";
 import { DynError, errorText, passErrorsThroughImports } from "./lib/base/errors.ts";
 
 const COMMANDS: readonly Command[] = [
   runCommand,
+  launchCommand,
   replCommand,
+  watchCommand,
   explainCommand,
   reportCommand,
   bisectCommand,

@@ -12,6 +12,7 @@
 import "./preload.ts";
 import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
+import "./backends/mpi/transport.ts";
 import "./lib/debug/install.ts";
 import "./lib/steering.ts";
 import { initDevice, useDevice } from "./backends/devices.ts";
@@ -49,6 +50,7 @@ export {
   setMemoryLimit,
 } from "./lib/tensor/memory_use.ts";
 export {
+  forkRng,
   Generator,
   type GeneratorState,
   getRngState,
@@ -94,6 +96,8 @@ export * as autograd from "./lib/autograd/autograd.ts";
 export * as func from "./lib/func/mod.ts";
 /** Modules and functions of neural networks, as `torch.nn`. */
 export * as nn from "./lib/nn/mod.ts";
+/** Models with weights of eight bits, as `torchao.quantization`. */
+export * as quantization from "./lib/nn/quantization.ts";
 /** Recomputation of intermediates, as `torch.utils.checkpoint`. */
 export * as utils from "./lib/autograd/recomputation.ts";
 /** Probability distributions, as `torch.distributions`. */
@@ -109,7 +113,10 @@ export {
 } from "./lib/optim/grad_scaler.ts";
 /** Data sets and loaders, as `torch.utils.data`. */
 export * as data from "./lib/data/mod.ts";
+/** Training over several processes, as `torch.distributed`. */
+export * as distributed from "./lib/distributed/mod.ts";
 export { load, save } from "./lib/data/checkpoint.ts";
+export { Progress, progress, type ProgressOptions, type ProgressOutput } from "./lib/data/progress.ts";
 /** Files of tensors in the safetensors format. */
 export * as safetensors from "./lib/data/safetensors.ts";
 
@@ -121,6 +128,13 @@ export * as library from "./lib/library.ts";
 /** Graphs and what is made of them, as `torch.fx`. */
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
+export { type DataFormats, type ImageOptions, Writer } from "./lib/debug/summary/writer.ts";
+/** What notebooks show, besides tensors and modules by themselves. */
+export * as notebook from "./lib/debug/notebook/mod.ts";
+/** What runs and how long, as `torch.profiler`. */
+export * as profiler from "./lib/debug/profiler/mod.ts";
+export { profile, recordFunction } from "./lib/debug/profiler/profile.ts";
+export type * from "./lib/debug/profiler/mod.ts";
 /** What the scripts use that show a fault. */
 export * as repro from "./lib/debug/repro/mod.ts";
 /** The GPU device. */

@@ -1,12 +1,15 @@
 /**
  * Models and their heaviest operations on the WebGPU device: resnet18 and a small BERT, inference and training steps
- * with Adam; convolutions with their gradients, matrix products and attention. A software adapter gets small sizes.
+ * with Adam; convolutions with their gradients, matrix products and attention (causal). A software adapter gets small
+ * sizes. PyTorch on CUDA in the same run, with float32 and without TF32.
  *
- *   deno run -A cli.ts bench webgpu_models [models|operations]
+ *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench webgpu_models [models|operations]
  */
 import { autograd, compile, nn, noGrad, optim, randint, randn, type Tensor, webgpu } from "../mod.ts";
 import { findDevice } from "../lib/loops/device.ts";
+import { cudaProgram, type Operation } from "./support/cuda.ts";
 import { medianOf } from "./support/measure.ts";
+import { pytorch } from "./support/pytorch.ts";
 import { Bert } from "./warm/bert.ts";
 import { ResNet18 } from "./warm/resnet.ts";
 
@@ -83,87 +86,110 @@ const MODELS: Readonly<Record<string, () => Work>> = {
   },
 };
 
+/** PyTorch's milliseconds by name; empty where there is none, or no such device to compare with. */
+function cuda(operations: readonly Operation[] | null): ReadonlyMap<string, number> {
+  const found = software ? undefined : pytorch(cudaProgram(operations));
+  return new Map(found?.map(({ name, median }) => [name, median]));
+}
+
+/** Columns of the comparison: PyTorch's milliseconds, and its time over ours. */
+function beside(theirs: number | undefined, ours: number): Readonly<Record<string, string>> {
+  return theirs === undefined ? {} : { PyTorch: theirs.toFixed(4), ratio: (theirs / ours).toFixed(2) };
+}
+
 function models(): void {
+  const peers = cuda(null);
   const table = Object.entries(MODELS).flatMap(([name, make]) => {
     const start = performance.now(), work = make();
     device?.synchronize();
     const built = performance.now() - start;
     return (["infer", "train"] as const).map((kind) => {
-      const first = timed(work[kind]), second = timed(work[kind]);
+      const first = timed(work[kind]), second = timed(work[kind]), ms = steady(work[kind]);
+      const theirFirst = peers.get(`${name}, ${kind}, first`);
       return {
         work: `${name}, ${kind}`,
         "built ms": built.toFixed(0),
         "first call ms": first.toFixed(0),
+        ...theirFirst === undefined ? {} : { "PyTorch's first": theirFirst.toFixed(0) },
         "second ms": second.toFixed(0),
-        "ms a call": steady(work[kind]).toFixed(3),
+        "ms a call": ms.toFixed(3),
+        ...beside(peers.get(`${name}, ${kind}`), ms),
       };
     });
   });
   console.table(table);
 }
 
-interface Row {
-  readonly operation: string;
-  readonly "ms": string;
-  readonly "TFLOP/s": string;
+/** Batch, channels, size, filters, kernel, stride. */
+const CONVOLUTIONS = [
+  [64, 64, 56, 64, 3, 1],
+  [4, 3, 224, 64, 7, 2],
+  [4, 64, 56, 64, 3, 1],
+  [4, 64, 56, 128, 3, 2],
+  [4, 128, 28, 128, 3, 1],
+  [4, 256, 14, 256, 3, 1],
+  [4, 512, 7, 512, 3, 1],
+  [4, 256, 14, 512, 1, 2],
+] as const;
+/** Rows, columns, depth. */
+const PRODUCTS = software ? [[64, 64, 64]] as const : [
+  [4096, 4096, 4096],
+  [1024, 256, 256],
+  [1024, 1024, 256],
+  [1024, 256, 1024],
+  [256, 256, 1024],
+] as const;
+/** Batch, heads, length, width. */
+const ATTENTIONS = software ? [[1, 2, 32, 16]] as const : [[4, 8, 1024, 64], [8, 4, 128, 64]] as const;
+
+function named(kind: Operation["kind"], sizes: readonly number[]): Operation {
+  const [batch, channels, size, filters, kernel, stride] = sizes;
+  const text = kind === "convolution"
+    ? `${batch}×${channels}×${size}², ${filters} of ${kernel}² by ${stride}`
+    : sizes.join("×");
+  return { kind, name: `${kind} ${text}`, sizes };
 }
 
 function operations(): void {
-  const table: Row[] = [];
+  const convolutions = software ? CONVOLUTIONS.slice(-1) : CONVOLUTIONS;
+  const peers = cuda([
+    ...convolutions.map((sizes) => named("convolution", sizes)),
+    ...PRODUCTS.map((sizes) => named("product", sizes)),
+    ...ATTENTIONS.map((sizes) => named("attention", sizes)),
+  ]);
+  const table: Readonly<Record<string, string>>[] = [];
   const row = (operation: string, flops: number, run: () => Tensor | readonly (Tensor | null)[]): void => {
     const ms = steady(() => drop(run()));
-    table.push({ operation, ms: ms.toFixed(4), "TFLOP/s": (flops / ms / 1e9).toFixed(2) });
+    table.push({
+      operation,
+      ms: ms.toFixed(4),
+      "TFLOP/s": (flops / ms / 1e9).toFixed(2),
+      ...beside(peers.get(operation), ms),
+    });
   };
-  const CONVOLUTIONS = [
-    [64, 64, 56, 64, 3, 1],
-    [4, 3, 224, 64, 7, 2],
-    [4, 64, 56, 64, 3, 1],
-    [4, 64, 56, 128, 3, 2],
-    [4, 128, 28, 128, 3, 1],
-    [4, 256, 14, 256, 3, 1],
-    [4, 512, 7, 512, 3, 1],
-    [4, 256, 14, 512, 1, 2],
-  ] as const;
-  for (
-    const [batch, channels, size, filters, kernel, stride] of software ? CONVOLUTIONS.slice(-1) : CONVOLUTIONS
-  ) {
+  for (const sizes of convolutions) {
+    const [batch, channels, size, filters, kernel, stride] = sizes, { name } = named("convolution", sizes);
     const padding = kernel >> 1, x = randn([batch, channels, size, size], ON).requiresGrad_();
     const w = randn([filters, channels, kernel, kernel], ON).requiresGrad_();
     const out = nn.functional.conv2d(x, w, null, stride, padding), g = randn([...out.shape], ON);
     const flops = 2 * out.numel() * channels * kernel * kernel;
-    const name = `${batch}×${channels}×${size}², ${filters} of ${kernel}² by ${stride}`;
-    row(`convolution ${name}`, flops, () => noGrad(() => nn.functional.conv2d(x, w, null, stride, padding)));
-    row("  of the input", flops, () => autograd.grad([out], [x], [g], { retainGraph: true }));
-    row("  of the weight", flops, () => autograd.grad([out], [w], [g], { retainGraph: true }));
+    row(name, flops, () => noGrad(() => nn.functional.conv2d(x, w, null, stride, padding)));
+    row(`${name} of the input`, flops, () => autograd.grad([out], [x], [g], { retainGraph: true }));
+    row(`${name} of the weight`, flops, () => autograd.grad([out], [w], [g], { retainGraph: true }));
   }
-  for (
-    const [m, n, k] of software
-      ? [[64, 64, 64]] as const
-      : [[4096, 4096, 4096], [1024, 256, 256], [1024, 1024, 256], [1024, 256, 1024], [
-        256,
-        256,
-        1024,
-      ]] as const
-  ) {
-    const a = randn([m, k], ON), b = randn([k, n], ON);
-    row(`product ${m}×${n}×${k}`, 2 * m * n * k, () => a.matmul(b));
+  for (const sizes of PRODUCTS) {
+    const [m, n, k] = sizes, a = randn([m, k], ON), b = randn([k, n], ON);
+    row(named("product", sizes).name, 2 * m * n * k, () => a.matmul(b));
   }
-  for (
-    const [batch, heads, length, width] of software
-      ? [[1, 2, 32, 16]] as const
-      : [[4, 8, 1024, 64], [8, 4, 128, 64]] as const
-  ) {
-    const [q, k, v] = [0, 1, 2].map(() => randn([batch, heads, length, width], ON));
+  for (const sizes of ATTENTIONS) {
+    const [batch, heads, length, width] = sizes, [q, k, v] = [0, 1, 2].map(() => randn([...sizes], ON));
     if (!q || !k || !v) throw new Error("Expected three operands");
     const attend = compile(
       (q: Tensor, k: Tensor, v: Tensor) => nn.functional.scaledDotProductAttention(q, k, v, null, 0, true),
       { name: "attend" },
     );
-    row(
-      `causal attention ${batch}×${heads}×${length}×${width}`,
-      4 * batch * heads * length * length * width,
-      () => attend(q, k, v),
-    );
+    const flops = 4 * batch * heads * length * length * width;
+    row(named("attention", sizes).name, flops, () => attend(q, k, v));
   }
   console.table(table);
 }

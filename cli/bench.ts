@@ -2,9 +2,12 @@
  * `bench`: the programs of `bench/`.
  *
  * Input: names of benchmarks and their arguments; output: theirs. Invariant: one benchmark runs per process, so
- * that none warms up or slows down another.
+ * that none warms up or slows down another. What benchmarks find is added to a file beside the cache.
  */
-import { type Command, UsageError } from "./command.ts";
+import { dirname, join } from "node:path";
+import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
+import { benchPage } from "./bench_page.ts";
+import { type Command, takeFlags, UsageError } from "./command.ts";
 import { runScript } from "./run.ts";
 
 const FOLDER = new URL("../bench/", import.meta.url);
@@ -25,11 +28,13 @@ function benchmarks(): string[] {
 /** `dyn bench`. */
 export const benchCommand: Command = {
   name: "bench",
-  usage: "bench [<name> [arguments]]",
-  summary: "List the benchmarks, or run one",
-  takesFlags: true,
-  run: async ([name, ...args]) => {
-    const known = benchmarks();
+  usage: "bench [--html] [<name> [arguments]]",
+  summary: "List the benchmarks, or run one; --html writes a page of what they found so far",
+  takesFlags: false,
+  run: async (given) => {
+    const isPage = given[0] === "--html", [name, ...args] = takeFlags(isPage ? given.slice(1) : given).rest;
+    const known = benchmarks(), history = join(dirname(cacheDirectory()), "bench_history.jsonl");
+    if (isPage && name === undefined) return writePage(history);
     if (name === undefined) {
       console.log(known.length === 0 ? "There are no benchmarks in this copy of dyn" : known.join("\n"));
       return known.length === 0 ? 1 : 0;
@@ -37,7 +42,23 @@ export const benchCommand: Command = {
     if (!known.includes(name)) {
       throw new UsageError(`Expected a benchmark out of ${known.join(", ")} but found ${name}`);
     }
+    Deno.mkdirSync(dirname(history), { recursive: true });
+    Deno.env.set("DYN_BENCH_HISTORY", history);
     await runScript(new URL(`${name}.ts`, FOLDER).pathname, args);
-    return undefined;
+    return isPage ? writePage(history) : undefined;
   },
 };
+
+/** Writes the page about what benchmarks found on this machine and others with its cache. */
+function writePage(history: string): number {
+  let text = "";
+  try {
+    text = Deno.readTextFileSync(history);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+  const page = join(Deno.cwd(), "bench.html");
+  Deno.writeTextFileSync(page, benchPage(text));
+  console.log(`Wrote ${page}`);
+  return 0;
+}

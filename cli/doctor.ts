@@ -7,6 +7,7 @@
 import { messageOf } from "../lib/base/errors.ts";
 import { describeCache } from "./cache.ts";
 import { type Command, expectNoMore } from "./command.ts";
+import { prepare } from "./prepare.ts";
 import { toolkit } from "./toolkit.ts";
 
 /** One finding: fine, slower than it could be, or broken. */
@@ -140,15 +141,27 @@ const MARKS: Readonly<Record<Finding["state"], string>> = {
   error: "error  ",
 };
 
+/** What was made for later processes. */
+async function prepared(): Promise<Finding> {
+  try {
+    return { state: "ok", subject: "Prepared", text: await prepare() };
+  } catch (thrown) {
+    return { state: "error", subject: "Prepared", text: messageOf(thrown) };
+  }
+}
+
 /** `dyn doctor`. */
 export const doctorCommand: Command = {
   name: "doctor",
-  usage: "doctor",
+  usage: "doctor [--prepare]",
   summary: "Check what this machine offers and say what is missing",
+  help: "--prepare also compiles what first calls of most programs need, which takes a minute or two, once.",
   takesFlags: false,
   run: async (args) => {
-    expectNoMore("doctor", args);
+    const prepares = args[0] === "--prepare";
+    expectNoMore("doctor", prepares ? args.slice(1) : args);
     const findings = [runtime(), await permissions(), ...await compiler(), await adapter(), await library()];
+    if (prepares) findings.push(await prepared());
     for (const { state, subject, text, remedy } of findings) {
       console.log(`${MARKS[state]}  ${subject.padEnd(12)}${text}`);
       if (remedy) console.log(`${" ".repeat(9)}${" ".repeat(12)}→ ${remedy}`);

@@ -14,6 +14,7 @@ import { logs } from "../lib/base/logs.ts";
 import { rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import { type Command, expectNoMore } from "./command.ts";
 import { reportRejections } from "./errors.ts";
+import { Interrupts } from "./interrupts.ts";
 import { type Declarations, DECLARE, prepare, type Prepared, typedColumn } from "./repl_input.ts";
 import { completions } from "./repl_completions.ts";
 import { redirectOtherCheckouts } from "./run.ts";
@@ -21,7 +22,8 @@ import { checkChoices, toolkit } from "./toolkit.ts";
 
 const HELP = [
   "Type TypeScript; an unfinished input goes on on the next line. Names of dyn are globals (tensor, nn, compile, …),",
-  "dyn is all of it, _ the last value. Tab completes names and members; await works; Ctrl-C ends what runs.",
+  "dyn is all of it, _ the last value. Tab completes names and members; await works; Ctrl-C ends what runs,",
+  "a second one the REPL too.",
   "",
   ":help         this text",
   ":logs <list>  choose what is logged, as DYN_LOGS does; empty for nothing",
@@ -38,6 +40,9 @@ class Session {
   /** Whether any input failed. */
   failed = false;
 
+  /** `interrupts`: null where no terminal sends Ctrl-C. */
+  constructor(readonly interrupts: Interrupts | null) {}
+
   /** Runs one finished input and prints its value. */
   async run(input: Extract<Prepared, { kind: "module" }>): Promise<void> {
     const number = this.#inputs.push(input);
@@ -49,7 +54,8 @@ class Session {
         (c) => c === "(" ? "%28" : "%29",
       );
       const url = `data:text/javascript;charset=utf-8,${text}`;
-      const module: Record<string, unknown> = await import(url);
+      const load = (): Promise<Record<string, unknown>> => import(url);
+      const module = await (this.interrupts ? this.interrupts.while(load) : load());
       if (module["default"] === undefined) return;
       Object.defineProperty(globalThis, "_", {
         value: module["default"],
@@ -161,7 +167,7 @@ class Lines {
     }
   }
 
-  /** Has the terminal send Ctrl-C as a signal, which ends the process, while a program of the user's runs. */
+  /** Has the terminal send Ctrl-C as a signal while a program of the user's runs. */
   async whileRunning(body: () => Promise<void>): Promise<void> {
     const raw = (mode: boolean) => {
       if (this.#historyFile !== undefined) Deno.stdin.setRaw(mode);
@@ -268,7 +274,7 @@ export const replCommand: Command = {
     shareNames(await toolkit());
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);
-    const session = new Session();
+    const session = new Session(terminal ? await Interrupts.watch() : null);
     Object.defineProperty(globalThis, DECLARE, { value: declare });
     reportRejections((thrown) => session.fail(thrown));
     const lines = new Lines(terminal);

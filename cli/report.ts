@@ -1,12 +1,14 @@
 /**
  * `report`: a page about what a traced program compiled. Input: the folder that `--trace` (DYN_TRACE) named;
  * output: `report.html` in it, and its place. Invariant: the trace files are only read, and the page needs nothing
- * besides itself.
+ * besides itself. Kernels are held against what this machine can do, which is measured.
  */
 import { join, resolve } from "node:path";
+import type { MachineLimits } from "../lib/debug/profiler/limits.ts";
 import { countsText, countTrace, renderReport } from "../lib/debug/report.ts";
 import { LOG_SUFFIX, readTrace, type TracedProcess } from "../lib/debug/trace_format.ts";
 import { type Command, UsageError } from "./command.ts";
+import { toolkit } from "./toolkit.ts";
 
 /** The processes of a trace folder, in order of their beginnings. Throws `UsageError` where there are none. */
 export function readFolder(folder: string): TracedProcess[] {
@@ -34,15 +36,22 @@ export const reportCommand: Command = {
   usage: "report <trace folder>",
   summary: "Write an HTML page about what a program run with --trace compiled",
   takesFlags: false,
-  run: (args) => {
+  run: async (args) => {
     const [folder, ...more] = args;
     if (folder === undefined || more.length > 0) {
       throw new UsageError(`Expected one trace folder but found ${args.join(" ") || "nothing"}`);
     }
     const processes = readFolder(folder);
+    const timed = processes.flatMap(({ runtime }) => runtime?.kernels ?? []).filter(({ time }) => time > 0);
+    const devices = [...new Set(timed.map(({ device }) => device))],
+      limits: Record<string, MachineLimits> = {};
+    if (devices.length > 0) {
+      const { profiler } = await toolkit();
+      for (const device of devices) limits[device] = profiler.machineLimits(device);
+    }
     const page = join(resolve(folder), "report.html");
-    Deno.writeTextFileSync(page, renderReport(`dyn trace ${folder}`, processes));
+    Deno.writeTextFileSync(page, renderReport(`dyn trace ${folder}`, processes, limits));
     console.log(`${countsText(countTrace(processes))}\nWrote ${page}`);
-    return Promise.resolve(0);
+    return 0;
   },
 };

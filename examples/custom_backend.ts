@@ -115,7 +115,7 @@ for (let step = 1; step <= Number(steps); step++) {
   error.backward();
   optimizer.step();
   loss = error.item();
-  if (step % 50 === 0) console.log(`step ${step}: loss ${loss.toFixed(4)}`);
+  if (step === 1 || step % 50 === 0) console.log(`step ${step}: loss ${loss.toFixed(4)}`);
 }
 const found = parameters.map((parameter) => parameter.item().toFixed(2));
 console.log(`y = ${found[0]} · sin(${found[1]} x + ${found[2]}), mean squared error ${loss.toFixed(4)}`);

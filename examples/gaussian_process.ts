@@ -52,7 +52,9 @@ const step = compile(() => {
 
 for (let k = 1; k <= Number(steps); k++) {
   const loss = step().item();
-  if (k % 50 === 0) console.log(`step ${k}: minus log likelihood ${loss.toFixed(2)}`);
+  if (k === 1 || k % 50 === 0 || k === Number(steps)) {
+    console.log(`step ${k}: minus log likelihood ${loss.toFixed(2)}`);
+  }
 }
 const found = scales.map((scale) => scale.exp().item().toFixed(2));
 console.log(`length ${found[0]}, height ${found[1]}, noise ${found[2]} (made with 0.10)`);

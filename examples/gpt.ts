@@ -91,7 +91,7 @@ let loss = NaN;
 for (let k = 1; k <= steps; k++) {
   loss = step(...batch()).item();
   schedule.step();
-  if (k % 100 === 0 || k === steps) console.log(`step ${k}: loss ${loss.toFixed(3)}`);
+  if (k === 1 || k % 100 === 0 || k === steps) console.log(`step ${k}: loss ${loss.toFixed(3)}`);
 }
 
 /** The text with so many characters more, each drawn from what the model expects. */

@@ -9,7 +9,7 @@ import { loadDigits } from "./mnist/digits.ts";
 import { gallery, progress } from "./mnist/draw.ts";
 import { ConvNet } from "./mnist/model.ts";
 
-const flags = parseArgs(Deno.args, { string: ["epochs", "backend", "device", "train", "batch"] });
+const flags = parseArgs(Deno.args, { string: ["epochs", "backend", "device", "train", "test", "batch"] });
 const device = flags.device ?? "cpu";
 const backend = flags.backend ?? "inductor";
 const epochs = Number(flags.epochs ?? (device === "cpu" ? 5 : 1));
@@ -18,7 +18,7 @@ const batchSize = Number(flags.batch ?? 128);
 if (device !== "cpu") await init({ device });
 
 const start = performance.now();
-const { train, test } = loadDigits(trainCount, 1000);
+const { train, test } = loadDigits(trainCount, Number(flags.test ?? 1000));
 const batches = new data.DataLoader(train, { batchSize, shuffle: true, dropLast: true });
 const testBatches = new data.DataLoader(test, { batchSize: 250 });
 console.log(

@@ -62,7 +62,9 @@ const step = compile(() => {
 for (let k = 1; k <= Number(steps); k++) {
   const loss = step().item();
   schedule.step();
-  if (k % 1000 === 0 || k === Number(steps)) console.log(`step ${k}: loss ${loss.toExponential(2)}`);
+  if (k === 1 || k % 1000 === 0 || k === Number(steps)) {
+    console.log(`step ${k}: loss ${loss.toExponential(2)}`);
+  }
 }
 
 const exact = (t: Tensor) => {

@@ -57,7 +57,7 @@ for (let epoch = 1; epoch <= Number(epochs); epoch++) {
     schedule.step();
     count++;
   }
-  if (epoch % 5 === 0 || epoch === Number(epochs)) {
+  if (epoch === 1 || epoch % 5 === 0 || epoch === Number(epochs)) {
     console.log(`epoch ${epoch}: loss ${(total / count).toFixed(4)}`);
   }
 }

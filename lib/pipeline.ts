@@ -27,6 +27,7 @@ import { ResultMemory } from "./inductor/result_memory.ts";
 import { GraphRunner, type RunnerParts } from "./inductor/runner.ts";
 import type { CompiledProgram, Device, DeviceName, ProgramForms } from "./loops/device.ts";
 import type { Program } from "./loops/ir.ts";
+import { noteCosts } from "./loops/launch.ts";
 import { loopProgram } from "./loops/stored/program.ts";
 import { outputsOf } from "./ops/rewrite/contract.ts";
 import { findTarget } from "./ops/table.ts";
@@ -80,6 +81,15 @@ function running(
   { device, program, loops, convention: how }: Compiled,
 ): CompiledFunction {
   const results = resultMemory(original, device);
+  if (program) {
+    const compile = recording.current()?.id ?? null;
+    noteCosts(program, () => ({
+      compile,
+      name: original.signature?.role ?? "graph",
+      kernels: how.kernels,
+      sizes: how.sizes.map(({ symbol }) => symbol),
+    }));
+  }
   const runner = new GraphRunner(original, { device, program, convention: how, results });
   const run: CompiledFunction = how.guarded
     ? (...args) => {
@@ -133,7 +143,7 @@ const keptPrograms: KeptCompilations = {
       return loops === undefined ? null : device.compile(loopProgram.read(loops, symbols));
     };
     const program = recording.phase("kernels", restored, { device: device.name });
-    if (!program && known.kernels > 0) return null;
+    if (!program && known.kernels.length > 0) return null;
     countGraph(known);
     return running(module, {
       device: device.name,
@@ -199,7 +209,7 @@ function fastest(forms: ProgramForms, device: Device): Program {
 /** Counts a graph, its kernels and library calls, whoever compiled it. */
 function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "externCalls">): void {
   counters.add("inductor", "graphs");
-  counters.add("inductor", "kernels", kernels);
+  counters.add("inductor", "kernels", kernels.length);
   counters.add("inductor", "extern_calls", externCalls);
 }
 

@@ -5,6 +5,8 @@
 import { config } from "./base/config.ts";
 import { compile } from "./compile.ts";
 import * as compiler from "./compiler.ts";
+import { beginPass, endPass } from "./distributed/data_parallel.ts";
+import * as distributed from "./distributed/mod.ts";
 import { markFunction } from "./dynamo/mod.ts";
 
 const STEERING: readonly object[] = [
@@ -36,6 +38,9 @@ const STEERING: readonly object[] = [
   compiler.setStance,
   compiler.status,
   compiler.substituteInGraph,
+  beginPass,
+  endPass,
+  ...Object.values(distributed).filter((each) => typeof each === "function"),
 ];
 
 for (const fn of STEERING) markFunction(fn, { kind: "builtin" });

@@ -21,7 +21,26 @@ export type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 export type { TensorMeta } from "./graph/meta.ts";
 export type { Callable, GraphModule } from "./graph/graph_module.ts";
 export type { DeviceName } from "./loops/device.ts";
-export type { ForwardHook, ForwardPreHook, LoadResult, Module, StateDict } from "./nn/module.ts";
+export type { LoadResult, Module, StateDict } from "./nn/module.ts";
+export type { TypeOrDevice } from "./base/type_or_device.ts";
+export type { RandomSource } from "./ops/random_source.ts";
+export type {
+  BackwardHook,
+  BackwardPreHook,
+  CallGradients,
+  ForwardHook,
+  ForwardHookOptions,
+  ForwardPreHook,
+  HookOptions,
+  LoadStateDictPostHook,
+  LoadStateDictPreHook,
+  NamedArguments,
+  NamedForwardHook,
+  NamedForwardPreHook,
+  StateDictHook,
+  StateDictPreHook,
+  UnfitKeys,
+} from "./nn/hooks.ts";
 export type { Parameter } from "./nn/parameter.ts";
 export type { AutocastType } from "./ops/autocast.ts";
 export type * from "./ops/generated.ts";

@@ -198,6 +198,7 @@ for (const [name, programs] of Object.entries(PROGRAMS)) {
  */
 const STATE: Readonly<Record<string, string>> = {
   "lib/autograd/node.ts nextSequence": "an order, told by nothing",
+  "lib/autograd/forward_ad.ts current": "the level of dualLevel, while its body runs",
   "lib/autograd/tape.ts nextHook": "names handles apart",
   "lib/base/dtype.ts defaultFloat": "ambient",
   "lib/base/errors.ts passesImports": "set once, when the program is started",
@@ -208,6 +209,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/logs.ts sink": "what is printed",
   "lib/base/own_builtins.ts replacements": "dyn's own builtins, while it works",
   "lib/base/own_builtins.ts setAside": "dyn's own builtins, while it works",
+  "lib/base/own_builtins.ts untouched": "dyn's own builtins, while it works",
   "lib/base/own_sources.ts known": "what is found out once",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",

@@ -36,6 +36,7 @@ import { printGraph } from "../lib/graph/print.ts";
 import { tensor } from "../lib/tensor/creation.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { graphRunner } from "../lib/tensor/graph_runner.ts";
+import { dropout } from "../lib/tensor/generated_functions.ts";
 import { enableGrad, noGrad } from "../lib/tensor/modes.ts";
 import { manualSeed } from "../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
@@ -187,15 +188,18 @@ Deno.test("matrix products are saved or read from inputs, never repeated", () =>
 });
 
 Deno.test("scores of attention are computed again: sums and maxima of their rows are saved", () => {
-  const fn: Program = (q, k, v) => q!.matmul(k!).softmax(-1).matmul(v!);
+  const attend: Program = (q, k, v) => q!.matmul(k!).softmax(-1).matmul(v!);
   const leaves = (length: number) => [leaf([length, 8]), leaf([8, length], 2), leaf([length, 8], 3)];
-  const savedBy = (length: number) => {
+  const savedBy = (length: number, fn: Program = attend) => {
     const { forward, saved, savedFrom } = partition(fn, leaves(length));
     const [outputs = null] = forward.output.args, kept = isList(outputs) ? outputs.slice(savedFrom) : [];
     return [saved.length, kept.map((node) => node instanceof Node ? metasOf(node)[0]?.shape : undefined)];
   };
   assertEquals(savedBy(1024), [5, [[1024, 1], [1024, 1]]]);
   assertEquals(savedBy(512), [4, [[512, 512]]]);
+  // What dropout draws is drawn again: its keys are saved
+  const dropped: Program = (q, k, v) => dropout(q!.matmul(k!).softmax(-1), 0.5).matmul(v!);
+  assertEquals(savedBy(1024, dropped), [6, [[1024, 1], [1024, 1]]]);
 });
 
 Deno.test("logs show the joint graph and both halves", () => {

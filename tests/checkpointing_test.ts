@@ -114,6 +114,13 @@ Deno.test("a checkpoint keeps its arguments alone, and finds out a function that
     DynError,
     "saved tensors from a function that checkpoint runs again",
   );
+  let calls = 0;
+  const smaller = utils.checkpoint((x: Tensor) => (calls++ === 0 ? x : x.slice(0, 0, 2)).sin().cos(), x);
+  assertThrows(
+    () => smaller.sum().backward(),
+    DynError,
+    "number 0 was float32 [64] on cpu and is float32 [2] on cpu",
+  );
 });
 
 /** Compiles a program by a backend that counts what forward graphs hand to backward ones. */

@@ -287,6 +287,17 @@ Deno.test("stft and istft undo each other, fft and ifft do", () => {
   const options = { hopLength: 4, window: dyn.hammingWindow(16, { dtype: "float64" }) };
   const back = dyn.istft(dyn.stft(signal, 16, options), 16, { ...options, length: 50 });
   assert(back.allclose(signal));
+  // Between frames that do not overlap, and under a window of zeros, nothing says what the signal was
+  const spectra = dyn.stft(signal, 16, { ...options, returnComplex: true });
+  for (
+    const how of [{ window: dyn.zeros([16], { dtype: "float64" }) }, {
+      hopLength: 16,
+      window: dyn.hannWindow(16),
+      center: false,
+    }]
+  ) {
+    assertThrows(() => dyn.istft(spectra, 16, how), dyn.DynError, "Expected index in [0, 0] but found 1");
+  }
   assert(Math.abs(randn([4000], { dtype: "complex64" }).abs().square().mean().item() - 1) < 0.15);
   for (const n of [1, 2, 7, 30, 97, 1009]) {
     const z = randn([n], { dtype: "complex128" });

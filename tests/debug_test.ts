@@ -24,7 +24,7 @@ import {
   type Recorder,
   recording,
 } from "../lib/base/recording.ts";
-import { escapeHtml, renderReport } from "../lib/debug/report.ts";
+import { renderReport } from "../lib/debug/report.ts";
 import { traceRecorder } from "../lib/debug/trace.ts";
 import { readTrace, type TracedProcess } from "../lib/debug/trace_format.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
@@ -234,14 +234,13 @@ Deno.test("phases are Chrome trace events, and the report shows everything witho
       `1 process, 5 compilations, 5 graphs, 1 graph break, 2 recompilations\nWrote ${page}\n`,
     ]);
     const html = await Deno.readTextFile(page);
-    assert(!html.includes("<b>") && html.includes(escapeHtml("<b>&'")));
-    assert(!/<script|src=|https?:/.test(html.replace(/<pre>[^]*?<\/pre>/g, "")));
-    const targets = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    const places = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
-    assert(targets.length > 20);
-    assertEquals(targets.filter((id) => id !== undefined && !places.has(id)), []);
+    assert(!html.includes("<b>") && html.includes("\\u003cb>&'"));
+    assert(!/src=|@import|url\(/.test(html.replace(/<script id="data"[^]*?<\/script>/, "")));
     for (const { artifacts } of compiles) {
-      for (const { text } of artifacts) assertStringIncludes(html, escapeHtml(text.trimEnd()));
+      for (const { name, text } of artifacts) {
+        if (name === "kernel_cache") continue;
+        assertStringIncludes(html, JSON.stringify(text.trimEnd()).slice(1, -1).replaceAll("<", "\\u003c"));
+      }
     }
   });
 });
@@ -291,8 +290,7 @@ Deno.test("lines that were cut off or are strange are skipped and counted; texts
   const process = readTrace("l", lines.map((line) => JSON.stringify(line)).join("\n") + '\n{"kind":"art');
   assertEquals([process.compiles.length, process.compiles[0]?.artifacts.length, process.skipped], [1, 1, 3]);
   const html = renderReport("<t>", [process]);
-  assertEquals(html.match(/<\/pre>/g)?.length, 1);
-  assert(!html.includes("<script") && !html.includes("<t>"));
+  assert(!html.includes("</pre>") && !html.includes("<t>"));
   assertStringIncludes(html, "did not end");
 });
 

@@ -1,41 +1,96 @@
 /**
- * The programs in examples/ run in a short form: in this process, uncompiled by kernels, with few steps. Input: nothing;
- * output: none. Invariant: every program of the folder is listed here.
+ * The programs in examples/ run in a short form, in this process and without kernels, and what they train gets better.
+ * Input: nothing; output: none. Invariant: every program of the folder is listed here; a run of the suite takes some.
  */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { compiler } from "../mod.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
-/** Arguments of the short form, and what the last line must look like. */
-const SHORT: Readonly<Record<string, readonly [args: readonly string[], last: RegExp]>> = {
-  "custom_backend.ts": [["--steps=5"], /^2 graphs became loops, 0 were handed back$/],
-  "dqn.ts": [["--episodes=3"], /^best mean of twenty episodes: \d+ of 300 ticks$/],
-  "gaussian_process.ts": [["--steps=5"], /^at 13 places: off by 0\.\d+, expected 0\.\d+$/],
-  "gpt.ts": [["--steps=2", "--width=16", "--layers=1", "--context=16"], /^A graph.{2}/],
-  "lora.ts": [["--steps=5"], /^trained 785 of 5329 numbers$/],
-  "physics.ts": [["--steps=3"], /^at 0\.5: u = .*, the equation leaves -?\d/],
-  "time_series.ts": [
-    ["--epochs=1", "--train=50"],
-    /^on later values: off by \d\.\d+; the last value repeated is off by \d\.\d+$/,
-  ],
-  "vae.ts": [["--epochs=1", "--train=200"], /./],
+/** A short form. */
+interface Short {
+  readonly args: readonly string[];
+  /** Where it prints what is to get better: the last number against the first. */
+  readonly shown: RegExp;
+  /** Which share of the first the last is at most; at least, where more is better. */
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+const SHORT: Readonly<Record<string, Short>> = {
+  "custom_backend.ts": { args: ["--steps=20"], shown: /(?:loss|squared error) (\S+)/g, atMost: 0.5 },
+  "custom_op.ts": { args: ["--steps=10"], shown: /(?:plain|DTW).*highest (\S+)/g, atLeast: 1.5 },
+  "data_parallel.ts": {
+    args: ["--epochs=2", "--train=64", "--test=22", "--batch=16"],
+    shown: /loss (\S+),/g,
+    atMost: 0.9,
+  },
+  "diffusion.ts": {
+    args: ["--epochs=1", "--train=192", "--times=10", "--draw=1"],
+    shown: /loss (\S+)/g,
+    atMost: 0.9,
+  },
+  "dqn.ts": { args: ["--episodes=80", "--ticks=80"], shown: /: (\d+) of/g, atLeast: 2 },
+  "gaussian_process.ts": { args: ["--steps=10"], shown: /likelihood (\S+)/g, atMost: 0.5 },
+  "gpt.ts": {
+    args: ["--steps=10", "--width=16", "--layers=1", "--context=16"],
+    shown: /loss (\S+)/g,
+    atMost: 0.9,
+  },
+  "image_classifier.ts": {
+    args: ["--train=100", "--test=50", "--width=8", "--pictures=50", "--epochs=3", "--blocks=1"],
+    shown: /loss (\S+)/g,
+    atMost: 0.9,
+  },
+  "lora.ts": { args: ["--steps=40"], shown: /(\S+) (?:before|after)/g, atMost: 0.9 },
+  "mnist.ts": {
+    args: ["--epochs=2", "--train=64", "--test=22", "--batch=16", "--backend=aot_eager"],
+    shown: /loss (\S+)/g,
+    atMost: 0.9,
+  },
+  "physics.ts": { args: ["--steps=30"], shown: /loss (\S+)/g, atMost: 0.5 },
+  "style_transfer.ts": {
+    args: ["--epochs=1", "--train=200", "--steps=1"],
+    shown: /style (\d\S+)/g,
+    atMost: 0.5,
+  },
+  "time_series.ts": { args: ["--epochs=2", "--train=100"], shown: /loss (\S+)/g, atMost: 0.99 },
+  "vae.ts": { args: ["--epochs=2", "--train=400"], shown: /loss (\S+)/g, atMost: 0.9 },
 };
 
-Deno.test("the examples run in a short form", async () => {
+Deno.test("the examples run in a short form, and learn", async (t) => {
   const listed = [...Deno.readDirSync(new URL("../examples/", import.meta.url))].map(({ name }) => name);
-  const programs = listed.filter((name) => name.endsWith(".ts") && name !== "mnist.ts").sort();
-  assertEquals(programs, Object.keys(SHORT));
-  const { log } = console, args = [...Deno.args], backend = compiler.getDefaultBackend();
+  assertEquals(listed.filter((name) => name.endsWith(".ts")).sort(), Object.keys(SHORT));
+  const { log } = console,
+    { writeSync } = Deno.stdout,
+    args = [...Deno.args],
+    backend = compiler.getDefaultBackend();
   compiler.setDefaultBackend("aot_eager");
+  const shows = { text: "" }, decoder = new TextDecoder();
+  console.log = (...parts: readonly unknown[]) => void (shows.text += `${parts.join(" ")}\n`);
+  Deno.stdout.writeSync = (bytes) => {
+    shows.text += decoder.decode(bytes);
+    return bytes.length;
+  };
   try {
-    for (const [name, [given, last]] of Object.entries(SHORT)) {
-      const shown: string[] = [];
-      console.log = (...parts: readonly unknown[]) => void shown.push(parts.join(" "));
-      Object.defineProperty(Deno, "args", { value: given, configurable: true });
-      await import(new URL(`../examples/${name}`, import.meta.url).href);
-      assertMatch(shown.at(-1) ?? "", last, name);
+    for (
+      const [name, { args: given, shown, atMost = Infinity, atLeast = -Infinity }] of sampleBySeed(
+        Object.entries(SHORT),
+        7,
+      )
+    ) {
+      await t.step(name, async () => {
+        shows.text = "";
+        Object.defineProperty(Deno, "args", { value: given, configurable: true });
+        await import(new URL(`../examples/${name}`, import.meta.url).href);
+        const numbers = [...shows.text.matchAll(shown)].map(([, number]) => Number(number));
+        const [first = NaN] = numbers, last = numbers.at(-1) ?? NaN;
+        const isBetter = last <= atMost * first && last >= atLeast * first;
+        assert(isBetter, `Expected the last to be better than the first but found ${numbers}`);
+      });
     }
   } finally {
     console.log = log;
+    Deno.stdout.writeSync = writeSync;
     Object.defineProperty(Deno, "args", { value: args, configurable: true });
     compiler.setDefaultBackend(backend);
   }

@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { identityOf } from "../lib/base/own_sources.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -49,8 +50,10 @@ async function run(
   return { ...JSON.parse(stdout), logged: stderr };
 }
 
+const tests: Deno.TestDefinition[] = [];
+
 function test(name: string, fn: (folder: string) => Promise<void>): void {
-  Deno.test({ name, ignore: SKIP_NATIVE, fn: () => withFolder(fn) });
+  tests.push({ name, ignore: SKIP_NATIVE, fn: () => withFolder(fn) });
 }
 
 let filled: Promise<{ readonly cache: string; readonly cold: Told }> | undefined;
@@ -164,6 +167,9 @@ test("processes that fill one cache at the same time do not disturb each other",
   assertEquals([third.kept, third.results], [{ hits: GRAPHS }, first?.results]);
   assertEquals(entriesIn(folder).filter((name) => !name.endsWith(".json")), []);
 });
+
+// Each runs several processes
+for (const each of sampleBySeed(tests, 4)) Deno.test(each);
 
 Deno.test("dyn is another one when its sources are", () =>
   withFolder(async (folder) => {

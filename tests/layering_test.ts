@@ -29,14 +29,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   func: [...upTo("autograd"), "nn"],
   distributions: upTo("tensor"),
   optim: [...upTo("autograd"), "nn"],
-  data: [...upTo("autograd"), "nn"],
+  distributed: [...upTo("autograd"), "nn"],
+  data: [...upTo("autograd"), "nn", "distributed"],
   dynamo: [...upTo("autograd"), "nn", "optim"],
   aot: upTo("autograd"),
   inductor: upTo("tensor"),
   codegen: upTo("loops"),
-  compile: [...upTo("autograd"), "nn", "dynamo", "aot", "inductor"],
+  compile: [...upTo("autograd"), "nn", "distributed", "dynamo", "aot", "inductor"],
   debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
-  backends: [...upTo("autograd"), "inductor", "codegen"],
+  backends: [...upTo("autograd"), "distributed", "inductor", "codegen"],
 };
 
 /** Rooms outside lib and backends that put the house together; they may import everything. */

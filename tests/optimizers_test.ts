@@ -14,7 +14,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
-import type { RatedOptimizer } from "../lib/optim/lr_scheduler.ts";
+import type { Optimizer } from "../lib/optim/optimizer.ts";
 import { AFTER_SEVEN } from "./support/optimizer_steps.ts";
 
 const L = optim.lrScheduler;
@@ -24,7 +24,7 @@ interface Schedule {
 }
 
 /** Schedule, how it is made for a rate of 0.1, and PyTorch's rates before and after seven steps. */
-const RATES: readonly (readonly [string, (o: RatedOptimizer) => Schedule, readonly number[]])[] = [
+const RATES: readonly (readonly [string, (o: Optimizer) => Schedule, readonly number[]])[] = [
   ["StepLR", (o) => new L.StepLR(o, 2, 0.5), [0.1, 0.1, 0.05, 0.05, 0.025, 0.025, 0.0125, 0.0125]],
   ["StepLR", (o) => new L.StepLR(o, { stepSize: 2 }), [0.1, 0.1, 0.01, 0.01, 0.001, 0.001, 0.0001, 0.0001]],
   ["MultiStepLR", (o) => new L.MultiStepLR(o, [1, 4], { gamma: 0.1 }), [
@@ -386,7 +386,7 @@ Deno.test("schedules take a function or a rate a group, and required arguments b
 });
 
 Deno.test("momenta go the other way, and the third phase ends below the start", () => {
-  const momenta = (make: (o: RatedOptimizer) => Schedule): number[] => {
+  const momenta = (make: (o: Optimizer) => Schedule): number[] => {
     const optimizer = new optim.SGD(leaves(), { lr: 0.1, momentum: 0.9 }), schedule = make(optimizer);
     const found = optimizer.paramGroups.map((group) => group.momentum);
     for (let t = 0; t < 4; t++) {

@@ -62,6 +62,12 @@ const CASES: Readonly<Record<string, Case>> = {
     prologues: ["0", "1 transposed"],
     kernels: 1,
   },
+  "a weight of integers": {
+    inputs: [meta([8, 64]), meta([32, 64], "int8"), meta([32])],
+    build: (o, xs) => [o.mul(o.linear(pick(xs, 0), o.to(pick(xs, 1), "float32")), pick(xs, 2))],
+    prologues: ["1 transposed"],
+    kernels: 1,
+  },
   "batches": {
     inputs: [half(3, 8, 64), half(3, 64, 32)],
     build: product,

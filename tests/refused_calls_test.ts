@@ -3,13 +3,13 @@
  * any size, check what those of one call check. Input: the errors that ops name; output: none.
  */
 import { assert, assertEquals } from "@std/assert";
-import "../backends/cpu/device.ts";
-import "../lib/autograd/autograd.ts";
-import "../lib/tensor/install.ts";
+import { compile, nn, type Tensor, tensor } from "../mod.ts";
 import { messageOf } from "../lib/base/errors.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { callOp, ops } from "../lib/tensor/eager.ts";
 import { makeSample } from "./support/samples.ts";
+
+const { functional } = nn;
 
 /** More calls than it takes to make general plans. */
 const CALLS = 12;
@@ -34,6 +34,17 @@ Deno.test("the errors that ops name come however often they are called", () => {
     }
   }
   assert(compared > 200, `Expected most ops to name an error but found ${compared}`);
+});
+
+Deno.test("bags of an embedding begin at 0 and do not overlap, in compiled functions too", () => {
+  const indices = tensor([1, 2, 3]), weight = tensor([[0, 1], [2, 3], [4, 5], [6, 7]]).to("float32");
+  const bags = (offsets: Tensor) => functional.embeddingBag(indices, weight, offsets, { mode: "sum" });
+  for (const run of [bags, compile(bags)]) {
+    assertEquals(run(tensor([0, 0, 2])).tolist(), [[0, 0], [6, 8], [6, 7]]);
+    for (const wrong of [[1, 2, 2], [0, 2, 1], [0, 2, 4]]) {
+      assertEquals(outcome(() => run(tensor(wrong))), "Expected index in [0, 0] but found 1", `${wrong}`);
+    }
+  }
 });
 
 Deno.test("chances that are none are refused among others", () => {

@@ -1,10 +1,10 @@
 /**
  * Random functions called several times as regions, against the same calls as they stand: views, writes in place, random
- * numbers, detached values, several results. Results, gradients and errors have to be those of eager execution; a
+ * numbers, detached values, numbers that differ from call to call, several results. Results, gradients and errors have to be those of eager execution; a
  * failure prints its seed. DYN_REGIONS_SEED begins elsewhere, DYN_REGIONS_RUNS takes more.
  */
 import { assert, assertEquals } from "@std/assert";
-import { clone, compile, compiler, manualSeed, nn, noGrad, rand, randn, type Tensor } from "../mod.ts";
+import { clone, compile, compiler, manualSeed, nn, noGrad, rand, randn, type Tensor, where } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 
 const SEED = Number(Deno.env.get("DYN_REGIONS_SEED") ?? 1),
@@ -31,8 +31,8 @@ class Choices {
   }
 }
 
-/** One step: from the values so far to another; all are square. */
-type Step = (values: readonly Tensor[], pick: (from: readonly Tensor[]) => Tensor) => Tensor;
+/** One step: from the values so far to another, in a round of this number; all are square. */
+type Step = (values: readonly Tensor[], pick: (from: readonly Tensor[]) => Tensor, round: number) => Tensor;
 
 const STEPS: Readonly<Record<string, Step>> = {
   add: (v, pick) => pick(v).add(pick(v)),
@@ -58,6 +58,12 @@ const STEPS: Readonly<Record<string, Step>> = {
     return made;
   },
   relu: (v, pick) => nn.functional.relu(pick(v).sub(0.1), { inplace: true }),
+  scaled: (v, pick, round) => pick(v).mul(0.5 / (round + 1)),
+  shifted: (v, pick, round) => pick(v).sub(round),
+  divided: (v, pick, round) => pick(v).div(round === 1 ? -2 : 3 + round),
+  raised: (v, pick, round) => pick(v).sigmoid().pow(round + 1),
+  compared: (v, pick, round) => where(pick(v).gt(round / 4), pick(v), round === 2 ? -0 : 0.25 * round),
+  scaledInPlace: (v, pick, round) => pick(v).clone().mul_(1 - round / 8),
   first: (v) => v[0] ?? rand([SIZE, SIZE]),
 };
 
@@ -77,8 +83,8 @@ function planOf(choices: Choices): Plan {
 }
 
 /** A function that takes the steps of a plan. */
-function functionOf({ names, picks, results }: Plan): (x: Tensor, w: Tensor) => Tensor[] {
-  return (x, w) => {
+function functionOf({ names, picks, results }: Plan): Called {
+  return (x, w, round) => {
     const values = [x, w];
     let next = 0;
     for (const name of names) {
@@ -86,21 +92,23 @@ function functionOf({ names, picks, results }: Plan): (x: Tensor, w: Tensor) => 
       // The latest values are taken most often
       const pick = (from: readonly Tensor[]) =>
         from.at(-1 - (picks[next++] ?? 0) % Math.min(3, from.length)) ?? x;
-      if (step) values.push(step(values, pick));
+      if (step) values.push(step(values, pick, round));
     }
     return values.slice(-results);
   };
 }
 
+type Called = (x: Tensor, w: Tensor, round: number) => Tensor[];
+
 type Run = (x: Tensor, weights: readonly Tensor[]) => Tensor[];
 
 /** The function called for each weight, and what is done between the calls. */
-function programOf(fn: (x: Tensor, w: Tensor) => Tensor[], between: number): Run {
+function programOf(fn: Called, between: number): Run {
   return (x, weights) => {
     let y = x;
     const others: Tensor[] = [];
-    for (const w of weights) {
-      const [made = y, ...more] = fn(between === 0 ? y.mul(1) : y, w);
+    for (const [round, w] of weights.entries()) {
+      const [made = y, ...more] = fn(between === 0 ? y.mul(1) : y, w, round);
       others.push(...more);
       y = between === 1 ? made.mul(0.5) : made;
       if (between === 2) y = y.add(1).mul_(0.5);

@@ -7,6 +7,7 @@ import { autograd, compile, compiler, config, DynError, manualSeed, nn, noGrad, 
 import { clone, randn, type Tensor, tensor } from "../mod.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { counters } from "../lib/base/logs.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { onTiers, TIERS } from "./support/tiers.ts";
 
 const WIDTH = 16, HEADS = 2, LAYERS = 6;
@@ -182,7 +183,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 for (
   const [{ name: tier, backend, patch }, name, { make, input: given = input, made: [joint, lowered] }]
-    of onTiers(CASES)
+    of sampleBySeed(onTiers(CASES), 18)
 ) {
   Deno.test(`regions, ${tier}: ${name}`, () => {
     manualSeed(1);
@@ -264,7 +265,8 @@ Deno.test("a whole training step is made of regions", () => {
     return [...losses, ...module.parameters()].map((each) => clone(each.detach()));
   };
   const { result, made } = counted(() => train(true));
-  assertEquals(made, [1, 2]);
+  // The two halves of a layer, and the updates of its weights
+  assertEquals(made, [2, 3]);
   assertNear(result, train(false));
 });
 

@@ -90,8 +90,8 @@ Deno.test("every variable of the environment that is told of is read, and the ot
     }
   }
   const read = variablesRead();
-  // Those of dyn's own tests are read there.
-  const elsewhere = (name: string) => /^DYN_(TEST|FUZZ)_/.test(name);
+  // Those of dyn's own tests and benchmarks are read there.
+  const elsewhere = (name: string) => /^DYN_(TEST|FUZZ|BENCH)_/.test(name);
   assertEquals([...told].filter((name) => !read.has(name) && !elsewhere(name)), []);
   // dyn sets it for the programs that it starts.
   assertEquals([...read].filter((name) => !told.has(name)), []);

@@ -35,7 +35,7 @@ import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 /** Samples that one run compiles. */
-const COMPILED_AT_ONCE = 25;
+const COMPILED_AT_ONCE = 16;
 
 const POLES = ["int8", "int16"].flatMap((dtype) => [
   ...[0, 1, 2, 3, 4].map((n) => `polygamma.polygamma_n_${n} ${dtype} 0`),
@@ -79,7 +79,7 @@ const compiled = (op: Callable): Callable => {
 Deno.test("PyTorch's op samples in small types, eager", async () => {
   const list = await samples();
   assertEquals(list.length > 2500, true);
-  replayAll(list, "cpu", (op) => op);
+  replayAll(sampleBySeed(list, 1300, 2), "cpu", (op) => op);
 });
 
 Deno.test({

@@ -6,13 +6,14 @@ import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
 import { DynError } from "../lib/base/errors.ts";
-import { asTensor, fromTypedArray, tensor } from "../lib/tensor/creation.ts";
+import { asTensor, fromTypedArray, scalarTensor, tensor } from "../lib/tensor/creation.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { type DispatchMode, inferenceMode, isInferenceMode, type ResolvedCall } from "../lib/tensor/modes.ts";
 import { OPS } from "../lib/ops/table.ts";
 import { entryOf } from "../lib/tensor/plan.ts";
 import { getRngState, manualSeed, setRngState } from "../lib/tensor/random.ts";
 import { modes, Tensor } from "../lib/tensor/tensor.ts";
+import type { TypeOrDevice } from "../lib/base/type_or_device.ts";
 
 Deno.test("nested arrays give shapes and PyTorch's types", () => {
   const x = tensor([[1, 2, 3], [4, 5, 6]]);
@@ -37,6 +38,18 @@ Deno.test("typed arrays are copied and tensors are shared by asTensor", () => {
   assertEquals(x.tolist(), [[1, 2], [3, 4]]);
   assertStrictEquals(asTensor(x), x);
   assertThrows(() => fromTypedArray(data, [3]), DynError, "Expected 3 elements");
+});
+
+Deno.test("a scalar tensor has the default type, as PyTorch's has", () => {
+  const made = [scalarTensor(2), scalarTensor(true), scalarTensor(2, { dtype: "int64" })];
+  assertEquals(made.map(({ dtype }) => dtype), ["float32", "float32", "int64"]);
+});
+
+Deno.test("what Python writes with operators and brackets is an error that says what to write", () => {
+  const x: object = tensor([1, 2]);
+  assertThrows(() => Reflect.get(x, 0), DynError, "Expected x.at(0) but found x[0]");
+  assertThrows(() => Reflect.set(x, -1, 3), DynError, "Expected x.set([-1], v) but found x[-1] = v");
+  assertThrows(() => Number(x) * 2, DynError, "write x.mul(y)");
 });
 
 Deno.test("int64 crosses as a number where that is exact, else as a bigint", () => {
@@ -311,7 +324,12 @@ Deno.test("to converts types and leaves what fits alone", () => {
   assertStrictEquals(x.to("float32"), x);
   assertStrictEquals(x.cpu(), x);
   assertEquals(x.to(tensor([1])).dtype, "int64");
-  assertThrows(() => x.to("nowhere"), DynError, 'Expected a device out of cpu, webgpu but found "nowhere"');
+  const elsewhere: string = "nowhere";
+  assertThrows(() => x.to(elsewhere), DynError, 'Expected a device out of cpu, webgpu but found "nowhere"');
+  // What is written down is checked with the types
+  const wrong: TypeOrDevice<"float31"> extends "float31" ? never : "refused" = "refused";
+  const right: [TypeOrDevice<"float32">, TypeOrDevice<"cpu">] = ["float32", "cpu"];
+  assertEquals([wrong, ...right], ["refused", "float32", "cpu"]);
 });
 
 Deno.test("transposes as properties, and shapes changed in place", () => {

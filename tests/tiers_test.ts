@@ -68,6 +68,14 @@ test("a graph answers through WebAssembly and goes over to native code with the 
   assertEquals([told(warm).last, told(warm).tiers], [first, { wasm_first: 1, native_at_once: 1 }]);
 });
 
+test("no call waits for a compiler that nobody has tried before", async (folder) => {
+  const { code, stdout, stderr } = await background(folder, "gated");
+  assertEquals(code, 0, stderr);
+  const { first, last, tiers, fallback } = told({ code, stdout, stderr });
+  assertEquals([last, tiers, fallback], [first, { wasm_first: 1, switched: 1 }, {}]);
+  assertEquals(leftovers(folder), []);
+});
+
 test("a compiler that fails in the background leaves the graph on WebAssembly, said once", async (folder) => {
   for (const [mode, kind] of [["killed", "killed"], ["rejects", "rejected"], ["hangs", "timeout"]] as const) {
     const { code, stdout, stderr } = await background(folder, mode, 1);

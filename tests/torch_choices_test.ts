@@ -101,7 +101,7 @@ Deno.test("zeros keep their sign where PyTorch's do, on every tier", () => {
   ];
   const all = (a: Tensor, b: Tensor) => cases.map(([f]) => f(a, b));
   for (const [run, device] of [[all, "cpu"], [compile(all), "cpu"], [compile(all), "wasm"]] as const) {
-    const found = run(x.to(device), y.to(device));
+    const place: string = device, found = run(x.to(place), y.to(place));
     cases.forEach(([, want], k) => assertEquals(signed(found[k] ?? x), want, `${k} on ${device}`));
   }
 });

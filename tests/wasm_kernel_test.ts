@@ -512,6 +512,17 @@ Deno.test("units of a job are done by several threads, each with scratch memory 
   assertEquals([...seen].sort((a, b) => a - b), [scratch.address, scratch.address + scratch.bytes]);
 });
 
+Deno.test("threads are made one by one, each after work that would have paid for it", () => {
+  const pool = new ThreadPool(3, { leastWork: 1 }), { memory } = pool;
+  const code = pool.load(slowJob(false, pool));
+  memory.reserve(4096, 0);
+  const made = [500, 500, 499, 1, 1499, 1, 5000].map((work) => {
+    pool.run(code, "slow", { description: memory.base, units: 2, work });
+    return pool.made;
+  });
+  assertEquals(made, [1, 1, 1, 2, 2, 3, 3]);
+});
+
 Deno.test("a unit that fails is reported, and the threads go on", () => {
   const pool = new ThreadPool(2, { leastWork: 0 }), { memory } = pool;
   const bad = pool.load(slowJob(true, pool)), good = pool.load(slowJob(false, pool));

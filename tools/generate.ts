@@ -43,7 +43,17 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
 const NOTICE = "Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.";
 
 /** Words that cannot name an exported constant. */
-const RESERVED = new Set(["var", "delete", "in", "new", "default", "function", "return", "switch", "with"]);
+export const RESERVED = new Set([
+  "var",
+  "delete",
+  "in",
+  "new",
+  "default",
+  "function",
+  "return",
+  "switch",
+  "with",
+]);
 
 /** Order of the formatter, which sorts names without regard to case. */
 const byName = (a: string, b: string): number => {
@@ -52,7 +62,7 @@ const byName = (a: string, b: string): number => {
   return x !== y ? (x < y ? -1 : 1) : a < b ? -1 : a > b ? 1 : 0;
 };
 
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 function typeOf(param: Param, tensor: string): string {
   const text = param.oneOf ? param.oneOf.map((o) => JSON.stringify(o)).join(" | ") : TYPES[param.kind];
@@ -74,7 +84,8 @@ function namedParams(definition: OpDefinition): [string, Param][] {
   return argumentsOf(definition).filter(([, p]) => isOptional(p));
 }
 
-const hasOptions = (d: OpDefinition): boolean => namedParams(d).length > 0 || isCreation(d);
+const hasOptions = (d: OpDefinition): boolean =>
+  namedParams(d).length > 0 || isCreation(d) || d.takesGenerator === true;
 const optionsGeneric = (d: OpDefinition): boolean => namedParams(d).some(([, p]) => usesTensor(p));
 const optionsName = (d: OpDefinition, tensor: string): string =>
   `${capital(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
@@ -98,6 +109,12 @@ function optionsInterface(definition: OpDefinition): string {
     fields.push(
       "  /** Whether to record operations on the result; false unless given. */",
       "  readonly requiresGrad?: boolean | undefined;",
+    );
+  }
+  if (definition.takesGenerator) {
+    fields.push(
+      "  /** Where random numbers come from; the common generator unless given. */",
+      "  readonly generator?: RandomSource | null | undefined;",
     );
   }
   return [
@@ -130,7 +147,7 @@ interface SignatureOptions {
 }
 
 /** The parameter list and result of each overload. */
-function signatures(definition: OpDefinition, options: SignatureOptions): string[] {
+export function signatures(definition: OpDefinition, options: SignatureOptions): string[] {
   const entries = argumentsOf(definition).slice(options.method ? 1 : 0).map(([name, p]) =>
     [RESERVED.has(name) ? `${name}_` : name, p] as [string, Param]
   );
@@ -245,6 +262,7 @@ function opsFile(): string {
     'import type { DType } from "../base/dtype.ts";',
     'import type { DeviceName } from "../loops/device.ts";',
     'import type { Dim } from "../sym/expr.ts";',
+    'import type { RandomSource } from "./random_source.ts";',
     'import type { Scalar } from "./params.ts";',
     'import type { TensorLike } from "./tensor_like.ts";',
     "",
@@ -309,12 +327,13 @@ function typeImports(text: string): string[] {
     ...(has("DType") ? ['import type { DType } from "../base/dtype.ts";'] : []),
     ...(has("DeviceName") ? ['import type { DeviceName } from "../loops/device.ts";'] : []),
     ...(has("Dim") ? ['import type { Dim } from "../sym/expr.ts";'] : []),
+    ...(has("RandomSource") ? ['import type { RandomSource } from "../ops/random_source.ts";'] : []),
     ...(has("Scalar") ? ['import type { Scalar } from "../ops/params.ts";'] : []),
   ];
 }
 
 /** The names under which an op may be exported. */
-function exportNames(definition: OpDefinition): string[] {
+export function exportNames(definition: OpDefinition): string[] {
   return [definition.name, ...(definition.exposure?.aliases ?? [])].filter((name) => !RESERVED.has(name));
 }
 

@@ -58,6 +58,12 @@ export function requestLibraries(jobs: readonly Job[]): Ticket {
   };
 }
 
+/** Whether something that was asked for is not there yet. */
+export function isCompiling(): boolean {
+  advance();
+  return queue.length > 0;
+}
+
 /** Takes what has ended out of the queue and starts the next. */
 function advance(): void {
   for (let [first] = queue; first; [first] = queue) {

@@ -13,7 +13,7 @@ import { type WasmForm, wasmForm } from "../wasm/form.ts";
 import { engineFuses } from "../wasm/fused.ts";
 import { wasmPool } from "../wasm/threads.ts";
 import { type NativeForm, nativeForm } from "./native_program.ts";
-import { toolchainStatus } from "./toolchain.ts";
+import { toolchainMeanwhile } from "./toolchain.ts";
 
 /** What there is of a program. */
 export interface ClassCode {
@@ -28,8 +28,8 @@ function wasmIdentity(): string {
 }
 
 function nativeIdentity(): string | null {
-  const status = toolchainStatus();
-  return status.kind === "ready" ? status.toolchain.identity : null;
+  const status = toolchainMeanwhile();
+  return status?.kind === "ready" ? status.toolchain.identity : null;
 }
 
 /** Code as data. */
@@ -59,13 +59,13 @@ export function writeCode({ wasm, native }: ClassCode): Plain {
 /** The code that data tells of. Throws DamagedForm. */
 export function readCode(data: Plain): ClassCode {
   const { wasm, native } = recordIn(data);
-  const part = <T>(given: Plain | undefined, wanted: string | null, codec: Codec<T>): T | undefined => {
-    if (given === undefined || wanted === null) return undefined;
+  const part = <T>(given: Plain | undefined, wanted: () => string | null, codec: Codec<T>): T | undefined => {
+    if (given === undefined) return undefined;
     const { sizes, identity, form = null } = recordIn(given);
-    if (identity !== wanted) return undefined;
+    if (identity !== wanted()) return undefined;
     return codec.read(form, numbered(Array.from({ length: numberIn(sizes) }, (_, n) => sizeSymbol(n))));
   };
-  return { wasm: part(wasm, wasmIdentity(), wasmForm), native: part(native, nativeIdentity(), nativeForm) };
+  return { wasm: part(wasm, wasmIdentity, wasmForm), native: part(native, nativeIdentity, nativeForm) };
 }
 
 /** Numbers for the sizes of a program, in their order. */

@@ -19,7 +19,7 @@ import { type ClassCode, readCode, writeCode } from "./class_code.ts";
 import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
-import { toolchainStatus } from "./toolchain.ts";
+import { toolchainMeanwhile } from "./toolchain.ts";
 
 /** Milliseconds of work after which a program is compiled natively. */
 const HOT = 1;
@@ -71,7 +71,10 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     }
   };
   const heated = (): State => {
-    if (config.inductor.tier === "wasm" || toolchainStatus().kind !== "ready") return settle(null);
+    if (config.inductor.tier === "wasm") return settle(null);
+    const toolchain = toolchainMeanwhile();
+    if (!toolchain) return state;
+    if (toolchain.kind !== "ready") return settle(null);
     return attempt(() => {
       const { native } = code, prepared = native ? preparedOf(native) : prepareProgram(program());
       if (!native) found({ native: prepared.form });
@@ -90,21 +93,26 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
       return settle(missing.length === 0 ? linkNative(prepared, paths) : null);
     });
   };
+  const prepared = (): CompiledProgram => {
+    // Native code before its first call only where it takes no more than loading it
+    if (!current && state.kind === "cool" && code.native) state = heated();
+    return current ??= wasm();
+  };
   return {
     get source() {
-      return (current ??= wasm()).source;
+      return prepared().source;
     },
     get language() {
-      return (current ??= wasm()).language;
+      return prepared().language;
     },
     kernelCount,
+    prepare: () => void prepared(),
     run(call) {
       if (state.kind === "compiling") state = looked(state.prepared, state.ticket);
-      // In the first call only where it takes no more than loading it
-      else if (state.kind === "cool" && (current ? state.spent >= HOT : code.native)) state = heated();
-      current ??= wasm();
-      if (state.kind !== "cool") return current.run(call);
-      const start = performance.now(), passed = current.run(call);
+      else if (state.kind === "cool" && state.spent >= HOT) state = heated();
+      const program = prepared();
+      if (state.kind !== "cool") return program.run(call);
+      const start = performance.now(), passed = program.run(call);
       state = { kind: "cool", spent: state.spent + performance.now() - start };
       return passed;
     },

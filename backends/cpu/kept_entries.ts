@@ -32,6 +32,29 @@ function folderOf(kind: EntryKind): string {
 
 const pathOf = (kind: EntryKind, key: string): string => `${folderOf(kind)}/${fingerprintText(key)}.json`;
 
+/** Kinds of which a process asks for many in a row, once each. */
+const LISTED: ReadonlySet<EntryKind> = new Set(["classes", "programs"]);
+/** Bytes that a folder has itself, up to which its names are read: about a thousand of them. */
+const SHORT_LIST = 2 ** 16;
+/** The files of a kind when one was first asked for; null: too many to read. */
+const files = new Map<EntryKind, ReadonlySet<string> | null>();
+
+function filesOf(kind: EntryKind): ReadonlySet<string> | null {
+  let names = files.get(kind);
+  if (names === undefined) {
+    const folder = folderOf(kind);
+    names = Deno.statSync(folder).size > SHORT_LIST
+      ? null
+      : new Set([...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`));
+    files.set(kind, names);
+  }
+  return names;
+}
+
+/** Whether a file is surely not there, which takes less than to look for each in vain. What others write later is theirs. */
+const isAbsent = (kind: EntryKind, path: string): boolean =>
+  LISTED.has(kind) && filesOf(kind)?.has(path) === false;
+
 /** The file of an entry. */
 function sealed(key: string, text: string): Uint8Array {
   const content = encoder.encode(text + key), textBytes = encoder.encode(text).length;
@@ -75,6 +98,7 @@ keepEntriesIn({
   isOn: () => config.graphCache,
   read(kind, key) {
     const path = pathOf(kind, key);
+    if (isAbsent(kind, path)) return null;
     let bytes: Uint8Array<ArrayBuffer>;
     try {
       using file = Deno.openSync(path);

@@ -6,7 +6,7 @@
 import { config } from "../../lib/base/config.ts";
 import { DynError, InternalError } from "../../lib/base/errors.ts";
 import type { Plain } from "../../lib/base/recording.ts";
-import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import type { CompiledProgram, KernelClock, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
@@ -81,6 +81,8 @@ export interface NativeForm {
   /** The output that tells whether the call fails; null: none. */
   readonly flag: number | null;
   readonly routines: readonly Routine[];
+  /** For each of its calls the kernels that it runs, by their numbers. */
+  readonly calls: readonly (readonly number[])[];
   /** Its own translation units: first the one with its entry. */
   readonly units: readonly Source[];
 }
@@ -106,6 +108,7 @@ export function prepareProgram(given: Program): PreparedProgram {
     arenaBytes,
     flag: flagOf(program),
     routines: printed.routines,
+    calls: printed.calls,
     units: unitsOf(printed),
   };
   return withRoutines(form, printed.annotated);
@@ -143,12 +146,13 @@ export const nativeForm: Codec<NativeForm> = record<NativeForm>({
   arenaBytes: dim,
   flag: orNull(number),
   routines: list(oneOf(...ROUTINES)),
+  calls: list(list(number)),
   units: list(record<Source>({ name: text, text, options: list(text) }, ["options"])),
 });
 
 /** Makes a program of its libraries, which are at `paths`; throws `ToolchainError` where one cannot be loaded. */
 export function linkNative({ form, source }: PreparedProgram, paths: readonly string[]): CompiledProgram {
-  const { inputs: count, outputs: results, sizes: symbols, routines, units, flag } = form;
+  const { inputs: count, outputs: results, sizes: symbols, routines, calls, units, flag } = form;
   const [path = "", ...partPaths] = paths.slice(0, units.length);
   const addresses = [...routineAddresses(routines), ...partPaths.map(entryAddress)];
   const call = nativeCall(path, "dyn_graph");
@@ -157,6 +161,18 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
   frame[0] = threadCount(config.inductor.cppThreads);
   frame.set(addresses, layout.routines);
   const arenaBytes = arenaSize(form);
+  const timedCall = (clock: KernelClock): void => {
+    const times = new Float64Array(calls.length + 1), start = performance.now();
+    frame[layout.times] = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(times)));
+    call(pointer);
+    frame[layout.times] = 0;
+    const [first = 0] = times;
+    calls.forEach((kernels, at) => {
+      const from = times[at] ?? 0, to = times[at + 1] ?? 0;
+      // None where the guard stopped the call before
+      if (to > 0) clock.ran(kernels, { start: start + 1000 * (from - first), duration: 1000 * (to - from) });
+    });
+  };
   return {
     source,
     language: "cpp",
@@ -176,7 +192,8 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
         frame[layout.outputs + i] = address(outputs[i]) + (byteOffsets?.[count + i] ?? 0);
       }
       for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
-      call(pointer);
+      if (given.clock) timedCall(given.clock);
+      else call(pointer);
       return passedGuard(flag, given);
     },
   };

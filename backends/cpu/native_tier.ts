@@ -17,7 +17,12 @@ import { compileByHeat } from "./class_program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
 import { compileNative, restoreNative } from "./native_program.ts";
 import { compileTiered } from "./tiered_program.ts";
-import { toolchainForGraph, type ToolchainStatus } from "./toolchain.ts";
+import {
+  type AbsentCompiler,
+  toolchainForGraph,
+  toolchainMeanwhile,
+  type ToolchainStatus,
+} from "./toolchain.ts";
 
 /** Compiles a program for the tier that the settings ask for, or the best that works. */
 export function compileForHost(program: Program): CompiledProgram {
@@ -26,7 +31,7 @@ export function compileForHost(program: Program): CompiledProgram {
     case "wait":
       return compileForBest(program);
     case "background":
-      return config.inductor.maxAutotune ? compileForBest(program) : compileForBest(program, compileTiered);
+      return config.inductor.maxAutotune ? compileForBest(program) : compileMeanwhile(program);
     case "wasm":
       return compileToWasm(program);
     default:
@@ -35,29 +40,40 @@ export function compileForHost(program: Program): CompiledProgram {
   }
 }
 
-/** Compiles by `compile` where there is a compiler; what it throws, or is told later, is explained. */
-function compileForBest(
-  program: Program,
-  compile: (program: Program, failed: (thrown: unknown) => void) => CompiledProgram = compileNative,
-): CompiledProgram {
+/** Compiles natively where there is a compiler. */
+function compileForBest(program: Program): CompiledProgram {
   const status = toolchainForGraph();
-  if (status.kind === "ready") {
-    const failed = (thrown: unknown) => explain(thrown, `the ${program.name} graph runs`);
-    try {
-      return compile(program, failed);
-    } catch (thrown) {
-      failed(thrown);
-      return compileToWasm(program);
-    }
+  if (status.kind !== "ready") return compileWithout(status, program);
+  try {
+    return compileNative(program);
+  } catch (thrown) {
+    explain(thrown, `the ${program.name} graph runs`);
+    return compileToWasm(program);
   }
-  if (status.kind === "missing") notice();
-  else {
-    reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, {
-      silent: status === saidStatus,
-    });
-    saidStatus = status;
-  }
+}
+
+/** The same in the background, and so while the compiler is looked for. */
+function compileMeanwhile(program: Program): CompiledProgram {
+  const status = toolchainMeanwhile() && toolchainForGraph();
+  if (status && status.kind !== "ready") return compileWithout(status, program);
+  return compileTiered(program, {
+    failed: (thrown) => explain(thrown, `the ${program.name} graph runs`),
+    absent: sayAbsent,
+  });
+}
+
+function compileWithout(status: AbsentCompiler, program: Program): CompiledProgram {
+  sayAbsent(status);
   return compileToWasm(program);
+}
+
+/** Says why graphs run without native code. */
+function sayAbsent(status: AbsentCompiler): void {
+  if (status.kind === "missing") return notice();
+  reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, {
+    silent: status === saidStatus,
+  });
+  saidStatus = status;
 }
 
 /** What native programs depend on besides their text: the compiler and the processor, where they are asked. */

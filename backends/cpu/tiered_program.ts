@@ -16,23 +16,32 @@ import { requestLibraries, type Ticket } from "./background.ts";
 import { linkNative, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
+import { type AbsentCompiler, toolchainMeanwhile } from "./toolchain.ts";
 
 /** Elements of all buffers below which a program without library calls takes WebAssembly some milliseconds at most. */
 const QUICK = 1 << 18;
 
-/** Told why there is no native code; throws again what is no fault of the compiler or the machine. */
-export type OnFailure = (thrown: unknown) => void;
+/** Least milliseconds between two looks: each compares all builtins with what they were, which takes longer than small calls. */
+const LOOK_EVERY = 2;
+
+/** Who is told why there is no native code. */
+export interface Listeners {
+  /** Of what was thrown; throws again what is no fault of the compiler or the machine. */
+  readonly failed: (thrown: unknown) => void;
+  /** Of a compiler that is not there, where it was not looked for before. */
+  readonly absent: (status: AbsentCompiler) => void;
+}
 
 type State =
-  /** Nobody has looked for native code. */
+  /** Nobody has looked for native code, or the compiler is looked for. */
   | { readonly kind: "fresh" }
   | { readonly kind: "compiling"; readonly ticket: Ticket }
   /** Nothing more will change. */
   | { readonly kind: "settled" };
 
 /** Compiles a program for both tiers. */
-export function compileTiered(program: Program, failed: OnFailure): CompiledProgram {
-  const tiered = new TieredProgram(program, failed);
+export function compileTiered(program: Program, listeners: Listeners): CompiledProgram {
+  const tiered = new TieredProgram(program, listeners);
   if (!isQuick(program)) tiered.look();
   return tiered;
 }
@@ -46,16 +55,17 @@ class TieredProgram implements CompiledProgram {
   readonly language = "cpp";
   readonly kernelCount: number;
   readonly #program: Program;
-  readonly #failed: OnFailure;
+  readonly #listeners: Listeners;
   readonly #start = performance.now();
   #prepared: PreparedProgram | undefined;
   #current: CompiledProgram | undefined;
   #state: State = { kind: "fresh" };
+  #looked = -Infinity;
   #calls = 0;
 
-  constructor(program: Program, failed: OnFailure) {
+  constructor(program: Program, listeners: Listeners) {
     this.#program = program;
-    this.#failed = failed;
+    this.#listeners = listeners;
     this.kernelCount = program.kernels.length;
   }
 
@@ -70,7 +80,9 @@ class TieredProgram implements CompiledProgram {
 
   /** Goes on as far as is possible without waiting. */
   look(): void {
-    const state = this.#state;
+    const state = this.#state, now = performance.now();
+    if (now - this.#looked < LOOK_EVERY) return;
+    this.#looked = now;
     try {
       if (state.kind === "fresh") this.#state = preferringOwnBuiltins(() => this.#asked());
       else if (state.kind === "compiling") this.#state = preferringOwnBuiltins(() => this.#switched(state));
@@ -78,7 +90,7 @@ class TieredProgram implements CompiledProgram {
       this.#state = { kind: "settled" };
       this.#current ??= this.#wasm();
       logs.emit("tiers", () => `${this.#program.name}: stays WebAssembly, since its compilation failed`);
-      this.#failed(thrown);
+      this.#listeners.failed(thrown);
     }
   }
 
@@ -99,6 +111,12 @@ class TieredProgram implements CompiledProgram {
 
   /** Takes native code from the cache, or has it compiled. */
   #asked(): State {
+    const toolchain = toolchainMeanwhile();
+    if (!toolchain) return { kind: "fresh" };
+    if (toolchain.kind !== "ready") {
+      this.#listeners.absent(toolchain);
+      return { kind: "settled" };
+    }
     const { paths, missing } = findLibraries(this.#text().sources);
     const { name } = this.#program;
     if (missing.length === 0) {

@@ -5,10 +5,16 @@
  * Invariant: nothing here throws for a missing or broken compiler; `requireToolchain` does.
  */
 import { config } from "../../lib/base/config.ts";
-import { messageOf } from "../../lib/base/errors.ts";
+import { InternalError, messageOf } from "../../lib/base/errors.ts";
 import { cacheDirectory, readText } from "./cache_directory.ts";
 import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
-import { runSideBySide } from "./compiler_process.ts";
+import {
+  type BackgroundRun,
+  type Command,
+  type Ending,
+  runInBackground,
+  runSideBySide,
+} from "./compiler_process.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { uniqueSuffix, writeAtomically } from "../../lib/base/whole_file.ts";
 
@@ -46,6 +52,9 @@ export type ToolchainStatus =
   | { readonly kind: "missing"; readonly reason: string }
   /** There is one, and it fails at the first trial. */
   | { readonly kind: "unusable"; readonly reason: string; readonly fault: FaultKind };
+
+/** Why there is no compiler. */
+export type AbsentCompiler = Exclude<ToolchainStatus, { readonly kind: "ready" }>;
 
 /**
  * Contraction is off so that every fused multiply-add is one that the source asks for; errno and traps are not
@@ -152,50 +161,126 @@ const OPENMP_TRIAL =
 /** The most that one question to a compiler may take. */
 const TRIAL_SECONDS = 60;
 
-/** Asks a compiler what it can do. Throws `ToolchainError` where it cannot do what is needed. */
-function ask(compiler: string): Answers {
-  const folder = cacheFolder(), stem = `${folder}/trial${uniqueSuffix()}`;
+/** What a compiler is asked at first, all at once. */
+interface Trial {
+  readonly compiler: string;
+  /** Where its files lie, which is its own. */
+  readonly folder: string;
+  readonly seconds: number;
+  readonly commands: readonly Command[];
+}
+
+/** Words for a shared library of the trial's source. */
+const linkWords = ({ compiler, folder }: Pick<Trial, "compiler" | "folder">, ...extra: readonly string[]) => {
+  const words = [
+    compiler,
+    ...OPTIONS,
+    ...extra,
+    `${folder}/trial.cpp`,
+    "-o",
+    `${folder}/trial.so`,
+    ...LINK_OPTIONS,
+  ];
+  return extra.includes("-nostdlib") ? [...words, "-lgomp", "-lm", "-lc"] : words;
+};
+
+function trialOf(compiler: string): Trial {
+  const folder = `${cacheFolder()}/trial${uniqueSuffix()}`;
   const seconds = Math.min(TRIAL_SECONDS, config.inductor.cppTimeout);
-  const run = (task: string, args: readonly string[]): string => {
-    const [ending = { kind: "unstarted", because: "nothing was run" }] = runSideBySide([
-      { words: [compiler, ...args], log: `${stem}.log`, output: `${stem}.out` },
-    ], seconds);
-    if (ending.kind === "exit" && ending.code === 0) return readText(`${stem}.out`) ?? "";
-    throw failureOf({ compiler, task, ending, log: readText(`${stem}.log`) ?? "", folder });
-  };
+  const words = [
+    [compiler, "--version"],
+    [compiler, "-dM", "-E", "-march=native", "-x", "c++", "/dev/null"],
+    linkWords({ compiler, folder }, "-fopenmp", "-nostdlib"),
+  ];
   try {
-    const version = run("tell its version", ["--version"]);
-    const macros = run("know -march=native", ["-dM", "-E", "-march=native", "-x", "c++", "/dev/null"]);
-    const source = `${stem}.cpp`, object = `${stem}.so`;
-    Deno.writeTextFileSync(source, OPENMP_TRIAL);
-    const links = (...extra: readonly string[]): ToolchainError | undefined => {
-      const words = [...OPTIONS, ...extra, source, "-o", object, ...LINK_OPTIONS];
-      try {
-        run(
-          "build a shared library",
-          extra.includes("-nostdlib") ? [...words, "-lgomp", "-lm", "-lc"] : words,
-        );
-        return undefined;
-      } catch (thrown) {
-        // Anything but an error in the link says nothing about what the compiler can do
-        if (thrown instanceof ToolchainError && thrown.fault === "rejected") return thrown;
-        throw thrown;
-      }
-    };
-    const plainLink = links("-fopenmp", "-nostdlib") === undefined;
-    const openmp = plainLink || links("-fopenmp") === undefined;
-    // without OpenMP the trial cannot link against it, but a shared object may leave the name open
-    const failure = openmp ? undefined : links();
-    if (failure) throw failure;
-    return { version: version.split("\n")[0] ?? "", target: targetOf(macros), openmp, plainLink };
-  } finally {
-    for (const extension of ["log", "out", "cpp", "so"]) {
-      try {
-        Deno.removeSync(`${stem}.${extension}`);
-      } catch {
-        continue;
-      }
+    Deno.mkdirSync(folder, { mode: 0o700 });
+    Deno.writeTextFileSync(`${folder}/trial.cpp`, OPENMP_TRIAL);
+  } catch (thrown) {
+    throw folderFailure(thrown, `try ${compiler}`);
+  }
+  const commands = words.map((words, i) => ({
+    words,
+    log: `${folder}/${i}.log`,
+    output: `${folder}/${i}.out`,
+  }));
+  return { compiler, folder, seconds, commands };
+}
+
+/** What a trial told. Throws `ToolchainError` where the compiler cannot do what is needed. */
+function answersOf({ compiler, folder, seconds, commands }: Trial, endings: readonly Ending[]): Answers {
+  const [version, macros, plain] = commands;
+  const told = (command: Command | undefined, task: string, ending: Ending | undefined): string => {
+    if (!command || !ending) throw new InternalError(`Expected an end of the trial to ${task}`);
+    if (ending.kind === "exit" && ending.code === 0) return readText(command.output ?? "") ?? "";
+    throw failureOf({ compiler, task, ending, log: readText(command.log) ?? "", folder });
+  };
+  const links = (command: Command | undefined, ending: Ending | undefined): ToolchainError | undefined => {
+    try {
+      told(command, "build a shared library", ending);
+      return undefined;
+    } catch (thrown) {
+      // Anything but an error in the link says nothing about what the compiler can do
+      if (thrown instanceof ToolchainError && thrown.fault === "rejected") return thrown;
+      throw thrown;
     }
+  };
+  const more = (...extra: readonly string[]): ToolchainError | undefined => {
+    const command = { words: linkWords({ compiler, folder }, ...extra), log: `${folder}/more.log` };
+    return links(command, runSideBySide([command], seconds)[0]);
+  };
+  const found = {
+    version: told(version, "tell its version", endings[0]).split("\n")[0] ?? "",
+    target: targetOf(told(macros, "know -march=native", endings[1])),
+  };
+  const plainLink = links(plain, endings[2]) === undefined;
+  const openmp = plainLink || more("-fopenmp") === undefined;
+  // without OpenMP the trial cannot link against it, but a shared object may leave the name open
+  const failure = openmp ? undefined : more();
+  if (failure) throw failure;
+  return { ...found, openmp, plainLink };
+}
+
+/** Asks a compiler what it can do, and waits. Throws `ToolchainError` where it cannot do what is needed. */
+function ask(compiler: string): Answers {
+  const trial = trialOf(compiler);
+  try {
+    return answersOf(trial, runSideBySide(trial.commands, trial.seconds));
+  } finally {
+    discard(trial);
+  }
+}
+
+function discard({ folder }: Trial): void {
+  try {
+    Deno.removeSync(folder, { recursive: true });
+  } catch {
+    // Nothing to remove
+  }
+}
+
+/** Least milliseconds between two looks at what a compiler has answered. */
+const LOOK_EVERY = 2;
+
+/** The compiler that is asked in the background. */
+let asked: { readonly trial: Trial; readonly run: BackgroundRun; looked: number } | undefined;
+
+/** Asks a compiler while the program goes on: undefined until it has answered. Throws as `ask` does. */
+function askMeanwhile(compiler: string): Answers | undefined {
+  if (asked?.trial.compiler !== compiler) {
+    const trial = trialOf(compiler), { commands, seconds, folder } = trial;
+    asked = { trial, run: runInBackground(commands, { seconds, folder }), looked: -Infinity };
+    globalThis.addEventListener("unload", () => asked?.run.stop());
+  }
+  const { trial, run, looked } = asked, now = performance.now();
+  if (now - looked < LOOK_EVERY) return undefined;
+  asked.looked = now;
+  const endings = run.poll();
+  if (!endings) return undefined;
+  asked = undefined;
+  try {
+    return answersOf(trial, endings);
+  } finally {
+    run.stop();
   }
 }
 
@@ -212,8 +297,11 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
   return typeof value === "object" && value !== null && "key" in value && "answers" in value;
 }
 
+/** Asks a compiler; undefined while its answers are waited for. */
+type Asker = (compiler: string) => Answers | undefined;
+
 /** The answers for one compiler file on this CPU, from disk where they were given before. */
-function answersFor(compiler: string): { answers: Answers; key: string } {
+function answersFor(compiler: string, ask: Asker): { answers: Answers; key: string } | undefined {
   const { size, mtime } = Deno.statSync(compiler);
   const key = [
     compiler,
@@ -235,6 +323,7 @@ function answersFor(compiler: string): { answers: Answers; key: string } {
     }
   }
   const answers = ask(compiler);
+  if (!answers) return undefined;
   try {
     writeAtomically(path, new TextEncoder().encode(JSON.stringify({ key, answers }, null, 1)));
   } catch {
@@ -243,7 +332,8 @@ function answersFor(compiler: string): { answers: Answers; key: string } {
   return { answers, key };
 }
 
-function find(): ToolchainStatus {
+/** Looks for a compiler; undefined while the answers of one are waited for. */
+function find(ask: Asker): ToolchainStatus | undefined {
   const chosen = Deno.env.get("DYN_CXX");
   const candidates = chosen ? [chosen] : CANDIDATES;
   const failures: ToolchainError[] = [];
@@ -252,12 +342,13 @@ function find(): ToolchainStatus {
     if (compiler === undefined) continue;
     let found: ReturnType<typeof answersFor>;
     try {
-      found = answersFor(compiler);
+      found = answersFor(compiler, ask);
     } catch (thrown) {
       const failure = thrown instanceof ToolchainError ? thrown : folderFailure(thrown, `try ${compiler}`);
       failures.push(failure);
       continue;
     }
+    if (!found) return undefined;
     const { version, target, openmp, plainLink } = found.answers;
     const options = openmp ? [...OPTIONS, "-fopenmp"] : OPTIONS;
     const linkOptions = plainLink
@@ -281,13 +372,27 @@ const TRIALS = 3;
 
 let status: ToolchainStatus | undefined, trials = 0;
 
-/** The toolchain of this machine, or why there is none. Found once per process. */
+/** The toolchain of this machine, or why there is none. Found once per process, which waits for it. */
 export function toolchainStatus(): ToolchainStatus {
-  if (status === undefined) {
-    status = find();
+  if (status !== undefined) return status;
+  asked?.run.stop();
+  asked = undefined;
+  const found = noted(find(ask));
+  if (!found) throw new InternalError("Expected the answers of a compiler that was waited for");
+  return found;
+}
+
+/** The same for who goes on without it: undefined while a compiler is asked for the first time. */
+export function toolchainMeanwhile(): ToolchainStatus | undefined {
+  return status ?? noted(find(askMeanwhile));
+}
+
+function noted(found: ToolchainStatus | undefined): ToolchainStatus | undefined {
+  if (found) {
+    status = found;
     trials++;
   }
-  return status;
+  return found;
 }
 
 /** The same for a new graph: a compiler that was out of memory or of disk space before may work now. */

@@ -255,14 +255,30 @@ export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
   }
 }
 
-/** Stores four lanes, or the first of them (1 to 3), as many as the local `count` says. */
+/** Stores four lanes, or the first of them where the local `count` says less than four. */
 export function storeRow(
   body: FunctionBody,
   dtype: DType,
   { parts, count, ...row }: Row & { readonly parts: Parts; readonly count?: number },
 ): void {
+  if (count === undefined) return storeAll(body, dtype, { parts, ...row });
+  body.get(count).i32(4).op("i32GeS").when(() => storeAll(body, dtype, { parts, ...row }), () => {
+    const { at, offsets } = spread(body, dtype, row);
+    offsets.slice(0, 3).forEach((offset, lane) => {
+      body.get(count).i32(lane).op("i32GtS").when(() =>
+        storeLane(body, dtype, { address: at, parts, lane, offset })
+      );
+    });
+  });
+}
+
+function storeAll(
+  body: FunctionBody,
+  dtype: DType,
+  { parts, ...row }: Row & { readonly parts: Parts },
+): void {
   const { address, step } = row, form = formOf(dtype);
-  if (step === 1 && count === undefined && form !== "long") {
+  if (step === 1 && form !== "long") {
     address();
     if (form === "truth") body.splatConstant(1);
     body.get(parts[0] ?? -1);
@@ -276,16 +292,12 @@ export function storeRow(
       : body.lane("i64Extract", 0).memory("i64Store"));
   }
   const { at, offsets } = spread(body, dtype, row);
-  if (step === 1 && count === undefined) {
+  if (step === 1) {
     for (const part of [0, 1]) {
       at();
       body.get(parts[part] ?? parts[0] ?? -1).simdMemory("store", 16 * part);
     }
     return;
   }
-  offsets.forEach((offset, lane) => {
-    const store = () => storeLane(body, dtype, { address: at, parts, lane, offset });
-    if (count === undefined) store();
-    else if (lane < 3) body.get(count).i32(lane).op("i32GtS").when(store);
-  });
+  offsets.forEach((offset, lane) => storeLane(body, dtype, { address: at, parts, lane, offset }));
 }

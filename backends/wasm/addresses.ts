@@ -8,7 +8,7 @@ import { InternalError } from "../../lib/base/errors.ts";
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
 import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../../lib/sym/expr.ts";
 import { coefficientOf } from "../../lib/loops/nest.ts";
-import type { BufferId, Program, ValueId } from "../../lib/loops/ir.ts";
+import type { Axis, BufferId, Program, ValueId } from "../../lib/loops/ir.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { fitsWord, type IndexScope, pushIndex } from "./indices.ts";
 import type { Bounds } from "../../lib/codegen/index_bounds.ts";
@@ -45,14 +45,18 @@ const LARGEST_STEP = 2 ** 26;
 export const valueOf = (symbol: Sym): ValueId | undefined =>
   symbol.node.kind === "symbol" && symbol.node.role.kind === "value" ? symbol.node.role.id : undefined;
 
-/** The addresses of a function whose parameter 0 is the description of buffers and sizes. */
+/** The addresses of a function whose parameter 0 is the description of sizes and buffers. */
 export class Addresses implements IndexScope {
+  /** The buffers whose addresses the description holds, in the order in which the function first asks for them. */
+  readonly buffers: BufferId[] = [];
   readonly #counters = new Map<Sym, Counter>();
   /** Values of counters of loops that are written out. */
   readonly #written = new Map<Sym, number>();
   readonly #levels: Level[] = [];
   /** What was found for loops and indices where no loop is written out. */
   readonly #parts = new Map<Sym, Map<Dim, Parts>>();
+  /** Where buffers begin that the description does not tell. */
+  readonly #places = new Map<BufferId, number>();
   /** Whether the vector counter is being moved, and to which lane. */
   #stepping = false;
   #lane = 0;
@@ -85,6 +89,21 @@ export class Addresses implements IndexScope {
     const made = { local: this.body.local(type), type };
     this.#counters.set(symbol, made);
     return made;
+  }
+
+  /** Gives a counter its value. */
+  assign({ symbol, size }: Axis, value: Dim): void {
+    const { local, type } = this.counter(symbol, size);
+    this.pushIndex(value, type);
+    this.body.set(local);
+  }
+
+  /** Has a buffer begin at the address that `push` leaves on the stack. */
+  place(buffer: BufferId, push: () => void): void {
+    const local = this.body.local("i32");
+    push();
+    this.body.set(local);
+    this.#places.set(buffer, local);
   }
 
   #opened(symbol: Sym): Counter {
@@ -157,7 +176,7 @@ export class Addresses implements IndexScope {
     const size = this.program.sizes.indexOf(symbol);
     if (size < 0) throw new InternalError(`Expected a counter or a size but found ${symbol}`);
     // The low word of a size lies first
-    this.body.wordAt(0, sizeOffset(this.program, size), type);
+    this.body.wordAt(0, sizeOffset(size), type);
   }
 
   #pushValue(value: LaneValue, type: IntegerType): void {
@@ -179,8 +198,17 @@ export class Addresses implements IndexScope {
     const { body } = this, level = this.#levels.at(-1);
     const [fixed, changing] = level && !this.#stepping ? this.#partsOf(index, level.counter) : [0, index];
     if (level && fixed !== 0) body.get(this.#ahead(level, buffer, fixed));
-    else body.wordAt(0, 4 * buffer);
+    else this.#pushStart(buffer);
     if (changing !== 0) this.#addScaled(buffer, changing);
+  }
+
+  /** Pushes the address at which a buffer begins. */
+  #pushStart(buffer: BufferId): void {
+    const local = this.#places.get(buffer);
+    if (local !== undefined) return void this.body.get(local);
+    const known = this.buffers.indexOf(buffer);
+    const place = known < 0 ? this.buffers.push(buffer) - 1 : known;
+    this.body.wordAt(0, addressOffset(this.program, place));
   }
 
   #addScaled(buffer: BufferId, index: Dim): void {
@@ -196,7 +224,7 @@ export class Addresses implements IndexScope {
     const found = known.get(fixed);
     if (found !== undefined) return found;
     const local = this.body.ahead(() => {
-      this.body.wordAt(0, 4 * buffer);
+      this.#pushStart(buffer);
       this.#addScaled(buffer, fixed);
     });
     known.set(fixed, local);
@@ -228,10 +256,9 @@ export class Addresses implements IndexScope {
   }
 }
 
-/** Where a description holds the size of this number: behind one word for each buffer, 64 bits each. */
-export const sizeOffset = ({ buffers }: Pick<Program, "buffers">, size: number): number =>
-  4 * buffers.length + 8 * size;
+/** Where a description holds the size of this number: 64 bits each, from its start. */
+export const sizeOffset = (size: number): number => 8 * size;
 
-/** Bytes of a description. */
-export const descriptionBytes = (program: Pick<Program, "buffers" | "sizes">): number =>
-  sizeOffset(program, program.sizes.length);
+/** Where it holds the address of a buffer of the function: one word each, behind the sizes. */
+export const addressOffset = ({ sizes }: Pick<Program, "sizes">, place: number): number =>
+  sizeOffset(sizes.length) + 4 * place;

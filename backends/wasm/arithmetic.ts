@@ -59,9 +59,15 @@ export function primitive(
     return lanes.compared(args, { four, then: () => void lanes.body.simd(instruction) });
   }
   if (has(SIMPLE, op)) {
+    if (op === "mul" && b && !allEqual(args) && isWord(a) && isWord(b)) {
+      return productOfWords(lanes, [a, b], four);
+    }
     return simple(`${shape}${SIMPLE[op]}`);
   }
-  if (has(LOGICAL, op) && !isFloat(type)) return simple(LOGICAL[op]);
+  if (has(LOGICAL, op) && !isFloat(type)) {
+    const made = simple(LOGICAL[op]);
+    return op === "and" && args.some(isWord) ? { ...made, isWord: true } : made;
+  }
   if (has(FLOAT, op) && isFloat(type)) return simple(`${SHAPE[type]}${FLOAT[op]}`);
   switch (op) {
     case "fma":
@@ -88,6 +94,23 @@ export function primitive(
     default:
   }
   throw new InternalError(`Expected a primitive operation on ${type} but found ${op}`);
+}
+
+const isWord = ({ type, constant, isWord }: LaneValue): boolean =>
+  isWord === true || (type === "int64" && typeof constant === "bigint" && constant >> 32n === 0n);
+
+/** The product of int64 values that words can hold: engines have one instruction for it, and many for others. */
+function productOfWords(lanes: Lanes, operands: readonly LaneValue[], four: boolean): LaneValue {
+  const { body } = lanes;
+  const words = operands.map((operand) => {
+    const local = body.local("v128");
+    body.get(partOf(operand, 0)).get(partOf(operand, 1)).words([0, 2, 4, 6]).set(local);
+    return local;
+  });
+  return lanes.make("int64", { four, equal: false }, (part) => {
+    for (const each of words) body.get(each);
+    body.simd(part === 0 ? "i64MulLowU32" : "i64MulHighU32");
+  });
 }
 
 function fused(

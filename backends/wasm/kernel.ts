@@ -6,10 +6,11 @@
 import { InternalError } from "../../lib/base/errors.ts";
 import type { DType, ValueType } from "../../lib/base/dtype.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
-import type { Loop, Program, Statement, ValueId } from "../../lib/loops/ir.ts";
+import type { Axis, Loop, Program, Statement, ValueId } from "../../lib/loops/ir.ts";
 import { addLane, loadLane, loadRow, pushElement, storeLane, storeRow } from "./access.ts";
 import { loadType } from "../../lib/loops/record.ts";
-import { Addresses } from "./addresses.ts";
+import { valueTypes } from "../../lib/loops/value_types.ts";
+import { Addresses, type Range } from "./addresses.ts";
 import { cast } from "./casts.ts";
 import { FunctionBody } from "./function_body.ts";
 import { fitsWord } from "./indices.ts";
@@ -26,8 +27,6 @@ export interface KernelFacts {
   readonly program: Program;
   /** The range of an index expression. */
   readonly bounds: (index: Dim) => Bounds;
-  /** What the lanes of values are. */
-  readonly types: ReadonlyMap<ValueId, ValueType>;
 }
 
 /** Writes one function. */
@@ -36,6 +35,7 @@ export class KernelWriter implements StatementWriter {
   readonly lanes: Lanes;
   readonly at: Addresses;
   readonly #values = new Map<ValueId, LaneValue>();
+  #types: ReadonlyMap<ValueId, ValueType> = new Map();
 
   constructor(readonly facts: KernelFacts, room: Room) {
     this.lanes = new Lanes(this.body, room);
@@ -45,15 +45,32 @@ export class KernelWriter implements StatementWriter {
     });
   }
 
-  /** The iterations of a loop that the job's parameters name. */
-  divided(loop: Loop): void {
-    const { type } = this.at.counter(loop.axis.symbol, loop.axis.size);
+  /** The statements of a kernel, and the iterations of a loop behind them that the job's parameters name. */
+  kernel(body: readonly Statement[], divided?: Loop): void {
+    this.#types = valueTypes(divided ? [...body, divided] : body);
+    this.statements(body, { width: "equal" });
+    if (divided) writeLoop(this, divided, { place: { width: "equal" }, range: this.#units(divided.axis) });
+  }
+
+  /** Runs `each` for the units that the job's parameters name. */
+  divided(axis: Axis, each: () => void): void {
+    this.at.iterate(axis.symbol, this.#units(axis), each);
+  }
+
+  #units({ symbol, size }: Axis): Range {
+    const { type } = this.at.counter(symbol, size);
     const push = (name: (typeof JOB_PARAMS)[number]) => {
       this.body.get(JOB_PARAMS.indexOf(name));
       if (type === "i64") this.body.op("i64ExtendI32U");
     };
-    const range = { from: () => push("from"), to: () => push("to") };
-    writeLoop(this, loop, { place: { width: "equal" }, range });
+    return { from: () => push("from"), to: () => push("to") };
+  }
+
+  /** Pushes an address in the scratch memory of the thread. */
+  pushScratch(offset: Dim): void {
+    this.body.get(JOB_PARAMS.indexOf("scratch"));
+    this.at.pushIndex(offset, "i32");
+    this.body.op("i32Add");
   }
 
   statements(list: readonly Statement[], place: Place): void {
@@ -71,7 +88,7 @@ export class KernelWriter implements StatementWriter {
   }
 
   typeOf(id: ValueId): ValueType {
-    const type = this.facts.types.get(id);
+    const type = this.#types.get(id);
     if (!type) throw new InternalError(`Expected a type of value ${id} but found none`);
     return type;
   }

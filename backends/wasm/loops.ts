@@ -119,6 +119,9 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
     });
     return { r, combination, groups };
   });
+  if (loop.reductions.length === 0 && runsBeyond(writer, loop.body, symbol)) {
+    return vectorsBeyond(writer, loop, range);
+  }
   const [start, whole, end] = [body.local(type), body.local(type), body.local(type)];
   range.from();
   body.set(start);
@@ -138,16 +141,6 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
       if (part < wide - 1) writer.at.advance(symbol, 4);
     }
   });
-  if (loop.reductions.length === 0 && runsBeyond(writer, loop.body, symbol)) {
-    const rest = body.local("i32");
-    body.get(end).get(whole).op(`${type}Sub`);
-    if (type === "i64") body.op("i32WrapI64");
-    body.set(rest);
-    writer.at.iterate(symbol, { from: () => body.get(whole), to: () => body.get(end), step: 4 }, () => {
-      writer.statements(loop.body, { ...four, rest });
-    });
-    return;
-  }
   const one: Place = { width: "one", axis: symbol };
   writer.at.iterate(symbol, { from: () => body.get(whole), to: () => body.get(end) }, () => {
     writer.statements(loop.body, one);
@@ -161,6 +154,30 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
   for (const { r, combination, groups } of sums) {
     writer.define(r.id, foldPartials(lanes, combination, groups));
   }
+}
+
+/**
+ * Four lanes at a time up to the end, which the last ones may lie beyond: the body is written once, and its stores ask
+ * how many elements there are.
+ */
+function vectorsBeyond(
+  writer: StatementWriter,
+  { axis: { symbol, size }, body: statements }: Loop,
+  range: Range,
+): void {
+  const { body, at } = writer, { local: counter, type } = at.counter(symbol, size);
+  const [end, rest] = [body.local(type), body.local("i32")];
+  range.to();
+  body.set(end);
+  at.iterate(symbol, { from: range.from, to: () => body.get(end), step: 4 }, () => {
+    body.get(end).get(counter).op(`${type}Sub`);
+    // So many that a word cannot count them are more than four
+    if (type === "i64") {
+      body.i64(4).get(end).get(counter).op("i64Sub").i64(4).op("i64LtS", "select", "i32WrapI64");
+    }
+    body.set(rest);
+    writer.statements(statements, { width: "four", axis: symbol, rest });
+  });
 }
 
 /** Whether four lanes may run though some are beyond the end: what they load exists, or lies just behind it. */

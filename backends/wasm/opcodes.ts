@@ -174,6 +174,8 @@ export const SIMD = {
   i64Add: 0xce,
   i64Sub: 0xd1,
   i64Mul: 0xd5,
+  i64MulLowU32: 0xde,
+  i64MulHighU32: 0xdf,
   i64Eq: 0xd6,
   i64Ne: 0xd7,
   i64LtS: 0xd8,

@@ -17,7 +17,7 @@ export interface Place {
   readonly axis?: Sym;
   /** In four lanes: the mask of those that may load and store. */
   readonly guard?: number;
-  /** In four lanes: how many of them are stored, 1 to 3; undefined for all. */
+  /** In four lanes: how many there are to store, all of them from four on; undefined for all. */
   readonly rest?: number;
 }
 

@@ -35,11 +35,21 @@ export function place(program: ProgramFrame, sizes: readonly number[], base: num
   const byteLengths = program.buffers.map(({ dtype, length }) => value(length) * itemSize(dtype));
   const addresses = program.buffers.map(({ role }, id) => {
     if (role.kind === "temporary") return base + value(role.offset);
+    // Behind what it shows, or each thread's own
+    if (role.kind === "window" || role.kind === "local") return 0;
     const address = base + bytes;
     bytes += aligned(byteLengths[id] ?? 0);
     return address;
   });
+  placeWindows(program, addresses);
   return { sizes, value, symbol, addresses, byteLengths, bytes };
+}
+
+/** Sets where windows begin, once what they show has its place. */
+function placeWindows({ buffers }: ProgramFrame, addresses: number[]): void {
+  for (const [id, { role, dtype }] of buffers.entries()) {
+    if (role.kind === "window") addresses[id] = (addresses[role.of] ?? 0) + role.from * itemSize(dtype);
+  }
 }
 
 /** Remembers what was made for the sizes of former calls: callers with classes of shapes hand in the same lists. */
@@ -108,7 +118,9 @@ export function addressesIn(memory: WasmMemory, { program, call, placed }: Runni
   for (let i = 0; i < outputs.length; i++) {
     find(outputs[i] ?? 0, call.outputs[i], call.byteOffsets?.[inputs.length + i] ?? 0);
   }
-  return addresses ?? placed.addresses;
+  if (!addresses) return placed.addresses;
+  placeWindows(program, addresses);
+  return addresses;
 }
 
 /** Copies what a program reads, and what it leaves between what it writes, into the memory. */

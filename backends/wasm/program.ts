@@ -6,18 +6,18 @@
 import { generate } from "../../lib/codegen/generate.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/expr.ts";
+import { type Dim, print as printDim } from "../../lib/sym/expr.ts";
 import { type CompiledProgram, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferView, Program } from "../../lib/loops/ir.ts";
+import type { BufferId, BufferView, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
 import { flagOf, passedGuard } from "../cpu/host_memory.ts";
 import { LOAD_SLACK } from "./access.ts";
-import { descriptionBytes, sizeOffset } from "./addresses.ts";
+import { addressOffset, sizeOffset } from "./addresses.ts";
 import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
 import { moduleOf, type Step, type WasmForm, writeForm } from "./form.ts";
 import { engineFuses } from "./fused.ts";
 import { libraryBytes, runLibrary } from "./library.ts";
-import type { Operand, Operands, Shaped } from "./operands.ts";
+import { aligned, type Operand, type Operands, type Shaped } from "./operands.ts";
 import { addressesIn, BySizes, enter, leave, place, type Placement, WholeMemory } from "./placement.ts";
 import { SIZE_LIMIT, wasmTarget } from "./target.ts";
 import { type Code, type Job, type ThreadPool, wasmPool } from "./threads.ts";
@@ -92,10 +92,12 @@ const load = (form: WasmForm, pool: ThreadPool): LoadedCode => ({
 /** A call of given sizes, as its kernels see it. */
 interface Run {
   readonly placed: Placement;
-  /** Where the description of buffers and sizes is. */
+  /** Where the descriptions of sizes and buffers are, one for each step. */
   readonly description: number;
-  /** What is written there. */
+  /** What is written there, over the addresses of the placement. */
   readonly words: Uint8Array;
+  /** The addresses in it: the word of each, from the start of the descriptions, and its buffer. */
+  readonly addressed: readonly { readonly word: number; readonly buffer: BufferId }[];
   /** First address of the scratch memory. */
   readonly free: number;
   /** Bytes behind the operands. */
@@ -108,15 +110,19 @@ interface Run {
 const WORK_OF_LANES = 8;
 
 function jobOf(
-  { units, grain, work }: Step & { readonly kind: "loops" },
-  description: number,
-  value: (symbol: Sym) => number,
+  { units, grain, work, scratch }: Step & { readonly kind: "loops" },
+  { description, free, value }: {
+    readonly description: number;
+    readonly free: number;
+    readonly value: (d: Dim) => number;
+  },
 ): Job {
   return {
     description,
-    units: units === null ? 1 : evaluate(units, value),
+    units: units === null ? 1 : value(units),
     grain,
-    work: units === null ? 0 : evaluate(work, value) / WORK_OF_LANES,
+    work: units === null ? 0 : value(work) / WORK_OF_LANES,
+    scratch: { bytes: aligned(value(scratch)), address: free },
   };
 }
 
@@ -146,19 +152,35 @@ function runOf(
   given: readonly number[],
 ): Run {
   const sizes = [...given], placed = place(program, sizes, pool.memory.base);
-  const described = Math.ceil((descriptionBytes(program) + LOAD_SLACK) / 64) * 64;
+  let bytes = 0;
+  const starts = steps.map((step) => {
+    const start = bytes;
+    if (step.kind === "loops") bytes += Math.ceil(addressOffset(program, step.buffers.length) / 8) * 8;
+    return start;
+  });
+  const described = Math.ceil((bytes + LOAD_SLACK) / 64) * 64;
   const words = new Uint8Array(described), view = new DataView(words.buffer);
-  placed.addresses.forEach((address, id) => view.setUint32(4 * id, address, true));
-  sizes.forEach((size, n) => view.setBigInt64(sizeOffset(program, n), BigInt(size), true));
+  const addressed: { readonly word: number; readonly buffer: BufferId }[] = [];
+  steps.forEach((step, at) => {
+    if (step.kind !== "loops") return;
+    const start = starts[at] ?? 0;
+    sizes.forEach((size, n) => view.setBigInt64(start + sizeOffset(n), BigInt(size), true));
+    step.buffers.forEach((buffer, place) => {
+      const offset = start + addressOffset(program, place);
+      view.setUint32(offset, placed.addresses[buffer] ?? 0, true);
+      addressed.push({ word: offset / 4, buffer });
+    });
+  });
   const description = pool.memory.base + Math.ceil(placed.bytes / 64) * 64;
-  return {
-    placed,
-    description,
-    words,
-    free: description + described,
-    scratch: described + scratchOf(pool, steps, (each) => viewIn(each, program, placed.value)),
-    jobs: steps.map((each) => each.kind === "loops" ? jobOf(each, description, placed.symbol) : undefined),
-  };
+  const free = description + described, { value } = placed;
+  const jobs = steps.map((each, at) =>
+    each.kind === "loops"
+      ? jobOf(each, { description: description + (starts[at] ?? 0), free, value })
+      : undefined
+  );
+  const own = Math.max(0, ...jobs.map((job) => pool.threads * (job?.scratch?.bytes ?? 0)));
+  const libraries = scratchOf(pool, steps, (each) => viewIn(each, program, value));
+  return { placed, description, words, addressed, free, scratch: described + Math.max(own, libraries), jobs };
 }
 
 /** Runs a program in the pool's memory. Throws `OutOfMemory` where that has no room for it. */
@@ -171,7 +193,7 @@ function runProgram(
     readonly run: Run;
   },
 ): boolean {
-  const { placed, scratch, words, description, free, jobs } = run;
+  const { placed, scratch, words, addressed, description, free, jobs } = run;
   if (!whole.memory.reserve(placed.bytes, scratch)) {
     throw new OutOfMemory("cpu", placed.bytes + scratch, {
       what: `${program.name} in WebAssembly`,
@@ -181,17 +203,22 @@ function runProgram(
   const addresses = addressesIn(whole.memory, running);
   enter(bytes, addresses, running);
   bytes.set(words, description);
-  if (addresses !== placed.addresses) whole.words.set(addresses, description / 4);
+  if (addresses !== placed.addresses) {
+    const all = whole.words, first = description / 4;
+    for (const { word, buffer } of addressed) all[first + word] = addresses[buffer] ?? 0;
+  }
   const { guard } = program;
   for (let at = 0; at < steps.length; at++) {
     const step = steps[at], job = jobs[at];
     if (guard?.after === at && bytes[addresses[guard.flag] ?? 0] !== 0) break;
+    const start = call.clock ? performance.now() : 0;
     if (step?.kind === "extern") {
       runLibrary(pool, step.call, {
         ...operandsOf(step, { value: placed.value, addresses }, program),
         free,
       });
     } else if (step && job) pool.run(code, step.name, job);
+    if (step) call.clock?.ran(step.kernels, { start, duration: performance.now() - start });
   }
   leave(whole.bytes, addresses, running);
   return passedGuard(flagOf(program), call);

@@ -3,38 +3,48 @@
  * threads may divide among themselves.
  */
 import type { Dim } from "../../lib/sym/expr.ts";
-import type { LoopKernel, Program } from "../../lib/loops/ir.ts";
+import type { BufferId, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { boundsWithin } from "../../lib/codegen/index_bounds.ts";
-import { valueTypes } from "../../lib/loops/value_types.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { KernelWriter } from "./kernel.ts";
-import type { Room } from "./lanes.ts";
+import type { Functions } from "./functions.ts";
 
 /** A kernel as a function. */
 export interface Segment {
   readonly body: FunctionBody;
+  /** What its description holds the addresses of, in order. */
+  readonly buffers: readonly BufferId[];
   /** Iterations that may be divided; undefined where it runs as one. */
   readonly units: Dim | undefined;
   /** Iterations that stay together. */
   readonly grain: number;
   /** As LoopKernel has it. */
   readonly work: Dim;
+  /** Bytes of memory that each thread needs for itself. */
+  readonly scratch: Dim;
 }
 
 /** Where kernels are printed. */
 export interface Printing {
   readonly program: Program;
-  readonly room: Room;
+  readonly room: Functions;
   /** Every size is below this. */
   readonly limit: number;
 }
 
-/** A kernel as a function. */
+/** A kernel as a function. Equal kernels over other buffers are equal functions. */
 export function segmentOf({ body, work = 0 }: LoopKernel, { program, room, limit }: Printing): Segment {
   const bounds = boundsWithin(body, program.sizes, limit);
-  const writer = new KernelWriter({ program, bounds, types: valueTypes(body) }, room), last = body.at(-1);
+  const writer = new KernelWriter({ program, bounds }, room), last = body.at(-1);
+  const { buffers } = writer.at;
   const loop = last?.kind === "loop" && last.share === "team" ? last : undefined;
-  writer.statements(loop ? body.slice(0, -1) : body, { width: "equal" });
-  if (loop) writer.divided(loop);
-  return { body: writer.body, units: loop?.axis.size, grain: loop?.vector ? 16 : 1, work };
+  writer.kernel(loop ? body.slice(0, -1) : body, loop);
+  return {
+    body: writer.body,
+    buffers,
+    units: loop?.axis.size,
+    grain: loop?.vector ? 16 : 1,
+    work,
+    scratch: 0,
+  };
 }

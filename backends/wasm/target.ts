@@ -15,7 +15,7 @@ export function wasmTarget(sizeLimit: number): Target {
     runs: false,
     threads: "outermost",
     grid: null,
-    blockBytes: 0,
+    blockBytes: 1 << 19,
     kernelBuffers: Infinity,
     integers: 64,
     sizeLimit,

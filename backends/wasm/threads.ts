@@ -40,6 +40,8 @@ export interface Job {
 
 /** Work below which waking others costs more than it brings: about 20 µs. */
 const LEAST_WORK = 100_000;
+/** A thread takes as long to make as so many jobs of the least work; it is made when that much was done without it. */
+const LEAST_JOBS = 1500;
 /** Chunks of a job per thread: enough to even out what disturbs one of them. */
 const CHUNKS = 4;
 
@@ -62,6 +64,8 @@ export class ThreadPool {
   /** Threads that there can be, this one included. */
   #most: number;
   #generation = 0;
+  /** Work that the threads there are have done in spite of there being too few. */
+  #undivided = 0;
 
   /** `threads`: how many work at once, this one included. */
   constructor(readonly threads: number, options: PoolOptions = {}) {
@@ -70,6 +74,11 @@ export class ThreadPool {
     this.leastWork = leastWork;
     this.memory = new WasmMemory(shared, maxPages);
     if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
+  }
+
+  /** Threads that were made, this one included. */
+  get made(): number {
+    return this.#workers.length + 1;
   }
 
   /** Compiles a module of functions over the memory. */
@@ -98,7 +107,8 @@ export class ThreadPool {
     if (!words || !code.at || units < 2 || job.work < this.leastWork) {
       return work(description, 0, units, scratch?.address ?? 0);
     }
-    this.#grow();
+    this.#grow(job.work);
+    if (this.#workers.length === 0) return work(description, 0, units, scratch?.address ?? 0);
     const grain = job.grain ?? 1;
     const per = Math.ceil(units / (this.threads * CHUNKS) / grain) * grain;
     const chunks = Math.ceil(units / per);
@@ -155,12 +165,15 @@ export class ThreadPool {
   }
 
   /**
-   * Makes one more thread, as long as some are missing: each takes this one about 30 ms. Those that cannot start,
-   * or die, leave their share to the rest.
+   * Makes one more thread, as long as some are missing: each takes this one about 30 ms, so that it is made once it
+   * would have paid. Those that cannot start, or die, leave their share to the rest.
    */
-  #grow(): void {
+  #grow(more: number): void {
     const place = this.#workers.length + 1;
     if (place >= this.#most) return;
+    this.#undivided += more;
+    if (this.#undivided < LEAST_JOBS * this.leastWork) return;
+    this.#undivided = 0;
     try {
       const workerData = { memory: this.memory.memory, place };
       const worker = new Worker(workerSource, { eval: true, workerData });

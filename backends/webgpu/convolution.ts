@@ -14,7 +14,14 @@ import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
 import { tilesOf } from "./target.ts";
-import { printTiles, TILE_THREADS, type TileProduct } from "./tiles.ts";
+import {
+  printTiles,
+  TILE_THREADS,
+  type TileElement,
+  type TileOperand,
+  type TileProduct,
+  type TileResult,
+} from "./tiles.ts";
 
 /** The calls that this file prints. */
 export type ConvolutionOp = Extract<ExternOp, ConvGeometry>;
@@ -61,7 +68,7 @@ export function printConvolution(
   };
 }
 
-type Product = Pick<TileProduct, "rows" | "columns" | "depth" | "a" | "b" | "store">;
+type Product = Pick<TileProduct, "rows" | "columns" | "depth" | "a" | "b" | "result">;
 
 function productOf(kernel: ExternKernel, call: ConvolutionOp, gather: Gather): Product {
   const [first, second, bias] = kernel.inputs, [out] = kernel.outputs;
@@ -88,32 +95,25 @@ function forward(
     readonly out: BufferView;
   },
 ): Product {
-  const channels = floorDiv(size(weight, 0), gather.call.groups);
+  const channels = floorDiv(size(weight, 0), gather.groups);
   return {
     rows: channels,
     columns: positions(out),
     depth: product(weight.shape.slice(1)),
     a: {
-      alongDepth: true,
-      load({ other, depth }) {
-        gather.tap(weight, depth);
-        gather.load(weight, [gather.channel(other, channels), "channel", "ky", "kx"]);
-      },
+      ...PLAIN,
+      other: (place, as) => gather.base(weight, 0, { place: gather.channel(place, channels), as }),
+      depth: (place, as) => gather.folded(weight, 1, { place, as }),
+      element: (at) => gather.element(weight, at),
     },
     b: {
+      ...PLAIN,
       alongDepth: false,
-      load({ other, depth }) {
-        gather.tap(weight, depth);
-        gather.position(out, other);
-        gather.loadTap(input, gather.channel("channel", size(weight, 1)));
-      },
+      other: (place, as) => gather.window(input, { images: out, place, as }),
+      depth: (place, as) => gather.windowTap(input, { weight, place, as }),
+      element: (at) => gather.met(input, at),
     },
-    store({ row, column, value }) {
-      gather.position(out, column);
-      const channel = gather.channel(row, channels);
-      const sum = bias ? `(${value} + ${gather.element(bias, [channel])})` : value;
-      gather.store(out, ["image", channel, "y", "x"], sum);
-    },
+    result: gather.images(out, channels, bias),
   };
 }
 
@@ -122,38 +122,26 @@ function backwardInput(
   gather: Gather,
   { grad, weight, out }: { readonly grad: BufferView; readonly weight: BufferView; readonly out: BufferView },
 ): Product {
-  const { w, call } = gather;
-  const outputs = floorDiv(size(weight, 0), call.groups), inputs = size(weight, 1);
-  const taps = { ...weight, shape: [outputs, outputs, size(weight, 2), size(weight, 3)] };
+  const outputs = floorDiv(size(weight, 0), gather.groups), inputs = size(weight, 1);
   return {
     rows: inputs,
     columns: positions(out),
     depth: mul(outputs, product(weight.shape.slice(2))),
     a: {
-      alongDepth: true,
-      load({ other, depth }) {
-        gather.tap(taps, depth);
-        gather.load(weight, [gather.channel("channel", outputs), other, "ky", "kx"]);
-      },
+      ...PLAIN,
+      other: (place, as) => gather.base(weight, 1, { place, as }),
+      depth: (place, as) =>
+        gather.folded(weight, 0, { place, as, outer: (text) => gather.channel(text, outputs) }),
+      element: (at) => gather.element(weight, at),
     },
     b: {
+      ...PLAIN,
       alongDepth: false,
-      load({ other, depth }) {
-        gather.tap(taps, depth);
-        gather.position(out, other);
-        const [sy, sx] = call.stride, [py, px] = call.padding, [dy, dx] = call.dilation;
-        w.line(`let ty = y + ${py} - ky * ${dy}; let tx = x + ${px} - kx * ${dx};`);
-        const inside = `ty >= 0 && tx >= 0 && ty % ${sy} == 0 && tx % ${sx} == 0`;
-        w.line(`let oy = ty / ${sy}; let ox = tx / ${sx};`);
-        w.line(`if (${inside} && oy < ${w.index(size(grad, 2))} && ox < ${w.index(size(grad, 3))}) {`);
-        gather.load(grad, ["image", gather.channel("channel", outputs), "oy", "ox"]);
-        w.line("}");
-      },
+      other: (place, as) => gather.source(grad, { images: out, place, as }),
+      depth: (place, as) => gather.sourceTap(grad, { channels: outputs, weight, place, as }),
+      element: (at) => gather.metFrom(grad, at),
     },
-    store({ row, column, value }) {
-      gather.position(out, column);
-      gather.store(out, ["image", gather.channel(row, inputs), "y", "x"], value);
-    },
+    result: gather.images(out, inputs),
   };
 }
 
@@ -162,32 +150,29 @@ function backwardWeight(
   gather: Gather,
   { grad, input, out }: { readonly grad: BufferView; readonly input: BufferView; readonly out: BufferView },
 ): Product {
-  const channels = floorDiv(size(out, 0), gather.call.groups);
+  const channels = floorDiv(size(out, 0), gather.groups);
   return {
     rows: channels,
     columns: product(out.shape.slice(1)),
     depth: positions(grad),
     a: {
-      alongDepth: true,
-      load({ other, depth }) {
-        gather.position(grad, depth);
-        gather.load(grad, ["image", gather.channel(other, channels), "y", "x"]);
-      },
+      ...PLAIN,
+      other: (place, as) => gather.base(grad, 1, { place: gather.channel(place, channels), as }),
+      depth: (place, as) => gather.folded(grad, 0, { place, as }),
+      element: (at) => gather.element(grad, at),
     },
     b: {
-      alongDepth: true,
-      load({ other, depth }) {
-        gather.tap(out, other);
-        gather.position(grad, depth);
-        gather.loadTap(input, gather.channel("channel", size(out, 1)));
-      },
+      ...PLAIN,
+      other: (place, as) => gather.windowTap(input, { weight: out, place, as }),
+      depth: (place, as) => gather.window(input, { images: grad, place, as }),
+      element: (at) => gather.met(input, at),
     },
-    store({ row, column, value }) {
-      gather.tap(out, column);
-      gather.store(out, [gather.channel(row, channels), "channel", "ky", "kx"], value);
-    },
+    result: gather.taps(out, channels),
   };
 }
+
+/** Operands that are read as they lie. */
+const PLAIN = { alongDepth: true, reads: "anywhere" } as const;
 
 interface GatherSetting {
   readonly w: ShaderWriter;
@@ -199,73 +184,199 @@ interface GatherSetting {
   readonly finishes: boolean;
 }
 
-/** Writes lines that take places apart and read and write elements. */
-class Gather {
-  readonly w: ShaderWriter;
-  readonly call: ConvolutionOp;
-  readonly #bindings: Bindings;
-  readonly #splits: number;
-  readonly #finishes: boolean;
+/** A place among others, and the name of what is declared for it. */
+interface Named {
+  readonly place: string;
+  readonly as: string;
+}
 
-  constructor({ w, bindings, call, splits, finishes }: GatherSetting) {
-    this.w = w;
-    this.call = call;
-    this.#bindings = bindings;
-    this.#splits = splits;
-    this.#finishes = finishes;
+/** Down and across an image. */
+type Axis = "y" | "x";
+
+/** Two places of an element, by name. */
+type Both = Parameters<TileOperand["element"]>[0];
+
+/**
+ * Writes lines that take places apart: for each an offset `at_` and, where elements may be outside, `y_` and `x_`. An
+ * element lies at the sum of its two offsets.
+ */
+class Gather {
+  readonly #setting: GatherSetting;
+
+  constructor(setting: GatherSetting) {
+    this.#setting = setting;
+  }
+
+  get groups(): Dim {
+    return this.#setting.call.groups;
   }
 
   /** A channel of the group at hand among all channels. */
   channel(within: string, perGroup: Dim): string {
-    return `(n0 * ${this.w.index(perGroup)} + ${within})`;
+    return this.groups === 1 ? within : `(n0 * ${this.#index(perGroup)} + ${within})`;
   }
 
-  /** `channel`, `ky` and `kx` of a tap of a weight. */
-  tap(weight: BufferView, place: string): void {
-    const [height, width] = [size(weight, 2), size(weight, 3)].map((d) => this.w.index(d));
-    this.w.line(`let kx = ${place} % ${width}; let ky = (${place} / ${width}) % ${height};`);
-    this.w.line(`let channel = ${place} / (${width} * ${height});`);
+  /** An index of one dimension. */
+  base(view: BufferView, dimension: number, { place, as }: Named): void {
+    this.#at(as, [this.#index(view.offset), this.#term(view, dimension, place)]);
   }
 
-  /** `image`, `y` and `x` of a position in images. */
-  position(images: BufferView, place: string): void {
-    const [height, width] = [size(images, 2), size(images, 3)].map((d) => this.w.index(d));
-    this.w.line(`let x = ${place} % ${width}; let y = (${place} / ${width}) % ${height};`);
-    this.w.line(`let image = ${place} / (${width} * ${height});`);
+  /** Indices of a dimension, which `outer` may change, and of the last two. */
+  folded(
+    view: BufferView,
+    dimension: number,
+    { place, as, outer }: Named & { readonly outer?: (text: string) => string },
+  ): void {
+    const [, , height = 0, width = 0] = view.shape, [, , line = 0, step = 0] = view.strides;
+    const isWhole = line === mul(width, step) && view.strides[dimension] === mul(height, line);
+    if (isWhole && !outer) return this.#at(as, [this.#term(view, 3, place)]);
+    this.#apart(view, { place, as });
+    const term = this.#term(view, dimension, outer?.(`outer_${as}`) ?? `outer_${as}`);
+    this.#at(as, [term, ...this.#inPlane(view, (axis) => `${axis}_${as}`)]);
   }
 
-  /** What the tap (ky, kx) of the output position (y, x) meets in the input, where that is inside. */
-  loadTap(input: BufferView, channel: string): void {
-    const [sy, sx] = this.call.stride, [py, px] = this.call.padding, [dy, dx] = this.call.dilation;
-    this.w.line(`let iy = y * ${sy} + ky * ${dy} - ${py}; let ix = x * ${sx} + kx * ${dx} - ${px};`);
-    const [height, width] = [size(input, 2), size(input, 3)].map((d) => this.w.index(d));
-    this.w.line(`if (iy >= 0 && iy < ${height} && ix >= 0 && ix < ${width}) {`);
-    this.load(input, ["image", channel, "iy", "ix"]);
-    this.w.line("}");
+  /** Where the window of a position of `images` begins in the input. */
+  window(input: BufferView, { images, place, as }: Named & { readonly images: BufferView }): void {
+    const { stride: [sy, sx], padding: [py, px] } = this.#setting.call;
+    this.#apart(images, { place, as }, { y: `* ${sy} - ${py}`, x: `* ${sx} - ${px}` });
+    const start = [this.#index(input.offset), this.#term(input, 0, `outer_${as}`)];
+    this.#at(as, [...start, ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
   }
 
-  load(view: BufferView, index: readonly string[]): void {
-    this.w.line(`value = ${this.element(view, index)};`);
+  /** Where a tap of the weight lies in a window. */
+  windowTap(input: BufferView, { weight, place, as }: Named & { readonly weight: BufferView }): void {
+    this.#taps(weight, { place, as });
+    const channel = this.channel(`outer_${as}`, size(weight, 1));
+    this.#at(as, [this.#term(input, 1, channel), ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
   }
 
-  element(view: BufferView, index: readonly string[]): string {
-    return this.#bindings.load(view.buffer, this.#place(view, index));
+  /** What a tap of a window meets in the input: nothing in the padding. */
+  met(input: BufferView, at: Both): TileElement {
+    const element = this.element(input, at);
+    if (this.#setting.call.padding.every((p) => p === 0)) return element;
+    return {
+      ...element,
+      inside: this.#isInside(input, (axis) => `u32(${axis}_${at.other} + ${axis}_${at.depth})`),
+    };
   }
 
-  store(view: BufferView, index: readonly string[], text: string): void {
-    const place = this.#place(view, index);
-    const part = this.#splits > 1 ? `${place} + n1 * ${this.w.index(product(view.shape))}` : place;
-    this.w.line(this.#bindings.store(view.buffer, part, {
-      text,
-      mode: "set",
-      helpers: this.w.helpers,
-    }));
-    if (this.#finishes) this.w.line(`finish(${index.join(", ")});`);
+  /** A position of `images` as the gradient's results see it, before taps are taken off. */
+  source(grad: BufferView, { images, place, as }: Named & { readonly images: BufferView }): void {
+    const [py, px] = this.#setting.call.padding;
+    this.#apart(images, { place, as }, { y: `+ ${py}`, x: `+ ${px}` });
+    this.#at(as, [this.#index(grad.offset), this.#term(grad, 0, `outer_${as}`)]);
   }
 
-  #place(view: BufferView, index: readonly string[]): string {
-    const terms = index.map((text, d) => `${text} * ${this.w.index(view.strides[d] ?? 0)}`);
-    return [this.w.index(view.offset), ...terms].join(" + ");
+  /** What a tap of the weight takes off, of so many channels a group. */
+  sourceTap(
+    grad: BufferView,
+    { channels, weight, place, as }: Named & { readonly channels: Dim; readonly weight: BufferView },
+  ): void {
+    this.#taps(weight, { place, as });
+    this.#at(as, [this.#term(grad, 1, this.channel(`outer_${as}`, channels))]);
+  }
+
+  /** The gradient of the result that met a position by a tap: none between strides, none outside. */
+  metFrom(grad: BufferView, at: Both): TileElement {
+    const strides = { y: this.#setting.call.stride[0], x: this.#setting.call.stride[1] };
+    const strided = (axis: Axis) => `u32(${axis}_${at.other} - ${axis}_${at.depth})`;
+    const place = (axis: Axis) =>
+      strides[axis] === 1 ? strided(axis) : `${strided(axis)} / ${strides[axis]}u`;
+    const terms = this.#inPlane(grad, (axis) => `i32(${place(axis)})`);
+    const whole = (["y", "x"] as const).filter((axis) => strides[axis] !== 1)
+      .map((axis) => `${strided(axis)} % ${strides[axis]}u == 0u`);
+    return {
+      text: this.#load(grad, [`at_${at.other}`, `at_${at.depth}`, ...terms].join(" + ")),
+      inside: [...whole, this.#isInside(grad, place)].join(" && "),
+    };
+  }
+
+  element(view: BufferView, { other, depth }: Both): TileElement {
+    return { text: this.#load(view, `at_${other} + at_${depth}`) };
+  }
+
+  /** Results by channel and position. */
+  images(out: BufferView, channels: Dim, bias?: BufferView): TileResult {
+    const { w, finishes } = this.#setting;
+    return {
+      row: (place, as) => {
+        w.line(`let channel_${as} = ${this.channel(place, channels)};`);
+        this.#at(as, [this.#term(out, 1, `channel_${as}`)]);
+        if (!bias) return;
+        const at = [this.#index(bias.offset), this.#term(bias, 0, `channel_${as}`)].join(" + ");
+        w.line(`let bias_${as} = ${this.#load(bias, at)};`);
+      },
+      column: (place, as) => {
+        this.#apart(out, { place, as });
+        const start = [this.#index(out.offset), this.#term(out, 0, `outer_${as}`)];
+        this.#at(as, [...start, ...this.#inPlane(out, (axis) => `${axis}_${as}`)]);
+      },
+      store: ({ row, column, value }) => {
+        this.#store(out, { row, column, value: bias ? `(${value} + bias_${row})` : value });
+        if (finishes) w.line(`finish(outer_${column}, channel_${row}, y_${column}, x_${column});`);
+      },
+    };
+  }
+
+  /** Results by channel and tap. */
+  taps(out: BufferView, channels: Dim): TileResult {
+    return {
+      row: (place, as) => this.base(out, 0, { place: this.channel(place, channels), as }),
+      column: (place, as) => this.folded(out, 1, { place, as }),
+      store: (at) => this.#store(out, at),
+    };
+  }
+
+  #store(out: BufferView, { row, column, value }: Parameters<TileResult["store"]>[0]): void {
+    const { w, bindings, splits } = this.#setting;
+    const terms = [`at_${row}`, `at_${column}`];
+    if (splits > 1) terms.push(`n1 * ${this.#index(product(out.shape))}`);
+    w.line(bindings.store(out.buffer, terms.join(" + "), { text: value, mode: "set", helpers: w.helpers }));
+  }
+
+  /** Takes a place apart by the last two sizes of a view: `outer_`, `y_` and `x_`, the latter with what is added. */
+  #apart(view: BufferView, { place, as }: Named, { y, x }: Record<Axis, string> = { y: "", x: "" }): void {
+    const { w } = this.#setting, [height, width] = [size(view, 2), size(view, 3)];
+    if (height === 1 && width === 1) {
+      return w.line(`let outer_${as} = ${place}; let y_${as} = 0 ${y}; let x_${as} = 0 ${x};`);
+    }
+    const line = `line_${as}`;
+    w.line(`let ${line} = ${place} / ${w.index(width)}; let outer_${as} = ${line} / ${w.index(height)};`);
+    w.line(
+      `let y_${as} = ${line} % ${w.index(height)} ${y}; let x_${as} = ${place} % ${w.index(width)} ${x};`,
+    );
+  }
+
+  /** Takes a tap of a weight apart, by how far it lies in a window. */
+  #taps(weight: BufferView, named: Named): void {
+    const [dy, dx] = this.#setting.call.dilation;
+    this.#apart(weight, named, { y: `* ${dy}`, x: `* ${dx}` });
+  }
+
+  #at(as: string, terms: readonly string[]): void {
+    this.#setting.w.line(`let at_${as} = ${terms.join(" + ")};`);
+  }
+
+  #inPlane(view: BufferView, place: (axis: Axis) => string): readonly string[] {
+    return [this.#term(view, 2, place("y")), this.#term(view, 3, place("x"))];
+  }
+
+  #term(view: BufferView, dimension: number, text: string): string {
+    return `${text} * ${this.#index(view.strides[dimension] ?? 0)}`;
+  }
+
+  /** Whether unsigned places, which are huge before the first, are inside of images. */
+  #isInside(images: BufferView, place: (axis: Axis) => string): string {
+    const within = (axis: Axis, d: number) => `${place(axis)} < u32(${this.#index(size(images, d))})`;
+    return `${within("y", 2)} && ${within("x", 3)}`;
+  }
+
+  #load(view: BufferView, place: string): string {
+    return this.#setting.bindings.load(view.buffer, place);
+  }
+
+  #index(dim: Dim): string {
+    return this.#setting.w.index(dim);
   }
 }
 

@@ -20,6 +20,7 @@ import { Pipelines } from "./pipelines.ts";
 import { CommandQueue } from "./queue.ts";
 import { Readback, RefusedWork } from "./readback.ts";
 import { Receipts } from "./receipts.ts";
+import { DispatchTimer, TIMESTAMPS } from "./timing.ts";
 
 /** What is known of the adapter in use. */
 export interface AdapterDescription {
@@ -54,7 +55,8 @@ class WebGpuDevice implements Device {
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
     this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
     const target = (vectors: boolean) => webGpuTarget(this.maxKernelBuffers, vectors);
-    this.#context = { device, target, buffers, pool, queue, pipelines, isRaised };
+    const timer = readback.synchronous ? new DispatchTimer(device, queue, readback) : null;
+    this.#context = { device, target, buffers, pool, queue, pipelines, isRaised, timer };
     this.#readback = readback;
     this.synchronousReads = readback.synchronous;
     device.pushErrorScope("validation");
@@ -225,7 +227,10 @@ async function acquire(): Promise<AdapterDescription> {
     );
   }
   const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
-  const device = await adapter.requestDevice({ requiredLimits });
+  const device = await adapter.requestDevice({
+    requiredLimits,
+    requiredFeatures: adapter.features.has(TIMESTAMPS) ? [TIMESTAMPS] : [],
+  });
   const readback = await Readback.create(device, new Receipts(device));
   const pipelines = new Pipelines({ device, limits: requiredLimits, cores: navigator.hardwareConcurrency });
   registerDevice(new WebGpuDevice(pipelines, readback));

@@ -49,9 +49,12 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
       const isLast = depth === rank - 1, alongDepth = isLast !== prologue.transposed;
       return {
         alongDepth,
-        load: (place) => {
-          const two = alongDepth ? `${place.other}, ${place.depth}` : `${place.depth}, ${place.other}`;
-          w.line(`value = element${prologue.input}(${counters}${two});`);
+        reads: "inside",
+        other() {},
+        depth() {},
+        element(at) {
+          const two = alongDepth ? `${at.other}, ${at.depth}` : `${at.depth}, ${at.other}`;
+          return { text: `element${prologue.input}(${counters}${two})` };
         },
       };
     }
@@ -59,10 +62,10 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     const other = w.index(at(view.strides, depth === rank - 1 ? rank - 2 : rank - 1));
     return {
       alongDepth: at(view.strides, depth) === 1,
-      load: (place) => {
-        const index = `base_${name} + ${place.other} * ${other} + ${place.depth} * ${stride}`;
-        w.line(`value = ${bindings.load(view.buffer, index)};`);
-      },
+      reads: "anywhere",
+      other: (place, as) => w.line(`let at_${as} = base_${name} + ${place} * ${other};`),
+      depth: (place, as) => w.line(`let at_${as} = ${place} * ${stride};`),
+      element: (at) => ({ text: bindings.load(view.buffer, `at_${at.other} + at_${at.depth}`) }),
     };
   };
   const workgroups = printTiles(w, {
@@ -77,13 +80,16 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     a: operand(a, "a", rank - 1),
     b: operand(b, "b", rank - 2),
     prepare: () => w.line(`let base_a = ${base(a)}; let base_b = ${base(b)}; let base_out = ${base(out)};`),
-    store({ row, column, value }) {
-      const place = `base_out + ${row} * ${w.index(at(out.strides, rank - 2))} + ${column} * ${
-        w.index(at(out.strides, rank - 1))
-      }`;
-      const text = accumulate ? `(${value} + ${bindings.load(out.buffer, place)})` : value;
-      w.line(bindings.store(out.buffer, place, { text, mode: "set", helpers: w.helpers }));
-      if (epilogue) w.line(`finish(${counters}${row}, ${column});`);
+    result: {
+      row: (place, as) =>
+        w.line(`let at_${as} = base_out + ${place} * ${w.index(at(out.strides, rank - 2))};`),
+      column: (place, as) => w.line(`let at_${as} = ${place} * ${w.index(at(out.strides, rank - 1))};`),
+      store({ row, column, value }) {
+        const place = `at_${row} + at_${column}`;
+        const text = accumulate ? `(${value} + ${bindings.load(out.buffer, place)})` : value;
+        w.line(bindings.store(out.buffer, place, { text, mode: "set", helpers: w.helpers }));
+        if (epilogue) w.line(`finish(${counters}${row}, ${column});`);
+      },
     },
   });
   return {

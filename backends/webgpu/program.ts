@@ -9,6 +9,7 @@ import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
+import { givenKernels } from "../../lib/loops/together.ts";
 import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
 import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
@@ -18,6 +19,7 @@ import { printKernel, type Shader } from "./print/kernel.ts";
 import { type CallPlaces, writeParameters } from "./print/parameters.ts";
 import type { Pipelines } from "./pipelines.ts";
 import type { CommandQueue } from "./queue.ts";
+import type { DispatchTimer } from "./timing.ts";
 
 /** Bind groups that a stage keeps, and parameter words that a program keeps. */
 const KEPT_BIND_GROUPS = 64;
@@ -33,6 +35,8 @@ export interface ProgramContext {
   readonly queue: CommandQueue;
   /** Whether a flag is set, waiting for it; null where the runtime cannot wait. */
   readonly isRaised: ((flag: WebGpuMemory) => boolean) | null;
+  /** Times dispatches; null where the runtime cannot wait. */
+  readonly timer: DispatchTimer | null;
   readonly pipelines: Pipelines;
 }
 
@@ -48,6 +52,8 @@ export function shaderOf(kernel: Kernel, program: Program, placement: Placement)
 }
 
 interface Stage {
+  /** The kernels of the given program that it is a part of, by their numbers. */
+  readonly kernels: readonly number[];
   readonly shader: Shader;
   readonly pipeline: GPUComputePipeline;
   /** By the words and the memories that they bind. */
@@ -101,12 +107,14 @@ export class WebGpuProgram implements CompiledProgram {
     const aliases = this.#aliasesOf(memories);
     const stages = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0));
     const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, { sizes: call.sizes, byteOffsets });
-    const dispatch = ({ shader, pipeline }: Stage, i: number) => {
+    const dispatch = ({ kernels, shader, pipeline }: Stage, i: number) => {
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
       if (count === 0) return;
       const x = Math.min(count, MAX_GRID);
       const workgroups = [x, Math.ceil(count / x)] as const;
-      context.queue.dispatch({ pipeline, bindGroup: present(groups[i]), workgroups });
+      const encoded = { pipeline, bindGroup: present(groups[i]), workgroups };
+      if (call.clock && context.timer) call.clock.ran(kernels, context.timer.run(encoded));
+      else context.queue.dispatch(encoded);
     };
     const decided = guard ? guard.after : stages.length;
     stages.slice(0, decided).forEach(dispatch);
@@ -130,7 +138,9 @@ export class WebGpuProgram implements CompiledProgram {
     const shaders = program.kernels.map((kernel) => shaderOf(kernel, program, placement));
     const { pipelines } = this.context;
     pipelines.prepare(shaders);
-    const made = shaders.map((shader): Stage => ({
+    const given = givenKernels(program.kernels.map((kernel) => [kernel]));
+    const made = shaders.map((shader, k): Stage => ({
+      kernels: given[k] ?? [],
       shader,
       pipeline: pipelines.of(shader),
       bindGroups: new Map(),

@@ -14,6 +14,16 @@ export interface Dispatch {
   readonly workgroups: readonly [number, number];
 }
 
+/** Writes a dispatch down. */
+export function encodeDispatch(
+  pass: GPUComputePassEncoder,
+  { pipeline, bindGroup, workgroups }: Dispatch,
+): void {
+  pass.setPipeline(pipeline);
+  pass.setBindGroup(0, bindGroup);
+  pass.dispatchWorkgroups(workgroups[0], workgroups[1]);
+}
+
 export class CommandQueue {
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
@@ -21,12 +31,10 @@ export class CommandQueue {
 
   constructor(readonly device: GPUDevice, readonly receipts: Receipts) {}
 
-  dispatch({ pipeline, bindGroup, workgroups }: Dispatch): void {
+  dispatch(dispatch: Dispatch): void {
     this.#encoder ??= this.device.createCommandEncoder();
     this.#pass ??= this.#encoder.beginComputePass();
-    this.#pass.setPipeline(pipeline);
-    this.#pass.setBindGroup(0, bindGroup);
-    this.#pass.dispatchWorkgroups(workgroups[0], workgroups[1]);
+    encodeDispatch(this.#pass, dispatch);
     if (++this.#pending >= FLUSH_AFTER) this.flush();
   }
 
@@ -42,12 +50,16 @@ export class CommandQueue {
   /** Hands everything collected to the device. */
   flush(): void {
     if (!this.#encoder) return;
-    const pass = this.#pass ?? this.#encoder.beginComputePass();
-    this.receipts.stamp(pass);
-    pass.end();
-    this.device.queue.submit([this.#encoder.finish()]);
+    this.submit(this.#encoder, this.#pass);
     this.#encoder = undefined;
     this.#pass = undefined;
     this.#pending = 0;
+  }
+
+  /** Hands commands to the device, behind what was handed over before; `pass` is the one that is open. */
+  submit(encoder: GPUCommandEncoder, pass: GPUComputePassEncoder = encoder.beginComputePass()): void {
+    this.receipts.stamp(pass);
+    pass.end();
+    this.device.queue.submit([encoder.finish()]);
   }
 }

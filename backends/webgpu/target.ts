@@ -13,7 +13,10 @@ export type TileSide = 64 | 128;
 /** What keeps a large device busy: workgroups, and the depth that is worth one of them. */
 const BUSY = 128, DEPTH = 128;
 
-/** The tiles of a product that the fast ones do not cover: large where they leave little empty and are many. */
+/**
+ * The tiles of a product that the fast ones do not cover: large where they leave little empty and are many. Those of
+ * convolutions are so along one side at most, which leaves registers for places in images.
+ */
 export function tilesOf(kernel: ExternKernel): { readonly rows: TileSide; readonly columns: TileSide } {
   const sizes = productSizes(kernel);
   if (!sizes) return { rows: 64, columns: 64 };
@@ -22,7 +25,8 @@ export function tilesOf(kernel: ExternKernel): { readonly rows: TileSide; readon
   const rows = sideOf(sizes.rows), columns = sideOf(sizes.columns);
   const count = Math.ceil(sizes.rows / rows) * Math.ceil(sizes.columns / columns) * sizes.batch;
   const many = count * Math.max(1, Math.floor(sizes.depth / DEPTH)) >= BUSY;
-  return many ? { rows, columns } : { rows: 64, columns: 64 };
+  if (!many) return { rows: 64, columns: 64 };
+  return { rows: kernel.call.op !== "matmul" && columns === 128 ? 64 : rows, columns };
 }
 
 /** Rows and columns of the fast tiles, and the columns of A that are staged at once. */

@@ -15,12 +15,33 @@ const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 /** Invocations of a workgroup. */
 export const TILE_THREADS = 256;
 
-/** One side of a product. */
+/** An element of an operand. */
+export interface TileElement {
+  readonly text: string;
+  /** When it counts; it is zero otherwise. */
+  readonly inside?: string;
+}
+
+/** One side of a product. What lines declare for a place ends in its name, and elements are told by both names. */
 export interface TileOperand {
   /** Whether neighbouring invocations read along the depth, rather than along rows (of A) or columns (of B). */
   readonly alongDepth: boolean;
-  /** Writes lines that assign an element to `value`, which is zero before. Arguments are the texts of places. */
-  load(at: { readonly other: string; readonly depth: string }): void;
+  /** Whether elements may be read outside of the matrix, to be thrown away. */
+  readonly reads: "anywhere" | "inside";
+  /** Writes lines about a row (of A) or a column (of B), which are there once for all its elements. */
+  other(place: string, name: string): void;
+  /** Writes lines about a place along the depth. */
+  depth(place: string, name: string): void;
+  element(at: { readonly other: string; readonly depth: string }): TileElement;
+}
+
+/** Where results go. */
+export interface TileResult {
+  /** Writes lines about a row and a column, as of operands. */
+  row(place: string, name: string): void;
+  column(place: string, name: string): void;
+  /** Writes lines that put `value` at a place. */
+  store(at: { readonly row: string; readonly column: string; readonly value: string }): void;
 }
 
 /** out[batch…, row, column] = Σ over depth of A · B. The counters of `batch` are `n0`, `n1`, … */
@@ -37,10 +58,9 @@ export interface TileProduct {
   readonly zero: string;
   readonly a: TileOperand;
   readonly b: TileOperand;
+  readonly result: TileResult;
   /** Writes lines before the first load: bases of addresses. */
   prepare(): void;
-  /** Writes lines that put `value` at a place. */
-  store(at: { readonly row: string; readonly column: string; readonly value: string }): void;
 }
 
 /** Writes the whole shader of a product. */
@@ -82,10 +102,24 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   for (const { name } of rows) {
     for (const half of columns) w.line(`var s${name}_${half} = ${vector}(${zero});`);
   }
+  const stages = [
+    new Stage(w, job, { operand: job.a, name: "a", start: "row0", end: "rows", side: tile.rows }),
+    new Stage(w, job, { operand: job.b, name: "b", start: "column0", end: "columns", side: tile.columns }),
+  ];
+  for (const each of stages) each.prepare();
+  // The next elements are on their way while products of the last ones are made, where registers are left for them
+  const early = tile.rows + tile.columns < 256;
+  const fetch = (from: string) => stages.forEach((each) => each.fetch(from));
+  if (early) fetch("from_depth");
   w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${DEPTH}) {`);
-  stage(w, job, { operand: job.a, name: "a", start: "row0", end: "rows", side: tile.rows });
-  stage(w, job, { operand: job.b, name: "b", start: "column0", end: "columns", side: tile.columns });
+  if (!early) fetch("k0");
+  for (const each of stages) each.put();
   w.line("workgroupBarrier();");
+  if (early) {
+    w.line(`if (k0 + ${DEPTH} < to_depth) {`);
+    fetch(`k0 + ${DEPTH}`);
+    w.line("}");
+  }
   w.line(`for (var k = 0; k < ${DEPTH}; k = k + 1) {`);
   for (const half of halves(tile.rows)) w.line(`let a${half} = tile_a[k * ${widthA} + ty + ${half * SIDE}];`);
   for (const half of columns) w.line(`let b${half} = tile_b[k * ${widthB} + tx + ${half * SIDE}];`);
@@ -99,16 +133,22 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   w.line("}");
   w.line("workgroupBarrier();");
   w.line("}");
+  const { result } = job;
+  const places = columns.flatMap((half) => FOUR.map((j) => ({ half, j, name: `c${4 * half + j}` })));
+  for (const { half, j, name } of places) {
+    w.line(`let ${name} = column0 + (tx + ${half * SIDE}) * 4 + ${j};`);
+    result.column(name, name);
+  }
   for (const { half, i, name } of rows) {
-    w.line(`{ let row = row0 + (ty + ${half * SIDE}) * 4 + ${i}; if (row < rows) {`);
-    for (const column of columns) {
-      for (const j of FOUR) {
-        w.line(`{ let column = column0 + (tx + ${column * SIDE}) * 4 + ${j}; if (column < columns) {`);
-        job.store({ row: "row", column: "column", value: `s${name}_${column}.${PARTS[j]}` });
-        w.line("} }");
-      }
+    const row = `r${name}`;
+    w.line(`let ${row} = row0 + (ty + ${half * SIDE}) * 4 + ${i}; if (${row} < rows) {`);
+    result.row(row, row);
+    for (const { half, j, name: column } of places) {
+      w.line(`if (${column} < columns) {`);
+      result.store({ row, column, value: `s${name}_${half}.${PARTS[j]}` });
+      w.line("}");
     }
-    w.line("} }");
+    w.line("}");
   }
   w.line("}");
   return {
@@ -117,7 +157,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   };
 }
 
-interface Stage {
+interface StageSetting {
   readonly operand: TileOperand;
   readonly name: "a" | "b";
   /** First row of A or column of B of this tile, and how many there are. */
@@ -129,30 +169,81 @@ interface Stage {
 /** Vectors from one depth of a staged tile to the next: one more than there are, so that banks of memory differ. */
 const stageWidth = (side: number): number => side / 4 + 1;
 
-/** Copies a tile into workgroup memory, as [depth][row or column / 4]: each invocation writes whole vectors. */
-function stage(
-  w: ShaderWriter,
-  { type, zero }: TileProduct,
-  { operand, name, start, end, side }: Stage,
-): void {
-  const width = side / 4;
-  for (let part = 0; part < width * DEPTH / TILE_THREADS; part++) {
-    const e = `(lid + ${part * TILE_THREADS})`;
+/**
+ * Copies a tile into workgroup memory, as [depth][row or column / 4]: each invocation fetches whole vectors and puts them
+ * there. Along one of the two directions it has one place for all its vectors, along the other one for each.
+ */
+class Stage {
+  readonly #parts: readonly number[];
+  readonly #width: number;
+
+  constructor(
+    readonly w: ShaderWriter,
+    readonly job: TileProduct,
+    readonly setting: StageSetting,
+  ) {
+    this.#width = setting.side / 4;
+    this.#parts = Array.from({ length: this.#width * DEPTH / TILE_THREADS }, (_, part) => part);
+  }
+
+  /** Declares the vectors and what is known of them for every depth. */
+  prepare(): void {
+    const { w } = this, { type, zero } = this.job, { operand, name, start, end } = this.setting;
+    for (const part of this.#parts) {
+      w.line(`var fetched_${name}${part} = vec4<${type}>(${zero});`);
+      if (part > 0 && !operand.alongDepth) continue;
+      for (const i of FOUR) {
+        const place = this.#other(part, i);
+        w.line(
+          `let ${place} = ${start} + ${this.#vector(part)} * 4 + ${i}; let in_${place} = ${place} < ${end};`,
+        );
+        operand.other(place, place);
+      }
+    }
+  }
+
+  fetch(from: string): void {
+    const { w } = this, { zero } = this.job, { operand, name } = this.setting;
     w.line("{");
-    w.line(`let kk = ${operand.alongDepth ? `${e} % ${DEPTH}` : `${e} / ${width}`};`);
-    w.line(`let rr = ${operand.alongDepth ? `${e} / ${DEPTH}` : `${e} % ${width}`};`);
-    w.line(`let k = k0 + kk; var staged = vec4<${type}>(${zero});`);
-    w.line("if (k < to_depth) {");
-    for (const i of FOUR) {
-      w.line(`{ let other = ${start} + rr * 4 + ${i}; var value: ${type} = ${zero};`);
-      w.line(`if (other < ${end}) {`);
-      operand.load({ other: "other", depth: "k" });
-      w.line("}");
-      w.line(`staged.${PARTS[i]} = value; }`);
+    for (const part of this.#parts) {
+      const depth = `depth_${name}${operand.alongDepth ? 0 : part}`;
+      if (part === 0 || !operand.alongDepth) {
+        w.line(`let ${depth} = ${from} + ${this.#depth(part)}; let in_${depth} = ${depth} < to_depth;`);
+        operand.depth(depth, depth);
+      }
+      FOUR.forEach((i) => {
+        const other = this.#other(part, i), { text, inside } = operand.element({ other, depth });
+        const where = [`in_${other}`, `in_${depth}`, ...inside === undefined ? [] : [inside]].join(" && ");
+        const target = `fetched_${name}${part}.${PARTS[i]}`;
+        if (operand.reads === "anywhere") w.line(`${target} = select(${zero}, ${text}, ${where});`);
+        else w.line(`${target} = ${zero}; if (${where}) { ${target} = ${text}; }`);
+      });
     }
     w.line("}");
-    w.line(`tile_${name}[kk * ${stageWidth(side)} + rr] = staged;`);
-    w.line("}");
+  }
+
+  put(): void {
+    const { name, side } = this.setting;
+    for (const part of this.#parts) {
+      const place = `${this.#depth(part)} * ${stageWidth(side)} + ${this.#vector(part)}`;
+      this.w.line(`tile_${name}[${place}] = fetched_${name}${part};`);
+    }
+  }
+
+  #other(part: number, i: number): string {
+    const { operand, name } = this.setting;
+    return `other_${name}${4 * (operand.alongDepth ? part : 0) + i}`;
+  }
+
+  /** The vector's place along the rows or columns, and along the depth. */
+  #vector(part: number): string {
+    if (!this.setting.operand.alongDepth) return `lid % ${this.#width}`;
+    return `(lid / ${DEPTH} + ${part * TILE_THREADS / DEPTH})`;
+  }
+
+  #depth(part: number): string {
+    if (this.setting.operand.alongDepth) return `lid % ${DEPTH}`;
+    return `(lid / ${this.#width} + ${part * TILE_THREADS / this.#width})`;
   }
 }
 

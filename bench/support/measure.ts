@@ -41,8 +41,13 @@ export function medianOf(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? NaN;
 }
 
-/** Prints timings with their ratios to one of them. */
+/** Prints timings with their ratios to one of them, and adds them to the history that `dyn bench` keeps. */
 export function report(title: string, timings: readonly Timing[], base: string): void {
+  const history = Deno.env.get("DYN_BENCH_HISTORY");
+  if (history) {
+    const line = { time: Date.now(), machine: describeMachine(), title, base, timings };
+    Deno.writeTextFileSync(history, `${JSON.stringify(line)}\n`, { append: true });
+  }
   const reference = timings.find((t) => t.name === base)?.median;
   console.log(`\n${title}`);
   for (const { name, median } of timings) {

@@ -12,6 +12,8 @@ import type { CampaignEvent, Failure, Tier, WorkerTask } from "./protocol.ts";
 export interface CampaignOptions extends Omit<WorkerTask, "fuzzer" | "without"> {
   /** End after so many findings. */
   readonly enough?: number;
+  /** End where the process holds so many bytes, to make way for a new one. Unless given, it never does. */
+  readonly mostBytes?: number;
   readonly report: (event: CampaignEvent) => void;
 }
 
@@ -24,15 +26,12 @@ const BATCH: Readonly<Record<Tier, number>> = {
   webgpu: 8,
 };
 
-/** Beyond this a process should make way for a new one. */
-const MOST_MEMORY = 1.5 * 2 ** 30;
-
 /** The seed of the batch after one. */
 const next = (seed: number): number => (seed + 1) % 2 ** 31;
 
 /** Runs batches until a limit is reached. */
 export async function runCampaign<P>(fuzzer: Fuzzer<P>, options: CampaignOptions): Promise<void> {
-  const { tier } = options;
+  const { tier, mostBytes = Infinity } = options;
   const programs = fuzzer.generate(tier);
   let findings = 0, count = 0;
   const report = (event: CampaignEvent) => {
@@ -47,7 +46,7 @@ export async function runCampaign<P>(fuzzer: Fuzzer<P>, options: CampaignOptions
   }
   const end = performance.now() + 1000 * options.seconds;
   let { seed } = options, left = options.programs;
-  while (left > 0 && !isEnough() && performance.now() < end && Deno.memoryUsage().rss < MOST_MEMORY) {
+  while (left > 0 && !isEnough() && performance.now() < end && Deno.memoryUsage().rss < mostBytes) {
     const batch = fc.sample(programs, { seed, numRuns: Math.min(left, BATCH[tier]) });
     left -= batch.length;
     let index = 0;

@@ -6,6 +6,9 @@ import { init } from "../../mod.ts";
 import { campaignsOf } from "./fuzzers.ts";
 import type { CampaignEvent, WorkerTask } from "./protocol.ts";
 
+/** Beyond so many bytes a process makes way for a new one. */
+const MOST_BYTES = 1.5 * 2 ** 30;
+
 const encoder = new TextEncoder();
 
 /** Written at once: a process that dies keeps nothing back. */
@@ -18,6 +21,6 @@ if (import.meta.main) {
   const task: WorkerTask = JSON.parse(Deno.args[0] ?? "{}");
   const run = campaignsOf(task.fuzzer, task.without);
   if (task.tier === "webgpu") await init({ device: "webgpu" });
-  await run({ ...task, report });
+  await run({ ...task, report, mostBytes: MOST_BYTES });
   Deno.exit(0);
 }

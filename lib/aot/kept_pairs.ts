@@ -21,7 +21,7 @@ import { tensorMeta } from "../graph/stored/values.ts";
 import { type RunWriter, writerOf } from "../graph/stored/kept_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
 import { type Codec, list, oneOf, record } from "../sym/stored/codec.ts";
-import { DamagedForm, listIn, NotStorable, recordIn, textIn } from "../sym/stored/forms.ts";
+import { DamagedForm, listIn, NotStorable, recordIn } from "../sym/stored/forms.ts";
 import { dim } from "../sym/stored/dims.ts";
 import { Symbols } from "../sym/stored/symbols.ts";
 import { defaultDevice } from "../tensor/default_device.ts";
@@ -29,7 +29,8 @@ import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { CompiledPair } from "./compiled_pair.ts";
-import { backwardFacts, graphSignature, runtimePlan } from "./stored_pair.ts";
+import { tableOf, tableTensor } from "./late_numbers.ts";
+import { backwardFacts, graphSignature, numberTable, runtimePlan } from "./stored_pair.ts";
 
 /** What of compilers keeping takes. */
 export interface KeptCompilations {
@@ -133,7 +134,9 @@ export class KeptPair {
     restored: (gm: GraphModule, form: Plain) => CompiledFunction | null,
   ): CompiledPair | null {
     const { symbols, captured } = this, fields = recordIn(form);
-    const lifted = listIn(fields.lifted).map((name) => captured.attributes[textIn(name)]);
+    const lifted = listIn(fields.lifted).map((form) =>
+      typeof form === "string" ? captured.attributes[form] : tableTensor(numberTable.read(form, symbols))
+    );
     if (!lifted.every(isTensor)) throw new DamagedForm("Expected names of tensors that the graph holds");
     const plan = { ...runtimePlan.read(fields.plan ?? null, symbols), lifted };
     const half = (given: Plain | undefined) => {
@@ -194,9 +197,12 @@ export class KeptPair {
     try {
       const { run: _, ...facts } = backward ?? { run: null };
       const form: Plain = {
-        // Tensors are the captured graph's own, by name
+        // Tensors are the captured graph's own, by name, or made of its numbers
         plan: runtimePlan.write({ ...plan, lifted: [] }, symbols),
-        lifted: plan.lifted.map((tensor) => this.#nameOf(tensor)),
+        lifted: plan.lifted.map((tensor) => {
+          const table = tableOf(tensor);
+          return table ? numberTable.write(table, symbols) : this.#nameOf(tensor);
+        }),
         forward: half(functional.signature?.role ?? "inference"),
         ..."saved" in facts ? { backward: half("backward"), facts: backwardFacts.write(facts, symbols) } : {},
         questions: questions.write(asked, symbols),

@@ -1,21 +1,24 @@
 /**
  * Equal stretches of a captured graph as calls of one region: the layers of a model, the rounds of a loop. Input: a
  * captured graph; output: one with the same results, in which each such stretch is a node, or null where nothing
- * repeats. Invariant: the stretches behind one region differ in the values that they are given and in nothing else.
+ * repeats. Invariant: the stretches behind one region differ in the values that they are given, numbers among them, and
+ * in nothing else.
  */
 import { InternalError } from "../base/errors.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
 import { takesGradients } from "../graph/gradient_call.ts";
 import { GraphModule } from "../graph/graph_module.ts";
-import { isDense, type TensorMeta } from "../graph/meta.ts";
+import { contiguousMeta, isDense, type TensorMeta } from "../graph/meta.ts";
 import {
   type Argument,
   forEachNode,
   Graph,
+  hasEffect,
   isList,
   isRecord,
   mapNodes,
   Node,
+  type NodeValue,
   type Region,
 } from "../graph/node.ts";
 import { isNumberNode } from "../graph/numbers.ts";
@@ -24,6 +27,7 @@ import { findTarget } from "../ops/table.ts";
 import { simplified } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import { equalStretches } from "./equal_stretches.ts";
+import { type LateNumber, lateNumber, type NumberTable, tableTensor } from "./late_numbers.ts";
 import { isLateWrite } from "./late_writes.ts";
 
 /** Calls from which on a stretch is worth a region of its own. */
@@ -38,44 +42,72 @@ const LONGEST = 2000;
 /** A graph whose equal stretches are regions; null where there are none. */
 export function outlined(captured: GraphModule): GraphModule | null {
   const { graph, attributes, runner } = captured;
+  // Regions that are differentiated do not write
+  const keeps = graph.nodes.some(({ op, meta: { value } }) =>
+    op !== "placeholder" && value.kind === "tensor" && value.requiresGrad
+  );
   const calls = graph.nodes.filter((node) =>
-    node.op !== "placeholder" && node.op !== "get_attr" && node.op !== "output" && !isLateWrite(node)
+    node.op !== "placeholder" && node.op !== "get_attr" && node.op !== "output" &&
+    !(keeps && isLateWrite(node))
   );
   if (calls.length < SAVED + LEAST && !calls.some(({ meta }) => meta.regionCall !== undefined)) return null;
   const regions = regionsOf(calls, attributes);
   if (regions.length === 0) return null;
-  return new GraphModule(withRegions(graph, regions), attributes, runner);
+  const tables = regions.flatMap((outline) => outline.tables);
+  const names = new Map(tables.map((table, at) => [table, `_numbers_${at}`]));
+  const held = Object.fromEntries([...names].map(([table, name]) => [name, tableTensor(table)]));
+  return new GraphModule(withRegions(graph, regions, names), { ...attributes, ...held }, runner);
 }
+
+/** The numbers that calls may be given. */
+type LateNumbers = ReadonlyMap<Node, LateNumber>;
 
 /** Equal stretches and what they are calls of. */
 interface Outline {
   readonly region: Region;
   readonly pieces: readonly Piece[];
+  /** The numbers that the pieces differ in: each is given its rows of them. */
+  readonly tables: readonly NumberTable[];
 }
 
 /** One stretch. */
 interface Piece {
   readonly nodes: readonly Node[];
-  /** What the region is given. */
-  readonly args: readonly Argument[];
+  /** The tensors that the region is given. */
+  readonly args: readonly Node[];
+  /** And the sizes, behind numbers. */
+  readonly sizes: readonly Argument[];
   /** Nodes that others read, in the order of the region's results. */
   readonly results: readonly Node[];
 }
 
 function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]): Outline[] {
-  const marked = markedRegions(calls, attributes);
+  const late: LateNumbers = new Map(calls.flatMap((node) => {
+    const number = isPlain(node, attributes) ? lateNumber(node) : null;
+    return number ? [[node, number]] : [];
+  }));
+  const marked = markedRegions(calls, attributes, late);
   const taken = new Set(marked.flatMap(({ pieces }) => pieces.flatMap(({ nodes }) => nodes)));
   const numbers = new Map<string, number>();
   const list = calls.map((node, at) => {
-    const key = isPlain(node, attributes) && !taken.has(node) ? likeness(node) : `${at}`;
+    const key = isPlain(node, attributes) && !taken.has(node) ? likeness(node, late.get(node)) : `${at}`;
     const known = numbers.get(key) ?? numbers.size;
     numbers.set(key, known);
     return known;
   });
   const place = new Map(calls.map((node, at) => [node, at]));
-  const lastUse = calls.map((node) =>
-    Math.max(-1, ...[...node.users.keys()].map((user) => place.get(user) ?? Infinity))
-  );
+  const lastUses = new Map<Node, number>();
+  const lastUseOf = (node: Node): number => {
+    const known = lastUses.get(node) ??
+      node.users.keys().reduce((last, user) => Math.max(last, place.get(user) ?? Infinity), -1);
+    lastUses.set(node, known);
+    return known;
+  };
+  const lastUse = calls.map((node) => {
+    // What is written in place is handed on by its own name
+    const [written = node] = hasEffect(node) ? node.inputs() : [];
+    return Math.max(lastUseOf(node), lastUseOf(written));
+  });
   const alive = (from: number, to: number): number[] => {
     const ends = new Array<number>(to - from + 1).fill(0);
     let count = 0;
@@ -91,7 +123,7 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
   const stretches = equalStretches(list, worth).flatMap(({ start, period, count }) => {
     const all = Array.from(
       { length: count },
-      (_, k) => wired(calls.slice(start + k * period, start + (k + 1) * period)),
+      (_, k) => wired(calls.slice(start + k * period, start + (k + 1) * period), late),
     );
     // The first piece often takes what no other gives
     const [, model] = all;
@@ -102,7 +134,11 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
 }
 
 /** Calls of functions that the program has marked, where several are alike. */
-function markedRegions(calls: readonly Node[], attributes: GraphModule["attributes"]): Outline[] {
+function markedRegions(
+  calls: readonly Node[],
+  attributes: GraphModule["attributes"],
+  late: LateNumbers,
+): Outline[] {
   const spans = new Map<number, { first: number; last: number }>();
   for (const [at, { meta: { regionCall } }] of calls.entries()) {
     if (regionCall === undefined) continue;
@@ -118,7 +154,8 @@ function markedRegions(calls: readonly Node[], attributes: GraphModule["attribut
     if (!isApart) continue;
     const nodes = calls.slice(first, last + 1);
     if (!nodes.every((node) => isPlain(node, attributes))) continue;
-    const piece = wired(nodes), text = [...nodes.map(likeness), piece.text].join("\n");
+    const piece = wired(nodes, late),
+      text = [...nodes.map((node) => likeness(node, late.get(node))), piece.text].join("\n");
     alike.set(text, [...alike.get(text) ?? [], piece]);
   }
   return [...alike.values()].flatMap((pieces) => pieces.length < 2 ? [] : outlineOf(pieces) ?? []);
@@ -139,11 +176,15 @@ function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
   return target === "getitem" || findTarget(target) !== undefined;
 }
 
-/** A text that is the same for calls that differ in their tensors alone. */
-function likeness({ op, target, args, kwargs, meta: { value, noGrad } }: Node): string {
+/** A text that is the same for calls that differ in their tensors alone, and in a number that they may be given. */
+function likeness(
+  { op, target, args, kwargs, meta: { value, noGrad } }: Node,
+  late: LateNumber | undefined,
+): string {
   const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : null;
   const result = metas ? metas.map(metaText).join() : value.kind;
-  return `${op} ${target}(${shape(args)}, ${shape(kwargs)})${noGrad ? " noGrad" : ""}: ${result}`;
+  const given = late ? args.map((each, at) => at === late.at ? late.dtype : each) : args;
+  return `${op} ${target}(${shape(given)}, ${shape(kwargs)})${noGrad ? " noGrad" : ""}: ${result}`;
 }
 
 const metaText = ({ shape: sizes, strides, dtype, device }: TensorMeta): string =>
@@ -170,8 +211,8 @@ function outlineOf(fitting: readonly Wired[]): Outline | null {
   if (!template) return null;
   const outside = new Set(fitting.flatMap(({ results }) => [...results]));
   const results = [...outside].sort((a, b) => a - b);
-  const slots = slotsOf(fitting);
-  const region = regionOf(template, { results, slots, fitting });
+  const slots = slotsOf(fitting), numbers = numbersOf(fitting);
+  const region = regionOf(template, { results, slots, fitting, numbers });
   if (!region) return null;
   const sizes = region.graph.placeholders.flatMap(({ meta: { value } }) =>
     value.kind === "size" ? [value.size] : []
@@ -180,9 +221,11 @@ function outlineOf(fitting: readonly Wired[]): Outline | null {
     region,
     pieces: fitting.map(({ nodes, given }) => ({
       nodes,
-      args: [...slots.first.map((slot) => nodeAt(given, slot)), ...sizes],
+      args: slots.first.map((slot) => nodeAt(given, slot)),
+      sizes,
       results: results.map((at) => nodeAt(nodes, at)),
     })),
+    tables: numbers.tables,
   };
 }
 
@@ -193,10 +236,12 @@ interface Wired {
   readonly given: readonly Node[];
   /** Places of calls that are read outside. */
   readonly results: ReadonlySet<number>;
+  /** The numbers that the calls may be given, by place of the call. */
+  readonly numbers: ReadonlyMap<number, LateNumber>;
   readonly text: string;
 }
 
-function wired(nodes: readonly Node[]): Wired {
+function wired(nodes: readonly Node[], late: LateNumbers): Wired {
   const place = new Map(nodes.map((node, at) => [node, at]));
   const given: Node[] = [], links: string[] = [], results = new Set<number>();
   for (const [at, node] of nodes.entries()) {
@@ -212,7 +257,50 @@ function wired(nodes: readonly Node[]): Wired {
     links.push(";");
     for (const user of node.users.keys()) if (!place.has(user)) results.add(at);
   }
-  return { nodes, given, results, text: links.join(" ") };
+  const numbers = new Map(nodes.flatMap((node, at) => {
+    const number = late.get(node);
+    return number ? [[at, number] as const] : [];
+  }));
+  return { nodes, given, results, numbers, text: links.join(" ") };
+}
+
+/** The numbers that pieces differ in, as tables. */
+interface DifferingNumbers {
+  readonly tables: readonly NumberTable[];
+  /** By place of the call. */
+  readonly places: ReadonlyMap<number, NumberPlace>;
+}
+
+/** Where a number of a call is to be had. */
+interface NumberPlace {
+  /** Its place among the call's arguments. */
+  readonly at: number;
+  readonly table: number;
+  /** Its place in the row of a piece. */
+  readonly column: number;
+}
+
+function numbersOf(pieces: readonly Wired[]): DifferingNumbers {
+  const [{ numbers } = { numbers: new Map<number, LateNumber>() }] = pieces;
+  const columns = new Map<string, (readonly number[])[]>(), kinds: LateNumber[] = [];
+  const places = new Map<number, NumberPlace>();
+  for (const [place, number] of numbers) {
+    const values = pieces.map((piece) => piece.numbers.get(place)?.value ?? NaN);
+    if (values.every((value) => Object.is(value, number.value))) continue;
+    const key = `${number.dtype} ${number.device}`;
+    const known = columns.get(key) ?? [];
+    if (known.length === 0) kinds.push(number);
+    columns.set(key, known);
+    const same = known.findIndex((each) => each.every((value, k) => Object.is(value, values[k])));
+    const column = same < 0 ? known.push(values) - 1 : same;
+    places.set(place, { at: number.at, table: [...columns.keys()].indexOf(key), column });
+  }
+  const tables = [...columns.values()].map((list, k): NumberTable => {
+    const { dtype = "float32", device = "cpu" } = kinds[k] ?? {};
+    const values = pieces.flatMap((_, row) => list.map((column) => column[row] ?? NaN));
+    return { dtype, device, width: list.length, values };
+  });
+  return { tables, places };
 }
 
 /** Which of the values from outside are one argument: those that are the same value in every piece. */
@@ -242,13 +330,22 @@ function slotsOf(pieces: readonly Wired[]): {
   return { of, first };
 }
 
+/** Where a call of a region stands. */
+interface End {
+  readonly outline: Outline;
+  readonly piece: Piece;
+  readonly row: number;
+  readonly name: string;
+}
+
 /** A piece as a graph; null where what it takes does not lie as a copy of it would. */
 function regionOf(
   { nodes, given }: Wired,
-  { results, slots, fitting }: {
+  { results, slots, fitting, numbers }: {
     readonly results: readonly number[];
     readonly slots: ReturnType<typeof slotsOf>;
     readonly fitting: readonly Wired[];
+    readonly numbers: DifferingNumbers;
   },
 ): Region | null {
   const graph = new Graph(), copies = new Map<Node, Node>();
@@ -265,8 +362,11 @@ function regionOf(
     });
   });
   if (inputs.includes(null)) return null;
+  const rows = numbers.tables.map(({ width, dtype, device }) =>
+    graph.create("placeholder", "numbers", { meta: { value: rowsValue(1, { width, dtype, device }) } })
+  );
   let next = 0;
-  for (const node of nodes) {
+  for (const [place, node] of nodes.entries()) {
     const moved = (argument: Argument): Argument => {
       if (argument instanceof Node) return copies.get(argument) ?? inputs[slots.of[next++] ?? -1] ?? argument;
       if (argument instanceof Sym) return simplified(argument);
@@ -275,14 +375,19 @@ function regionOf(
         ? Object.fromEntries(Object.entries(argument).map(([name, each]) => [name, moved(each)]))
         : argument;
     };
-    const args = node.args.map(moved);
+    const late = numbers.places.get(place), row = late && rows[late.table];
+    const number = row && graph.create("call_function", "select", {
+      args: [row, 0, late.column],
+      meta: { stack: node.meta.stack, value: elementValue(row, late.column) },
+    });
+    const args = node.args.map((each, at) => number && at === late.at ? number : moved(each));
     const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([name, each]) => [name, moved(each)]));
     const { op, target, name, meta } = node;
     copies.set(node, graph.create(op, target, { name, args, kwargs, meta: { ...meta } }));
   }
   graph.create("output", "output", { args: [results.map((at) => copyOf(copies, nodeAt(nodes, at)))] });
   const bound = new Set(sizeBindings(graph).map(({ symbol }) => symbol));
-  const [before] = nodes.map((node) => copyOf(copies, node));
+  const before = graph.nodes.find(({ op }) => op !== "placeholder");
   for (const size of symbolsOf(graph)) {
     if (bound.has(size) || !before) continue;
     graph.create("placeholder", `${size}`, { meta: { value: { kind: "size", size } }, before });
@@ -291,16 +396,36 @@ function regionOf(
   return { graph, ownResults: results.length };
 }
 
-/** The graph with nodes for the pieces, each where its last call was. */
-function withRegions(graph: Graph, outlines: readonly Outline[]): Graph {
+/** One of the numbers in a row as the value of a node. */
+function elementValue({ meta: { value } }: Node, at: number): NodeValue {
+  if (value.kind !== "tensor") throw new InternalError(`Expected a row of numbers but found ${value.kind}`);
+  return { ...value, tensor: { ...value.tensor, shape: [], strides: [], offset: at } };
+}
+
+/** Rows of numbers as the value of a node. */
+function rowsValue(
+  count: number,
+  { width, dtype, device }: Pick<NumberTable, "width" | "dtype" | "device">,
+  first = 0,
+): NodeValue {
+  const tensor = { ...contiguousMeta([count * width], dtype, device), offset: first * width };
+  return { kind: "tensor", tensor, requiresGrad: false };
+}
+
+/** The graph with nodes for the pieces, each where its last call was; `names`: of tables among the attributes. */
+function withRegions(
+  graph: Graph,
+  outlines: readonly Outline[],
+  names: ReadonlyMap<NumberTable, string>,
+): Graph {
   const result = new Graph(), copies = new Map<Node, Node>();
   const inside = new Set<Node>(),
-    ends = new Map<Node, { readonly outline: Outline; readonly piece: Piece; readonly name: string }>();
+    ends = new Map<Node, End>();
   for (const [at, outline] of outlines.entries()) {
-    for (const piece of outline.pieces) {
+    for (const [row, piece] of outline.pieces.entries()) {
       for (const node of piece.nodes) inside.add(node);
       const last = piece.nodes.at(-1);
-      if (last) ends.set(last, { outline, piece, name: `region_${at}` });
+      if (last) ends.set(last, { outline, piece, row, name: `region_${at}` });
     }
   }
   const moved = (argument: Argument) => mapNodes(argument, (node) => copyOf(copies, node));
@@ -309,16 +434,31 @@ function withRegions(graph: Graph, outlines: readonly Outline[]): Graph {
     const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)]));
     copies.set(node, result.create(op, target, { name, args: node.args.map(moved), kwargs, meta }));
   };
+  const held = new Map<NumberTable, Node>();
+  const heldTable = (table: NumberTable): Node => {
+    const known = held.get(table), name = names.get(table);
+    if (known) return known;
+    if (name === undefined) throw new InternalError("Expected a name for each table of numbers");
+    const value = rowsValue(table.values.length / table.width, table);
+    const made = result.create("get_attr", name, { meta: { stack: [], value } });
+    held.set(table, made);
+    return made;
+  };
   // Late writes in the middle of a piece, whose results are there at its end
   let waiting: Node[] = [];
   for (const node of graph.nodes) {
     const end = ends.get(node);
     if (end) {
-      const { outline: { region }, piece, name } = end;
-      const call = result.create("call_function", name, {
-        args: piece.args.map(moved),
-        meta: { stack: node.meta.stack, region },
+      const { outline: { region, tables }, piece, row, name } = end, { stack } = node.meta;
+      const numbers = tables.map((table) => {
+        const { width } = table;
+        return result.create("call_function", "slice", {
+          args: [heldTable(table), 0, row * width, (row + 1) * width],
+          meta: { stack, value: rowsValue(1, table, row) },
+        });
       });
+      const args = [...piece.args.map(moved), ...numbers, ...piece.sizes.map(moved)];
+      const call = result.create("call_function", name, { args, meta: { stack, region } });
       for (const [index, each] of piece.results.entries()) {
         const { meta } = each;
         copies.set(

@@ -2,8 +2,8 @@
  * What of a forward graph may be computed again in the backward. Input: the forward nodes of a joint graph and
  * what depends on tangents; output: the nodes that must be computed once only. Invariant: random ops, library
  * calls and reductions that shrink much are never recomputed, but for products that spread: scores of attention, of which
- * the backward gets the maxima and sums of rows, as flash attention (Dao et al. 2022) does. The heuristics follow
- * `min_cut_rematerialization_partition` of PyTorch's functorch.
+ * the backward gets the maxima and sums of rows, as flash attention (Dao et al. 2022) does, and what is drawn for each of
+ * them, which its keys repeat. The heuristics follow `min_cut_rematerialization_partition` of PyTorch's functorch.
  */
 import { itemSize } from "../base/dtype.ts";
 import { elementCount, type TensorMeta } from "../graph/meta.ts";
@@ -151,13 +151,19 @@ export function isRecomputed(node: Node, required: ReadonlySet<Node>): boolean {
   );
 }
 
-/** Products that spread, and what is computed of their elements one by one. */
+/** Products that spread, what is computed of their elements one by one, and random numbers that this takes. */
 function spreadNodes({ required, classifier }: ForwardNodes): Set<Node> {
-  const spread = new Set<Node>();
+  const spread = new Set<Node>(), drawn = new Set<Node>();
   for (const node of required) {
     const kind = classifier.kindOf(node), inputs = [...node.inputs()];
-    const follows = (kind === "pointwise" || kind === "view") && inputs.some((input) => spread.has(input));
-    if (follows || spreads(node, inputs)) spread.add(node);
+    const single = kind === "pointwise" || kind === "view";
+    if ((single && inputs.some((input) => spread.has(input))) || spreads(node, inputs)) spread.add(node);
+    else if (
+      kind === "random" ? bytesOf(node) >= SPREAD.bytes : single && inputs.some((input) => drawn.has(input))
+    ) drawn.add(node);
+  }
+  for (const node of [...drawn].reverse()) {
+    if ([...node.users.keys()].some((user) => spread.has(user))) spread.add(node);
   }
   return spread;
 }

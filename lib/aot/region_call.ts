@@ -26,6 +26,8 @@ export interface RegionVariant {
   readonly forward: Region;
   /** Where each result of the captured region is among those. */
   readonly results: readonly number[];
+  /** Arguments that the region writes to, by place, and where their new values are among those. */
+  readonly writes: readonly { readonly input: number; readonly output: number }[];
   readonly randomOps: number;
   readonly device: DeviceName;
   /** Absent: nothing to differentiate. */
@@ -61,19 +63,20 @@ const REGION: OpDefinition = {
   samples: [],
 };
 
-/** Appends a call; `args`: tensors in the layout of the region's placeholders, and sizes. */
+/** Appends a call; `args`: tensors in the layout of the region's placeholders, and sizes; `written`: by write. */
 export function callVariant(
   replay: GraphReplay,
   variant: RegionVariant,
-  { args, keys, differentiated }: {
+  { args, written, keys, differentiated }: {
     readonly args: readonly (GraphValue | Argument)[];
+    readonly written: readonly FunctionalTensor[];
     readonly keys: RandomKeys;
     /** Told where the gradient of the call is taken. */
     readonly differentiated: () => void;
   },
 ): FunctionalTensor[] {
   const { builder, recorder } = replay;
-  const { forward, name, randomOps, device, results, backward } = variant;
+  const { forward, name, randomOps, device, results, writes, backward } = variant;
   const values = args.flatMap((each) => isGraphValue(each) ? [each] : []);
   const given = args.map((each) => isGraphValue(each) ? each.node : each);
   if (randomOps > 0) given.push(keys.drawMany(replay, randomOps, device));
@@ -106,6 +109,10 @@ export function callVariant(
     });
     recorder.requiring.add(out);
   }
+  // What writes is not recorded
+  replay.functional.recording(false, () => {
+    for (const [k, { output }] of writes.entries()) written[k]?.write(valueAt(output));
+  });
   return results.map((at) => replay.functional.fresh(valueAt(at)));
 }
 

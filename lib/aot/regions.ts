@@ -1,7 +1,8 @@
 /**
  * Regions of captured graphs, differentiated and cut once for all their calls. Input: calls of regions while a graph is
  * replayed; output: nodes that call the halves, or null where the call has to be replayed as it stands. Invariant: a
- * region becomes a call only where it computes tensors of their own from its arguments and does nothing else.
+ * region becomes a call only where it computes tensors of their own from its arguments, or new values of arguments as
+ * optimizers do, and does nothing else.
  */
 import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
@@ -10,13 +11,13 @@ import { recording } from "../base/recording.ts";
 import { copyGraph } from "../graph/copy.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import { GraphModule } from "../graph/graph_module.ts";
-import type { Graph, Node, Region } from "../graph/node.ts";
+import { type Graph, hasEffect, type Node, type Region } from "../graph/node.ts";
 import { isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import { GraphContract, laidOut, outputsOf } from "../ops/rewrite/contract.ts";
 import { sameMeta } from "../ops/rewrite/metadata.ts";
 import { isGivenIndices } from "../ops/index_checks.ts";
 import { findTarget } from "../ops/table.ts";
-import { isFunctional, NotFunctional } from "../autograd/functional.ts";
+import { type FunctionalTensor, isFunctional, NotFunctional } from "../autograd/functional.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { Sym } from "../sym/expr.ts";
@@ -56,9 +57,17 @@ export class Regions {
     );
     const variant = this.#variantFor(node.target, region, requires);
     if (!variant) return null;
+    const written = variant.writes.flatMap(({ input }) => {
+      const argument = args[input];
+      return isFunctional(argument) ? [argument] : [];
+    });
+    // What is written to is seen through no other argument
+    const isSeen = ({ storage }: FunctionalTensor) =>
+      args.filter((each) => isFunctional(each) && each.storage === storage).length > 1;
+    if (written.some(isSeen)) return null;
     if (variant.backward) this.seen.keeps = true;
     const differentiated = () => void (this.seen.differentiated = true);
-    return callVariant(replay, variant, { args: whole, keys, differentiated });
+    return callVariant(replay, variant, { args: whole, written, keys, differentiated });
   };
 
   /** A variant for arguments that require gradients; one for more of them where it says the same of the result. */
@@ -100,12 +109,14 @@ export class Regions {
     }
     const results = resultsOf(joint);
     if (!results) return null;
+    const { mutations: writes } = joint.plan;
+    if (writes.length > 0 && !writesUnrecorded(region.graph)) return null;
     simplify(joint);
     const { plan: { randomOps } } = joint;
     const [device = "cpu"] = joint.graph.nodes.flatMap(({ meta: { value } }) =>
       value.kind === "tensor" ? [value.tensor.device] : []
     );
-    const common = { name, results, randomOps, device };
+    const common = { name, results, writes, randomOps, device };
     if (joint.tangents.length === 0) {
       if (!isGivenIndices(joint.graph, definitionOf)) return null;
       counters.add("aot", "regions");
@@ -182,6 +193,11 @@ function jointThrough(module: GraphModule, regions: Regions): JointGraph | null 
   }
 }
 
+/** Whether a graph writes in place where no gradient is recorded, and nowhere else. */
+function writesUnrecorded({ nodes }: Graph): boolean {
+  return nodes.every((node) => !hasEffect(node) || node.meta.noGrad === true);
+}
+
 /** A copy of a graph whose inputs require gradients as they are said to. */
 function requiring(graph: Graph, requires: readonly boolean[]): Graph {
   const copy = copyGraph(graph);
@@ -194,12 +210,16 @@ function requiring(graph: Graph, requires: readonly boolean[]): Graph {
 
 /**
  * Where the results of a region are among those of its forward graph; null where it does more than compute tensors of
- * their own, or where passes could reach one result without another, so that they use up different parts of it.
+ * their own and new values of arguments that no gradient flows into, or where passes could reach one result without
+ * another, so that they use up different parts of it.
  */
 function resultsOf({ plan }: JointGraph): number[] | null {
   const { outputs, mutations, lifted, lost, overwritten, addressed, differentiable } = plan;
-  const others = [mutations, lifted, lost, overwritten, addressed];
+  const others = [lifted, lost, overwritten, addressed];
   if (others.some((each) => each.length > 0) || differentiable.length > 1) return null;
+  if (mutations.length > 0 && (differentiable.length > 0 || mutations.some((each) => each.differentiable))) {
+    return null;
+  }
   const places = outputs.map((output) => output.kind === "result" ? output.output : null);
   const found = places.filter((place) => place !== null);
   return found.length === places.length && differentiable.every(({ kind }) => kind === "output")

@@ -19,6 +19,7 @@ import {
   number,
   oneOf,
   orNull,
+  primitive,
   record,
   text,
   union,
@@ -30,6 +31,7 @@ import { layoutOf } from "../tensor/layout.ts";
 import type { CompiledBackward, SavedLayout } from "./compiled_pair.ts";
 import type { Connections, Reading } from "./connections.ts";
 import type { GradientOrigin, LostResult, Mutation, OutputPlan, RuntimePlan, TapeResult } from "./joint.ts";
+import type { NumberTable } from "./late_numbers.ts";
 import type { SavedValue } from "./partition.ts";
 
 const viewArguments: Codec<ViewStep["args"]> = {
@@ -170,6 +172,24 @@ export const runtimePlan: Codec<RuntimePlan> = record<RuntimePlan>({
   randomOps: number,
   inputCount: number,
   recordsAlways: flag,
+});
+
+/** Any number, those included that are no JSON. */
+const anyNumber: Codec<number> = {
+  write: primitive.write,
+  read(form, symbols) {
+    const value = primitive.read(form, symbols);
+    if (typeof value === "number") return value;
+    throw new DamagedForm(`Expected a number but found ${typeof value}`);
+  },
+};
+
+/** Numbers in which rounds differ between processes. */
+export const numberTable: Codec<NumberTable> = record<NumberTable>({
+  dtype,
+  device: text,
+  width: number,
+  values: list(anyNumber),
 });
 
 /** Signatures of functional graphs between processes. */

@@ -43,8 +43,8 @@ export function noticeUnrolling(captured: Graph, seen: Graph): void {
         } is a graph of ${operations.length} operations, since a loop is unrolled ` +
         `whose rounds are not alike: ${count} times`,
         `  ${code} (${file}:${line})`,
-        "Its compilation takes long. Rounds that differ in the tensors they are given alone are compiled once: count with " +
-        "a tensor, write the loop with higherOrderOps.scan or whileLoop, or compile its body alone",
+        "Its compilation takes long. Rounds that differ in tensors and in numbers that are operands are compiled once: " +
+        "write the loop with higherOrderOps.scan or whileLoop, or compile its body alone",
       ].join("\n"),
     "warning",
   );

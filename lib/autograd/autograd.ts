@@ -4,6 +4,8 @@
 import "./install.ts";
 
 export { backward, grad, type GradOptions } from "./engine.ts";
+/** Derivatives that are taken along with the elements, as `torch.autograd.forward_ad`. */
+export * as forwardAd from "./forward_ad.ts";
 /** What is saved for backward passes, as `torch.autograd.graph`. */
 export * as graph from "./graph.ts";
 export { Function, FunctionContext } from "./function.ts";

@@ -67,7 +67,7 @@ function recomputed<R>(
 ): R {
   if (!ambient.gradEnabled) return fn(...args);
   const state = preserveRngState ? getRngState() : null, { autocast, autocastCaches } = ambient;
-  const saved: { count: number } = { count: 0 };
+  const saved: string[] = [];
   const again = (): readonly Tensor[] => {
     const found: Tensor[] = [];
     const former = getRngState(), mode = { ...ambient };
@@ -77,7 +77,7 @@ function recomputed<R>(
       savedTensorsHooks(
         (tensor) => {
           found.push(tensor);
-          if (found.length === saved.count) throw new Complete();
+          if (found.length === saved.length) throw new Complete();
           return tensor;
         },
         (tensor) => tensor,
@@ -96,17 +96,33 @@ function recomputed<R>(
   };
   const call: Call = { again, tensors: null };
   return savedTensorsHooks(
-    (): Place => ({ index: saved.count++, call }),
-    (place) => tensorAt(place, saved.count),
+    (tensor): Place => ({ index: saved.push(metaText(tensor)) - 1, call }),
+    (place) => tensorAt(place, saved),
     () => fn(...args),
   );
 }
 
+/** What must be the same both times. */
+function metaText({ dtype, shape, device }: Tensor): string {
+  return `${dtype} [${shape}] on ${device}`;
+}
+
 /** A saved tensor of a call, which is run again for the first of them. */
-function tensorAt({ index, call }: Place, count: number): Tensor {
+function tensorAt({ index, call }: Place, saved: readonly string[]): Tensor {
+  const { length: count } = saved;
   call.tensors ??= [...call.again()];
   const found = call.tensors[index];
-  if (call.tensors.length === count && found) return found;
+  if (call.tensors.length === count && found) {
+    const others = call.tensors.flatMap((each, k) =>
+      each && metaText(each) !== saved[k] ? [`number ${k} was ${saved[k]} and is ${metaText(each)}`] : []
+    );
+    if (others.length === 0) return found;
+    throw new DynError(
+      `Expected the same saved tensors from a function that checkpoint runs again but found others: ${
+        others.join("; ")
+      }`,
+    );
+  }
   throw new DynError(
     `Expected ${count} saved tensors from a function that checkpoint runs again but found ${call.tensors.length}: it has to ` +
       "do the same both times",

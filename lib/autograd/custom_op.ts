@@ -11,8 +11,10 @@ import type { DeviceName } from "../loops/device.ts";
 import { ops } from "../tensor/eager.ts";
 import { checkLeaf } from "../tensor/inplace.ts";
 import { ambient, noGrad } from "../tensor/modes.ts";
+import { hasTangents } from "../tensor/tangents.ts";
 import { isTensor, modes, recordsGrad, Tensor } from "../tensor/tensor.ts";
 import { Function as AutogradFunction, type FunctionContext } from "./function.ts";
+import { ForwardMode } from "./forward/mode.ts";
 import { makeFx } from "./make_fx.ts";
 import { namedParameters } from "./parameter_names.ts";
 
@@ -181,9 +183,15 @@ function functionOf(
 function callCustomOp(entry: Known, args: readonly unknown[]): unknown {
   const { leaves, spec } = flatten(args, isTensor), tensors = leaves.filter(isTensor);
   const { top } = modes;
-  if (top?.apart) {
+  if (top?.apart && !(top instanceof ForwardMode)) {
     reportFallback("vmap", `vmap: ${entry.name} has no rule for batches and runs for each element`);
     return apart(entry, { leaves, spec }, top.apart.bind(top));
+  }
+  const carried = tensors.some((each) => hasTangents(each));
+  if (carried && !(entry.isDifferentiable && tensors.every((each) => args.includes(each)))) {
+    throw new DynError(
+      `Expected tensors without tangents for ${entry.name} but found some: say its gradient by registerAutograd`,
+    );
   }
   if (entry.mutated.length > 0) return callMutating(entry, args);
   const inLists = args.filter((each) => !isTensor(each)).flatMap((each) => flatten(each, isTensor).leaves);
@@ -192,7 +200,9 @@ function callCustomOp(entry: Known, args: readonly unknown[]): unknown {
       `Expected tensors that require grad as arguments of ${entry.name} of their own but found them in a list`,
     );
   }
-  return recordsGrad(tensors) ? entry.function.apply(...args) : noGrad(() => runKernel(entry, args));
+  return carried || recordsGrad(tensors)
+    ? entry.function.apply(...args)
+    : noGrad(() => runKernel(entry, args));
 }
 
 /** Calls an op for each element of a batch. */

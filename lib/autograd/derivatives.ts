@@ -126,7 +126,7 @@ export function jvp(
   const { createGraph = false } = options;
   return enableGrad(() => {
     const point = at("jvp", f, { given: inputs, createGraph }), tangents = tangentsOf("jvp", v, point.inputs);
-    const seeds = point.outputs.map((each) => ops.zerosLike(each.detach()).requiresGrad_());
+    const seeds = point.outputs.map((each) => ops.onesLike(each.detach()).requiresGrad_());
     const linear = pulled(point.outputs, point.inputs, { ...options, tangents: seeds, createGraph: true });
     const found = pulled(linear, seeds, { tangents, createGraph });
     return [

@@ -6,6 +6,7 @@
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
+import { observed } from "../base/observation.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
@@ -379,7 +380,8 @@ class Pass {
     const apply = (given: readonly (Tensor | null)[]) => node.apply(given, { wanted });
     const mode = node.isOpaque ? modes.top : null;
     const run = () => found ?? (mode?.apart ? mode.apart(complete, apply) : apply(complete));
-    const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
+    const seen = () => observed.by === null ? run() : observed.by.span("backward", node.name, run);
+    const { result, allocated } = watch ? watchAllocations(seen) : { result: seen(), allocated: [] };
     if (!this.options.retainGraph) node.release();
     checkGradients(node.name, node.madeAt, result);
     if (node.keepsGradients) {

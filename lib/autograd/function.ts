@@ -7,9 +7,13 @@ import { DynError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
-import { requiresGradBeneath } from "../tensor/levels.ts";
-import { ambient, noGrad } from "../tensor/modes.ts";
-import { isTensor, recordsGrad, type Tensor } from "../tensor/tensor.ts";
+import { requiresGradBeneath, wholeBeneath } from "../tensor/levels.ts";
+import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
+import { carryTangents, hasTangents, type TangentLevel } from "../tensor/tangents.ts";
+import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
+import { grad } from "./engine.ts";
+import { ForwardMode } from "./forward/mode.ts";
+import { pushedThrough } from "./forward/rules.ts";
 import { type ApplyOptions, gradientEdge, Node, setHistory } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
 
@@ -19,6 +23,8 @@ export class FunctionContext {
   /** For each argument of `apply`, whether its gradient is wanted. */
   needsInputGrad: readonly boolean[] = [];
   #saved: readonly (Tensor | null)[] = [];
+  /** Until `jvp` has run. */
+  #forward: readonly (Tensor | null)[] | null = null;
   #kept: readonly (SavedTensor | null)[] | null = null;
   #nonDifferentiable = new Set<Tensor>();
   #dirty = new Set<Tensor>();
@@ -29,9 +35,15 @@ export class FunctionContext {
     this.#saved = tensors;
   }
 
+  /** Keeps tensors for `jvp`, where it is to see others than `backward`. */
+  saveForForward(...tensors: readonly (Tensor | null)[]): void {
+    this.#forward = tensors;
+  }
+
   /** The tensors that were saved. */
   get savedTensors(): (Tensor | null)[] {
     const kept = this.#kept;
+    if (this.#forward !== null) return [...this.#forward];
     if (kept === null) return [...this.#saved];
     return kept.map((each) => each === null ? null : each.unpack("a custom Function"));
   }
@@ -71,6 +83,18 @@ export class FunctionContext {
     context.#kept?.forEach((each) => each?.release());
   }
 
+  /** For `apply`: which tensors `jvp` gives no tangents for, and whether it is given zeros. */
+  static forwardSettings(
+    context: FunctionContext,
+  ): Pick<FunctionSettings, "nonDifferentiable" | "materialize"> {
+    return { nonDifferentiable: context.#nonDifferentiable, materialize: context.#materialize };
+  }
+
+  /** For `apply`: forgets what was saved for `jvp`, which has run. */
+  static forwardDone(context: FunctionContext): void {
+    context.#forward = null;
+  }
+
   /** For `apply`: what forward marked as written, before there is a node. */
   static dirtyOf(context: FunctionContext): ReadonlySet<Tensor> {
     return context.#dirty;
@@ -89,12 +113,14 @@ interface FunctionClass {
   forward(...args: never[]): unknown;
   setupContext(context: FunctionContext, inputs: readonly never[], output: never): void;
   backward(context: FunctionContext, ...grads: never[]): unknown;
+  jvp(context: FunctionContext, ...tangents: never[]): unknown;
 }
 
 /**
  * Base of operations with their own gradient, as `torch.autograd.Function`. Either `forward(ctx, …args)`, or
  * `forward(…args)` together with `setupContext(ctx, inputs, output)`; and `backward(ctx, …grads)`, which returns
- * one gradient per argument (null for none).
+ * one gradient per argument (null for none). `jvp(ctx, …tangents)` gives one tangent per result (null for zeros) from
+ * those of the arguments, for forward-mode differentiation.
  */
 export class Function {
   /** Computes the results: a tensor or an array of values. */
@@ -108,6 +134,11 @@ export class Function {
   /** Gradients of the arguments from those of the results. */
   static backward(_context: FunctionContext, ..._grads: never[]): unknown {
     throw new DynError("Expected a Function with a static backward");
+  }
+
+  /** Tangents of the results from those of the arguments; unless it is given, `backward` is differentiated for them. */
+  static jvp(_context: FunctionContext, ..._tangents: never[]): unknown {
+    throw new DynError("Expected a Function with a static jvp");
   }
 
   /** Runs forward and records backward. */
@@ -128,6 +159,101 @@ function invoke(method: unknown, of: object, args: readonly unknown[]): unknown 
 }
 
 function applyFunction(of: FunctionClass, args: readonly unknown[]): unknown {
+  const { output, context } = applyAtLevels(of, args);
+  FunctionContext.forwardDone(context);
+  return output;
+}
+
+/** Applies a Function beneath all levels whose tangents reach its arguments, from the outermost on. */
+function applyAtLevels(
+  of: FunctionClass,
+  args: readonly unknown[],
+  inner: readonly TangentLevel[] = [],
+): Applied {
+  const { top: level } = modes;
+  if (!(level instanceof ForwardMode)) {
+    if (level !== null && args.some((a) => isTensor(a) && hasTangents(wholeBeneath(a), inner))) {
+      throw new DynError(
+        `Expected no tangents through a whole batch, or a log, for ${of.name} but found a tensor that has one outside of it; ` +
+          "take derivatives inside of the function that runs there",
+      );
+    }
+    return applyRecorded(of, args);
+  }
+  return level.below(() => {
+    const applied = applyAtLevels(of, args, [...inner, level.level]), { output, context } = applied;
+    if (!args.some((a) => isTensor(a) && level.tangentOf(a))) return applied;
+    const results = [output].flat().filter(isTensor);
+    const tangents = of.jvp === Function.jvp ? pushed(of, args, level) : asked(of, { args, context, level });
+    if (tangents.length !== results.length) {
+      throw new DynError(
+        `Expected ${results.length} tangents from ${of.name}.jvp but found ${tangents.length}`,
+      );
+    }
+    const { nonDifferentiable } = FunctionContext.forwardSettings(context);
+    const checked = tangents.map((tangent, k) => {
+      const result = results[k];
+      if (tangent === null || (result && nonDifferentiable.has(result))) return null;
+      if (isTensor(tangent)) return tangent;
+      throw new DynError(`Expected tensors or null from ${of.name}.jvp but found ${typeof tangent}`);
+    });
+    level.carry(args.filter(isTensor), results, checked);
+    return applied;
+  });
+}
+
+/** What `jvp` gives: an argument without a tangent has one of zeros, unless those are not to be made. */
+function asked(
+  of: FunctionClass,
+  { args, context, level }: {
+    readonly args: readonly unknown[];
+    readonly context: FunctionContext;
+    readonly level: ForwardMode;
+  },
+): readonly unknown[] {
+  const { materialize } = FunctionContext.forwardSettings(context);
+  const tangents = args.map((each) => {
+    if (!isTensor(each)) return null;
+    const known = level.tangentOf(each), zeros = materialize && isDifferentiable(each.dtype);
+    return known ?? (zeros ? ops.zerosLike(each) : null);
+  });
+  return [invoke(of.jvp, of, [context, ...tangents])].flat();
+}
+
+/** Tangents by the transpose of `backward`. Throws DynError for one that is no recorded function of its gradients. */
+function pushed(of: FunctionClass, args: readonly unknown[], level: ForwardMode): readonly unknown[] {
+  const again = ambient.gradEnabled;
+  return enableGrad(() => {
+    const own = args.map((each) => {
+      if (!isTensor(each) || !level.tangentOf(each)) return each;
+      return again && each.requiresGrad
+        ? ops.viewAs(each, each)
+        : carryTangents(each, aliasOf(each)).requiresGrad_();
+    });
+    const { output } = applyAtLevels(of, own, [level.level]);
+    const results = [output].flat().filter(isTensor);
+    const cotangents = results.map((each) => each.requiresGrad ? ops.onesLike(each).requiresGrad_() : null);
+    const used = results.filter(({ requiresGrad }) => requiresGrad);
+    const inputs = own.filter((each, k): each is Tensor => isTensor(each) && each !== args[k]);
+    const found = used.length === 0 ? [] : grad(used, inputs, cotangents.filter(isTensor), {
+      createGraph: true,
+      allowUnused: true,
+    });
+    const tangents = args.flatMap((each) => isTensor(each) ? level.tangentOf(each) ?? [] : []);
+    const pairs = found.flatMap((pulled, k) => {
+      const tangent = tangents[k];
+      return pulled && tangent ? [{ pulled, tangent }] : [];
+    });
+    return pushedThrough(of.name, { cotangents, pairs, again });
+  });
+}
+
+interface Applied {
+  readonly output: unknown;
+  readonly context: FunctionContext;
+}
+
+function applyRecorded(of: FunctionClass, args: readonly unknown[]): Applied {
   const context = new FunctionContext();
   const tensors = args.map((a) => isTensor(a) ? a : null);
   const records = recordsGrad(tensors);
@@ -153,7 +279,7 @@ function applyFunction(of: FunctionClass, args: readonly unknown[]): unknown {
   const output = Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
   const results = (Array.isArray(output) ? output : [output]).filter(isTensor);
   node?.finish(results);
-  return output;
+  return { output, context };
 }
 
 /** The node of a Function call. One edge per argument of `apply`. */

@@ -44,6 +44,9 @@ export abstract class Node implements GradFn<Tensor> {
   /** Whether code of the user runs in `apply` and may keep gradients that it sees or returns. */
   readonly keepsGradients: boolean = false;
 
+  /** Whether its results must not be written in place: their memory belongs to others, whose histories do not know. */
+  readonly refusesWrites: boolean = false;
+
   /** Whether `apply` reads elements by itself rather than by ops: modes that stand for several cannot look into it. */
   readonly isOpaque: boolean = false;
 

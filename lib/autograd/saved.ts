@@ -7,6 +7,7 @@ import { DynError } from "../base/errors.ts";
 import type { Dim } from "../sym/expr.ts";
 import { aliasOf, hollowLike } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
+import { carryTangents } from "../tensor/tangents.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { packed, type PackedTensor } from "./saved_hooks.ts";
 import { type Edge, gradientEdge, setHistory } from "./node.ts";
@@ -37,13 +38,13 @@ export class SavedTensor {
     const tensor = this.#tensor, layout = this.layout;
     if (this.#packed !== null) return this.#withHistory(aliasOf(this.#packed.unpack(layout)));
     if (tensor === null) return hollowLike({ device: layout.device, layout }, releasedError);
-    const now = tensor.storage.version, then = this.#version;
-    if (now !== then) {
+    if (this.overwritten) {
+      const now = tensor.storage.version, then = this.#version;
       return hollowLike(tensor, () => overwrittenError(layout, { node, now, then }));
     }
     const edge = gradientEdge(tensor);
     if (edge?.node === this.#edge?.node && edge?.output === this.#edge?.output) return tensor;
-    return this.#withHistory(aliasOf(tensor));
+    return carryTangents(tensor, this.#withHistory(aliasOf(tensor)));
   }
 
   #withHistory(alias: Tensor): Tensor {
@@ -51,9 +52,9 @@ export class SavedTensor {
     return alias;
   }
 
-  /** Whether its elements were written in place since. */
+  /** Whether its elements, if it has any, were written in place since. */
   get overwritten(): boolean {
-    return this.#tensor !== null && this.#tensor.storage.version !== this.#version;
+    return this.#tensor !== null && this.layout.numel !== 0 && this.#tensor.storage.version !== this.#version;
   }
 
   release(): void {

@@ -50,6 +50,13 @@ export function recordInplace(
   target: Tensor,
   write: () => void,
 ): void {
+  const written = gradientEdge(target.viewState?.base ?? target)?.node;
+  if (written?.refusesWrites) {
+    throw new DynError(
+      `Expected a tensor of its own to write by ${call.definition.name}_ but found one that passes hooks of a module ` +
+        `(${written.name}); write out of place, or into a clone`,
+    );
+  }
   const [first] = Object.keys(call.definition.params);
   const copy = first !== undefined && ruleReads(call.definition, first)
     ? noGrad(() => ops.clone(target))

@@ -169,6 +169,8 @@ export function adoptBuiltin(object: object, key: PropertyKey): void {
   if (known && descriptor && at >= 0) known.descriptors[at] = descriptor;
 }
 
+/** Whether work goes on that found all builtins as they were, and no code of the program has run since. */
+let untouched = false;
 /** What is set aside at the moment; null while nothing is. */
 let setAside: readonly Difference[] | null = null;
 let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
@@ -180,9 +182,16 @@ export class ReplacedBuiltins extends Error {
 
 /** Runs work of dyn. Throws ReplacedBuiltins where that cannot be kept apart from the program's builtins. */
 export function withOwnBuiltins<T>(work: () => T): T {
-  if (setAside !== null) return work();
+  if (setAside !== null || untouched) return work();
   const differences = findDifferences();
-  if (differences.length === 0) return work();
+  if (differences.length === 0) {
+    untouched = true;
+    try {
+      return work();
+    } finally {
+      untouched = false;
+    }
+  }
   setAside = differences;
   try {
     putOriginals(differences);
@@ -218,6 +227,7 @@ export function withOwnIteration<T>(work: () => T): T {
 /** Runs code of the program out of the middle of dyn's work. */
 export function asProgram<T>(run: () => T): T {
   const former = setAside;
+  untouched = false;
   if (former === null) return run();
   setAside = null;
   replacements = null;

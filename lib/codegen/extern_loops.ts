@@ -88,7 +88,8 @@ export function externAsLoops(kernel: ExternKernel, dtypeOf: (buffer: BufferId) 
     default:
       kernel.call satisfies never;
   }
-  return { kind: "loops", name: kernel.name, body: nest.recorder.statements, origins: kernel.origins };
+  const { name, origins, given } = kernel;
+  return { kind: "loops", name, body: nest.recorder.statements, origins, given };
 }
 
 interface TypedView extends BufferView {

@@ -4,7 +4,7 @@
  * program satisfies the checks of loops/verify.ts and can be dumped.
  */
 import { recording } from "../base/recording.ts";
-import type { LoopKernel, Program, Statement } from "../loops/ir.ts";
+import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { blockedSums } from "./blocked_sums.ts";
@@ -27,6 +27,7 @@ import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
 import { mapToThreads } from "./threads.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
+import { windowsOfBuffers } from "./windows.ts";
 
 /** One step of code generation. */
 export interface Pass {
@@ -60,6 +61,7 @@ export const PASSES: readonly Pass[] = [
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
   { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
+  { name: "windows", applies: () => true, run: windowsOfBuffers },
 ];
 
 /** Runs the passes that a target asks for. Throws InternalError where one breaks the rules of loop IR. */
@@ -67,13 +69,13 @@ export function generate(program: Program, target: Target): Program {
   return recording.phase(
     "loop passes",
     () =>
-      PASSES.filter((pass) => pass.applies(target)).reduce((before, pass) => {
+      PASSES.filter((pass) => pass.applies(target)).reduce<Program>((before, pass) => {
         const after = pass.run(before, target);
         if (after === before) return before;
         verifyProgram(after, pass.name);
         recording.artifact(`loops_${pass.name}`, () => printProgram(after), { part: program.name });
         return after;
-      }, program),
+      }, { ...program, kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, given })) }),
   );
 }
 

@@ -1,13 +1,15 @@
 /**
  * Columns of scores that a causal mask hides from a whole block of rows: they are neither computed nor looked at. Input:
- * the kernels of a block of rows: a product into a local buffer, loops over its rows, a product of what they leave; output:
+ * the kernels of a block of rows: products into local buffers, loops over their rows, products of what these leave; output:
  * the same on the columns up to the last row of the block. Invariant: this is done only where hidden elements are −∞ to the
- * maximum of their row, 0 to its sum and 0 to the last product, whatever the scores are. As wherever attention is causal,
- * it does not matter what the values hold at hidden places.
+ * maximum of their row, 0 to its sums and 0 to the other products, whatever the scores are. As wherever attention is
+ * causal, it does not matter what the values hold at hidden places: a weight of zero stays zero, whatever it meets. A row
+ * that is NaN makes gradients NaN where it sees, and not where everything of its block is hidden.
  */
 import { isInteger, type ValueType } from "../base/dtype.ts";
-import { add, boundsOf, type Dim, min, mul, sub, substitute, type Sym } from "../sym/expr.ts";
+import { add, boundsOf, type Dim, freeSymbols, min, mul, sub, substitute, type Sym } from "../sym/expr.ts";
 import type { BufferId, BufferView, ExternKernel, Kernel, Loop, Statement, ValueId } from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 import { axisOf } from "./cut_loop.ts";
 import { isSame } from "./row_form.ts";
@@ -22,17 +24,15 @@ export interface CausalBlock {
 
 /** The kernels without hidden columns; as they are where these may matter. */
 export function withoutHidden(kernels: readonly Kernel[], block: CausalBlock): readonly Kernel[] {
-  const [scores, ...others] = kernels, at = others.findIndex(({ kind }) => kind === "extern");
-  const last = others[at], seen = min(block.end, block.columns);
-  if (scores?.kind !== "extern" || last?.kind !== "extern" || seen === block.columns) return kernels;
-  const [weights] = last.inputs, hidden = new HiddenColumns(block, seen), rows: Kernel[] = [];
-  for (const kernel of others.slice(0, at)) {
-    const body = kernel.kind === "loops" ? hidden.rows(kernel.body) : undefined;
-    if (kernel.kind !== "loops" || !body) return kernels;
-    rows.push({ ...kernel, body });
+  const seen = min(block.end, block.columns);
+  if (seen === block.columns) return kernels;
+  const hidden = new HiddenColumns(block, seen), made: Kernel[] = [];
+  for (const kernel of kernels) {
+    const own = hidden.kernel(kernel);
+    if (!own) return kernels;
+    made.push(own);
   }
-  if (!weights || !hidden.isZero(weights.buffer)) return kernels;
-  return [ofColumns(scores, seen), ...rows, ofDepth(last, seen), ...others.slice(at + 1)];
+  return made;
 }
 
 const resized = (view: BufferView, dim: number, size: Dim): BufferView => ({
@@ -40,49 +40,65 @@ const resized = (view: BufferView, dim: number, size: Dim): BufferView => ({
   shape: view.shape.with(dim, size),
 });
 
-/** A product with fewer columns. */
-function ofColumns(kernel: ExternKernel, columns: Dim): ExternKernel {
-  const [a, b] = kernel.inputs, [out] = kernel.outputs;
-  if (!a || !b || !out) return kernel;
-  return { ...kernel, inputs: [a, resized(b, -1, columns)], outputs: [resized(out, -1, columns)] };
-}
-
-/** A product with shorter sums. */
-function ofDepth(kernel: ExternKernel, depth: Dim): ExternKernel {
-  const [a, b] = kernel.inputs;
-  if (!a || !b) return kernel;
-  return { ...kernel, inputs: [resized(a, -1, depth), resized(b, -2, depth)] };
-}
-
-/** What is known of a value at all hidden columns, or of what is the same in a whole row. */
+/** What is known of a value at all hidden columns. */
 type Known =
   | { readonly kind: "number"; readonly value: number }
   | { readonly kind: "index"; readonly index: Dim }
-  /** Of a row: the greatest of what is −∞ where it is hidden; the sum of exponentials; one divided by that. */
-  | { readonly kind: "greatest" | "sum" | "inverse" };
+  /** What is the same in a whole row. */
+  | { readonly kind: "row" }
+  /** An exponential of −∞, times whatever: it weighs nothing. */
+  | { readonly kind: "vanished" };
+
+const ROW: Known = { kind: "row" };
 
 const numberOf = (known: Known | undefined): number | undefined =>
-  known?.kind === "number" ? known.value : undefined;
+  known?.kind === "number" ? known.value : known?.kind === "vanished" ? 0 : undefined;
 
 /** Follows what hidden elements are through loops over rows. */
 class HiddenColumns {
   readonly #buffers = new Map<BufferId, Known | undefined>();
   readonly #position: Sym;
   #values = new Map<ValueId, Known>();
-  #exponentials = new Set<ValueId>();
 
   constructor(readonly block: CausalBlock, readonly seen: Dim) {
     this.#position = axisOf("d", block.columns).symbol;
   }
 
-  isZero(buffer: BufferId): boolean {
-    return numberOf(this.#buffers.get(buffer)) === 0;
+  /** A kernel on seen columns; undefined where hidden ones may matter. */
+  kernel(kernel: Kernel): Kernel | undefined {
+    if (kernel.kind === "extern") return this.#product(kernel);
+    if (![...usesOf(kernel).all].some(this.block.isLocal)) return kernel;
+    const body = this.#rows(kernel.body);
+    return body && { ...kernel, body };
   }
 
-  /** The statements of a kernel on seen columns; undefined where hidden ones may matter. */
-  rows(body: readonly Statement[]): readonly Statement[] | undefined {
+  /** A product of fewer columns, with shorter sums, or that adds to less. */
+  #product(kernel: ExternKernel): ExternKernel | undefined {
+    const { seen, block: { columns, isLocal } } = this, [a, b] = kernel.inputs, [out] = kernel.outputs;
+    if (!a || !b || !out || kernel.call.op !== "matmul") return undefined;
+    const holds = (view: BufferView, dim: -1 | -2) => isSame(view.shape.at(dim) ?? 1, columns);
+    const vanishes = (view: BufferView, dim: -1 | -2) =>
+      holds(view, dim) && numberOf(this.#buffers.get(view.buffer)) === 0;
+    if (kernel.call.accumulate) {
+      const [rows, others] = [isLocal(a.buffer), isLocal(b.buffer)];
+      if ((rows && !vanishes(a, -2)) || (others && !vanishes(b, -1))) return undefined;
+      const inputs = [rows ? resized(a, -2, seen) : a, others ? resized(b, -1, seen) : b];
+      const tall = rows ? resized(out, -2, seen) : out;
+      return { ...kernel, inputs, outputs: [others ? resized(tall, -1, seen) : tall] };
+    }
+    if (isLocal(a.buffer)) {
+      return vanishes(a, -1)
+        ? { ...kernel, inputs: [resized(a, -1, seen), resized(b, -2, seen)] }
+        : undefined;
+    }
+    if (!isLocal(out.buffer)) return kernel;
+    if (!holds(out, -1)) return undefined;
+    return { ...kernel, inputs: [a, resized(b, -1, seen)], outputs: [resized(out, -1, seen)] };
+  }
+
+  /** The loops of a kernel on seen columns. */
+  #rows(body: readonly Statement[]): readonly Statement[] | undefined {
     this.#values = new Map();
-    this.#exponentials = new Set();
     const row = body.at(-1);
     if (row?.kind !== "loop" || !body.slice(0, -1).every((s) => this.#plain(s))) return undefined;
     const inside: Statement[] = [];
@@ -102,7 +118,7 @@ class HiddenColumns {
   #plain(s: Statement): boolean {
     if (s.kind === "loop" || s.kind === "masked") return false;
     if ((s.kind === "load" || s.kind === "store") && this.block.isLocal(s.buffer)) return false;
-    if (s.kind !== "store") this.#define(s.id, this.#valueOf(s, (index) => index));
+    if (s.kind !== "store") this.#define(s.id, this.#valueOf(s, (index) => index) ?? ROW);
     return true;
   }
 
@@ -120,11 +136,9 @@ class HiddenColumns {
       else this.#buffers.set(s.buffer, this.#values.get(s.value));
     }
     return loop.reductions.every(({ id, op, value }) => {
+      this.#define(id, ROW);
       const contribution = numberOf(this.#values.get(value));
-      if (op === "max" && contribution === -Infinity) this.#define(id, { kind: "greatest" });
-      else if (op !== "sum" || contribution !== 0) return false;
-      else if (this.#exponentials.has(value)) this.#define(id, { kind: "sum" });
-      return true;
+      return (op === "max" && contribution === -Infinity) || (op === "sum" && contribution === 0);
     });
   }
 
@@ -145,16 +159,18 @@ class HiddenColumns {
       case "cast":
         return of(s.value);
       case "load":
-        return this.block.isLocal(s.buffer) ? this.#buffers.get(s.buffer) : undefined;
+        if (this.block.isLocal(s.buffer)) return this.#buffers.get(s.buffer);
+        return freeSymbols(at(s.index)).has(this.#position) ? undefined : ROW;
       case "select": {
-        const condition = numberOf(of(s.condition)), [then, otherwise] = [of(s.then), of(s.otherwise)];
+        const chosen = of(s.condition), condition = numberOf(chosen);
+        const [then, otherwise] = [of(s.then), of(s.otherwise)];
         if (condition !== undefined) return condition ? then : otherwise;
         const [a, b] = [numberOf(then), numberOf(otherwise)];
-        return a !== undefined && Object.is(a, b) ? then : undefined;
+        if (a === undefined || !Object.is(a, b)) return ofRows([chosen, then, otherwise]);
+        return then?.kind === "number" ? then : otherwise;
       }
       case "scalar":
-        if (s.op === "exp" || s.op === "exp2") this.#exponentials.add(s.id);
-        return computed(s.op, s.args.map(of));
+        return computed(s.op, s.args.map(of)) ?? ofRows(s.args.map(of));
       default:
         return s satisfies never;
     }
@@ -167,6 +183,10 @@ function fromConstant(value: number | bigint | boolean, dtype: ValueType): Known
     ? { kind: "index", index: Number(value) }
     : { kind: "number", value: Number(value) };
 }
+
+/** What operations on nothing but numbers and values of rows give. */
+const ofRows = (operands: readonly (Known | undefined)[]): Known | undefined =>
+  operands.every((each) => each?.kind === "row" || each?.kind === "number") ? ROW : undefined;
 
 /** What an operation gives where that follows from the kinds of its operands. */
 function computed(op: ScalarOpName, [a, b]: readonly (Known | undefined)[]): Known | undefined {
@@ -182,20 +202,17 @@ function computed(op: ScalarOpName, [a, b]: readonly (Known | undefined)[]): Kno
       return x === 1 || y === 1 ? number(1) : x === 0 && y === 0 ? number(0) : undefined;
     case "exp":
     case "exp2":
-      return x === -Infinity ? number(0) : undefined;
-    // −∞ less the maximum of the row is −∞, unless the whole row is NaN
+      return x === -Infinity ? { kind: "vanished" } : undefined;
+    // −∞ less the maximum of a row is −∞, and less the logarithm of a sum
     case "sub":
-      return x === -Infinity && b?.kind === "greatest" ? number(-Infinity) : undefined;
-    // The sum of exponentials is at least 1, unless the whole row is NaN
+      if (x === -Infinity && b?.kind === "row") return number(-Infinity);
+      return a?.kind === "vanished" && b?.kind === "vanished" ? a : undefined;
     case "mul":
-      return (x === 0 && b?.kind === "inverse") || (y === 0 && a?.kind === "inverse")
-        ? number(0)
-        : x === -Infinity && y !== undefined && y > 0
-        ? number(-Infinity)
-        : undefined;
+      if (a?.kind === "vanished" || b?.kind === "vanished") return { kind: "vanished" };
+      if (x === 0 && y !== undefined && isFinite(y)) return number(0);
+      return x === -Infinity && y !== undefined && y > 0 ? number(-Infinity) : undefined;
     case "div":
-      if (b?.kind !== "sum") return undefined;
-      return x === 0 ? number(0) : x === 1 ? { kind: "inverse" } : undefined;
+      return a?.kind === "vanished" ? a : undefined;
     default:
       return undefined;
   }

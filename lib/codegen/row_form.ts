@@ -54,6 +54,8 @@ export interface ByRows {
   readonly widths: Widths;
   /** The kernel for a block, whose rows of some buffers are all that there is of them. */
   readonly forBlock: (block: RowBlock, isLocal: (buffer: BufferId) => boolean) => Kernel;
+  /** What the kernel of each block adds to, rather than to set rows of it. Absent: nothing. */
+  readonly adds?: BufferView;
 }
 
 /** Whether two sizes are known to be the same. */
@@ -120,21 +122,59 @@ export function productByRows(kernel: ExternKernel, space: RowSpace, known: Widt
   return {
     widths,
     forBlock(block, isLocal) {
-      const rowsIn = (view: BufferView): BufferView => {
-        const [, depth = 1] = view.shape.slice(-2), [row = 0, column = 0] = view.strides.slice(-2);
-        const offset = isLocal(view.buffer) ? 0 : add(startOf(view, block), mul(block.first, row));
-        return { ...view, offset, shape: [block.count, depth], strides: [row, column] };
-      };
-      const whole = {
-        ...b,
-        offset: startOf(b, block),
-        shape: b.shape.slice(-2),
-        strides: b.strides.slice(-2),
-      };
-      return { ...kernel, inputs: [rowsIn(a), whole], outputs: [rowsIn(out)] };
+      const inputs = [rowsIn(a, block, isLocal), matrixOf(b, block)];
+      return { ...kernel, inputs, outputs: [rowsIn(out, block, isLocal)] };
     },
   };
 }
+
+/**
+ * A product whose sums are over rows, as gradients of what all rows share are: each block adds its own. Undefined where
+ * operands that hold rows are not those of whole matrices.
+ */
+export function productOverRows(kernel: ExternKernel, space: RowSpace, widths: Widths): ByRows | undefined {
+  const { call, inputs: [a, b], outputs: [out] } = kernel;
+  if (call.op !== "matmul" || call.accumulate || !a || !b || !out || widths.has(out.buffer)) return undefined;
+  const batch = out.shape.at(-3) ?? 1, left = flipped(a);
+  if (out.shape.length > 3 || !isSame(b.shape.at(-2) ?? 1, space.rows) || !isSame(batch, space.batch)) {
+    return undefined;
+  }
+  const fits = (view: BufferView): boolean => {
+    const width = widths.get(view.buffer);
+    return width === undefined || isDense(view, width);
+  };
+  if (!fits(left) || !fits(b)) return undefined;
+  return {
+    widths,
+    adds: out,
+    forBlock(block, isLocal) {
+      const call = { op: "matmul", accumulate: true } as const;
+      const inputs = [flipped(rowsIn(left, block, isLocal)), rowsIn(b, block, isLocal)];
+      return { ...kernel, call, inputs, outputs: [matrixOf(out, block)] };
+    },
+  };
+}
+
+/** A view with its last two dimensions in the other order. */
+function flipped(view: BufferView): BufferView {
+  const swap = (dims: readonly Dim[]) => [...dims.slice(0, -2), ...dims.slice(-2).toReversed()];
+  return { ...view, shape: swap(view.shape), strides: swap(view.strides) };
+}
+
+/** The rows of a block. */
+function rowsIn(view: BufferView, block: RowBlock, isLocal: (buffer: BufferId) => boolean): BufferView {
+  const [, columns = 1] = view.shape.slice(-2), [row = 0, column = 0] = view.strides.slice(-2);
+  const offset = isLocal(view.buffer) ? 0 : add(startOf(view, block), mul(block.first, row));
+  return { ...view, offset, shape: [block.count, columns], strides: [row, column] };
+}
+
+/** The matrix of a block. */
+export const matrixOf = (view: BufferView, block: RowBlock): BufferView => ({
+  ...view,
+  offset: startOf(view, block),
+  shape: view.shape.slice(-2),
+  strides: view.strides.slice(-2),
+});
 
 /** Where the matrix of a block starts. */
 const startOf = ({ offset, strides }: BufferView, { matrix }: RowBlock): Dim =>

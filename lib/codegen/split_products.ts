@@ -51,8 +51,8 @@ function inParts(kernel: ExternKernel, parts: number, { program, temporary }: Se
     shape: out.shape,
     strides: out.shape.map((_, d) => product(out.shape.slice(d + 1))),
   };
-  const { name, team, origins } = kernel,
-    same = { kind: "extern", name, call, origins, ...team && { team } } as const;
+  const { name, team, origins, given } = kernel,
+    same = { kind: "extern", name, call, origins, given, ...team && { team } } as const;
   const first: ExternKernel = call.op === "matmul"
     ? { ...same, inputs: [cut(a, -1, parts), cut(b, -2, parts)], outputs: [stacked(partial, parts, count)] }
     : { ...same, inputs: [a, b], outputs: [partial], parts };

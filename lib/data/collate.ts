@@ -4,6 +4,14 @@ import { tensor as makeTensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
+/** What samples become: tensors of tensors, numbers and booleans, member by member in arrays and objects, else lists. */
+export type Collated<S> = unknown extends S ? unknown
+  : S extends Promise<infer T> ? Collated<T>
+  : S extends Tensor | number | boolean ? Tensor
+  : S extends readonly unknown[] ? { -readonly [K in keyof S]: Collated<S[K]> }
+  : S extends object ? { [K in keyof S]: Collated<S[K]> }
+  : readonly S[];
+
 /** All samples as the kind of the first one. Throws DynError where they are of several kinds. */
 function ofOneKind<T>(samples: readonly unknown[], is: (value: unknown) => value is T): T[] {
   return samples.map((sample) => {

@@ -5,7 +5,7 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import type { Generator } from "../tensor/random.ts";
-import { defaultCollate, defaultConvert } from "./collate.ts";
+import { type Collated, defaultCollate, defaultConvert } from "./collate.ts";
 import type { Dataset } from "./dataset.ts";
 import { BatchSampler, RandomSampler, type Sampler, SequentialSampler } from "./samplers.ts";
 
@@ -44,7 +44,7 @@ export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
  * Iterates over samples in batches, as torch.utils.data.DataLoader. A dataset whose samples are promises (files that are
  * read, say) is iterated with `for await`, which works on several batches at once and gives them in order.
  */
-export class DataLoader<S, B = S> implements Iterable<B>, AsyncIterable<B> {
+export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterable<B> {
   /** Samples a batch; null: they come one by one. */
   readonly batchSize: number | null;
   /** What it loads from; null for samples in an order of their own. */

@@ -11,5 +11,6 @@ export {
   TensorDataset,
 } from "./dataset.ts";
 export * from "./samplers.ts";
-export { defaultCollate, defaultConvert } from "./collate.ts";
+export { DistributedSampler, type DistributedSamplerOptions } from "./distributed_sampler.ts";
+export { type Collated, defaultCollate, defaultConvert } from "./collate.ts";
 export { DataLoader, type LoaderOptions, type Samples } from "./loader.ts";

@@ -1,7 +1,7 @@
 /**
- * Adds the recorders that the environment and the settings ask for, and the debugging backend. Input: `DYN_TRACE` when this module loads,
- * `config.inductor.trace` at each compilation; output: files. Invariant: nothing is written before something is
- * compiled.
+ * Adds the recorders that the environment and the settings ask for, the debugging backend, and what notebooks show.
+ * Input: `DYN_TRACE` when this module loads, `config.inductor.trace` at each compilation; output: files. Invariant:
+ * nothing is written before something is compiled.
  */
 import { recording } from "../base/recording.ts";
 import { setCallRecorder } from "../dynamo/call_recorder.ts";
@@ -10,16 +10,23 @@ import { interpose } from "../graph/interpose.ts";
 import { reproInterposer } from "./after.ts";
 import { bisectInterposer } from "./bisect_graphs.ts";
 import { crossref } from "./crossref.ts";
+import { installDisplays } from "./notebook/display.ts";
 import { debugFolders } from "./folder.ts";
 import { recordFailures } from "./replay/record.ts";
 import { shadowed } from "./shadow.ts";
 import { traceRecorder } from "./trace.ts";
+import { traceRuns } from "./trace_runtime.ts";
 
 const folder = Deno.env.get("DYN_TRACE");
-if (folder) recording.add(traceRecorder(folder));
+if (folder) {
+  const recorder = traceRecorder(folder);
+  recording.add(recorder);
+  traceRuns((line) => recorder.write(line));
+}
 registerBackend("crossref", crossref, { debug: true });
 recording.add(debugFolders((text) => console.error(text)));
 setCallRecorder(recordFailures);
 interpose(bisectInterposer);
 interpose(reproInterposer);
 interpose({ captured: shadowed });
+installDisplays();

@@ -58,7 +58,18 @@ function lineOf({ name, args, results, digests, depth }: LoggedOp): string {
 }
 
 class LoggingMode implements DispatchMode<Tensor> {
+  /** What takes the calls that this mode has seen: a batch, or tangents. */
+  readonly #outer: DispatchMode<Tensor> | null = modes.top;
+
   constructor(readonly entries: LoggedOp[], readonly depth: number) {}
+
+  get opByOp(): boolean {
+    return this.#outer?.opByOp ?? false;
+  }
+
+  get apart(): DispatchMode<Tensor>["apart"] {
+    return this.#outer?.apart?.bind(this.#outer);
+  }
 
   call(call: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     const { definition, args, inplace } = call;
@@ -67,7 +78,8 @@ class LoggingMode implements DispatchMode<Tensor> {
       `${key}: ${textOf(value)}`
     ).join(", ");
     const at = this.entries.length;
-    const result = this.#run(call);
+    const run = () => this.#run(call);
+    const result = this.#outer === null ? run() : modes.with(this.#outer, run);
     const tensors = isTensor(result) ? [result] : result;
     this.entries.splice(at, 0, {
       name,

@@ -1,9 +1,12 @@
 /**
  * The report of a trace folder as one HTML page. Input: processes as trace_format.ts reads them; output: a page
- * that needs nothing besides itself: an index of compilations, breaks and recompilations with their reasons, and
- * below it each compilation's times and texts. Invariant: whatever texts hold, they are shown, never run.
+ * that needs nothing besides itself: what was compiled, why and for how long, the user's lines beside the graphs and the
+ * kernels that come of them, what ran. Invariant: whatever texts hold, they are shown, never run; the page stays below
+ * some megabytes: texts that it has no room for end with a word of how much there is.
  */
-import type { LineOf, TracedCompile, TracedProcess } from "./trace_format.ts";
+import { htmlPage } from "./pages/page.ts";
+import reportScript from "./pages/report.js" with { type: "text" };
+import type { TracedCompile, TracedProcess } from "./trace_format.ts";
 
 /** What a report is about, counted. */
 export interface ReportCounts {
@@ -60,175 +63,84 @@ export function countsText(counts: ReportCounts): string {
   ].join(", ");
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+/** Characters of one text, of all texts of the kind, and of texts once those are used up. */
+const TEXT_LIMIT = 60_000, PAGE_LIMIT = 6_000_000, CROWDED_LIMIT = 2_000;
 
-/** Text as HTML shows it, in elements and in quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (found) => ENTITIES[found] ?? found);
-}
-
-const STYLE = `
-body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #222; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #ddd; }
-table { border-collapse: collapse; } td, th { text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-pre { background: #f6f6f4; padding: .6rem .8rem; overflow-x: auto; margin: .3rem 0 .8rem; }
-summary { cursor: pointer; } .bar { background: #7aa5d8; height: .7rem; min-width: 1px; }
-.error { color: #a40000; } .dim { color: #666; } nav a { margin-right: .8rem; }
-`;
-
-/** A place in the page: of a compilation, or of a text of it. */
-const anchor = (process: number, compile: TracedCompile, artifact?: number): string =>
-  `p${process}-${compile.begin?.compile.replace("/", "-") ?? "outside"}${
-    artifact === undefined ? "" : `-a${artifact}`
-  }`;
-
-const titleOf = ({ begin }: TracedCompile): string =>
-  begin ? `[${begin.compile}] ${begin.name || "<anonymous>"}` : "Outside of compilations";
-
-const placeOf = ({ begin }: TracedCompile): string => begin?.file ? `${begin.file}:${begin.line ?? "?"}` : "";
-
-const milliseconds = (micro: number): string => `${(micro / 1000).toFixed(2)} ms`;
-
-const link = (target: string, text: string): string => `<a href="#${target}">${escapeHtml(text)}</a>`;
+/** The rates that kernels are held against, in bytes and operations per second, by device. */
+export type DeviceLimits = Readonly<
+  Record<string, { readonly bytesPerSecond: number; readonly operationsPerSecond: number }>
+>;
 
 /** The whole page; `title` names what was traced. */
-export function renderReport(title: string, processes: readonly TracedProcess[]): string {
-  return [
-    "<!doctype html>",
-    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>`,
-    `<style>${STYLE}</style></head><body>`,
-    `<h1>${escapeHtml(title)}</h1>`,
-    `<p>${escapeHtml(countsText(countTrace(processes)))}</p>`,
-    ...processes.flatMap(processSection),
-    "</body></html>",
-    "",
-  ].join("\n");
-}
-
-function processSection(process: TracedProcess, at: number): string[] {
-  const { process: about, log, skipped } = process;
-  const head = about
-    ? `Process ${about.pid}, ${new Date(about.time / 1000).toISOString()}, Deno ${about.deno}`
-    : `Process of ${log}`;
-  const cut = skipped > 0 ? [`<p class="error">${skipped} lines could not be read</p>`] : [];
-  return [
-    `<h2>${escapeHtml(head)}</h2>`,
-    `<p class="dim">${escapeHtml([about?.script ?? "", ...about?.args ?? []].join(" "))} (${
-      escapeHtml(log)
-    })</p>`,
-    ...cut,
-    ...indexOf(process, at),
-    ...reasonsOf(process, at),
-    ...process.compiles.flatMap((compile) => compileSection(compile, at)),
-  ];
-}
-
-const totalOf = ({ phases }: TracedCompile): number =>
-  phases.find(({ name }) => name === "compile")?.duration ?? 0;
-
-/** Libraries taken from the kernel cache and compiled, as their records count them. */
-function cacheText(compile: TracedCompile): string {
-  const sum = (key: string) =>
-    named("kernel_cache", compile).reduce((all, { meta }) => all + Number(meta[key] ?? 0), 0);
-  return named("kernel_cache", compile).length === 0 ? "" : `${sum("hits")} / ${sum("misses")}`;
-}
-
-function indexOf({ compiles }: TracedProcess, at: number): string[] {
-  const rows = real(compiles).map((compile) => {
-    const error = compile.end === undefined ? "did not end" : compile.end.error === null ? "" : "failed";
-    const outcome = error === "" ? "" : ` <span class="error">${error}</span>`;
-    return `<tr><td>${link(anchor(at, compile), titleOf(compile))}${outcome}</td><td>${
-      escapeHtml(placeOf(compile))
-    }</td><td class="number">${milliseconds(totalOf(compile))}</td><td class="number">${
-      named("graph_breaks", compile).length
-    }</td><td>${cacheText(compile)}</td><td>${escapeHtml(compile.begin?.reasons.join("\n") ?? "")}</td></tr>`;
-  });
-  const columns = [
-    "Compilation",
-    "Where",
-    "Time",
-    "Breaks",
-    "Kernel cache hits / misses",
-    "Recompiled because",
-  ];
-  return [
-    "<h3>Compilations</h3>",
-    `<table><tr>${columns.map((c) => `<th>${c}</th>`).join("")}</tr>`,
-    ...rows,
-    "</table>",
-  ];
-}
-
-/** Breaks and recompilations of a process, with links to where they happened. */
-function reasonsOf({ compiles }: TracedProcess, at: number): string[] {
-  const listed = (heading: string, found: readonly (readonly [TracedCompile, string])[]): string[] =>
-    found.length === 0 ? [] : [
-      `<h3>${heading}</h3>`,
-      ...found.map(([compile, text]) =>
-        `<p>${link(anchor(at, compile), titleOf(compile))}</p><pre>${escapeHtml(text)}</pre>`
+export function renderReport(
+  title: string,
+  processes: readonly TracedProcess[],
+  limits: DeviceLimits = {},
+): string {
+  let left = PAGE_LIMIT;
+  const cut = (text: string): string => {
+    const whole = text.trimEnd(), most = left > 0 ? TEXT_LIMIT : CROWDED_LIMIT;
+    const shown = whole.length > most
+      ? `${whole.slice(0, most)}\n… ${whole.length - most} more characters`
+      : whole;
+    left -= shown.length;
+    return shown;
+  };
+  const data = {
+    title,
+    counts: countsText(countTrace(processes)),
+    limits,
+    processes: processes.map((process) => ({
+      heading: headingOf(process),
+      command: [process.process?.script ?? "", ...process.process?.args ?? []].join(" "),
+      log: process.log,
+      skipped: process.skipped,
+      runtime: process.runtime,
+      breaks: (["graphs", "uncompiled"] as const).flatMap((kind) =>
+        breaksOf(process.compiles, { uncompiled: kind === "uncompiled" }).map(([compile, text]) => ({
+          kind,
+          compile: compile.begin?.compile ?? null,
+          text: cut(text),
+        }))
       ),
-    ];
-  const again = real(compiles).flatMap((compile) => {
-    const reasons = compile.begin?.reasons ?? [];
-    return reasons.length === 0 ? [] : [[compile, reasons.join("\n")] as const];
-  });
-  return [
-    ...listed("Graph breaks", breaksOf(compiles, { uncompiled: false })),
-    ...listed("Uncompiled", breaksOf(compiles, { uncompiled: true })),
-    ...listed("Recompilations", again),
-  ];
+      compiles: process.compiles.map((compile) => compileData(compile, cut)),
+    })),
+  };
+  return htmlPage({ title, script: reportScript, data });
 }
 
-function compileSection(compile: TracedCompile, at: number): string[] {
-  const { begin, end, artifacts } = compile;
-  const links = artifacts.map((each, i) => link(anchor(at, compile, i), artifactTitle(each)));
-  return [
-    `<h2 id="${anchor(at, compile)}">${escapeHtml(titleOf(compile))}</h2>`,
-    ...(begin ? [`<p class="dim">${escapeHtml(placeOf(compile))}</p>`] : []),
-    ...(end && end.error !== null ? [`<pre class="error">${escapeHtml(end.error)}</pre>`] : []),
-    ...phaseTable(compile),
-    ...(links.length > 0 ? [`<nav>${links.join("\n")}</nav>`] : []),
-    ...artifacts.map((each, i) => artifactSection(each, anchor(at, compile, i))),
-  ];
+function headingOf({ process, log }: TracedProcess): string {
+  if (!process) return `Process of ${log}`;
+  return `Process ${process.pid}, ${new Date(process.time / 1000).toISOString()}, Deno ${process.deno}`;
 }
 
-const artifactTitle = ({ name, part }: LineOf<"artifact">): string =>
-  part === null ? name : `${part}: ${name}`;
-
-function artifactSection(artifact: LineOf<"artifact">, id: string): string {
-  return `<details id="${id}" open><summary>${escapeHtml(artifactTitle(artifact))}</summary><pre>${
-    escapeHtml(artifact.text.trimEnd())
-  }</pre></details>`;
+function compileData({ begin, end, artifacts, phases }: TracedCompile, cut: (text: string) => string) {
+  return {
+    id: begin?.compile ?? null,
+    name: begin ? begin.name || "<anonymous>" : "Outside of compilations",
+    file: begin?.file ?? null,
+    line: begin?.line ?? null,
+    recompiles: (begin?.reasons ?? []).map(changeOf),
+    error: begin && !end ? "did not end" : end?.error ?? null,
+    phases: phases.map(({ name, start, duration }) => ({ name, start, duration })),
+    cache: artifacts.filter(({ name }) => name === "kernel_cache").map(({ meta }) => meta),
+    texts: artifacts.filter(({ name }) => name !== "kernel_cache").map(({ name, part, text }) => ({
+      name,
+      part,
+      text: cut(text),
+    })),
+  };
 }
 
-/** Phases in the order of their beginnings, those inside others indented, with bars on one scale. */
-function phaseTable(compile: TracedCompile): string[] {
-  const phases = compile.phases.toSorted((a, b) => a.start - b.start || b.duration - a.duration);
-  const first = phases[0];
-  if (!first) return [];
-  const end = Math.max(...phases.map((p) => p.start + p.duration));
-  const span = Math.max(1, end - first.start);
-  const percent = (micro: number) => `${(100 * micro / span).toFixed(2)}%`;
-  const open: LineOf<"phase">[] = [];
-  const rows = phases.map((phase) => {
-    while (open.length > 0 && ends(open.at(-1)) < ends(phase)) open.pop();
-    const depth = open.length;
-    open.push(phase);
-    const bar = `<div class="bar" style="margin-left:${percent(phase.start - first.start)};width:${
-      percent(phase.duration)
-    }"></div>`;
-    return `<tr><td style="padding-left:${depth}rem">${escapeHtml(phase.name)}</td><td class="number">${
-      milliseconds(phase.duration)
-    }</td><td style="width:30rem">${bar}</td></tr>`;
-  });
-  return [`<table>`, ...rows, "</table>"];
+/** What a failed guard expected, what it found, and the line that needs it, as mismatches are written down. */
+export function changeOf(
+  reason: string,
+): { readonly old: string; readonly found: string; readonly needs: string } {
+  const hash = reason.lastIndexOf("  # "), what = hash < 0 ? reason : reason.slice(0, hash);
+  const at = what.lastIndexOf(", found ");
+  return {
+    old: at < 0 ? what : what.slice(0, at),
+    found: at < 0 ? "" : what.slice(at + ", found ".length),
+    needs: hash < 0 ? "" : reason.slice(hash + "  # ".length),
+  };
 }
-
-const ends = (phase: LineOf<"phase"> | undefined): number => phase ? phase.start + phase.duration : 0;

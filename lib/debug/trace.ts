@@ -66,8 +66,13 @@ function createLog(folder: string): { readonly log: Deno.FsFile; readonly stem: 
   }
 }
 
+/** A recorder whose files take lines of their own besides. */
+export interface TraceRecorder extends Recorder {
+  write(line: TraceLine): void;
+}
+
 /** A recorder that writes trace files into a folder, which is made. Throws DynError where that fails. */
-export function traceRecorder(folder: string): Recorder {
+export function traceRecorder(folder: string): TraceRecorder {
   try {
     Deno.mkdirSync(folder, { recursive: true });
   } catch (thrown) {
@@ -79,6 +84,7 @@ export function traceRecorder(folder: string): Recorder {
   const open = (): TraceFiles => files ??= new TraceFiles(folder);
   const now = (): number => (performance.timeOrigin + performance.now()) * 1000;
   return {
+    write: (line) => open().line(line),
     active: () => true,
     wants: (name) => !LEFT_OUT.has(name),
     begin({ id, name, place, reasons }) {

@@ -55,7 +55,30 @@ export type TraceLine =
     readonly start: number;
     readonly duration: number;
     readonly meta: Meta;
+  }
+  /** What ran since the process began; a later one takes the place of a former one. */
+  | {
+    readonly kind: "runtime";
+    readonly kernels: readonly TracedKernel[];
+    /** How many there are, with those that are left out. */
+    readonly kernelCount: number;
+    /** Microseconds since 1970, device, bytes in use. */
+    readonly memory: readonly (readonly [number, string, number])[];
   };
+
+/** All runs of one kernel. */
+export interface TracedKernel {
+  readonly name: string;
+  /** The graph or op that it is a part of. */
+  readonly part: string;
+  readonly compile: string | null;
+  readonly device: string;
+  readonly calls: number;
+  /** Microseconds; 0 where nobody has timed it. */
+  readonly time: number;
+  readonly bytes: number;
+  readonly operations: number;
+}
 
 /** A line of one kind. */
 export type LineOf<K extends TraceLine["kind"]> = Extract<TraceLine, { readonly kind: K }>;
@@ -76,6 +99,8 @@ export interface TracedProcess {
   readonly process: LineOf<"process"> | null;
   /** In order of their beginnings; what belongs to none is last, if there is any. */
   readonly compiles: readonly TracedCompile[];
+  /** Null where nothing ran. */
+  readonly runtime: LineOf<"runtime"> | null;
   /** Lines that could not be read. */
   readonly skipped: number;
 }
@@ -87,6 +112,7 @@ const FIELDS: Readonly<Record<TraceLine["kind"], Readonly<Record<string, string>
   end: { compile: "string" },
   artifact: { name: "string", text: "string", meta: "object" },
   phase: { name: "string", start: "number", duration: "number", meta: "object" },
+  runtime: { kernels: "array", kernelCount: "number", memory: "array" },
 };
 
 function isLine(value: unknown): value is TraceLine {
@@ -113,7 +139,7 @@ function parsed(text: string): TraceLine | undefined {
 export function readTrace(log: string, text: string): TracedProcess {
   const outside: TracedCompile = { begin: null, artifacts: [], phases: [] };
   const compiles = new Map<string, TracedCompile>();
-  let process: LineOf<"process"> | null = null;
+  let process: LineOf<"process"> | null = null, runtime: LineOf<"runtime"> | null = null;
   let skipped = 0;
   for (const raw of text.split("\n")) {
     if (raw === "") continue;
@@ -126,6 +152,10 @@ export function readTrace(log: string, text: string): TracedProcess {
       process = line;
       continue;
     }
+    if (line.kind === "runtime") {
+      runtime = line;
+      continue;
+    }
     if (line.kind === "begin") {
       compiles.set(line.compile, { begin: line, artifacts: [], phases: [] });
       continue;
@@ -136,5 +166,5 @@ export function readTrace(log: string, text: string): TracedProcess {
     else compile.phases.push(line);
   }
   const rest = outside.artifacts.length + outside.phases.length > 0 ? [outside] : [];
-  return { log, process, compiles: [...compiles.values(), ...rest], skipped };
+  return { log, process, compiles: [...compiles.values(), ...rest], runtime, skipped };
 }

@@ -269,6 +269,12 @@ const CATALOGUE = {
     explanation: "The call is served by none of the versions, and another one is not wanted",
     hint: "Keep what the guards test the same, or take back config.errorOnRecompile or the stance",
   },
+  randomState: {
+    id: "GB0042",
+    category: "random numbers from a generator of their own",
+    explanation: "Graphs draw from the common generator; the call runs outside of the graph",
+    hint: "Draw before the compiled function and hand the tensor in, or draw from the common generator",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** What there is in the catalogue. */

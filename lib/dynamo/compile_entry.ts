@@ -25,6 +25,7 @@ import { sourceReads } from "./guards/guard_reader.ts";
 import { filterGuards } from "./guards/filters.ts";
 import { factText, type Guard, guardText } from "./guards/guard.ts";
 import { checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
+import { proxyParts } from "./functions.ts";
 import { captureKey, keepCapture } from "./kept/captures.ts";
 import { type Call, keptEntry } from "./kept/kept_entry.ts";
 import { NotedReads, notingReads } from "./kept/noted_reads.ts";
@@ -51,11 +52,17 @@ import type { CallRequest, Frame } from "./trace/interpreter.ts";
 /** How often a trace may begin again before the unit is given up. */
 const MOST_ATTEMPTS = 200;
 
+/** Counts entries whose guards refuse the very call that they were made for. */
+export const SELF_REFUSING = "refuse their own call";
+
 /** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
 export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]): Entry {
   const key = captureKey(unit, args);
-  return (key === null ? null : keptEntry(unit, key, { self, args })) ??
+  const entry = (key === null ? null : keptEntry(unit, key, { self, args })) ??
     traceEntry(unit, key, { self, args });
+  // Such an entry serves no call, and each one is compiled again. Guards see what the program has made of builtins
+  if (asProgram(() => entry.check(self, args)) !== -1) counters.add("guards", SELF_REFUSING);
+  return entry;
 }
 
 /** Traces a call, again and again where instructions turn out to interrupt it. */
@@ -130,6 +137,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, keep }: Attempt):
     shapes: program.shapes(() => body.parameters, parametersOf),
     codeOf: tracedCodeOf,
     variableOf,
+    proxyParts,
     isAmbient: (real) =>
       real === ambient || real === modes || Object.getPrototypeOf(real) === Generator.prototype,
     isPlainTensor: (tensor) => {

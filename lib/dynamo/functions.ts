@@ -3,6 +3,7 @@
  * function; output: its `FunctionInfo`, remembered by identity. Invariant: functions that generated code makes
  * from code objects are known by the code object they came from, not by their printed text.
  */
+import { isUnrevoked } from "./guards/runtime.ts";
 import { messageOf } from "../base/errors.ts";
 import { counters } from "../base/logs.ts";
 import type { SourcePosition } from "../graph/node.ts";
@@ -117,6 +118,16 @@ function noting(fn: object, info: CallableInfo): CallableInfo {
     default:
       return info satisfies never;
   }
+}
+
+/** Target and handler of a proxy; null where it is revoked, or the engine does not tell. */
+export function proxyParts(
+  proxy: object,
+): { readonly target: object; readonly handler: object } | null {
+  // What a proxy was before it was revoked is remembered
+  const found = isUnrevoked(proxy) ? captureFunction(proxy) : null;
+  if (found?.kind !== "proxy" || found.handler === null) return null;
+  return { target: found.target, handler: found.handler };
 }
 
 /** Notes that a trace asks for a function. */

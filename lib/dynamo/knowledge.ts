@@ -8,6 +8,7 @@ import { isTraced, overBatch, ownHistory } from "../autograd/batches/over_batch.
 import { checkpoint, isCheckpointOption } from "../autograd/checkpoint.ts";
 import { isCustomOp } from "../autograd/custom_op.ts";
 import { flowsBeyond } from "../autograd/beyond.ts";
+import { passedThrough } from "../autograd/passing.ts";
 import { grad } from "../autograd/engine.ts";
 import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
@@ -35,6 +36,7 @@ import { addTypedArrays } from "./trace/builtins/typed_arrays.ts";
 import { addDates } from "./trace/builtins/dates.ts";
 import { addWeak } from "./trace/builtins/weak.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
+import { addInternationalization, formattingModelOf } from "./trace/builtins/internationalization.ts";
 import { addPatterns } from "./trace/builtins/patterns.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
 import { addComptime } from "./comptime.ts";
@@ -82,6 +84,7 @@ function models(): ModelTable {
   addObjects(made);
   addPrimitives(made);
   addPatterns(made);
+  addInternationalization(made);
   addPrintedCode(made);
   for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
   addFreeFunctions(made);
@@ -102,6 +105,7 @@ function models(): ModelTable {
     requiresGradBeneath,
     (_m, { args: [value] }) => constant(value?.kind === "tensor" && value.requiresGrad),
   );
+  made.call(passedThrough, () => breakGraph("backward", "hooks of a module see gradients"));
   made.call(checkpoint, callCheckpoint);
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);
@@ -256,7 +260,10 @@ export const knowledge: MachineContext = {
     fn.real
       ? infoOf(fn.real)
       : { kind: "none", because: "it was made while tracing", retry: false, place: null },
-  modelOf: (fn) => config.reorderableLoggingFunctions.has(fn) ? defer : marked(fn) ?? models().modelOf(fn),
+  modelOf: (fn) =>
+    config.reorderableLoggingFunctions.has(fn)
+      ? defer
+      : marked(fn) ?? models().modelOf(fn) ?? formattingModelOf(fn),
   constructorOf: (fn) => models().constructorOf(fn),
   internalFunction: (name) => {
     const fn: unknown = Reflect.get(polyfills, name);

@@ -5,6 +5,8 @@
  */
 import { apply, defineOwn } from "../base/own_builtins.ts";
 import { config } from "../base/config.ts";
+import { functionTitle } from "../base/compile_times.ts";
+import { observed } from "../base/observation.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { recordedCall } from "./call_recorder.ts";
 import { compileEntry } from "./compile_entry.ts";
@@ -93,10 +95,17 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
         return withBackend("aot_eager", () => root.call(this, args));
       }
     }
-    if (!config.replayRecordEnabled) return root.call(this, args);
+    const { replayRecordEnabled } = config;
+    if (!replayRecordEnabled && observed.by === null) return root.call(this, args);
     const { name, place } = program;
     const call = { fn, name, self: this, args, place, options: choices.described ?? {} };
-    return recordedCall(call, () => root.call(this, args));
+    const serve = () => {
+      const run = () => root.call(this, args);
+      return replayRecordEnabled ? recordedCall(call, run) : run();
+    };
+    return observed.by === null
+      ? serve()
+      : observed.by.span("compiled", functionTitle({ name, place: place() }), serve);
   };
   defineOwn(callable, "name", { value: fn.name, configurable: true });
   defineOwn(callable, "length", { value: fn.length, configurable: true });

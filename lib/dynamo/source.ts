@@ -89,6 +89,11 @@ export function cellSource(label: string, cell: LiveCell): Source {
   return { kind: "cell", name, cell };
 }
 
+/** The name of the variable that a source of this kind is about. */
+export function capturedName({ name, base }: Extract<Source, { kind: "captured" }>): string {
+  return JSON.parse(name.slice(`${base.name}.closure[`.length, -1));
+}
+
 /** A captured variable of a function that may be another one in the next call. */
 export function capturedSource(base: Source, label: string, index: number): Source {
   return { kind: "captured", name: `${base.name}.closure[${JSON.stringify(label)}]`, base, index };

@@ -6,8 +6,9 @@
 import { isDifferentiable } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
-import { ownHistory } from "../autograd/batches/over_batch.ts";
+import { isTraced, ownHistory } from "../autograd/batches/over_batch.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
+import { carryTangents } from "../tensor/tangents.ts";
 import { viewAs } from "../tensor/generated_functions.ts";
 import { enableGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -39,7 +40,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
         const found = isTensor(leaf) ? `a tensor of ${leaf.dtype}` : typeof leaf;
         throw new DynError(`Expected tensors of floats to differentiate by in ${owner} but found ${found}`);
       }
-      if (!requiresGradBeneath(leaf)) return leaf.detach().requiresGrad_();
+      if (!requiresGradBeneath(leaf)) return withTangents(leaf, leaf.detach()).requiresGrad_();
       // Gradients flow on through the view: to the leaf, or to the whole batch that it stands for
       return ownHistory(enableGrad(() => viewAs(leaf, leaf)));
     });
@@ -60,6 +61,11 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
   // What was given, rather than what stands in its place, says whether gradients flow on
   const isInner = [positions].flat().some((at) => requiresGradIn(given.at(at)));
   return { args, tensors, isInner, arranged };
+}
+
+/** `to`, which has the elements of `from`, with its tangents: cutting a history leaves derivatives that are taken forward. */
+export function withTangents(from: Tensor, to: Tensor): Tensor {
+  return isTraced() ? to : carryTangents(from, to);
 }
 
 function requiresGradIn(value: unknown): boolean {

@@ -3,12 +3,13 @@
  * each element by each. Invariant: a derivative has the shape of the result followed by that of the argument.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { flatten, unflatten } from "../base/tree.ts";
+import { InternalError } from "../base/errors.ts";
+import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
 import { eye, newZeros, stack } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { isTraced } from "../autograd/batches/over_batch.ts";
 import { auxiliaryOf, type Positions } from "./arguments.ts";
-import { type AnyFunction, linearize, vjpOf } from "./transforms.ts";
+import { type AnyFunction, jvp, linearize, vjpOf } from "./transforms.ts";
 import { vmap } from "./vmap.ts";
 
 /** What Jacobians are taken by, and how. */
@@ -68,6 +69,10 @@ export function jacfwd<A extends readonly unknown[]>(
   const { argnums = 0, hasAux = false } = trailing<ForwardOptions>("jacfwd", NAMES, given);
   return (...args) => {
     const { of, by } = partOf(f, args, argnums), aside: { auxiliary: unknown } = { auxiliary: undefined };
+    if (!isTraced()) {
+      const { all, auxiliary } = pushedAtOnce(of, by, { argnums, hasAux });
+      return hasAux ? [all, auxiliary] : all;
+    }
     const [value, push] = linearize((...primals: readonly unknown[]) => {
       const found = auxiliaryOf("jacfwd", of(...primals), hasAux);
       aside.auxiliary = found.auxiliary;
@@ -93,6 +98,39 @@ export function jacfwd<A extends readonly unknown[]>(
     const all = unflatten(spec, jacobians);
     return hasAux ? [all, aside.auxiliary] : all;
   };
+}
+
+/** All derivatives by one call of a function, whose tangents are a batch: a row an element of the arguments. */
+function pushedAtOnce(
+  of: (...by: readonly unknown[]) => unknown,
+  by: readonly unknown[],
+  { argnums, hasAux }: { readonly argnums: Positions; readonly hasAux: boolean },
+): { readonly all: unknown; readonly auxiliary: unknown } {
+  const { leaves, spec: form } = flatten(by, isTensor), tensors = leaves.filter(isTensor);
+  const counts = tensors.map((each) => each.numel()), total = counts.reduce((a, b) => a + b, 0);
+  const starts = counts.map((_, k) => counts.slice(0, k).reduce((a, b) => a + b, 0));
+  const bases = tensors.map(({ dtype, device, shape }, k) =>
+    eye(total, null, { dtype, device }).narrow(1, starts[k] ?? 0, counts[k] ?? 0).reshape([total, ...shape])
+  );
+  let outputs: { readonly spec: TreeSpec; readonly auxiliary: unknown } | undefined;
+  const rows = vmap((...tangents: readonly Tensor[]) => {
+    const pushed = unflatten(form, tangents);
+    const [, product, auxiliary] = jvp(of, by, Array.isArray(pushed) ? pushed : [], { hasAux });
+    const found = flatten(product, isTensor);
+    outputs = { spec: found.spec, auxiliary };
+    return found.leaves;
+  }, { randomness: "same" })(...bases);
+  if (!outputs) throw new InternalError("Expected a call of the function of jacfwd but found none");
+  const jacobians = [rows].flat().filter(isTensor).map((pushed) => {
+    const parts = tensors.map(({ shape }, k) =>
+      pushed.narrow(0, starts[k] ?? 0, counts[k] ?? 0).movedim(0, -1).reshape([
+        ...pushed.shape.slice(1),
+        ...shape,
+      ])
+    );
+    return only(unflatten(form, parts), argnums);
+  });
+  return { all: unflatten(outputs.spec, jacobians), auxiliary: outputs.auxiliary };
 }
 
 type HessianOptions = Pick<JacobianOptions, "argnums">;

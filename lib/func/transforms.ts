@@ -6,13 +6,15 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
+import { isTraced } from "../autograd/batches/over_batch.ts";
 import { flowsBeyond } from "../autograd/beyond.ts";
 import { grad as gradientsOf } from "../autograd/engine.ts";
-import { zerosLike } from "../tensor/generated_functions.ts";
+import { ForwardMode } from "../autograd/forward/mode.ts";
+import { onesLike, zerosLike } from "../tensor/generated_functions.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { auxiliaryOf, type Positions, primalsOf } from "./arguments.ts";
+import { auxiliaryOf, type Positions, primalsOf, withTangents } from "./arguments.ts";
 
 /** What gradients are taken by, and whether functions give [value, auxiliary]. */
 export interface GradientOptions {
@@ -105,7 +107,7 @@ function pulledBack(
 
 /** A result without the history of its transform, where no outer one needs it. */
 function settled(value: Tensor, isInner: boolean): Tensor {
-  return isInner ? value : value.detach();
+  return isInner ? value : withTangents(value, value.detach());
 }
 
 /** What a function has handed out besides, without the history of its transform. */
@@ -189,8 +191,8 @@ export function vjpOf<A extends readonly unknown[]>(
 
 /**
  * [value, product of the Jacobian with the tangents], as `torch.func.jvp`: primals and tangents are arrays, one element
- * an argument; with `hasAux` [value, product, auxiliary]. Found by two reverse passes: the first is linear in what it is
- * given, the second differentiates it.
+ * an argument; with `hasAux` [value, product, auxiliary]. Tangents pass through the ops as they run; in compiled code two
+ * reverse passes find them, of which the graph keeps what matters.
  */
 export function jvp<A extends readonly unknown[]>(
   f: AnyFunction<A>,
@@ -209,6 +211,7 @@ export function jvp<A extends readonly unknown[]>(
   tangents: readonly unknown[],
   { hasAux = false }: AuxiliaryOptions = {},
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
+  if (!isTraced()) return pushedForward(f, { primals, tangents, hasAux });
   const aside: { auxiliary: unknown } = { auxiliary: undefined };
   const { value, push, isInner } = linearized((...args: A) => {
     const found = auxiliaryOf("jvp", Reflect.apply(f, undefined, args), hasAux);
@@ -217,6 +220,40 @@ export function jvp<A extends readonly unknown[]>(
   }, primals);
   const product = push(...tangents);
   return hasAux ? [value, product, settledTree(aside.auxiliary, isInner)] : [value, product];
+}
+
+function pushedForward<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  { primals, tangents, hasAux }: {
+    readonly primals: A;
+    readonly tangents: readonly unknown[];
+    readonly hasAux: boolean;
+  },
+): [value: unknown, product: unknown, auxiliary?: unknown] {
+  const { leaves, spec } = flatten(primals, isTensor), pushed = flatten(tangents, isTensor).leaves;
+  if (pushed.length !== leaves.length) {
+    throw new DynError(`Expected ${leaves.length} tangents for jvp but found ${pushed.length}`);
+  }
+  const level = new ForwardMode();
+  return level.during(() => {
+    const duals = leaves.map((leaf, k) => {
+      const tangent = pushed[k];
+      if (isTensor(leaf) && isTensor(tangent)) return level.dual(leaf, tangent);
+      throw new DynError(`Expected tensors for jvp but found ${typeof (isTensor(leaf) ? tangent : leaf)}`);
+    });
+    const args = unflatten(spec, duals);
+    const result = Reflect.apply(f, undefined, Array.isArray(args) ? args : []);
+    const { value, auxiliary } = auxiliaryOf("jvp", result, hasAux),
+      { tensors, arranged } = outputsOf("jvp", value);
+    // Whoever stands around the level sees neither duals nor ops that carry tangents
+    return level.below(() => {
+      const alone = (each: Tensor) => level.tangentOf(each) ? level.primal(each) : each;
+      const product = arranged(tensors.map((each) => level.tangentOf(each) ?? zerosLike(each.detach())));
+      const found = arranged(tensors.map(alone));
+      if (!hasAux) return [found, product];
+      return [found, product, mapTree(auxiliary, (leaf) => isTensor(leaf) ? alone(leaf) : leaf, isTensor)];
+    });
+  });
 }
 
 /** [value, push], where `push(...tangents)` gives the product of the Jacobian with tangents, as `torch.func.linearize`. */
@@ -240,7 +277,8 @@ function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A)
   const given = primalsOf("linearize", primals, primals.map((_, k) => k));
   const { tensors, arranged, seeds, pulled } = enableGrad(() => {
     const { tensors, arranged } = outputsOf("linearize", Reflect.apply(f, undefined, given.args));
-    const seeds = tensors.map((each) => zerosLike(each.detach()).requiresGrad_());
+    // Any will do where the pass is linear in them; ones, since a rule may divide by them
+    const seeds = tensors.map((each) => onesLike(each.detach()).requiresGrad_());
     const pulled = pulledBack(tensors, given.tensors, { tangents: seeds, isInner: true });
     return { tensors, arranged, seeds, pulled };
   });

@@ -12,7 +12,7 @@ import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { OutputValue } from "./lowering.ts";
 import { type Lifetime, lifetimesOf, planMemory } from "../loops/memory.ts";
-import { measure } from "./metrics.ts";
+import { measure } from "../loops/metrics.ts";
 import { movedKernel } from "./moved_kernel.ts";
 import type { Storage } from "./tensors.ts";
 

@@ -1,7 +1,7 @@
 /** A graph as a program. Input: none; output: types: the program, and what its inputs and outputs are. */
 import type { Program } from "../loops/ir.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { ProgramMetrics } from "./metrics.ts";
+import type { ProgramMetrics } from "../loops/metrics.ts";
 import type { Storage } from "./tensors.ts";
 
 /** A result of the compiled graph, in output order. */

@@ -7,7 +7,8 @@ import { InternalError } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
 import { type SizeBinding, sizeBindings } from "../graph/sizes.ts";
 import { dtype } from "../graph/stored/values.ts";
-import { type Codec, flag, list, number, oneOf, orNull, record, union } from "../sym/stored/codec.ts";
+import { type Codec, flag, list, number, oneOf, orNull, record, text, union } from "../sym/stored/codec.ts";
+import type { KernelCost } from "../loops/metrics.ts";
 import { DamagedForm, NotStorable } from "../sym/stored/forms.ts";
 import { dim, symbol } from "../sym/stored/dims.ts";
 import type { SourcePart } from "../sym/shape_env.ts";
@@ -31,8 +32,8 @@ export interface Convention {
   readonly guarded: boolean;
   /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
   readonly ranges: readonly InputRange[] | null;
-  /** Kernels, and how many of them are library calls. */
-  readonly kernels: number;
+  /** Kernels, over the sizes above, and how many of them are library calls. */
+  readonly kernels: readonly KernelCost[];
   readonly externCalls: number;
 }
 
@@ -60,7 +61,7 @@ export function conventionOf(
     outputs,
     guarded: program.guard !== undefined,
     ranges,
-    kernels: metrics.kernels,
+    kernels: metrics.costs,
     externCalls: metrics.externCalls,
   };
 }
@@ -111,6 +112,6 @@ export const convention: Codec<Convention> = record<Convention>({
   outputs: list(output),
   guarded: flag,
   ranges: orNull(list(record<InputRange>({ input: number, low: dim, high: dim }))),
-  kernels: number,
+  kernels: list(record<KernelCost>({ name: text, bytesRead: dim, bytesWritten: dim, operations: dim })),
   externCalls: number,
 });

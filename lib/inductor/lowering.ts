@@ -25,6 +25,7 @@ import {
   transposedStrides,
   wantedTransposed,
 } from "./layouts.ts";
+import { itemsOf, Overwriting } from "./overwriting.ts";
 import { callRegion } from "./region_call.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { scatterAsChoice } from "./scatter_choice.ts";
@@ -79,6 +80,10 @@ class Lowering {
   readonly #owners = new Map<BufferId, Node>();
   /** Operands of library calls as values. */
   readonly #wide = new Map<Operand, Operand>();
+  #placeholders: readonly Node[] = [];
+  #overwriting = new Overwriting(new Map(), new Set());
+  /** Results that regions write into inputs themselves. */
+  readonly #inPlace = new Set<Node>();
 
   /** `results`: the outputs that the program sees, in the layout that their metadata promises. */
   constructor(
@@ -89,7 +94,10 @@ class Lowering {
   ) {}
 
   run(mutations: GraphSignature["mutatedInputs"], failure: number | undefined): LoweredGraph {
-    const inputs = this.graph.placeholders.map((node, i) => this.#placeholder(node, i));
+    this.#placeholders = this.graph.placeholders;
+    const inputs = this.#placeholders.map((node, i) => this.#placeholder(node, i));
+    const memoryOf = (node: Node) => storedForm(this.#operandOf(node));
+    this.#overwriting = Overwriting.of(this.graph, mutations, { memoryOf, mayFail: failure !== undefined });
     for (const node of this.graph.nodes) {
       this.#plan.order++;
       if (node.op === "call_function") this.#call(node);
@@ -185,7 +193,16 @@ class Lowering {
         ? this.#laidOutAs(placeholder, argument)
         : undefined;
     });
-    return callRegion(this.#plan, this.compileRegion(region, node.target), { inputs, label });
+    const compiled = this.compileRegion(region, node.target);
+    const into = this.#overwriting.targetsOf(node, compiled, inputs);
+    if (into.size === 0) return callRegion(this.#plan, compiled, { inputs, label, into });
+    for (const item of itemsOf(node).values()) this.#inPlace.add(item);
+    return callRegion(this.#plan, compiled, { inputs, label, into, order: this.#lastOrder });
+  }
+
+  /** When inputs are written to: after everything that reads what they held. */
+  get #lastOrder(): number {
+    return this.graph.nodes.length + 1.5;
   }
 
   /** An argument in memory, in the layout in which a region takes it. */
@@ -398,7 +415,7 @@ class Lowering {
   }
 
   #placeholderAt(input: number): Node {
-    const node = this.graph.placeholders[input];
+    const node = this.#placeholders[input];
     if (!node) throw new InternalError(`Expected a placeholder ${input} but found none`);
     return node;
   }
@@ -446,14 +463,14 @@ class Lowering {
     const target = storedForm(this.#operandOf(placeholder));
     const operand = this.#operandOf(value);
     if (!target) throw new InternalError(`Expected memory of ${placeholder.name} but found none`);
-    if (operand === target) return;
+    if (operand === target || this.#inPlace.has(value)) return;
     const from = this.#readsOthers(operand, target, mutated) ? this.#detached(operand, value) : operand;
     const label: Label = { target: "copy_", origin: originOf(value) };
     this.#plan.job({ kind: "pointwise", element: (o, index) => o.load(from, index) }, target, {
       sizes: target.shape,
       over: [],
       label,
-      order: this.#plan.order + 0.5,
+      order: this.#lastOrder,
       after: flag,
     });
   }

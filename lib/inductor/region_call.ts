@@ -14,11 +14,22 @@ import type { Place } from "./moved_kernel.ts";
 import type { Label, Storage } from "./tensors.ts";
 import type { WorkPlan } from "./work_plan.ts";
 
-/** Asks for a call; `inputs` are the operands of the region's placeholders. Gives the results. */
+/** A call of a region. */
+export interface RegionCall {
+  /** The operands of the region's placeholders. */
+  readonly inputs: readonly (BufferOperand | undefined)[];
+  readonly label: Label;
+  /** Memory for results that need none of their own, by result; see overwriting.ts. */
+  readonly into: ReadonlyMap<number, BufferOperand>;
+  /** When it runs; where it is asked for unless given. */
+  readonly order?: number;
+}
+
+/** Asks for a call. Gives the results. */
 export function callRegion(
   plan: WorkPlan,
   { program, inputs: placeholders, outputBuffers, outputs }: CompiledGraph,
-  { inputs, label }: { readonly inputs: readonly (BufferOperand | undefined)[]; readonly label: Label },
+  { inputs, label, into, order }: RegionCall,
 ): BufferOperand[] {
   const internal = (name: string, dtype: Storage["dtype"], length: Storage["length"]): BufferId =>
     plan.storage(`${label.target}_${name}`, dtype, { length, role: { kind: "internal" } }).id;
@@ -30,13 +41,17 @@ export function callRegion(
         return { buffer: operand.buffer, offset: operand.offset };
       }
       case "output": {
-        const made = outputBuffers[program.outputs.indexOf(id)];
+        const at = program.outputs.indexOf(id), made = outputBuffers[at];
+        const target = into.get(outputs.findIndex((each) => isOutput(each, at)));
+        if (target) return { buffer: target.buffer, offset: 0 };
         if (!made) throw new InternalError(`Expected an output ${name} of ${label.target}`);
         return { buffer: internal(name, made.dtype, made.length), offset: 0 };
       }
       case "temporary":
       case "local":
         return { buffer: internal(name, dtype, length), offset: 0 };
+      case "window":
+        throw new InternalError(`Expected ${label.target} before its kernels are given windows`);
       default:
         return role satisfies never;
     }
@@ -59,8 +74,13 @@ export function callRegion(
     reads: buffersOf(program.inputs),
     writes: buffersOf(written),
   };
-  plan.job(work, target, { sizes: [], over: [], label });
+  plan.job(work, target, { sizes: [], over: [], label, ...(order === undefined ? {} : { order }) });
   return results;
+}
+
+/** Whether a result is the whole of an output of the program. */
+export function isOutput(result: CompiledOutput, at: number): boolean {
+  return result.kind === "tensor" && result.of === "output" && result.index === at;
 }
 
 function resultOf(

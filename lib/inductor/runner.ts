@@ -7,10 +7,12 @@
 import { itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
+import { observed } from "../base/observation.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { complexMeta } from "../ops/complex/views.ts";
 import { readBinding, sizeBindings } from "../graph/sizes.ts";
 import type { CompiledProgram, DeviceName, Memory } from "../loops/device.ts";
+import { launch } from "../loops/launch.ts";
 import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
 import { type Layout, layoutOf } from "../tensor/layout.ts";
 import { allocateStorage, type Storage } from "../tensor/storage.ts";
@@ -54,6 +56,12 @@ export class GraphRunner {
 
   /** The outputs, without the one that tells of failure; null where the call fails. */
   run(args: readonly unknown[]): unknown[] | null {
+    if (observed.by === null) return this.#run(args);
+    const { role = "inference" } = this.#module.signature ?? {};
+    return observed.by.span("graph", `${role} graph`, () => this.#run(args));
+  }
+
+  #run(args: readonly unknown[]): unknown[] | null {
     const { convention, program, device, results } = this.#parts;
     if (args.length !== convention.arguments) {
       throw new DynError(`Expected ${convention.arguments} arguments but found ${args.length}`);
@@ -79,7 +87,7 @@ export class GraphRunner {
     const outputs = storages.map((s) => s.memory);
     for (let i = 0; i < outputs.length; i++) byteOffsets.push(0);
     const passes = this.#passes(args, sizeOf);
-    if (program && !program.run({ inputs, outputs, byteOffsets, sizes, passes })) {
+    if (program && !launch(program, device, { inputs, outputs, byteOffsets, sizes, passes })) {
       for (const storage of storages) storage.release();
       return null;
     }

@@ -73,6 +73,8 @@ export interface CompiledProgram {
    * Returns false where the program's guard stopped it: then nothing was written but outputs.
    */
   run(call: ProgramCall): boolean;
+  /** Does what its first run would do before it runs. */
+  readonly prepare?: () => void;
   /** The generated source, for logs. */
   readonly source: string;
   /** The language of the source, as file names end. */
@@ -83,6 +85,18 @@ export interface CompiledProgram {
   readonly kept?: (symbols: Symbols) => Plain;
 }
 
+/** When something ran, in milliseconds as `performance.now` counts them. */
+export interface TimeSpan {
+  readonly start: number;
+  readonly duration: number;
+}
+
+/** Told how long the kernels of a call took. */
+export interface KernelClock {
+  /** Kernels of the program, by their numbers, ran together; one that runs in parts is told of for each. */
+  ran(kernels: readonly number[], span: TimeSpan): void;
+}
+
 export interface ProgramCall {
   readonly inputs: readonly Memory[];
   readonly outputs: readonly Memory[];
@@ -90,6 +104,8 @@ export interface ProgramCall {
   readonly sizes: readonly number[];
   /** The caller knows that the guard will not stop the program; a device need not wait to find out. */
   readonly passes?: boolean;
+  /** Who wants to know how long each kernel takes, which costs time; a device that cannot tell says nothing. */
+  readonly clock?: KernelClock | undefined;
 }
 
 /** A program that a device may know of former processes, so that it need not be made. */

@@ -30,6 +30,8 @@ export type BufferRole =
   | { readonly kind: "output"; readonly partly?: boolean }
   /** Lives in the program's arena at this byte offset (a multiple of 64). */
   | { readonly kind: "temporary"; readonly offset: Dim }
+  /** Another buffer from this element on, which kernels only read. */
+  | { readonly kind: "window"; readonly of: BufferId; readonly from: number }
   /** Of one kernel or of those that run by blocks, each of whose threads has its own. */
   | { readonly kind: "local" };
 
@@ -198,6 +200,8 @@ export type Team = "one" | "all";
 export interface Blocks {
   /** Counters of the blocks, which a team shares out as one. */
   readonly axes: readonly Axis[];
+  /** A counter inside of these, which one thread goes through in order: blocks add to what former ones left. Absent: none. */
+  readonly inOrder?: Axis;
   /** As LoopKernel has it, of all kernels and blocks. */
   readonly work: Dim;
 }
@@ -217,6 +221,8 @@ export interface LoopKernel {
   readonly blocks?: Blocks;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
+  /** Which kernel of the program that code is generated for it is part of. Absent: nobody has asked. */
+  readonly given?: number | undefined;
 }
 
 /** A strided view of a buffer as an operand of a call. Strides in elements. */
@@ -286,6 +292,8 @@ export interface ExternKernel {
   /** Absent: it runs alone, on everything. */
   readonly blocks?: Blocks;
   readonly origins: readonly string[];
+  /** As LoopKernel has it. */
+  readonly given?: number | undefined;
 }
 
 export type Kernel = LoopKernel | ExternKernel;

@@ -5,7 +5,7 @@
  */
 import { TextWriter } from "../base/text_writer.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
-import type { BufferView, Elements, Kernel, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
+import type { Axis, BufferView, Elements, Kernel, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
 
 /** Options of the printed text. */
 export interface PrintOptions {
@@ -30,6 +30,8 @@ export function printProgram(program: Program, options: PrintOptions = {}): stri
         ? "input, written"
         : role.kind === "output" && role.partly
         ? "output, partly"
+        : role.kind === "window"
+        ? `b${role.of} from ${role.from} on`
         : role.kind;
       writer.line(`b${id} ${buffer.name}: ${buffer.dtype}[${names.dim(buffer.length)}] ${place}`);
     });
@@ -134,10 +136,10 @@ interface KernelContext {
 function writeKernel(writer: TextWriter, { kernel, names, options }: KernelContext): void {
   names.startKernel();
   const thread = kernel.team ? ` on ${kernel.team === "one" ? "one thread" : "all threads"}` : "";
-  const counters = kernel.blocks?.axes.map(({ symbol, size }) =>
-    `${names.axis(symbol)} < ${names.dim(size)}`
-  );
-  const team = counters ? `${thread} by blocks ${counters.join(", ")}` : thread;
+  const counter = ({ symbol, size }: Axis) => `${names.axis(symbol)} < ${names.dim(size)}`;
+  const { axes = [], inOrder } = kernel.blocks ?? {};
+  const shared = axes.length > 0 ? ` by blocks ${axes.map(counter).join(", ")}` : "";
+  const team = `${thread}${shared}${inOrder ? ` in order ${counter(inOrder)}` : ""}`;
   if (kernel.kind === "loops") {
     const workgroup = kernel.workgroup === undefined ? "" : ` by workgroups of ${kernel.workgroup}`;
     writer.line(`loops ${kernel.name}${team}${workgroup}${originText(kernel.origins, options)}`);

@@ -1,5 +1,12 @@
-/** Kernels by what runs together. Input: kernels in order; output: those that run by the same blocks as one, the others alone. */
-import type { Kernel } from "./ir.ts";
+/**
+ * Kernels by what runs together, and what they are parts of. Input: kernels in order; output: those that run
+ * by the same blocks as one, the others alone.
+ */
+import type { Axis, Blocks, Kernel } from "./ir.ts";
+
+/** All counters of blocks, the outermost first. */
+export const countersOf = (blocks: Blocks | undefined): readonly Axis[] =>
+  blocks ? [...blocks.axes, ...blocks.inOrder ? [blocks.inOrder] : []] : [];
 
 /** The kernels in groups. */
 export function runTogether<K extends Pick<Kernel, "blocks">>(kernels: readonly K[]): K[][] {
@@ -10,4 +17,13 @@ export function runTogether<K extends Pick<Kernel, "blocks">>(kernels: readonly 
     else groups.push([kernel]);
   }
   return groups;
+}
+
+/**
+ * For each group of generated kernels the kernels of the given program that they are parts of. What a pass has put beside
+ * one belongs to it.
+ */
+export function givenKernels(groups: readonly (readonly Pick<Kernel, "given">[])[]): number[][] {
+  let last = 0;
+  return groups.map((group) => [...new Set(group.map(({ given = last }) => last = given))]);
 }

@@ -19,7 +19,7 @@ import {
   type ValueId,
 } from "./ir.ts";
 import { loadType } from "./record.ts";
-import { runTogether } from "./together.ts";
+import { countersOf, runTogether } from "./together.ts";
 import { usesOf } from "./uses.ts";
 import { admits, resultType, SCALAR_OPS } from "./scalar.ts";
 
@@ -39,6 +39,7 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
   for (const buffer of program.buffers) {
     knownSize(buffer.length, `length of ${buffer.name}`);
     if (buffer.role.kind === "temporary") knownSize(buffer.role.offset, `offset of ${buffer.name}`);
+    if (buffer.role.kind === "window") checkWindow(program, buffer.role, fail);
   }
   knownSize(program.arenaBytes, "size of the arena");
   for (const kernel of program.kernels) {
@@ -60,6 +61,18 @@ function checkLocals({ buffers, kernels }: Program, fail: (message: string) => n
       }
       owners.set(id, owner);
     }
+  }
+}
+
+/** A window is on memory that lies behind the call, not on another window. */
+function checkWindow(
+  { buffers }: Program,
+  { of, from }: { readonly of: BufferId; readonly from: number },
+  fail: (message: string) => never,
+): void {
+  const kind = buffers[of]?.role.kind;
+  if (kind === undefined || kind === "window" || kind === "local" || from < 0) {
+    fail(`Expected a window on memory of the call but found one on b${of} from ${from} on`);
   }
 }
 
@@ -158,17 +171,20 @@ function checkWritable(program: Program, buffer: number, fail: (message: string)
   if (role?.kind === "input" && !role.written) {
     fail(`Expected a writable buffer but found the input b${buffer}`);
   }
+  if (role?.kind === "window") fail(`Expected a writable buffer but found the window b${buffer}`);
 }
 
 /** Checks scopes and types of one kernel. */
 class KernelChecker {
   readonly #visible = new Map<ValueId, ValueType>();
   readonly #defined = new Set<ValueId>();
+  /** What the open scopes have defined, innermost last. */
+  readonly #scope: ValueId[] = [];
   readonly #symbols: Set<Sym>;
 
   constructor(readonly program: Program, readonly kernel: LoopKernel) {
     this.#symbols = new Set(program.sizes);
-    for (const { symbol } of kernel.blocks?.axes ?? []) this.#symbols.add(symbol);
+    for (const { symbol } of countersOf(kernel.blocks)) this.#symbols.add(symbol);
   }
 
   check(): void {
@@ -183,6 +199,7 @@ class KernelChecker {
     if (this.#defined.has(id)) this.#fail(`Expected a fresh value but v${id} is defined twice`);
     this.#defined.add(id);
     this.#visible.set(id, dtype);
+    this.#scope.push(id);
   }
 
   #use(id: ValueId): ValueType {
@@ -213,11 +230,9 @@ class KernelChecker {
 
   /** Runs `body` and forgets the values that it defines. */
   #scoped(body: () => void): void {
-    const before = new Set(this.#visible.keys());
+    const before = this.#scope.length;
     body();
-    for (const id of this.#visible.keys()) {
-      if (!before.has(id)) this.#visible.delete(id);
-    }
+    for (const id of this.#scope.splice(before)) this.#visible.delete(id);
   }
 
   #statement(s: Statement, scope: ScopeFacts): void {
@@ -379,7 +394,10 @@ class KernelChecker {
     });
     this.#symbols.delete(symbol);
     if (loop.part) this.#symbols.delete(loop.part.end);
-    for (const c of loop.carried) this.#visible.set(c.id, c.dtype);
+    for (const c of loop.carried) {
+      this.#visible.set(c.id, c.dtype);
+      this.#scope.push(c.id);
+    }
     for (const r of loop.reductions) this.#define(r.id, r.dtype);
     for (const f of loop.folds ?? []) this.#define(f.id, f.dtype);
   }

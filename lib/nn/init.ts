@@ -7,6 +7,7 @@ import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/ar
 import { fromTypedArray } from "../tensor/creation.ts";
 import { randn, randperm } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
+import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /** What a weight's inputs and outputs are: [outputs, inputs, ...kernel]. */
@@ -19,12 +20,17 @@ export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
   return { fanIn: inputs * field, fanOut: outputs * field };
 }
 
-interface Bounds {
+/** Where random numbers come from. */
+interface Drawing {
+  readonly generator?: Generator | null;
+}
+
+interface Bounds extends Drawing {
   readonly a?: number;
   readonly b?: number;
 }
 
-interface Spread {
+interface Spread extends Drawing {
   readonly mean?: number;
   readonly std?: number;
 }
@@ -33,8 +39,8 @@ interface Spread {
 const SKIPPING = { active: false };
 
 /** Fills a tensor without recording gradients, unless fillings are left out. */
-function filled(tensor: Tensor, write: () => Tensor): Tensor {
-  return SKIPPING.active ? tensor : noGrad(write);
+function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawing = {}): Tensor {
+  return SKIPPING.active ? tensor : drawnFrom(generator, () => noGrad(write));
 }
 
 /**
@@ -51,29 +57,38 @@ export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A
   }
 }
 
+const UNIFORM = ["a", "b", "generator"] as const;
+
 /** Uniform between `a` and `b`, [0, 1) unless given. */
-export function uniform_(tensor: Tensor, ...given: Trailing<Bounds, ["a", "b"]>): Tensor {
-  const { a = 0, b = 1 } = trailing<Bounds>("uniform_", ["a", "b"], given);
-  return filled(tensor, () => tensor.uniform_(a, b));
+export function uniform_(tensor: Tensor, ...given: Trailing<Bounds, typeof UNIFORM>): Tensor {
+  const { a = 0, b = 1, ...drawing } = trailing<Bounds>("uniform_", UNIFORM, given);
+  return filled(tensor, () => tensor.uniform_(a, b), drawing);
 }
+
+const NORMAL = ["mean", "std", "generator"] as const;
 
 /** Normal with this mean and deviation, 0 and 1 unless given. */
-export function normal_(tensor: Tensor, ...given: Trailing<Spread, ["mean", "std"]>): Tensor {
-  const { mean = 0, std = 1 } = trailing<Spread>("normal_", ["mean", "std"], given);
-  return filled(tensor, () => tensor.normal_(mean, std));
+export function normal_(tensor: Tensor, ...given: Trailing<Spread, typeof NORMAL>): Tensor {
+  const { mean = 0, std = 1, ...drawing } = trailing<Spread>("normal_", NORMAL, given);
+  return filled(tensor, () => tensor.normal_(mean, std), drawing);
 }
 
-const TRUNCATED = ["mean", "std", "a", "b"] as const;
+const TRUNCATED = ["mean", "std", "a", "b", "generator"] as const;
 
 /** Normal as `normal_`, without what lies outside of [a, b], [−2, 2] unless given: bounds of values, not of deviations. */
 export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds, typeof TRUNCATED>): Tensor {
-  const { mean = 0, std = 1, a = -2, b = 2 } = trailing<Spread & Bounds>("truncNormal_", TRUNCATED, given);
+  const { mean = 0, std = 1, a = -2, b = 2, ...drawing } = trailing<Spread & Bounds>(
+    "truncNormal_",
+    TRUNCATED,
+    given,
+  );
   // Φ⁻¹ of uniform numbers between Φ of the bounds; 2Φ(x√2) − 1 = erf(x)
   const ends = Float64Array.of((a - mean) / std, (b - mean) / std).map((x) => x / Math.SQRT2);
   const [low, high] = Array.from(hostTensor(ends, [2]).erf().toTypedArray(), Number);
   return filled(
     tensor,
     () => tensor.uniform_(low, high).erfinv_().mul_(std * Math.SQRT2).add_(mean).clamp_({ min: a, max: b }),
+    drawing,
   );
 }
 
@@ -132,14 +147,14 @@ export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number 
 /** Which count of a weight's connections scales it; PyTorch's spelling is taken too. */
 export type FanMode = "fanIn" | "fanOut" | "fan_in" | "fan_out";
 
-interface KaimingOptions {
+interface KaimingOptions extends Drawing {
   /** Negative slope of the leaky ReLU behind the weight. */
   readonly a?: number;
   readonly mode?: FanMode;
   readonly nonlinearity?: Nonlinearity;
 }
 
-const KAIMING = ["a", "mode", "nonlinearity"] as const;
+const KAIMING = ["a", "mode", "nonlinearity", "generator"] as const;
 type KaimingArguments = Trailing<KaimingOptions, typeof KAIMING>;
 
 function fanOf(tensor: Tensor, mode: FanMode): number {
@@ -157,43 +172,53 @@ function fanOf(tensor: Tensor, mode: FanMode): number {
   }
 }
 
-function kaimingStd(tensor: Tensor, name: string, given: KaimingArguments): number {
+function kaiming(
+  tensor: Tensor,
+  name: string,
+  given: KaimingArguments,
+): { readonly std: number; readonly generator: Generator | null } {
   const options = trailing<KaimingOptions>(name, KAIMING, given);
-  const { a = 0, mode = "fanIn", nonlinearity = "leakyRelu" } = options;
-  return calculateGain(nonlinearity, a) / Math.sqrt(fanOf(tensor, mode));
+  const { a = 0, mode = "fanIn", nonlinearity = "leakyRelu", generator = null } = options;
+  return { std: calculateGain(nonlinearity, a) / Math.sqrt(fanOf(tensor, mode)), generator };
 }
 
 /** He et al. 2015, uniform in ±√3·gain/√fan. */
 export function kaimingUniform_(tensor: Tensor, ...given: KaimingArguments): Tensor {
-  const bound = Math.sqrt(3) * kaimingStd(tensor, "kaimingUniform_", given);
-  return uniform_(tensor, -bound, bound);
+  const { std, generator } = kaiming(tensor, "kaimingUniform_", given), bound = Math.sqrt(3) * std;
+  return uniform_(tensor, -bound, bound, generator);
 }
 
 /** He et al. 2015, normal with deviation gain/√fan. */
 export function kaimingNormal_(tensor: Tensor, ...given: KaimingArguments): Tensor {
-  return normal_(tensor, 0, kaimingStd(tensor, "kaimingNormal_", given));
+  const { std, generator } = kaiming(tensor, "kaimingNormal_", given);
+  return normal_(tensor, 0, std, generator);
 }
 
-interface GainOptions {
+interface GainOptions extends Drawing {
   readonly gain?: number;
 }
 
-type GainArguments = Trailing<GainOptions, ["gain"]>;
+const GAIN = ["gain", "generator"] as const;
 
-const gainOf = (name: string, given: GainArguments): number =>
-  trailing<GainOptions>(name, ["gain"], given).gain ?? 1;
+type GainArguments = Trailing<GainOptions, typeof GAIN>;
+
+function gainOf(name: string, given: GainArguments): Required<GainOptions> {
+  const { gain = 1, generator = null } = trailing<GainOptions>(name, GAIN, given);
+  return { gain, generator };
+}
 
 /** Glorot and Bengio 2010, uniform. */
 export function xavierUniform_(tensor: Tensor, ...given: GainArguments): Tensor {
   const { fanIn, fanOut } = fanInAndOut(tensor);
-  const bound = gainOf("xavierUniform_", given) * Math.sqrt(6 / (fanIn + fanOut));
-  return uniform_(tensor, -bound, bound);
+  const { gain, generator } = gainOf("xavierUniform_", given), bound = gain * Math.sqrt(6 / (fanIn + fanOut));
+  return uniform_(tensor, -bound, bound, generator);
 }
 
 /** Glorot and Bengio 2010, normal. */
 export function xavierNormal_(tensor: Tensor, ...given: GainArguments): Tensor {
   const { fanIn, fanOut } = fanInAndOut(tensor);
-  return normal_(tensor, 0, gainOf("xavierNormal_", given) * Math.sqrt(2 / (fanIn + fanOut)));
+  const { gain, generator } = gainOf("xavierNormal_", given);
+  return normal_(tensor, 0, gain * Math.sqrt(2 / (fanIn + fanOut)), generator);
 }
 
 /** Ones on the diagonal of a matrix, zeros elsewhere. */
@@ -225,14 +250,14 @@ export function dirac_(tensor: Tensor, ...given: Trailing<{ groups?: number }, [
  * al. 2013, as torch.nn.init.orthogonal_.
  */
 export function orthogonal_(tensor: Tensor, ...given: GainArguments): Tensor {
-  const gain = gainOf("orthogonal_", given);
+  const { gain, generator } = gainOf("orthogonal_", given);
   const [rows = 0, ...rest] = tensor.shape;
   if (rest.length === 0) {
     throw new DynError(`Expected a tensor of at least 2 dimensions but found shape [${tensor.shape}]`);
   }
   const columns = rest.reduce((a, b) => a * b, 1), count = Math.min(rows, columns);
   const length = Math.max(rows, columns);
-  const drawn = Array.from(randn([count, length], HOST).toTypedArray(), Number);
+  const drawn = Array.from(randn([count, length], { ...HOST, generator }).toTypedArray(), Number);
   const vectors = orthonormal(
     Array.from({ length: count }, (_, k) => drawn.slice(k * length, (k + 1) * length)),
   );
@@ -259,25 +284,29 @@ function orthonormal(vectors: readonly number[][]): number[][] {
   return done;
 }
 
-interface SparseOptions {
+interface SparseOptions extends Drawing {
   readonly std?: number;
 }
 
-const SPARSE = { required: ["sparsity"], positional: ["std"] } as const;
+const SPARSE = { required: ["sparsity"], positional: ["std", "generator"] } as const;
 
 /** A matrix of normal numbers with a share `sparsity` of each column zero. Martens 2010. */
 export function sparse_(
   tensor: Tensor,
   ...given: Arguments<{ sparsity: number }, SparseOptions, typeof SPARSE>
 ): Tensor {
-  const { sparsity, std = 0.01 } = argumentsOf<{ sparsity: number }, SparseOptions>("sparse_", SPARSE, given);
+  const { sparsity, std = 0.01, generator = null } = argumentsOf<{ sparsity: number }, SparseOptions>(
+    "sparse_",
+    SPARSE,
+    given,
+  );
   const [rows = 0, columns = 0] = shapeOf(tensor, [2]);
   const zeros = Math.ceil(sparsity * rows);
   const chosen = Array.from({ length: columns }, () => {
-    const order = Array.from(randperm(rows, { device: "cpu" }).toTypedArray(), Number);
+    const order = Array.from(randperm(rows, { device: "cpu", generator }).toTypedArray(), Number);
     return new Set(order.slice(0, zeros));
   });
-  const drawn = randn([rows * columns], HOST).toTypedArray();
+  const drawn = randn([rows * columns], { ...HOST, generator }).toTypedArray();
   return fill(tensor, (at) => {
     const row = Math.floor(at / columns);
     return chosen[at % columns]?.has(row) ? 0 : std * Number(drawn[at] ?? 0);

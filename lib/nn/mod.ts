@@ -1,6 +1,12 @@
 /** Layers, losses and the base Module: the namespace `nn`. */
 export type { HookHandle } from "../tensor/autograd_state.ts";
 export { type LoadResult, Module, type StateDict } from "./module.ts";
+export {
+  registerModuleForwardHook,
+  registerModuleForwardPreHook,
+  registerModuleFullBackwardHook,
+  registerModuleFullBackwardPreHook,
+} from "./all_modules.ts";
 export { Parameter } from "./parameter.ts";
 export { type Layer, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential } from "./container.ts";
 export { Bilinear, Flatten, Identity, Linear, type LinearOptions } from "./linear.ts";
@@ -53,6 +59,8 @@ export {
 export * as init from "./init.ts";
 /** Layers as functions, as `torch.nn.functional`. */
 export * as functional from "./functional.ts";
+/** Attention by functions of scores and masks, as `torch.nn.attention.flex_attention`. */
+export * as attention from "./flex_attention.ts";
 /** Tools for parameters, as `torch.nn.utils`. */
 export * as utils from "./utils/mod.ts";
 export * from "./margin_loss.ts";

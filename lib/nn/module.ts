@@ -5,30 +5,45 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
+import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { deepCopy } from "./deep_copy.ts";
 import { atModule } from "./error_places.ts";
+import {
+  type BackwardHook,
+  type BackwardPreHook,
+  callHooked,
+  type ForwardHook,
+  type ForwardHookOptions,
+  type ForwardPreHook,
+  type HookOptions,
+  type LoadStateDictPostHook,
+  type LoadStateDictPreHook,
+  type NamedForwardHook,
+  type NamedForwardPreHook,
+  namedHook,
+  namedPreHook,
+  noHooks,
+  register,
+  type RegisteredHooks,
+  type StateDictHook,
+  type StateDictPreHook,
+  type UnfitKeys,
+} from "./hooks.ts";
 import { Parameter } from "./parameter.ts";
 
 const UNCLONABLE: symbol = Symbol.for("A module, which module.clone() copies,");
-
-/** Called after `forward`; a result other than undefined replaces the output. */
-export type ForwardHook = (module: Module, args: readonly unknown[], output: unknown) => unknown;
-/** Called before `forward`; an array replaces the arguments. */
-export type ForwardPreHook = (module: Module, args: readonly unknown[]) => readonly unknown[] | void;
 
 /** A state dict: PyTorch's key names, tensors that share storage with the module's. */
 export type StateDict = Record<string, Tensor>;
 
 /** What `loadStateDict` could not match when it is not strict. */
-export interface LoadResult {
-  /** Entries of the module that the state dict lacks. */
-  readonly missingKeys: readonly string[];
-  /** Keys of the state dict that the module has no entry for. */
-  readonly unexpectedKeys: readonly string[];
-}
+export type LoadResult = UnfitKeys;
+
+/** Hooks of all modules; null until one is registered. */
+export const ALL_MODULES: { hooks: RegisteredHooks<Module> | null } = { hooks: null };
 
 interface BufferEntry {
   /** Field that holds the tensor. */
@@ -45,12 +60,6 @@ let forwardCompiler: ForwardCompiler | undefined;
 /** Tells modules how `module.compile(options)` compiles. */
 export function setForwardCompiler(compiler: ForwardCompiler): void {
   forwardCompiler = compiler;
-}
-
-/** Hooks by their number, in the order in which they are called. */
-interface RegisteredHooks {
-  readonly before: Map<number, ForwardPreHook>;
-  readonly after: Map<number, ForwardHook>;
 }
 
 /** Base class of layers and models, as torch.nn.Module. */
@@ -72,7 +81,7 @@ export class Module {
    *
    * @internal
    */
-  registeredHooks: RegisteredHooks | null = null;
+  registeredHooks: RegisteredHooks<Module> | null = null;
   /** @internal */
   compiledForward: ((...args: unknown[]) => unknown) | null = null;
 
@@ -93,16 +102,10 @@ export class Module {
   /** What is captured of `call`: without the handler, which would stand around every operation of a model. */
   callTraced(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
     const forward = this.compiledForward ?? this.forward;
-    const { registeredHooks } = this;
-    if (registeredHooks === null) return Reflect.apply(forward, this, args);
-    let inputs: readonly unknown[] = args;
-    for (const hook of registeredHooks.before.values()) inputs = hook(this, inputs) ?? inputs;
-    let output: unknown = Reflect.apply(forward, this, inputs);
-    for (const hook of registeredHooks.after.values()) {
-      const replaced = hook(this, inputs, output);
-      if (replaced !== undefined) output = replaced;
-    }
-    return output as ReturnType<this["forward"]>;
+    const own = this.registeredHooks, { hooks } = ALL_MODULES;
+    if (own === null && hooks === null) return Reflect.apply(forward, this, args);
+    const sets = [...hooks === null ? [] : [hooks], ...own === null ? [] : [own]];
+    return callHooked<Module>(this, sets, { forward, given: args }) as ReturnType<this["forward"]>;
   }
 
   /** Own Modules by name, in order. */
@@ -209,37 +212,50 @@ export class Module {
   /** Parameters and persistent buffers by PyTorch's key, detached, sharing storage. */
   stateDict(prefix = ""): StateDict {
     const state: StateDict = {};
-    for (const { key, tensor } of stateEntriesOf(this)) state[prefix + key] = tensor.detach();
-    return state;
+    return writeState(this, prefix, state);
   }
 
   /** Copies values into parameters and buffers. Strict: throws unless the keys match exactly. */
-  loadStateDict(state: Readonly<Record<string, Tensor>>, options: { strict?: boolean } = {}): LoadResult {
+  loadStateDict(given: Readonly<Record<string, Tensor>>, options: { strict?: boolean } = {}): LoadResult {
+    const { strict = true } = options, state: StateDict = { ...given }, below = this.namedModules();
+    for (const [path, module] of below) {
+      for (const { hook } of module.registeredHooks?.reading.values() ?? []) {
+        hook(module, state, path ? `${path}.` : "", strict);
+      }
+    }
     const entries = stateEntriesOf(this);
     const known = new Set(entries.map(({ key }) => key));
     const missingKeys = entries.filter(({ key }) => !Object.hasOwn(state, key)).map(({ key }) => key);
     const unexpectedKeys = Object.keys(state).filter((key) => !known.has(key));
-    const problems: string[] = [];
-    if (options.strict ?? true) {
-      if (missingKeys.length > 0) problems.push(`missing keys ${missingKeys.join(", ")}`);
-      if (unexpectedKeys.length > 0) problems.push(`unexpected keys ${unexpectedKeys.join(", ")}`);
-    }
-    for (const { key, tensor } of entries) {
+    const result = { missingKeys, unexpectedKeys };
+    const shapes = entries.flatMap(({ key, tensor }) => {
       const value = state[key];
-      if (value && `${value.shape}` !== `${tensor.shape}`) {
-        problems.push(`shape [${value.shape}] for ${key} of shape [${tensor.shape}]`);
-      }
-    }
-    if (problems.length > 0) {
+      const fits = !value || `${value.shape}` === `${tensor.shape}`;
+      return fits ? [] : [`shape [${value.shape}] for ${key} of shape [${tensor.shape}]`];
+    });
+    const keys = () => [
+      ...missingKeys.length > 0 ? [`missing keys ${missingKeys.join(", ")}`] : [],
+      ...unexpectedKeys.length > 0 ? [`unexpected keys ${unexpectedKeys.join(", ")}`] : [],
+    ];
+    const refuse = (problems: readonly string[]) => {
+      if (problems.length === 0) return;
       throw new DynError(`Expected the state of ${this.constructor.name} but found ${problems.join("; ")}`);
-    }
+    };
+    // Hooks see what was read, and judge before keys are
+    const judges = below.flatMap(([, module]) => module.registeredHooks?.read.size ? [module] : [])
+      .toReversed();
+    refuse(strict && judges.length === 0 ? [...keys(), ...shapes] : shapes);
     noGrad(() => {
       for (const { key, tensor } of entries) {
         const value = state[key];
         if (value) tensor.copy_(value);
       }
     });
-    return { missingKeys, unexpectedKeys };
+    for (const module of judges) {
+      for (const { hook } of module.registeredHooks?.read.values() ?? []) hook(module, result);
+    }
+    if (strict) refuse(keys());
+    return result;
   }
 
   /** Training mode for this module and all below. */
@@ -265,8 +281,8 @@ export class Module {
   }
 
   /** Moves parameters and buffers to a device or to an element type (floats only), in place. */
-  to(target: string): this {
-    const wantsDType = isDType(target);
+  to<T extends string>(place: TypeOrDevice<T>): this {
+    const target: string = place, wantsDType = isDType(target);
     noGrad(() => {
       for (const tensor of [...this.parameters(), ...this.buffers()]) {
         if (wantsDType && !isFloat(tensor.dtype)) continue;
@@ -321,13 +337,70 @@ export class Module {
   }
 
   /** Calls a function after each `forward`; what it gives replaces the output. */
-  registerForwardHook(hook: ForwardHook): HookHandle {
-    return register(hooksOf(this).after, hook);
+  registerForwardHook(
+    hook: ForwardHook<Module>,
+    options?: ForwardHookOptions & { withKwargs?: false },
+  ): HookHandle;
+  /** The same, with arguments by name apart. */
+  registerForwardHook(
+    hook: NamedForwardHook<Module>,
+    options: ForwardHookOptions & { withKwargs: true },
+  ): HookHandle;
+  registerForwardHook(
+    hook: ForwardHook<Module> | NamedForwardHook<Module>,
+    options: ForwardHookOptions = {},
+  ): HookHandle {
+    return register(hooksOf(this).after, namedHook(hook, options), options);
   }
 
   /** Calls a function before each `forward`; an array that it gives replaces the arguments. */
-  registerForwardPreHook(hook: ForwardPreHook): HookHandle {
-    return register(hooksOf(this).before, hook);
+  registerForwardPreHook(
+    hook: ForwardPreHook<Module>,
+    options?: HookOptions & { withKwargs?: false },
+  ): HookHandle;
+  /** The same, with arguments by name apart. */
+  registerForwardPreHook(
+    hook: NamedForwardPreHook<Module>,
+    options: HookOptions & { withKwargs: true },
+  ): HookHandle;
+  registerForwardPreHook(
+    hook: ForwardPreHook<Module> | NamedForwardPreHook<Module>,
+    options: HookOptions & { withKwargs?: boolean } = {},
+  ): HookHandle {
+    return register(hooksOf(this).before, namedPreHook(hook, options), options);
+  }
+
+  /**
+   * Calls a function with gradients of the arguments and of the results of a call, when those of the arguments are there;
+   * an array that it gives replaces them. Arguments and results must not be written in place where it is called.
+   */
+  registerFullBackwardHook(hook: BackwardHook<Module>, options: HookOptions = {}): HookHandle {
+    return register(hooksOf(this).gradients, hook, options);
+  }
+
+  /** Calls a function with gradients of the results of a call; an array that it gives replaces them. */
+  registerFullBackwardPreHook(hook: BackwardPreHook<Module>, options: HookOptions = {}): HookHandle {
+    return register(hooksOf(this).gradientsBefore, hook, options);
+  }
+
+  /** Calls a function before `stateDict` writes this module. */
+  registerStateDictPreHook(hook: StateDictPreHook<Module>): HookHandle {
+    return register(hooksOf(this).writing, hook);
+  }
+
+  /** Calls a function with the state in which `stateDict` has written this module and all below. */
+  registerStateDictPostHook(hook: StateDictHook<Module>): HookHandle {
+    return register(hooksOf(this).written, hook);
+  }
+
+  /** Calls a function before `loadStateDict` reads this module, with a copy of the state that it may change. */
+  registerLoadStateDictPreHook(hook: LoadStateDictPreHook<Module>): HookHandle {
+    return register(hooksOf(this).reading, hook);
+  }
+
+  /** Calls a function with what did not fit: it may take keys out of the lists before these are judged. */
+  registerLoadStateDictPostHook(hook: LoadStateDictPostHook<Module>): HookHandle {
+    return register(hooksOf(this).read, hook);
   }
 
   /** Compiles `forward` in place. Parameters, buffers and state-dict keys stay as they are. */
@@ -364,33 +437,42 @@ function keyOf({ stateKeys }: Module, field: string): string {
   return (Object.hasOwn(stateKeys, field) ? stateKeys[field] : undefined) ?? field;
 }
 
-/** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */
-function stateEntriesOf(root: Module): { key: string; tensor: Tensor }[] {
-  const entries: { key: string; tensor: Tensor }[] = [];
-  const visit = (module: Module, prefix: string) => {
-    for (const [field, value] of Object.entries(module)) {
-      if (value instanceof Parameter) {
-        entries.push({ key: prefix + keyOf(module, field), tensor: value });
-      }
-    }
-    for (const { field, key, persistent } of module.bufferEntries) {
-      const value: unknown = Reflect.get(module, field);
-      if (persistent && value instanceof Tensor) entries.push({ key: prefix + key, tensor: value });
-    }
-    for (const [name, child] of module.namedChildren()) visit(child, `${prefix}${name}.`);
-  };
-  visit(root, "");
+/** A parameter or persistent buffer, by its name in state dicts. */
+interface StateEntry {
+  readonly key: string;
+  readonly tensor: Tensor;
+}
+
+/** Those of one module. */
+function ownEntriesOf(module: Module, prefix: string): StateEntry[] {
+  const entries: StateEntry[] = [];
+  for (const [field, value] of Object.entries(module)) {
+    if (value instanceof Parameter) entries.push({ key: prefix + keyOf(module, field), tensor: value });
+  }
+  for (const { field, key, persistent } of module.bufferEntries) {
+    const value: unknown = Reflect.get(module, field);
+    if (persistent && value instanceof Tensor) entries.push({ key: prefix + key, tensor: value });
+  }
   return entries;
 }
 
-let nextHook = 0;
-
-function hooksOf(module: Module): RegisteredHooks {
-  return module.registeredHooks ??= { before: new Map(), after: new Map() };
+/** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */
+function stateEntriesOf(module: Module, prefix = ""): StateEntry[] {
+  const below = module.namedChildren().flatMap(([name, child]) => stateEntriesOf(child, `${prefix}${name}.`));
+  return [...ownEntriesOf(module, prefix), ...below];
 }
 
-function register<H>(hooks: Map<number, H>, hook: H): HookHandle {
-  const id = nextHook++;
-  hooks.set(id, hook);
-  return { remove: () => void hooks.delete(id) };
+/** Writes the state of a module and all below into a record, with their hooks; gives what these make of it. */
+function writeState(module: Module, prefix: string, into: StateDict): StateDict {
+  const { registeredHooks: hooks } = module;
+  for (const { hook } of hooks?.writing.values() ?? []) hook(module, prefix);
+  for (const { key, tensor } of ownEntriesOf(module, prefix)) into[key] = tensor.detach();
+  let state = into;
+  for (const [name, child] of module.namedChildren()) state = writeState(child, `${prefix}${name}.`, state);
+  for (const { hook } of hooks?.written.values() ?? []) state = hook(module, state, prefix) ?? state;
+  return state;
+}
+
+function hooksOf(module: Module): RegisteredHooks<Module> {
+  return module.registeredHooks ??= noHooks();
 }

@@ -3,6 +3,7 @@
  * Invariant: several results come as an array that also has them by name.
  */
 import { InternalError } from "../base/errors.ts";
+import { defineOwn } from "../base/own_builtins.ts";
 import type { OpDefinition, TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { ALL_OPS } from "./table.ts";
@@ -10,17 +11,40 @@ import { ALL_OPS } from "./table.ts";
 /** Makes a call with arguments as the caller gave them. */
 export type OpCaller<T> = (definition: OpDefinition, given: readonly unknown[]) => T | readonly T[];
 
+/** All ops, each a function from its first use on: whoever makes them for one call uses few of them. */
+class OpFunctions {
+  readonly #call: OpCaller<unknown>;
+
+  constructor(call: OpCaller<unknown>) {
+    this.#call = call;
+  }
+
+  #use(definition: OpDefinition): unknown {
+    const call = this.#call, made = (...given: readonly unknown[]) => call(definition, given);
+    defineOwn(this, definition.name, { value: made, enumerable: true });
+    return made;
+  }
+
+  static {
+    for (const definition of ALL_OPS) {
+      defineOwn(this.prototype, definition.name, {
+        get(this: OpFunctions) {
+          return this.#use(definition);
+        },
+      });
+    }
+  }
+}
+
 /** All ops, each making its calls through `call`. */
 export function makeOpApi<T extends TensorLike>(call: OpCaller<T>): OpApi<T> {
-  const api: Record<string, (...given: readonly unknown[]) => T | readonly T[]> = {};
-  for (const definition of ALL_OPS) api[definition.name] = (...given) => call(definition, given);
+  const api = new OpFunctions(call);
   if (!isOpApi<T>(api)) throw new InternalError("Expected a function for every op");
   return api;
 }
 
-function isOpApi<T extends TensorLike>(api: object): api is OpApi<T> {
-  return ALL_OPS.every((definition) => typeof Reflect.get(api, definition.name) === "function");
-}
+/** Its prototype has every op. */
+const isOpApi = <T extends TensorLike>(api: object): api is OpApi<T> => api instanceof OpFunctions;
 
 /** Several results as an array with the names that the definition gives them. */
 export function nameResults<T>(definition: OpDefinition, results: readonly T[]): readonly T[] {

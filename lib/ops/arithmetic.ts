@@ -52,7 +52,7 @@ function addition(name: "add" | "sub") {
       : "self − alpha · other, broadcast and promoted, as `torch.sub`.",
     params: {
       self: required("tensor"),
-      other: required("operand"),
+      other: required("operand", { late: true }),
       alpha: optional("scalar", 1, { keyword: true, loadable: true }),
     },
     inplace: true,
@@ -113,7 +113,7 @@ const rsub = defineOp({
   doc: "other − alpha · self, as `torch.rsub`.",
   params: {
     self: required("tensor"),
-    other: required("operand"),
+    other: required("operand", { late: true }),
     alpha: optional("scalar", 1, { keyword: true, loadable: true }),
   },
   infer: ({ self, other }) => {
@@ -179,7 +179,7 @@ const div = defineWideOp({
   doc: 'self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`.',
   params: {
     self: required("tensor"),
-    other: required("operand"),
+    other: required("operand", { late: true }),
     roundingMode: nullable("string", { keyword: true, oneOf: ["trunc", "floor"] }),
   },
   inplace: true,

@@ -95,11 +95,8 @@ const scaledDotProductAttention = defineWideOp({
       const values = enableGqa ? repeatHeads(o, value, heads) : value;
       const factor = scale ?? 1 / Math.sqrt(specialize(query.shape.at(-1) ?? 1));
       const scores = o.mul(o.matmul(query, o.transpose(keys, -2, -1)), factor);
-      const hidden = attnMask !== null || isCausal;
       const seen = masked(o, scores, { mask: attnMask, causal: isCausal });
-      const plain = o.softmax(seen, -1);
-      // A row that is −∞ everywhere has no softmax
-      const weights = hidden ? o.where(o.eq(o.amax(o.detach(seen), -1, true), -Infinity), 0, plain) : plain;
+      const weights = attnMask !== null || isCausal ? o.safeSoftmax(seen, -1) : o.softmax(seen, -1);
       const kept = dropoutP > 0 ? o.dropout(weights, dropoutP, true) : weights;
       return o.matmul(kept, values);
     },

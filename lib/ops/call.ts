@@ -122,25 +122,42 @@ export function isCreation(definition: OpDefinition): boolean {
   return device !== undefined && device.keyword === true;
 }
 
+/** What was split off the options of a call, and the rest of it. */
+interface Split {
+  readonly given: readonly unknown[];
+  readonly value: unknown;
+}
+
+/** Splits what is no argument of an op off the options of a call. */
+function splitOption(written: readonly unknown[], name: string): Split {
+  const given = withoutTrailing(written), last = given.at(-1);
+  if (typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, name)) {
+    return { given, value: undefined };
+  }
+  const { [name]: value, ...rest } = last;
+  return { given: [...given.slice(0, -1), rest], value };
+}
+
 /**
  * Splits `requiresGrad` off the options of a call of a creation op: it is a property of the result, not an
  * argument of the op.
  */
 export function splitRequiresGrad(
-  given: readonly unknown[],
+  written: readonly unknown[],
 ): { readonly given: readonly unknown[]; readonly requiresGrad: boolean } {
-  const present = withoutTrailing(given);
-  const last = present.at(-1);
-  if (
-    typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, "requiresGrad")
-  ) {
-    return { given: present, requiresGrad: false };
+  const { given, value } = splitOption(written, "requiresGrad");
+  if (typeof value !== "boolean" && value !== undefined) {
+    throw new DynError(`Expected a boolean for requiresGrad but found ${describe(value)}`);
   }
-  const { requiresGrad, ...rest } = last;
-  if (typeof requiresGrad !== "boolean" && requiresGrad !== undefined) {
-    throw new DynError(`Expected a boolean for requiresGrad but found ${describe(requiresGrad)}`);
-  }
-  return { given: [...present.slice(0, -1), rest], requiresGrad: requiresGrad === true };
+  return { given, requiresGrad: value === true };
+}
+
+/** Splits `generator` off the options of a call of a random op: undefined or null where random numbers are the common ones. */
+export function splitGenerator(
+  written: readonly unknown[],
+): { readonly given: readonly unknown[]; readonly generator: unknown } {
+  const { given, value } = splitOption(written, "generator");
+  return { given, generator: value };
 }
 
 /** Whether calls may ask for the result in the first tensor, as functions of `nn.functional` are asked. */
@@ -153,22 +170,17 @@ export function splitInplace(
   definition: OpDefinition,
   written: readonly unknown[],
 ): { readonly given: readonly unknown[]; readonly inplace: boolean } {
-  const given = withoutTrailing(written), plain = { given, inplace: false };
-  if (!takesInplace(definition)) return plain;
-  const last = given.at(-1), { positional } = signatureOf(definition);
-  if (typeof last === "boolean" && given.length === positional + 1) {
-    return { given: given.slice(0, -1), inplace: last };
+  const present = withoutTrailing(written);
+  if (!takesInplace(definition)) return { given: present, inplace: false };
+  const last = present.at(-1), { positional } = signatureOf(definition);
+  if (typeof last === "boolean" && present.length === positional + 1) {
+    return { given: present.slice(0, -1), inplace: last };
   }
-  if (
-    typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, "inplace")
-  ) {
-    return plain;
+  const { given, value } = splitOption(present, "inplace");
+  if (typeof value !== "boolean" && value !== undefined) {
+    throw new DynError(`Expected a boolean for inplace of ${definition.name} but found ${describe(value)}`);
   }
-  const { inplace, ...rest } = last;
-  if (typeof inplace !== "boolean" && inplace !== undefined) {
-    throw new DynError(`Expected a boolean for inplace of ${definition.name} but found ${describe(inplace)}`);
-  }
-  return { given: [...given.slice(0, -1), rest], inplace: inplace === true };
+  return { given, inplace: value === true };
 }
 
 /** Kinds for which a tensor may stand where its elements can be read. */

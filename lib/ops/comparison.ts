@@ -113,7 +113,11 @@ const signbit = unary({
 const where = defineOp({
   name: "where",
   doc: "input where the condition holds, else other, broadcast and promoted, as `torch.where`.",
-  params: { condition: required("tensor"), input: required("operand"), other: required("operand") },
+  params: {
+    condition: required("tensor"),
+    input: required("operand", { late: true }),
+    other: required("operand", { late: true }),
+  },
   elementwise: true,
   infer({ condition, input, other }) {
     if (condition.dtype !== "bool" && condition.dtype !== "uint8") {
@@ -162,7 +166,7 @@ const where = defineOp({
 const maskedFill = defineOp({
   name: "maskedFill",
   doc: "self with `value` where the mask is true, as `Tensor.masked_fill`.",
-  params: { self: required("tensor"), mask: required("tensor"), value: required("operand") },
+  params: { self: required("tensor"), mask: required("tensor"), value: required("operand", { late: true }) },
   inplace: true,
   elementwise: true,
   infer({ self, mask, value }) {

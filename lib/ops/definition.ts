@@ -168,6 +168,8 @@ export interface OpDefinition<P extends Params = Params> {
   readonly auxiliary?: readonly string[];
   /** Whether the values of numbers decide if a call is accepted, or what it is: then they are constants of a graph. */
   readonly checksNumbers?: boolean;
+  /** Whether calls may name the generator that random numbers come from. */
+  readonly takesGenerator?: true;
   /** All elements of the result are this number, whatever those of its tensors are. */
   readonly fills?: number;
   /** Whether it is composed of ops that the host computes, for some arguments at least. */

@@ -2,6 +2,7 @@
  * Sums, means and maxima of embeddings in bags. Input: a table, indices and where bags start among them; output: a row for
  * each bag. Invariant: compositions; what belongs to no bag, and the padding index, goes to a row that is left out.
  */
+import { zeroUnless } from "./refusals.ts";
 import { DynError } from "../base/errors.ts";
 import { isInteger } from "../base/dtype.ts";
 import { add, sub } from "../sym/expr.ts";
@@ -54,7 +55,11 @@ function bagsFrom<T extends TensorLike>(
   // 0 is before the first bag
   const own = o.logicalAnd(o.gt(before, 0), o.le(before, bags));
   const bag = o.where(counted ? o.logicalAnd(own, counted) : own, o.sub(before, 1), bags);
-  const whole = o.newZeros(rows, [add(bags, 1), dim]);
+  // Bags begin at 0, do not overlap, and end with the indices
+  const late = o.ne(o.narrow(offsets, 0, 0, 1), 0), falling = o.lt(o.diff(offsets), 0);
+  const beyond = o.logicalNot(o.le(o.narrow(offsets, 0, sub(starts, 1), 1), length));
+  const checked = zeroUnless(o, o.cat([late, falling, beyond], 0), o.detach(rows));
+  const whole = o.add(o.newZeros(rows, [add(bags, 1), dim]), checked);
   if (mode === "max") {
     const index = o.expand(o.unsqueeze(bag, -1), rows.shape);
     return o.narrow(o.scatterReduce(whole, 0, index, rows, "amax", { includeSelf: false }), 0, 0, bags);
@@ -113,6 +118,7 @@ const embeddingBag = defineWideOp({
       throw new DynError("Expected a vector of integers as offsets of bags");
     }
     const starts = offsets.shape[0] ?? 0;
+    if (starts === 0) throw new DynError("Expected offsets of bags, of which the first is 0, but found none");
     return contiguousMeta([includeLastOffset ? sub(starts, 1) : starts, dim], table.dtype, table.device);
   },
   ranges({ input, weight, offsets }) {

@@ -5,6 +5,7 @@ import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
+import type { RandomSource } from "./random_source.ts";
 import type { Scalar } from "./params.ts";
 import type { TensorLike } from "./tensor_like.ts";
 
@@ -578,6 +579,7 @@ export type OpName =
   | "maxUnpool2d"
   | "maxUnpool3d"
   | "softmax"
+  | "safeSoftmax"
   | "logSoftmax"
   | "softmin"
   | "layerNorm"
@@ -1768,6 +1770,8 @@ export interface RandOptions {
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randn by name. */
@@ -1778,6 +1782,8 @@ export interface RandnOptions {
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randLike by name. */
@@ -1788,6 +1794,8 @@ export interface RandLikeOptions {
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randnLike by name. */
@@ -1798,6 +1806,8 @@ export interface RandnLikeOptions {
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randint by name. */
@@ -1812,6 +1822,8 @@ export interface RandintOptions {
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randintLike by name. */
@@ -1824,6 +1836,8 @@ export interface RandintLikeOptions {
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randperm by name. */
@@ -1834,12 +1848,16 @@ export interface RandpermOptions {
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on the result; false unless given. */
   readonly requiresGrad?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of bernoulli by name. */
 export interface BernoulliOptions<T> {
   /** As PyTorch's `p`; may be left out. */
   readonly p?: Operand<T> | null | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of uniform by name. */
@@ -1848,6 +1866,8 @@ export interface UniformOptions {
   readonly from?: number | undefined;
   /** As PyTorch's `to`; 1 unless given. */
   readonly to?: number | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of normal by name. */
@@ -1856,18 +1876,24 @@ export interface NormalOptions {
   readonly mean?: number | undefined;
   /** As PyTorch's `std`; 1 unless given. */
   readonly std?: number | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of exponential by name. */
 export interface ExponentialOptions {
   /** As PyTorch's `lambd`; 1 unless given. */
   readonly lambd?: number | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of multinomial by name. */
 export interface MultinomialOptions {
   /** As PyTorch's `replacement`; false unless given. */
   readonly replacement?: boolean | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of dropout by name. */
@@ -3028,6 +3054,12 @@ export interface MaxUnpool3dOptions {
 
 /** Arguments of softmax by name. */
 export interface SoftmaxOptions {
+  /** As PyTorch's `dtype`; may be left out. */
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of safeSoftmax by name. */
+export interface SafeSoftmaxOptions {
   /** As PyTorch's `dtype`; may be left out. */
   readonly dtype?: DType | null | undefined;
 }
@@ -6441,6 +6473,13 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
+  /** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
+  safeSoftmax(
+    self: T,
+    dim: number,
+    dtype?: DType | null | SafeSoftmaxOptions,
+    options?: SafeSoftmaxOptions,
+  ): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
   logSoftmax(self: T, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
   /** softmax(−self) along `dim`, as `nn.functional.softmin`. */

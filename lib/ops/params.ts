@@ -63,6 +63,11 @@ export interface Param<K extends ParamKind = ParamKind, N extends boolean = bool
    * operands may. "natural": beside integers only where it is not negative, for which there is an error.
    */
   readonly loadable?: true | "natural";
+  /**
+   * An operand whose numbers may as well be 0-d tensors of the type that is computed with: results and gradients have the
+   * same bits.
+   */
+  readonly late?: true;
   /** A complex number may stand there, which becomes a tensor before the call is parsed. */
   readonly complex?: true;
   /** Allowed texts of a string parameter. */
@@ -82,7 +87,13 @@ export type ArgsOf<P extends Params, T> = {
 /** A required parameter. */
 export function required<K extends ParamKind>(
   kind: K,
-  options: { variadic?: boolean; oneOf?: readonly string[]; loadable?: "natural"; complex?: true } = {},
+  options: {
+    variadic?: boolean;
+    oneOf?: readonly string[];
+    loadable?: "natural";
+    late?: true;
+    complex?: true;
+  } = {},
 ): Param<K, false> {
   return { kind, nullable: false, ...options };
 }
@@ -99,7 +110,7 @@ export function optional<K extends ParamKind>(
 /** A parameter that may be null or left out. */
 export function nullable<K extends ParamKind>(
   kind: K,
-  options: { keyword?: boolean; oneOf?: readonly string[]; variadic?: boolean } = {},
+  options: { keyword?: boolean; oneOf?: readonly string[]; variadic?: boolean; late?: true } = {},
 ): Param<K, true> {
   return { kind, nullable: true, default: null, ...options };
 }

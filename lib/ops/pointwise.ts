@@ -307,7 +307,7 @@ function binaryGradient(derivative: BinarySpec["derivative"]): Gradient<BinaryPa
 
 /** Defines an op of a tensor and a tensor or number. */
 export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
-  const params: BinaryParams = { self: required("tensor"), other: required("operand") };
+  const params: BinaryParams = { self: required("tensor"), other: required("operand", { late: true }) };
   const integral = sampleType(spec.accepts) === "int64";
   const define = spec.oneStep ? defineOp<BinaryParams> : defineWideOp<BinaryParams>;
   return define({

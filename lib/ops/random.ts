@@ -88,6 +88,7 @@ function floatMeta(name: string, meta: TensorMeta): TensorMeta {
 function sampled(name: "rand" | "randn", distribution: string) {
   return defineOp({
     name,
+    takesGenerator: true,
     doc: `Numbers of ${distribution}, as \`torch.${name}\`.`,
     params: { size: required("sizes", { variadic: true }), ...options },
     exposure: { method: false },
@@ -118,6 +119,7 @@ function draw<V>(
 function sampledLike(name: "randLike" | "randnLike", base: "rand" | "randn") {
   return defineOp({
     name,
+    takesGenerator: true,
     doc: `As ${base}, of the shape, type and device of \`self\`.`,
     params: { self: required("tensor"), ...options },
     exposure: { method: false },
@@ -161,6 +163,7 @@ function checkRange(low: number, high: number): void {
 
 const randint = defineOp({
   name: "randint",
+  takesGenerator: true,
   doc: "randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`.",
   params: {
     low: required("int"),
@@ -203,6 +206,7 @@ function randintArguments(
 
 const randintLike = defineOp({
   name: "randintLike",
+  takesGenerator: true,
   doc: "randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor.",
   params: { self: required("tensor"), low: required("int"), high: nullable("int"), ...options },
   exposure: { method: false },
@@ -221,6 +225,7 @@ const randintLike = defineOp({
 
 const randperm = defineOp({
   name: "randperm",
+  takesGenerator: true,
   doc: "The integers below n in random order, as `torch.randperm`.",
   params: { n: required("size"), ...options },
   exposure: { method: false },
@@ -239,6 +244,7 @@ const randperm = defineOp({
 
 const bernoulli = defineOp({
   name: "bernoulli",
+  takesGenerator: true,
   doc: "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`.",
   params: { self: required("tensor"), p: nullable("operand") },
   checksNumbers: true,
@@ -295,6 +301,7 @@ const INPLACE_ONLY = { method: false, free: false } as const;
 
 const uniform = defineOp({
   name: "uniform",
+  takesGenerator: true,
   doc: "Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`.",
   params: { self: required("tensor"), from: optional("float", 0), to: optional("float", 1) },
   inplace: true,
@@ -324,6 +331,7 @@ const uniform = defineOp({
 
 const normalFill = defineOp({
   name: "normal",
+  takesGenerator: true,
   doc: "Numbers of a normal distribution; `normal_` fills a tensor with them, as `Tensor.normal_`.",
   params: { self: required("tensor"), mean: optional("float", 0), std: optional("float", 1) },
   inplace: true,
@@ -352,6 +360,7 @@ const normalFill = defineOp({
 
 const exponentialFill = defineOp({
   name: "exponential",
+  takesGenerator: true,
   doc: "Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`.",
   params: { self: required("tensor"), lambd: optional("float", 1) },
   inplace: true,
@@ -383,6 +392,7 @@ const exponentialFill = defineOp({
 
 const multinomial = defineOp({
   name: "multinomial",
+  takesGenerator: true,
   doc: "Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`.",
   params: {
     self: required("tensor"),

@@ -1,11 +1,12 @@
 /**
  * Softmax and its relatives along one dimension. Input: scores; output: (log-)probabilities of the same shape.
- * Invariant: the largest score is subtracted first, so that nothing overflows; rows of −∞ alone give NaN.
+ * Invariant: the largest score is subtracted first, so that nothing overflows; rows of −∞ alone give NaN, but for
+ * safeSoftmax.
  */
 import type { DType } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { isEqual } from "../sym/decide.ts";
-import { type OpDefinition, type Sample, type TensorLike } from "./definition.ts";
+import { type Exposure, type OpDefinition, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, type Param, type Params, required } from "./params.ts";
 import { checkCategory, t } from "./pointwise.ts";
@@ -30,9 +31,10 @@ const SAMPLES: readonly Sample[] = [
 function alongDim(
   name: string,
   doc: string,
-  { compose, derivative }: {
+  { compose, derivative, exposure = { namespaces: ["nn.functional"] } }: {
     compose<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): T;
     derivative<T extends TensorLike>(o: OpApi<T>, at: { grad: T; out: T; dim: number }): T;
+    readonly exposure?: Exposure;
   },
 ): OpDefinition<SoftmaxParams> {
   const resultType = (self: { dtype: DType }, dtype: DType | null) => dtype ?? self.dtype;
@@ -40,7 +42,7 @@ function alongDim(
     name,
     doc,
     params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype") },
-    exposure: { namespaces: ["nn.functional"] },
+    exposure,
     infer({ self, dim, dtype }) {
       normalizeDim(dim, self.shape.length);
       const result = resultType(self, dtype);
@@ -70,18 +72,37 @@ function alongDim(
   });
 }
 
+/** dx = y·(g − Σ g·y) */
+function softmaxDerivative<T extends TensorLike>(
+  o: OpApi<T>,
+  { grad, out, dim }: { readonly grad: T; readonly out: T; readonly dim: number },
+): T {
+  const weighted = o.mul(grad, out);
+  return o.sub(weighted, o.mul(out, o.sum(weighted, dim, true)));
+}
+
 const softmax = alongDim("softmax", "exp(self) / Σ exp(self) along `dim`, as `torch.softmax`.", {
   compose(o, x, dim) {
     const e = o.exp(o.sub(x, o.amax(x, dim, true)));
     // The sum lies in [1, n], so its reciprocal is safe, and one division a row is enough
     return o.mul(e, o.reciprocal(o.sum(e, dim, true)));
   },
-  // dx = y·(g − Σ g·y)
-  derivative(o, { grad, out, dim }) {
-    const weighted = o.mul(grad, out);
-    return o.sub(weighted, o.mul(out, o.sum(weighted, dim, true)));
-  },
+  derivative: softmaxDerivative,
 });
+
+const safeSoftmax = alongDim(
+  "safeSoftmax",
+  "softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`.",
+  {
+    compose(o, x, dim) {
+      const most = o.amax(x, dim, true), empty = o.eq(most, -Infinity);
+      const e = o.exp(o.sub(x, o.where(empty, 0, most)));
+      return o.mul(e, o.reciprocal(o.where(empty, 1, o.sum(e, dim, true))));
+    },
+    derivative: softmaxDerivative,
+    exposure: { method: false, free: false },
+  },
+);
 
 const logSoftmax = alongDim("logSoftmax", "self − log Σ exp(self) along `dim`, as `torch.log_softmax`.", {
   compose(o, x, dim) {
@@ -109,4 +130,4 @@ const softmin = defineWideOp({
   samples: SAMPLES,
 });
 
-export const softmaxes = { softmax, logSoftmax, softmin } as const;
+export const softmaxes = { softmax, safeSoftmax, logSoftmax, softmin } as const;

@@ -10,7 +10,8 @@ import { noGrad } from "../tensor/modes.ts";
 import { tensor } from "../tensor/creation.ts";
 import { where } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+import type { Optimizer } from "./optimizer.ts";
+import { LRScheduler } from "./schedule.ts";
 
 /** The new average of an average, what comes to it, and how many have been averaged. */
 export type AverageFunction = (average: Tensor, next: Tensor, count: Tensor) => Tensor;
@@ -143,7 +144,7 @@ export class SWALR extends LRScheduler {
   private readonly start: readonly number[];
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<SwaRate, SwaOptions, typeof SWALR_ARGUMENTS>) {
+  constructor(optimizer: Optimizer, ...given: Arguments<SwaRate, SwaOptions, typeof SWALR_ARGUMENTS>) {
     super(optimizer);
     const options = argumentsOf<SwaRate, SwaOptions>("SWALR", SWALR_ARGUMENTS, given), { swaLr } = options;
     const groups = optimizer.paramGroups.length;

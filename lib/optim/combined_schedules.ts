@@ -1,7 +1,8 @@
 /** Schedules made of schedules: one after the other, or all at once. */
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+import type { Optimizer } from "./optimizer.ts";
+import { LRScheduler } from "./schedule.ts";
 
 interface Schedules {
   readonly milestones: readonly number[];
@@ -18,7 +19,7 @@ export class SequentialLR extends LRScheduler {
   readonly milestones: readonly number[];
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
+  constructor(optimizer: Optimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
     super(optimizer);
     const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
     this.schedulers = schedulers;
@@ -40,7 +41,7 @@ export class SequentialLR extends LRScheduler {
 }
 
 /** The optimizer that schedules share. Throws DynError for none, or for several. */
-function sharedOptimizer(schedulers: readonly LRScheduler[], given: RatedOptimizer | null): RatedOptimizer {
+function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | null): Optimizer {
   const optimizer = given ?? schedulers[0]?.optimizer;
   if (!optimizer) throw new DynError("Expected at least one schedule but found none");
   if (schedulers.some((each) => each.optimizer !== optimizer)) {
@@ -58,7 +59,7 @@ export class ChainedScheduler extends LRScheduler {
   readonly schedulers: readonly LRScheduler[];
 
   /** Takes schedules, and their optimizer where there may be doubt. */
-  constructor(schedulers: readonly LRScheduler[], optimizer: RatedOptimizer | null = null) {
+  constructor(schedulers: readonly LRScheduler[], optimizer: Optimizer | null = null) {
     super(sharedOptimizer(schedulers, optimizer));
     this.schedulers = schedulers;
     const other = schedulers.find((each) => !each.isFactor);

@@ -5,13 +5,14 @@
  */
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+import type { Optimizer } from "./optimizer.ts";
+import { LRScheduler } from "./schedule.ts";
 
 /** One for all groups, or one a group. */
 type PerGroup = number | readonly number[];
 
 /** A number for each group. Throws DynError for another count. */
-function eachGroup(given: PerGroup, optimizer: RatedOptimizer, what: string): readonly number[] {
+function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonly number[] {
   const groups = optimizer.paramGroups.length;
   const list = typeof given === "number" ? new Array<number>(groups).fill(given) : given;
   if (list.length !== groups) {
@@ -108,7 +109,7 @@ export class CyclicLR extends Cycle {
   private readonly momenta: readonly (readonly [low: number, high: number])[] | null;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<CyclicRates, CyclicOptions, typeof CYCLIC>) {
+  constructor(optimizer: Optimizer, ...given: Arguments<CyclicRates, CyclicOptions, typeof CYCLIC>) {
     super(optimizer);
     const { baseLr, maxLr, ...options } = argumentsOf<CyclicRates, CyclicOptions>("CyclicLR", CYCLIC, given);
     this.baseLrs = eachGroup(baseLr, optimizer, "base rates");
@@ -205,7 +206,7 @@ export class OneCycleLR extends Cycle {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: RatedOptimizer,
+    optimizer: Optimizer,
     ...given: Arguments<LargestRate, OneCycleOptions, typeof ONE_CYCLE>
   ) {
     super(optimizer);

@@ -4,9 +4,10 @@
  */
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+import type { Optimizer } from "./optimizer.ts";
+import { LRScheduler } from "./schedule.ts";
 
-export { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+export { LRScheduler } from "./schedule.ts";
 export { type PlateauOptions, ReduceLROnPlateau } from "./plateau.ts";
 export { CyclicLR, type CyclicOptions, type CyclicRates, OneCycleLR } from "./cycles.ts";
 export { ChainedScheduler, SequentialLR } from "./combined_schedules.ts";
@@ -29,7 +30,7 @@ export class StepLR extends LRScheduler {
   readonly gamma: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
+  constructor(optimizer: Optimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
     super(optimizer);
     const options = argumentsOf<StepSize, Decay>("StepLR", STEP, given);
     this.stepSize = options.stepSize;
@@ -56,7 +57,7 @@ export class MultiStepLR extends LRScheduler {
   readonly gamma: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<Milestones, Decay, typeof MULTI_STEP>) {
+  constructor(optimizer: Optimizer, ...given: Arguments<Milestones, Decay, typeof MULTI_STEP>) {
     super(optimizer);
     const options = argumentsOf<Milestones, Decay>("MultiStepLR", MULTI_STEP, given);
     this.milestones = options.milestones;
@@ -78,7 +79,7 @@ export class ExponentialLR extends LRScheduler {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: RatedOptimizer,
+    optimizer: Optimizer,
     ...given: Arguments<Required<Decay>, object, typeof EXPONENTIAL>
   ) {
     super(optimizer);
@@ -109,7 +110,7 @@ export class CosineAnnealingLR extends LRScheduler {
   readonly etaMin: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<CosineLength, CosineOptions, typeof COSINE>) {
+  constructor(optimizer: Optimizer, ...given: Arguments<CosineLength, CosineOptions, typeof COSINE>) {
     super(optimizer);
     const options = argumentsOf<CosineLength, CosineOptions>("CosineAnnealingLR", COSINE, given);
     this.tMax = options.tMax;
@@ -148,7 +149,7 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
   readonly etaMin: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Arguments<FirstLength, RestartOptions, typeof RESTARTS>) {
+  constructor(optimizer: Optimizer, ...given: Arguments<FirstLength, RestartOptions, typeof RESTARTS>) {
     super(optimizer);
     const options = argumentsOf<FirstLength, RestartOptions>("CosineAnnealingWarmRestarts", RESTARTS, given);
     this.t0 = options.t0;
@@ -192,7 +193,7 @@ type FactorArguments = Arguments<Factors, object, typeof LAMBDA>;
 abstract class FactorSchedule extends LRScheduler {
   readonly factors: readonly RateFactor[];
 
-  constructor(optimizer: RatedOptimizer, given: FactorArguments) {
+  constructor(optimizer: Optimizer, given: FactorArguments) {
     super(optimizer);
     const { lrLambda } = argumentsOf<Factors, object>(new.target.name, LAMBDA, given);
     const groups = optimizer.paramGroups.length;
@@ -212,7 +213,7 @@ abstract class FactorSchedule extends LRScheduler {
 /** lr·factor(t) with the user's function. */
 export class LambdaLR extends FactorSchedule {
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: FactorArguments) {
+  constructor(optimizer: Optimizer, ...given: FactorArguments) {
     super(optimizer, given);
     this.apply();
   }
@@ -231,7 +232,7 @@ export class LambdaLR extends FactorSchedule {
 /** lr·factor(1)·…·factor(t) with the user's function. */
 export class MultiplicativeLR extends FactorSchedule {
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: FactorArguments) {
+  constructor(optimizer: Optimizer, ...given: FactorArguments) {
     super(optimizer, given);
   }
 
@@ -257,7 +258,7 @@ export class ConstantLR extends LRScheduler {
   readonly totalIters: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Trailing<ConstantOptions, ["factor", "totalIters"]>) {
+  constructor(optimizer: Optimizer, ...given: Trailing<ConstantOptions, ["factor", "totalIters"]>) {
     super(optimizer);
     const options = trailing<ConstantOptions>("ConstantLR", ["factor", "totalIters"], given);
     this.factor = options.factor ?? 1 / 3;
@@ -288,7 +289,7 @@ export class LinearLR extends LRScheduler {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: RatedOptimizer,
+    optimizer: Optimizer,
     ...given: Trailing<LinearOptions, ["startFactor", "endFactor", "totalIters"]>
   ) {
     super(optimizer);
@@ -320,7 +321,7 @@ export class PolynomialLR extends LRScheduler {
   readonly power: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: RatedOptimizer, ...given: Trailing<PolynomialOptions, ["totalIters", "power"]>) {
+  constructor(optimizer: Optimizer, ...given: Trailing<PolynomialOptions, ["totalIters", "power"]>) {
     super(optimizer);
     const options = trailing<PolynomialOptions>("PolynomialLR", ["totalIters", "power"], given);
     this.totalIters = options.totalIters ?? 5;

@@ -66,7 +66,13 @@ export interface OptimizerState<H> {
   readonly paramGroups: readonly (H & { readonly params: readonly number[] })[];
 }
 
-export abstract class Optimizer<H extends object> {
+/** What the groups of every optimizer have. */
+export interface WithRate {
+  lr: number;
+}
+
+/** An optimizer whose groups have the hyperparameters H; without H, one of any kind. */
+export abstract class Optimizer<H extends object = WithRate> {
   readonly paramGroups: ParamGroup<H>[] = [];
   readonly state: Map<Tensor, ParamState> = new Map();
 

@@ -4,7 +4,7 @@
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import type { RatedOptimizer } from "./schedule.ts";
+import type { Optimizer } from "./optimizer.ts";
 
 /** Options of ReduceLROnPlateau. */
 export interface PlateauOptions {
@@ -27,7 +27,7 @@ export class ReduceLROnPlateau {
   lastEpoch = 0;
 
   constructor(
-    readonly optimizer: RatedOptimizer,
+    readonly optimizer: Optimizer,
     ...given: Trailing<
       PlateauOptions,
       ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"]

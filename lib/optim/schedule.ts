@@ -2,14 +2,7 @@
  * The base of learning-rate schedules. Input: an optimizer; output: rates of its groups. Invariant: a rate is a
  * function of the number of steps and of the group's first rate.
  */
-import type { Optimizer } from "./optimizer.ts";
-
-interface WithRate {
-  lr: number;
-}
-
-/** Optimizers of every kind whose groups have a rate. */
-export type RatedOptimizer = Optimizer<WithRate>;
+import type { Optimizer, WithRate } from "./optimizer.ts";
 
 /** The rates that groups had before any schedule changed them, so that several schedules share them. */
 const firstRates = new WeakMap<WithRate, number>();
@@ -26,7 +19,7 @@ export abstract class LRScheduler {
   lastEpoch = 0;
   readonly baseRates: readonly number[];
 
-  constructor(readonly optimizer: RatedOptimizer) {
+  constructor(readonly optimizer: Optimizer) {
     this.baseRates = optimizer.paramGroups.map(firstRateOf);
   }
 

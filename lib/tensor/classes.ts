@@ -13,6 +13,7 @@ import { InternalError, messageOf } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
 import type { CompiledProgram, DeviceName } from "../loops/device.ts";
 import type { Program } from "../loops/ir.ts";
+import { costsOf, noteCosts } from "../loops/launch.ts";
 import { printProgram } from "../loops/print.ts";
 import type { Dim } from "../sym/expr.ts";
 import { graphOf } from "./class_graph.ts";
@@ -165,6 +166,8 @@ function planByClass({ entry, args, numbers }: ClassRequest): Plan | undefined {
   );
   if (results.some(({ numel }) => numel === 0)) return undefined;
   const draws = entry.definition.implementation.kind === "random";
+  // Here, where the program's builtins are set aside already
+  program.prepare?.();
   return { results, program, reads, numbers, draws, sizes: programSizes.map(at) };
 }
 
@@ -307,6 +310,7 @@ function compiledOnce(
     program,
     ...entry.keptAs === null ? { kept: null, keep() {} } : keptCode(key),
   });
+  noteCosts(made, () => costsOf(program()));
   programs.set(key, made);
   return made;
 }

@@ -107,9 +107,9 @@ export function fromTypedArray(
   return finish(storage, options);
 }
 
-/** A 0-d tensor. */
+/** A 0-d tensor, of the default type unless another is given or the number is complex, as `torch.scalar_tensor`. */
 export function scalarTensor(value: Element, options: TensorOptions = {}): Tensor {
-  return tensor(value, options);
+  return tensor(value, typeof value === "object" ? options : { dtype: getDefaultDtype(), ...options });
 }
 
 /** Elements of any type in row-major order as a tensor. */

@@ -7,10 +7,12 @@ import { encodeElements } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";
 import { complexType, getDefaultDtype, isComplex, isDType, itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
+import { observed } from "../base/observation.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
-import { parseCall, splitInplace, splitRequiresGrad } from "../ops/call.ts";
+import { graphNameOf } from "../ops/graph_builder.ts";
+import { parseCall, splitGenerator, splitInplace, splitRequiresGrad } from "../ops/call.ts";
 import { OPS } from "../ops/table.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
 import { formOf } from "../ops/complex/form.ts";
@@ -37,6 +39,7 @@ import {
   tensorsOf,
   type ViewPlace,
 } from "./plan.ts";
+import { drawnFrom, Generator } from "./random.ts";
 import { checkRanges } from "./ranges.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, Storage, watchAllocations } from "./storage.ts";
@@ -50,7 +53,26 @@ export function callOp(definition: OpDefinition, given: readonly unknown[]): Ten
   return withOwnIteration(() => callGiven(definition, given));
 }
 
-function callGiven(definition: OpDefinition, written: readonly unknown[]): Tensor | readonly Tensor[] {
+function callGiven(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
+  return withGenerator(definition, given, (rest) => callWritten(definition, rest));
+}
+
+/** Makes a call with its random numbers from the generator that it names, if it does. */
+function withGenerator<R>(
+  { name, takesGenerator }: OpDefinition,
+  written: readonly unknown[],
+  call: (given: readonly unknown[]) => R,
+): R {
+  if (!takesGenerator) return call(written);
+  const { given, generator } = splitGenerator(written);
+  if (generator === undefined || generator === null) return call(given);
+  if (!(generator instanceof Generator)) {
+    throw new DynError(`Expected a Generator for generator of ${name} but found ${typeof generator}`);
+  }
+  return drawnFrom(generator, () => call(given));
+}
+
+function callWritten(definition: OpDefinition, written: readonly unknown[]): Tensor | readonly Tensor[] {
   if (!hasComplexNumbers(written)) return callReal(definition, written);
   const fills = Object.values(definition.params).findIndex(({ complex }) => complex);
   return fills < 0
@@ -125,15 +147,19 @@ export function callResolved(called: OpDefinition, args: TensorArgs): Tensor | r
     const mode = modes.top;
     return modes.without(() => mode.call({ definition, args, inplace: false }));
   }
-  const results = execute(entryOf(definition), args);
+  const results = observed.by === null
+    ? execute(entryOf(definition), args)
+    : observed.by.span("op", graphNameOf(definition), () => execute(entryOf(definition), args));
   if (results.length === 1 && !hasSeveral(definition, args)) return results[0] ?? results;
   return nameResults(definition, results);
 }
 
 /** Calls an op and writes its result into the first tensor, which is returned. */
 export function callInplace(definition: OpDefinition, written: readonly unknown[]): Tensor {
-  const given = hasComplexNumbers(written) ? withComplexTensors(written) : written;
-  return callResolvedInplace(definition, parseCall(definition, given, isTensor, valueOf));
+  return withGenerator(definition, written, (rest) => {
+    const given = hasComplexNumbers(rest) ? withComplexTensors(rest) : rest;
+    return callResolvedInplace(definition, parseCall(definition, given, isTensor, valueOf));
+  });
 }
 
 /** The same with resolved arguments. */
@@ -147,8 +173,8 @@ export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Ten
     if (isTensor(result)) return result;
     throw new InternalError(`Expected one result of ${definition.name}_ but found several`);
   }
-  const entry = entryOf(definition);
-  return runInplace({ entry, args, run: execute });
+  const entry = entryOf(definition), run = () => runInplace({ entry, args, run: execute });
+  return observed.by === null ? run() : observed.by.span("op", `${graphNameOf(definition)}_`, run);
 }
 
 /** Whether a call has several results (also where their number is one). */

@@ -262,6 +262,7 @@ import type {
   RoundOptions,
   RreluOptions,
   RsubOptions,
+  SafeSoftmaxOptions,
   ScalarTensorOptions,
   ScaledDotProductAttentionOptions,
   ScatterOptions,
@@ -3693,6 +3694,13 @@ export const softmax: (
   dtype?: DType | null | SoftmaxOptions,
   options?: SoftmaxOptions,
 ) => Tensor = ops.softmax;
+/** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
+export const safeSoftmax: (
+  self: Tensor,
+  dim: number,
+  dtype?: DType | null | SafeSoftmaxOptions,
+  options?: SafeSoftmaxOptions,
+) => Tensor = ops.safeSoftmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
 export const logSoftmax: (
   self: Tensor,

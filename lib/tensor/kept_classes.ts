@@ -53,8 +53,11 @@ function keyOf(key: string): string | null {
 /** Texts that are to be kept, by kind and key. */
 const pending = new Map<string, () => void>();
 
-/** So many are written at once: in the first call of an op each would take as long as its kernel. */
-const BATCH = 32;
+/**
+ * So many are written at once: in the first call of an op each would take as long as its kernel, and most programs have
+ * no more, so that none of their calls writes any.
+ */
+const BATCH = 256;
 
 let flushesAtExit = false;
 

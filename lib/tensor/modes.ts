@@ -23,7 +23,9 @@ export interface DispatchMode<T> {
   /** Whether compiled functions run op by op under it: its tensors have no elements that kernels could read. */
   readonly opByOp?: boolean;
   /** Makes calls of code that is no op: where tensors have no elements, for each of those that they stand for. */
-  apart?(inputs: readonly (T | null)[], run: OpaqueCode<T>): readonly (T | null)[];
+  readonly apart?:
+    | ((inputs: readonly (T | null)[], run: OpaqueCode<T>) => readonly (T | null)[])
+    | undefined;
   /** The results: one tensor, or several where the definition has several. */
   call(call: ResolvedCall<T>): T | readonly T[];
 }

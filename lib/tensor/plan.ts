@@ -19,6 +19,7 @@ import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { CompiledProgram } from "../loops/device.ts";
 import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
+import { costsOf, noteCosts } from "../loops/launch.ts";
 import type { BufferOperand } from "../loops/record.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
@@ -374,6 +375,7 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   const [first] = results;
   if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
   const compiled = deviceNamed(first.device).compileEager(program);
+  noteCosts(compiled, () => costsOf(program));
   return { results, program: compiled, reads, numbers, draws, sizes: [] };
 }
 

@@ -4,6 +4,9 @@
  * run, whatever kernels compute it; no two calls of a run share keys.
  */
 
+import type { RandomSource } from "../ops/random_source.ts";
+import { scoped } from "./modes.ts";
+
 /** The state of the generator. */
 export interface GeneratorState {
   /** What the sequence begins with. */
@@ -15,13 +18,13 @@ export interface GeneratorState {
 /** Two int32 words that key one random call. */
 export type RandomKeys = readonly [key0: number, key1: number];
 
-/** Hands out keys. */
-export class Generator {
+/** Hands out keys, as `torch.Generator`: the same on all devices. */
+export class Generator implements RandomSource {
   #seed: number;
   #offset = 0;
 
   /** Begins with a seed, a random one unless given. */
-  constructor(seed: number = Math.floor(Math.random() * 2 ** 32)) {
+  constructor(seed: number = randomSeed()) {
     this.#seed = seed;
   }
 
@@ -37,20 +40,45 @@ export class Generator {
     return this.#seed;
   }
 
+  /** Starts again from a random seed, which is given. */
+  seed(): number {
+    return this.manualSeed(randomSeed()).initialSeed();
+  }
+
+  /** Where it is in its sequence, to be put back with `setState`. */
+  getState(): GeneratorState {
+    return this.state;
+  }
+
+  /** Goes on from a state. */
+  setState({ seed, offset }: GeneratorState): this {
+    this.#seed = seed;
+    this.#offset = offset;
+    return this;
+  }
+
+  /** Another generator that gives what this one would give from here on. */
+  cloneState(): Generator {
+    return new Generator().setState(this.state);
+  }
+
   /** Where it is in its sequence. */
   get state(): GeneratorState {
     return { seed: this.#seed, offset: this.#offset };
   }
 
-  set state({ seed, offset }: GeneratorState) {
-    this.#seed = seed;
-    this.#offset = offset;
+  set state(state: GeneratorState) {
+    this.setState(state);
   }
 
   /** Keys for the next random call. */
   next(): RandomKeys {
     return keysAt(this.#seed, this.#offset++);
   }
+}
+
+function randomSeed(): number {
+  return Math.floor(Math.random() * 2 ** 32);
 }
 
 /** The keys of call number `offset` after a seed. */
@@ -93,4 +121,13 @@ export function drawnFrom<T>(generator: Generator | null, draw: () => T): T {
     generator.state = defaultGenerator.state;
     defaultGenerator.state = common;
   }
+}
+
+/**
+ * Runs a body and puts the common generator back to where it stood, as `torch.random.fork_rng`; where the body gives a
+ * promise, after that settles.
+ */
+export function forkRng<R>(body: () => R): R {
+  const before = defaultGenerator.state;
+  return scoped(body, () => defaultGenerator.state = before);
 }

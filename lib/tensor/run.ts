@@ -4,6 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import type { Memory } from "../loops/device.ts";
+import { launch } from "../loops/launch.ts";
 import { readStored, writeElements } from "./host.ts";
 import { contiguousLayout } from "./layout.ts";
 import { byteOffsetOf, type Plan, type TensorArgs } from "./plan.ts";
@@ -34,7 +35,10 @@ export function runInto(plan: Plan, given: Omit<PlanRun, "outputs">): readonly T
 export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   const { program } = plan;
   if (plan.draws && !plan.reads.some(isKey)) defaultGenerator.next();
-  if (program === null) return;
+  if (program === null) {
+    for (const { storage } of inputs) storage.requireKept();
+    return;
+  }
   const device = outputs[0]?.layout.device ?? "cpu";
   const memories: Memory[] = [], byteOffsets: number[] = [];
   let keys: Memory | undefined, numbers: Memory | undefined;
@@ -55,7 +59,7 @@ export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
     targets.push(tensor.storage.memory);
     byteOffsets.push(byteOffsetOf(tensor));
   }
-  program.run({ inputs: memories, outputs: targets, byteOffsets, sizes: plan.sizes });
+  launch(program, device, { inputs: memories, outputs: targets, byteOffsets, sizes: plan.sizes });
   if (keys) deviceNamed(device).free(keys);
   if (numbers) deviceNamed(device).free(numbers);
 }

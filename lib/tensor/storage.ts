@@ -96,6 +96,11 @@ export class Storage {
     return this.#memory;
   }
 
+  /** Throws where elements were taken away, also where there are none that a program would read. */
+  requireKept(): void {
+    if (this.#memory === null && this.#missing) throw this.#missing();
+  }
+
   /** Whether it has elements. */
   get filled(): boolean {
     return this.#memory !== null;

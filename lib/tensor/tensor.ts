@@ -5,6 +5,7 @@
  * storage.
  */
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
+import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
@@ -393,7 +394,10 @@ export class Tensor {
     return elementAt(this, 0);
   }
 
-  /** All elements as nested arrays. */
+  /** All elements as nested arrays, or the element of a tensor without dimensions. */
+  tolist(): NestedElements;
+  /** The elements, as a type that the caller knows: `tolist<number[][]>()` of a matrix. */
+  tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
     const elements = readStored(this);
     let at = 0;
@@ -415,11 +419,36 @@ export class Tensor {
   /** A one-element tensor converts to its element; in texts to what `toString` gives. */
   [Symbol.toPrimitive](hint: "number" | "string" | "default"): string | number | bigint | boolean {
     if (hint === "string" || (hint === "default" && this.layout.numel !== 1)) return this.toString();
+    if (this.layout.numel !== 1) {
+      throw new DynError(
+        `Expected one element in an operator but found ${this.layout.numel}, of shape [${
+          this.shape.join(", ")
+        }]: ` +
+          "operators take numbers, between tensors write x.mul(y) or x.lt(y)",
+      );
+    }
     const value: Element = this.item<Element>();
     if (typeof value === "object") {
       throw new DynError(`Expected a real number but found the complex ${complexText(value)}; use item()`);
     }
     return typeof value === "boolean" ? Number(value) : value;
+  }
+
+  static {
+    // Brackets take the name of a property. Python's x[0] says what to write instead of being undefined.
+    for (const index of [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+      Object.defineProperty(this.prototype, index, {
+        configurable: true,
+        get: () => {
+          throw new DynError(`Expected x.at(${index}) but found x[${index}]: brackets do not index tensors`);
+        },
+        set: () => {
+          throw new DynError(
+            `Expected x.set([${index}], v) but found x[${index}] = v: brackets do not index tensors`,
+          );
+        },
+      });
+    }
   }
 
   /** Along the first dimension. */
@@ -475,8 +504,8 @@ export class Tensor {
   }
 
   /** With another type, on another device, or as another tensor is; itself where nothing changes. */
-  to(
-    target: DType | DeviceName | Tensor | ConversionOptions,
+  to<T extends string | Tensor | ConversionOptions>(
+    target: T extends string ? TypeOrDevice<T> : T,
     ...more: (DType | ConversionOptions | boolean)[]
   ): Tensor {
     return runtime().to(this, [target, ...more]);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # A C++ compiler that works while it is tried, and after that fails in the way that the file `mode` beside it names.
-# Each call leaves a line in `calls`.
+# Each call leaves a line in `calls`. One that is `gated` says nothing at all until there is a file `open` beside it.
 here=$(dirname "$0")
+[ "$(cat "$here/mode" 2>/dev/null)" = gated ] && while [ ! -e "$here/open" ]; do sleep 0.02; done
 case "$*" in
 *--version* | *-dM* | */trial*) exec g++ "$@" ;;
 esac
@@ -11,7 +12,7 @@ for word; do
   before=$word
 done
 case $(cat "$here/mode") in
-works) exec g++ "$@" ;;
+works | gated) exec g++ "$@" ;;
 killed) kill -KILL $$ ;;
 hangs) exec sleep 600 ;;
 silent) exit 0 ;;

@@ -20,6 +20,7 @@ import {
   nn,
   noGrad,
   optim,
+  polar,
   rand,
   randint,
   randnLike,
@@ -915,5 +916,31 @@ export const FOUND: Readonly<Record<string, Found>> = {
         const [gradient] = autograd.grad(end.sum(), [middle], { allowUnused: true });
         return [gradient];
       }, [() => [leaf([0.5])], () => [leaf([1, 2])]]),
+  },
+  "a second pass over a released graph of nothing": {
+    make: () =>
+      life((x: Tensor) => {
+        const none = x.narrow(0, 0, 0), y = none.sigmoid();
+        autograd.grad(y.sum(), [x]);
+        return autograd.grad(y.sum(), [none], { createGraph: true });
+      }, [() => [leaf([0.5])]]),
+  },
+  "a complex element as a number": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const z = polar(x, y).sum();
+        return [typeof z.item() === "number" ? x : y, +z];
+      }, [() => [float([1, 2]), float([0.5, 1])]]),
+  },
+  "an infinity that is a constant as an integer": {
+    make: () =>
+      life(
+        (
+          x: Tensor,
+        ) => [special.scaledModifiedBesselK1(x).to("int32"), x.maskedFill(x.eq(0), Infinity).to("int64")],
+        [
+          () => [float([0, -3, 5.5, 0.5])],
+        ],
+      ),
   },
 };

@@ -64,10 +64,12 @@ written.add_(1);
 views[2].add_(10);
 keep("views", ...views, written);
 
-// Rounds of a loop that are one region, which is random
+// Rounds of a loop that are one region, which is random and is given a number
 const looped = compile((x: Tensor) => {
   let y = x;
-  for (let i = 0; i < 30; i++) y = nn.functional.dropout(y.matmul(x).tanh(), 0.5).add(x).mul(0.5);
+  for (let i = 0; i < 30; i++) {
+    y = nn.functional.dropout(y.matmul(x).tanh(), 0.5).add(x).mul(i === 7 ? -0 : 1 / (i + 2));
+  }
   return y.sum();
 });
 const square = randn([4, 4]).requiresGrad_();

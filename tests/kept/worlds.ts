@@ -21,6 +21,8 @@ import {
 
 const [said = "", folder = ""] = Deno.args;
 
+declare const worldNamed: number, worldMissing: number, worldListed: readonly number[];
+
 /** Leaves a function as it is, or compiles it. */
 type Wrap = <F extends (...args: never[]) => unknown>(fn: F) => F;
 
@@ -194,6 +196,73 @@ const WORLDS: Readonly<Record<string, World>> = {
   "a number of a global variable"(other, wrap) {
     Reflect.set(globalThis, "worldFactor", other ? 6 : 5);
     return wrap((x: Tensor) => x.mul(Reflect.get(globalThis, "worldFactor")))(input());
+  },
+  "a global variable by its name"(other, wrap) {
+    Reflect.set(globalThis, "worldNamed", other ? 6 : 5);
+    return wrap((x: Tensor) => x.mul(worldNamed))(input());
+  },
+  "a global variable that may be there"(other, wrap) {
+    if (other) Reflect.set(globalThis, "worldMissing", 6);
+    return wrap((x: Tensor) => x.mul(typeof worldMissing === "undefined" ? 2 : worldMissing))(input());
+  },
+  "a global variable of a builtin's name"(other, wrap) {
+    const { structuredClone: former } = globalThis;
+    if (other) Reflect.set(globalThis, "structuredClone", () => 4);
+    try {
+      return wrap((x: Tensor) => x.mul(structuredClone.length))(input());
+    } finally {
+      globalThis.structuredClone = former;
+    }
+  },
+  "one of two symbols of the same name"(other, wrap) {
+    const one = Symbol("name"), two = Symbol("name");
+    const fields = Object.freeze({ [one]: 2, [two]: 3 }), key = other ? two : one;
+    return wrap((x: Tensor) => x.mul(fields[key] ?? 0))(input());
+  },
+  "the order of symbols of the same name"(other, wrap) {
+    const one = Symbol("name"), two = Symbol("name");
+    const list = other ? [two, one] : [one, two];
+    return wrap((x: Tensor) => x.mul(list[0] === one ? 2 : 3))(input());
+  },
+  "a getter that a class inherits"(other, wrap) {
+    class Base {
+      get by() {
+        return 2;
+      }
+    }
+    class Heir extends Base {}
+    if (other) Object.defineProperty(Base.prototype, "by", { get: () => 5 });
+    const heir = new Heir();
+    return wrap((x: Tensor) => x.mul(heir.by))(input());
+  },
+  "a default argument"(other, wrap) {
+    const act = other ? (x: Tensor, by = 3) => x.mul(by) : (x: Tensor, by = 2) => x.mul(by);
+    return wrap((x: Tensor) => act(x))(input());
+  },
+  "the name of a function"(other, wrap) {
+    const act = other ? function two() {} : function three() {};
+    return wrap((x: Tensor) => x.mul(act.name.length))(input());
+  },
+  "whether an object can grow"(other, wrap) {
+    const state: { by: number } = { by: 2 };
+    if (other) Object.preventExtensions(state);
+    return wrap((x: Tensor) => x.mul(Object.isExtensible(state) ? 2 : 3))(input());
+  },
+  "a date"(other, wrap) {
+    const date = new Date(other ? 86_400_000 : 0);
+    return wrap((x: Tensor) => x.mul(date.getUTCDate()))(input());
+  },
+  "a formatter"(other, wrap) {
+    const format = new Intl.NumberFormat("en", { minimumFractionDigits: other ? 2 : 1 });
+    return wrap((x: Tensor) => x.mul(format.format(1).length))(input());
+  },
+  "the rules of a language"(other, wrap) {
+    const rules = new Intl.PluralRules("en", { type: other ? "ordinal" : "cardinal" });
+    return wrap((x: Tensor) => x.mul(rules.select(2).length))(input());
+  },
+  "a listed global"(other, wrap) {
+    Reflect.set(globalThis, "worldListed", other ? [1, 2, 3] : [1, 2]);
+    return wrap((x: Tensor) => x.mul(worldListed.length))(input());
   },
   "a function of the global object"(other, wrap) {
     const global = globalThis as unknown as { worldAct: (x: Tensor) => Tensor };
@@ -392,11 +461,53 @@ const WORLDS: Readonly<Record<string, World>> = {
       setDefaultDtype("float32");
     }
   },
+  "a tensor of numbers"(other, wrap) {
+    const run = other
+      ? (x: Tensor) => [x.add(tensor([0.1, -0])), tensor([2n ** 60n]), tensor([true, false])]
+      : (x: Tensor) => [x.add(tensor([0.2, -0])), tensor([2n ** 61n]), tensor([true, true])];
+    return wrap(run)(input());
+  },
+  "types of numbers"(other, wrap) {
+    const types = ["bfloat16", "float16", "int8", "uint8", "int32", "complex64"] as const;
+    const by = other ? 3 : 2;
+    return wrap((x: Tensor) => types.map((dtype) => [x.size(0), tensor([by, 1.5], { dtype })]))(input());
+  },
+  "a closure as an argument"(other, wrap) {
+    const act = adder(other ? 10 : 1);
+    return wrap((x: Tensor, act: (x: Tensor) => Tensor) => act(x).add(act(x)))(input(), act);
+  },
+  "another function as an argument"(other, wrap) {
+    const act = other ? (x: Tensor) => x.relu() : (x: Tensor) => x.neg();
+    return wrap((x: Tensor, act: (x: Tensor) => Tensor) => act(x))(input(), act);
+  },
+  "what a function as an argument inherits"(other, wrap) {
+    const act = Object.assign((x: Tensor) => x.neg(), { by: 2 });
+    if (other) act.by = 3;
+    return wrap((x: Tensor, fn: typeof act) => fn(x).mul(fn.by))(input(), act);
+  },
+  "an object that a function as an argument captures"(other, wrap) {
+    const options = { by: other ? 2 : 3 };
+    return wrap((x: Tensor, act: (x: Tensor) => Tensor) => act(x))(input(), (x: Tensor) => x.mul(options.by));
+  },
+  "two functions of the same code as arguments"(other, wrap) {
+    const one = adder(1), two = other ? adder(1) : one;
+    const same = (x: Tensor, a: typeof one, b: typeof one) => (a === b ? a(x) : b(x.mul(2)));
+    return wrap(same)(input(), one, two);
+  },
   "a setting"(other, wrap) {
     return config.patch(
       other ? { dynamicShapes: false } : {},
       () => wrap((x: Tensor) => x.mul(x.size(0)))(input()),
     );
+  },
+  "the time zone"(other, wrap) {
+    const zone = Deno.env.get("TZ") ?? "";
+    if (other) Deno.env.set("TZ", zone === "Asia/Tokyo" ? "America/New_York" : "Asia/Tokyo");
+    try {
+      return wrap((x: Tensor) => x.mul(new Date(0).getHours()))(input());
+    } finally {
+      Deno.env.set("TZ", zone);
+    }
   },
   "a proxy"(other, wrap) {
     const state = new Scaled();
@@ -434,6 +545,9 @@ function shown(value: unknown): unknown {
   return Array.isArray(value) ? value.map(shown) : value ?? null;
 }
 
+const textOf = (value: unknown): string =>
+  JSON.stringify(shown(value), (_key, each) => typeof each === "bigint" ? `${each}n` : each);
+
 const told: Record<
   string,
   { readonly taken: number; readonly refused: number; readonly same: boolean; readonly result: string }
@@ -441,12 +555,12 @@ const told: Record<
 const count = (what: string) => counters.get("kept_captures", what);
 for (const [name, world] of Object.entries(WORLDS)) {
   const before = [count("hits"), count("refused")];
-  const result = JSON.stringify(shown(world(said === "other", (fn) => compile(fn, { backend: "eager" }))));
+  const result = textOf(world(said === "other", (fn) => compile(fn, { backend: "eager" })));
   const [hits = 0, refused = 0] = before;
   told[name] = {
     taken: count("hits") - hits,
     refused: count("refused") - refused,
-    same: result === JSON.stringify(shown(world(said === "other", (fn) => fn))),
+    same: result === textOf(world(said === "other", (fn) => fn)),
     result,
   };
 }

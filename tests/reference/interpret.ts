@@ -26,7 +26,7 @@ import type {
   Statement,
   ValueId,
 } from "../../lib/loops/ir.ts";
-import { runTogether } from "../../lib/loops/together.ts";
+import { countersOf, runTogether } from "../../lib/loops/together.ts";
 import { type Buffer, hostBuffer } from "./buffer.ts";
 import { runExtern } from "./extern.ts";
 import { castElement, type Element, type Precision, scalarFunction } from "./scalar.ts";
@@ -49,8 +49,10 @@ export function interpret(program: Program, call: ReferenceCall): void {
   program.inputs.forEach((id, i) => given.set(id, call.inputs[i] ?? missing(`input ${i}`)));
   program.outputs.forEach((id, i) => given.set(id, call.outputs[i] ?? missing(`output ${i}`)));
   const arena = new ArrayBuffer(evaluateDim(program.arenaBytes, symbols));
-  const buffers = program.buffers.map((decl, id): Buffer => {
+  const buffers: Buffer[] = [];
+  const bufferOf = (decl: BufferDecl, id: number): Buffer => {
     const length = evaluateDim(decl.length, symbols);
+    if (decl.role.kind === "window") return windowOn(decl.role, buffers, decl.name);
     if (decl.role.kind === "local") return hostBuffer(unknown(decl, length), decl.dtype, decl.name);
     if (decl.role.kind !== "temporary") {
       const array = given.get(id) ?? missing(`memory of ${decl.name}`);
@@ -67,14 +69,15 @@ export function interpret(program: Program, call: ReferenceCall): void {
       throw new InternalError(`Expected ${decl.name} inside the arena of ${arena.byteLength} bytes`);
     }
     return hostBuffer(hostArray(decl.dtype, arena, { byteOffset: offset, length }), decl.dtype, decl.name);
-  });
+  };
+  for (const [id, decl] of program.buffers.entries()) buffers.push(bufferOf(decl, id));
   const { guard } = program;
   let at = 0;
   for (const group of runTogether(program.kernels)) {
     if (guard?.after === at && buffers[guard.flag]?.get(0)) return;
     at += group.length;
     const [{ blocks } = {}] = group;
-    for (const counters of placesIn(blocks?.axes ?? [], symbols)) {
+    for (const counters of placesIn(countersOf(blocks), symbols)) {
       const own = program.buffers.map((decl, id): Buffer => {
         const shared = buffers[id] ?? missing(`buffer b${id}`);
         if (decl.role.kind !== "local") return shared;
@@ -83,6 +86,23 @@ export function interpret(program: Program, call: ReferenceCall): void {
       for (const kernel of group) runKernel(kernel, { buffers: own, symbols: counters, precision });
     }
   }
+}
+
+/** A buffer from an element on. */
+function windowOn(
+  { of, from }: { readonly of: number; readonly from: number },
+  buffers: readonly Buffer[],
+  name: string,
+): Buffer {
+  const shown = buffers[of] ?? missing(`buffer b${of}`);
+  return {
+    dtype: shown.dtype,
+    length: shown.length - from,
+    get: (index) => shown.get(index < 0 ? -1 : from + index),
+    set() {
+      throw new InternalError(`Expected no store to the window ${name}`);
+    },
+  };
 }
 
 /** What nothing has been written to. */

@@ -217,7 +217,7 @@ Deno.test("M24: what changed in one process of a job is a symbol in the next one
     await Deno.writeTextFile(join(folder, "job.ts"), JOB);
     const cli = new URL("../../cli.ts", import.meta.url).pathname;
     const run = async (env: Readonly<Record<string, string>>): Promise<string> => {
-      const all = { DYN_CACHE_DIR: join(folder, "cache"), ...env };
+      const all = { DYN_CACHE_DIR: join(folder, "cache"), DYN_TIER: "wasm", ...env };
       const { stdout, stderr } = await runProgram(
         Deno.execPath(),
         ["run", "-A", "--no-check", cli, "job.ts"],

@@ -5,40 +5,43 @@
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { Blocks, Kernel } from "../../../lib/loops/ir.ts";
+import { countersOf } from "../../../lib/loops/together.ts";
 import { printExtern } from "./extern.ts";
 import { bodyText, type KernelContext, type KernelFunction, printer } from "./kernel.ts";
+import type { NestPrinter } from "./nest.ts";
 
 /** Prints such kernels. */
 export function printBlocks(
   kernels: readonly Kernel[],
-  { axes, work }: Blocks,
+  blocks: Blocks,
   context: KernelContext,
 ): KernelFunction {
+  const { axes, inOrder, work } = blocks;
   const printed = bodyText(context, (out, names) => {
-    const around = printer([], context, { out, names });
-    axes.forEach(({ symbol }, at) => around.nameAxis(symbol, `g${at}`));
-    around.team(axes, () => {
-      for (const kernel of kernels) {
-        out.block("{", () => {
-          if (kernel.kind === "loops") {
-            const inner = printer(kernel.body, context, { out, names });
-            axes.forEach(({ symbol }, at) => inner.nameAxis(symbol, `g${at}`));
-            return inner.statements(kernel.body);
-          }
-          printExtern({ ...kernel, team: "one" }, {
-            context,
-            calls: out,
-            buffer: (id) => names.buffer(id),
-            size: (d) => around.index(d),
-            nest() {
-              throw new InternalError(`Expected ${kernel.name} without nests around it in blocks`);
-            },
-            routine: (name) => names.routine(name),
-            declare: (text) => context.declare(text),
-          });
-        });
+    const outside = printer([], context, { out, names });
+    const named = (nest: NestPrinter): NestPrinter => {
+      countersOf(blocks).forEach(({ symbol }, at) => nest.nameAxis(symbol, `g${at}`));
+      return nest;
+    };
+    named(outside);
+    const block = (kernel: Kernel) => {
+      if (kernel.kind === "loops") {
+        return named(printer(kernel.body, context, { out, names })).statements(kernel.body);
       }
-    });
+      printExtern({ ...kernel, team: "one" }, {
+        context,
+        calls: out,
+        buffer: (id) => names.buffer(id),
+        size: (d) => outside.index(d),
+        nest() {
+          throw new InternalError(`Expected ${kernel.name} without nests around it in blocks`);
+        },
+        routine: (name) => names.routine(name),
+        declare: (text) => context.declare(text),
+      });
+    };
+    const all = () => kernels.forEach((kernel) => out.block("{", () => block(kernel)));
+    outside.team(axes, () => inOrder ? outside.around(inOrder, all) : all());
   });
   return { ...printed, work };
 }

@@ -4,6 +4,7 @@
  * over buffers that each of them numbers from 0; output: functions, tables and the statements of an entry.
  * Invariant: calls run in their order, as if they were statements of the entry.
  */
+import { itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { BufferDecl, BufferId, ProgramGuard } from "../../../lib/loops/ir.ts";
@@ -65,13 +66,20 @@ export function printSequence(sequence: Sequence): { readonly before: string; re
   before.block("static const Call calls[] = {", () => before.line(rows.toString().trimEnd()), "};");
   before.line(`static const int operands[] = {${operands.join(", ") || "0"}};`);
   before.line(`static const long places[] = {${places.join(", ") || "0"}};`);
+  const windows = buffers.flatMap(({ role, dtype }, id) =>
+    role.kind === "window" ? [`{${id}, ${role.of}, ${role.from * itemSize(dtype)}}`] : []
+  );
+  if (windows.length > 0) {
+    before.line(`static const struct { int id, of; long from; } windows[] = {${windows.join(", ")}};`);
+  }
   before.block(
-    "OUTL const int* run_calls(int from, int to, const int* at, char* const* b, const long* s, long threads, char* const* routine) {",
+    "OUTL const int* run_calls(int from, int to, const int* at, char* const* b, const long* s, long threads, char* const* routine, double* times) {",
     () => {
       before.block("for (int c = from; c < to; c++) {", () => {
         before.line(`char* p[${most}];`);
         before.line("for (int i = 0; i < calls[c].count; i++) p[i] = b[*at++];");
         before.line("calls[c].step(p, s, threads, routine);");
+        before.line("if (times) times[c + 1] = seconds();");
       });
       before.line("return at;");
     },
@@ -86,9 +94,14 @@ export function printSequence(sequence: Sequence): { readonly before: string; re
       if (role.kind !== "temporary" || typeof role.offset === "number") continue;
       statements.line(`b[${id}] = arena + (${size(role.offset)});`);
     }
+    if (windows.length > 0) {
+      statements.line(
+        `for (int i = 0; i < ${windows.length}; i++) b[windows[i].id] = b[windows[i].of] + windows[i].from;`,
+      );
+    }
     statements.line("const int* at = operands;");
     const run = (from: number, to: number) =>
-      statements.line(`at = run_calls(${from}, ${to}, at, b, s, threads, routine);`);
+      statements.line(`at = run_calls(${from}, ${to}, at, b, s, threads, routine, times);`);
     run(0, guard?.after ?? calls.length);
     if (guard) {
       statements.line(

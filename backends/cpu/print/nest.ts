@@ -200,6 +200,12 @@ export class NestPrinter implements StatementPrinter {
     });
   }
 
+  /** A loop around what is not in its body. */
+  around({ symbol, size }: Axis, body: () => void): void {
+    const i = this.axis(symbol);
+    this.out.block(`for (long ${i} = 0; ${i} < ${this.index(size)}; ${i}++) {`, body);
+  }
+
   #loop(loop: Loop): void {
     if (loop.share === "team") {
       const loops = teamOf(loop), size = this.index(loop.axis.size);

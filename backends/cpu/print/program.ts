@@ -1,14 +1,15 @@
 /**
  * A whole program as C++: one translation unit that exports `dyn_graph(frame)`, and others for the kernels of large
  * programs. Input: loop IR; output: texts, and the layout of the frame. The frame is a table of doubles: number of
- * threads, addresses of library routines and of parts, inputs, outputs, the arena, then the values of the sizes.
+ * threads, addresses of library routines and of parts, inputs, outputs, the arena, the values of the sizes, then the
+ * address of the times, or 0: before the first call and after each, in seconds.
  * Invariant: the text depends on the program alone, not on the machine, so equal programs share a library.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
-import { runTogether } from "../../../lib/loops/together.ts";
+import { givenKernels, runTogether } from "../../../lib/loops/together.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
@@ -30,6 +31,8 @@ export interface PrintedProgram {
    * whose address the frame holds behind those of the routines.
    */
   readonly parts: readonly string[];
+  /** For each call the kernels of the given program that it runs, or parts of them. */
+  readonly calls: readonly (readonly number[])[];
 }
 
 /** Estimated work from which on waking a team pays. */
@@ -42,14 +45,15 @@ export interface FrameLayout {
   readonly outputs: number;
   readonly arena: number;
   readonly sizes: number;
+  readonly times: number;
   readonly length: number;
 }
 
 /** The layout of the frame of a program that calls so many routines and parts. */
 export function frameLayout(counts: FrameCounts, routineCount: number): FrameLayout {
   const routines = 1, inputs = routines + routineCount, outputs = inputs + counts.inputs;
-  const arena = outputs + counts.outputs, sizes = arena + 1;
-  return { routines, inputs, outputs, arena, sizes, length: sizes + counts.sizes };
+  const arena = outputs + counts.outputs, sizes = arena + 1, times = sizes + counts.sizes;
+  return { routines, inputs, outputs, arena, sizes, times, length: times + 1 };
 }
 
 /** How much of each kind a program takes. */
@@ -73,6 +77,9 @@ typedef void (*Kernel)(void* const* a, const long* s, long t, long nt);
 // by bits, because x != x is folded into selections that then do not vectorise
 INL bool is_nan(float x) { int b; __builtin_memcpy(&b, &x, 4); return (b & 0x7fffffff) > 0x7f800000; }
 INL bool is_nan(double x) { long b; __builtin_memcpy(&b, &x, 8); return (b & 0x7fffffffffffffffL) > 0x7ff0000000000000L; }
+// compared first: the compiler folds conversions of constants without an integer to others than the machine gives
+INL long to_long(float x) { return __builtin_fabsf(x) < 0x1p63f ? (long) x : (long) (1UL << 63); }
+INL long to_long(double x) { return __builtin_fabs(x) < 0x1p63 ? (long) x : (long) (1UL << 63); }
 INL int float_bits(float x) { int r; __builtin_memcpy(&r, &x, 4); return r; }
 INL long float_bits(double x) { long r; __builtin_memcpy(&r, &x, 8); return r; }
 INL float bits_float(int x) { float r; __builtin_memcpy(&r, &x, 4); return r; }
@@ -89,6 +96,12 @@ INL long index_mod(long a, long b) { const long r = a % b; return r != 0 && (r <
 #ifdef _OPENMP
 extern "C" int omp_get_thread_num();
 extern "C" int omp_get_num_threads();
+extern "C" double omp_get_wtime();
+OUTL double seconds() { return omp_get_wtime(); }
+#else
+// of the only thread
+extern "C" long clock();
+OUTL double seconds() { return (double) clock() / 1e6; }
 #endif
 // Runs a kernel on a team where the work pays for waking it.
 OUTL void run(Kernel k, void* const* a, const long* s, long threads, double work) {
@@ -204,6 +217,7 @@ export function printProgram(program: Program): PrintedProgram {
     annotated: [...partTexts.map((t) => t.slice(t.indexOf(KERNEL))), annotated].join("\n"),
     routines,
     parts: partTexts,
+    calls: givenKernels(groups),
   };
 }
 
@@ -269,7 +283,7 @@ function entryText(program: Program, layout: FrameLayout, entry: EntryParts): st
   const { calls, guard, routines, kernels, size, isLong } = entry, { buffers } = program;
   const placeOf = (id: BufferId): number | null => {
     const { role: { kind } = { kind: "temporary" } } = buffers[id] ?? {};
-    if (kind === "temporary" || kind === "local") return null;
+    if (kind === "temporary" || kind === "local" || kind === "window") return null;
     return kind === "input"
       ? layout.inputs + program.inputs.indexOf(id)
       : layout.outputs + program.outputs.indexOf(id);
@@ -289,10 +303,15 @@ function entryText(program: Program, layout: FrameLayout, entry: EntryParts): st
       for (const [name, definition] of kernels) out.line(`const Kernel ${name} = ${definition};`);
     }
     out.line(`char* const arena = ${address(layout.arena)};`);
+    out.line(`double* const times = (double*) ${address(layout.times)};`);
+    out.line("if (times) times[0] = seconds();");
     if (sequence) return;
     buffers.forEach(({ role, dtype }, id) => {
       if (role.kind === "local") return;
       const type = memoryType(dtype), place = placeOf(id);
+      if (role.kind === "window") {
+        return out.line(`${type}* const b${id} = b${role.of} + ${role.from};`);
+      }
       const at = place !== null
         ? address(place)
         : `arena + (${size(role.kind === "temporary" ? role.offset : 0)})`;
@@ -308,6 +327,7 @@ function entryText(program: Program, layout: FrameLayout, entry: EntryParts): st
       if (guard?.after === at) lines.line(`if (*b${guard.flag}) return;`);
       for (const origin of origins) lines.line(origin);
       lines.line(text.trimEnd());
+      lines.line(`if (times) times[${at + 1}] = seconds();`);
     }
   });
   return `${head}\n${lines.toString()}}\n`;

@@ -170,7 +170,7 @@ export function castExpression(value: string, from: ValueType, to: ValueType): s
   if (to === "bool") return from === "bool" ? value : `${value} != 0`;
   // through long: what has no integer becomes the least one, and narrower types keep its low bits
   if (isFloat(from) && !isFloat(to)) {
-    return to === "int64" ? `(long) ${value}` : `(${VALUE_TYPE[to]}) (long) ${value}`;
+    return to === "int64" ? `to_long(${value})` : `(${VALUE_TYPE[to]}) to_long(${value})`;
   }
   return `(${VALUE_TYPE[to]}) ${value}`;
 }

@@ -90,20 +90,26 @@ export class Bindings {
 
   /** Names the memory that a buffer's elements are read from and written to. */
   #variableOf(id: BufferId): string {
-    if (this.#declaration(id).role.kind === "temporary") return "arena";
+    const { role } = this.#declaration(id);
+    if (role.kind === "window") return this.#variableOf(role.of);
+    if (role.kind === "temporary") return "arena";
     return this.options.placement.packed.has(id) ? "pack" : `b${this.#ownerOf(id)}`;
   }
 
   #ownerOf(id: BufferId): BufferId {
+    const { role } = this.#declaration(id);
+    if (role.kind === "window") return this.#ownerOf(role.of);
     return this.options.placement.aliases.get(id) ?? id;
   }
 
   #memoryOf(id: BufferId, written: boolean): BoundMemory {
+    const shown = this.#declaration(id).role;
+    if (shown.kind === "window") return this.#memoryOf(shown.of, written);
     const owner = this.#ownerOf(id), { role } = this.#declaration(owner);
     if (role.kind === "temporary") return { kind: "arena", written };
     if (this.options.placement.packed.has(id)) return { kind: "pack", written };
-    if (role.kind === "local") {
-      throw new InternalError(`Expected memory but found the local buffer b${owner}`);
+    if (role.kind === "local" || role.kind === "window") {
+      throw new InternalError(`Expected memory but found the ${role.kind} b${owner}`);
     }
     const list = role.kind === "input" ? this.program.inputs : this.program.outputs;
     return { kind: role.kind, position: list.indexOf(owner), written };

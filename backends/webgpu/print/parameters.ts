@@ -57,17 +57,21 @@ export function writeParameters(
   { program, sizes, byteOffsets }: CallPlaces & { readonly program: Program },
 ): void {
   const handed = [...program.inputs, ...program.outputs];
+  const elementsBefore = (buffer: BufferId): number => {
+    const declaration = program.buffers[buffer];
+    if (!declaration) throw new InternalError(`Expected a buffer of the program but found ${buffer}`);
+    const { role, dtype } = declaration;
+    if (role.kind === "window") return elementsBefore(role.of) + role.from;
+    const bytes = role.kind === "temporary"
+      ? evaluate(role.offset, (symbol) => sizes[program.sizes.indexOf(symbol)] ?? 0)
+      : byteOffsets[handed.indexOf(buffer)] ?? 0;
+    return bytes / itemSize(dtype);
+  };
   words.forEach((word, i) => {
     if (word.kind === "size") {
       into[i + 1] = sizes[word.at] ?? 0;
       return;
     }
-    const declaration = program.buffers[word.buffer];
-    if (!declaration) throw new InternalError(`Expected a buffer of the program but found ${word.buffer}`);
-    const { role, dtype } = declaration;
-    const bytes = role.kind === "temporary"
-      ? evaluate(role.offset, (symbol) => sizes[program.sizes.indexOf(symbol)] ?? 0)
-      : byteOffsets[handed.indexOf(word.buffer)] ?? 0;
-    into[i + 1] = bytes / itemSize(dtype);
+    into[i + 1] = elementsBefore(word.buffer);
   });
 }

@@ -4,6 +4,7 @@
  * program can see counts: results, elements, identity, errors, output of the console, gradients, random numbers.
  */
 import { compiler, counters, noGrad, type Tensor } from "../../../mod.ts";
+import { SELF_REFUSING } from "../../../lib/dynamo/compile_entry.ts";
 import { isTensor } from "../../../lib/tensor/tensor.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
@@ -213,7 +214,11 @@ export const FAULTS: readonly string[] = [
   "exception that was expected and did not come",
 ];
 
-/** How many calls ran uncompiled because the compiler failed or was wrong about them, which nothing else shows. */
+/**
+ * How many calls ran uncompiled because the compiler failed or was wrong about them, or were compiled to what serves no
+ * call, which nothing else shows.
+ */
 export function faults(): number {
-  return FAULTS.reduce((sum, category) => sum + counters.get("uncompiled", category), 0);
+  return FAULTS.reduce((sum, category) => sum + counters.get("uncompiled", category), 0) +
+    counters.get("guards", SELF_REFUSING);
 }

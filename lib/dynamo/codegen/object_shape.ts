@@ -25,6 +25,7 @@ export function nameOf(object: ObjectValue): string {
       return typeof name === "string" && name !== "" ? name : "fn";
     }
     case "constructed":
+    case "formatter":
       return "made";
     default:
       return "object";
@@ -144,6 +145,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       }
       break;
     case "constructed":
+    case "formatter":
       yield* exotic.args;
       break;
     case "function":
@@ -171,8 +173,10 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     case "listIterator":
       yield exotic.over;
       break;
-    case "plain":
     case "opaque":
+      if (exotic.proxy) yield* [exotic.proxy.target, exotic.proxy.handler];
+      break;
+    case "plain":
     case "privateName":
     case "weak":
     case "typed":

@@ -370,7 +370,8 @@ export class Rebuilder {
         return this.#collection("new Map()", prototype, Map.prototype);
       case "set":
         return this.#collection("new Set()", prototype, Set.prototype);
-      case "constructed": {
+      case "constructed":
+      case "formatter": {
         const constructor = exotic.constructor.real;
         invariant(typeof constructor === "function", "Expected a constructor");
         const made = `new ${this.constants.name(constructor)}(${
@@ -415,6 +416,10 @@ export class Rebuilder {
           Array.from(exotic.elements, numberText).join(", ")
         }])`;
       case "opaque":
+        invariant(exotic.proxy, "Expected an object that can be made");
+        return `new ${this.constants.name(Proxy)}(${this.value(exotic.proxy.target)}, ${
+          this.value(exotic.proxy.handler)
+        })`;
       case "privateName":
       case "weak":
       case "weakRef":

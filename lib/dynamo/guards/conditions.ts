@@ -47,6 +47,8 @@ export class ConditionWriter {
         const value = reader.read(fact.source);
         return `typeof ${value} === "object" && ${value} !== null`;
       }
+      case "function":
+        return `typeof ${reader.read(fact.source)} === "function"`;
       case "array": {
         const value = reader.read(fact.source);
         return `${this.helper("isArray")}(${value}) && ${value}.length === ${fact.length}`;
@@ -123,10 +125,14 @@ export class ConditionWriter {
         return this.size(fact.guard, fact.env);
       case "cells":
         return `(${this.cell(fact.place)} === ${this.cell(fact.other)}) === ${fact.same}`;
+      case "timeZone":
+        return `${this.helper("timeZoneSetting")}() === ${JSON.stringify(fact.setting)}`;
       case "argumentCount":
         return `args.length === ${fact.count}`;
       case "proxy":
         return `${this.helper("isProxy")}(${reader.read(fact.source)}) === ${fact.present}`;
+      case "unrevoked":
+        return `${this.helper("isUnrevoked")}(${reader.read(fact.source)})`;
       case "extensible":
         return `${this.helper("isExtensible")}(${reader.read(fact.source)}) === ${fact.present}`;
       case "integrity":

@@ -114,6 +114,8 @@ function expectedText(fact: Fact): string | null {
     }
     case "array":
       return `${fact.length} elements`;
+    case "timeZone":
+      return fact.setting;
     case "argumentCount":
       return `${fact.count} arguments`;
     case "keys":

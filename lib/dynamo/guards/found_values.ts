@@ -5,6 +5,7 @@
 import { types } from "node:util";
 import { metaText } from "../../graph/print.ts";
 import { ambientState } from "../ambient.ts";
+import { timeZoneSetting } from "../../base/place.ts";
 import { flagsText } from "./flags.ts";
 import { type Fact, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
@@ -44,6 +45,8 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       return propertyText(value, fact.key);
     case "proxy":
       return types.isProxy(value) ? "a proxy" : valueText(value);
+    case "unrevoked":
+      return "a revoked proxy";
     case "extensible":
     case "integrity":
       return integrityText(value);
@@ -62,6 +65,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "integer":
     case "number":
     case "object":
+    case "function":
     case "elements":
     case "prototype":
       return valueText(value);
@@ -82,6 +86,8 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
 /** What a call has where a guard is about several places, or about none. */
 export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardReader): string | null {
   switch (fact.kind) {
+    case "timeZone":
+      return timeZoneSetting();
     case "argumentCount":
       return `${call.args.length}`;
     case "size":

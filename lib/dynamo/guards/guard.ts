@@ -43,6 +43,7 @@ export type Fact =
   }
   /** An object, whatever its class: what the program reads of it is guarded by itself. */
   | { readonly kind: "object"; readonly source: Source }
+  | { readonly kind: "function"; readonly source: Source }
   | { readonly kind: "array"; readonly source: Source; readonly length: number }
   /** An array whose elements can be replaced and deleted. */
   | { readonly kind: "elements"; readonly source: Source }
@@ -113,7 +114,11 @@ export type Fact =
   /** Whether two captured variables are one. */
   | { readonly kind: "cells"; readonly place: CellPlace; readonly other: CellPlace; readonly same: boolean }
   | { readonly kind: "argumentCount"; readonly count: number }
+  /** The setting that local times follow. */
+  | { readonly kind: "timeZone"; readonly setting: string }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
+  /** A proxy that still has its target. */
+  | { readonly kind: "unrevoked"; readonly source: Source }
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
   /** An object that is frozen, or sealed. */
   | { readonly kind: "integrity"; readonly source: Source; readonly level: "frozen" | "sealed" }
@@ -157,6 +162,8 @@ export function factText(fact: Fact): string {
       return `___check_type(${sourceText(fact.source)}, ${fact.label})`;
     case "object":
       return `___is_object(${sourceText(fact.source)})`;
+    case "function":
+      return `___is_function(${sourceText(fact.source)})`;
     case "array":
       return `${sourceText(fact.source)}.length === ${fact.length}`;
     case "elements":
@@ -211,8 +218,12 @@ export function factText(fact: Fact): string {
       return `${cellText(fact.place)} ${fact.same ? "===" : "!=="} ${cellText(fact.other)}`;
     case "argumentCount":
       return `arguments.length === ${fact.count}`;
+    case "timeZone":
+      return `___time_zone() === ${JSON.stringify(fact.setting)}`;
     case "proxy":
       return `${fact.present ? "" : "!"}___is_proxy(${sourceText(fact.source)})`;
+    case "unrevoked":
+      return `!___is_revoked(${sourceText(fact.source)})`;
     case "extensible":
       return `${fact.present ? "" : "!"}Object.isExtensible(${sourceText(fact.source)})`;
     case "integrity":

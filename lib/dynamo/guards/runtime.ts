@@ -27,6 +27,18 @@ const mapKeys = Map.prototype.keys, mapValues = Map.prototype.values, setValues 
 export const isArray: (value: unknown) => boolean = Array.isArray;
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
+
+export { timeZoneSetting } from "../../base/place.ts";
+
+/** Whether a proxy still has its target: asking whether it is an array runs no trap. */
+export function isUnrevoked(proxy: unknown): boolean {
+  try {
+    isArray(proxy);
+    return true;
+  } catch {
+    return false;
+  }
+}
 export const isExtensible: (object: object) => boolean = Object.isExtensible;
 export const isFrozen: (object: object) => boolean = Object.isFrozen;
 export const isSealed: (object: object) => boolean = Object.isSealed;

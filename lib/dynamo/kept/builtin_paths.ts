@@ -4,6 +4,7 @@
  * of one version of the runtime, or is refused.
  */
 import type { Plain } from "../../base/recording.ts";
+import { fingerprintText } from "../../base/fingerprint.ts";
 import { originalBuiltins } from "../../base/own_builtins.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Tensor } from "../../tensor/tensor.ts";
@@ -55,6 +56,15 @@ function findPlaces(): ReadonlyMap<object, string> {
     )
   );
   return found;
+}
+
+let layout: string | null = null;
+
+/** What tells this set of builtins from that of a runtime with other features: places mean the same in equal ones. */
+export function layoutOfBuiltins(): string {
+  return layout ??= fingerprintText(
+    JSON.stringify(originalBuiltins().map(({ keys }) => keys.map(keyForm))),
+  );
 }
 
 /** Where a builtin is; undefined for other objects. */

@@ -14,6 +14,7 @@ import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_e
 import { type Artifact, counters, logs } from "../../base/logs.ts";
 import { hasOwnBuiltins } from "../../base/own_builtins.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
+import { placeOfProcess } from "../../base/place.ts";
 import { type Plain, recording } from "../../base/recording.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -23,6 +24,8 @@ import { Symbols } from "../../sym/stored/symbols.ts";
 import { graphRunner } from "../../tensor/graph_runner.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { ambientState } from "../ambient.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { tracedCodeOf } from "../entry_parts.ts";
 import type { Asked, ChangeHistory } from "../automatic_dynamic.ts";
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
 import * as runtime from "../codegen/runtime.ts";
@@ -42,8 +45,10 @@ import {
   position,
   source as sourceForm,
 } from "./fact_forms.ts";
+import { layoutOfBuiltins } from "./builtin_paths.ts";
 import { beginAgain } from "./begun_again.ts";
 import { Differs, readJournal, type TracedCall, writeJournal } from "./journal.ts";
+import { heldTensors, readHeld, writeHeld } from "./held_tensors.ts";
 import type { NotedReads } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
 import { isPrimitive, readPrimitive, writePrimitive } from "./plain_values.ts";
@@ -102,6 +107,8 @@ export function captureKey(
     function: [site.url, site.offset, body.name, program.name],
     options: { dynamic, fullgraph, cacheSizeLimit },
     settings,
+    place: placeOfProcess(),
+    builtins: layoutOfBuiltins(),
     state: { ...ambientState(), autocastCaches },
     // What tells calls apart that are captured side by side; the journal has the rest
     arguments: args.map((value) =>
@@ -191,9 +198,15 @@ function write(traced: TracedEntry): Plain {
   });
   // What the form refers to has to be found again as well
   const mentioned = new Set<object>(met), lines = new Lines();
-  form({ numberOf: (object) => mentioned.add(object).size, at: nothingToRead, lines });
+  const withCode = (code: CodeObject): object => {
+    const found = reads.functions.keys().find((fn) => tracedCodeOf(fn) === code);
+    if (found) return found;
+    throw new NotStorable(`${code.name}, a function that is known by its code`);
+  };
+  form({ numberOf: (object) => mentioned.add(object).size, at: nothingToRead, withCode, lines });
   const journal = writeJournal(call, reads, mentioned);
-  const by: ByNumber = { numberOf: (object) => journal.numberOf(object), at: nothingToRead, lines };
+  const numberOf = (object: object) => journal.numberOf(object);
+  const by: ByNumber = { numberOf, at: nothingToRead, withCode, lines };
   return { journal: journal.form, ...form(by), lines: lines.list.map((each) => lineForm.write(each, by)) };
 }
 
@@ -245,10 +258,11 @@ function writeCaptured(
   output: OutputGraph,
   by: ByNumber,
 ): Plain {
-  const stacks = stacksOf(gm.graph);
+  const stacks = stacksOf(gm.graph), held = heldTensors(gm.attributes);
   return {
     name,
-    nodes: writeGraph(gm.graph, NO_SYMBOLS(), stacks),
+    nodes: writeGraph(gm.graph, NO_SYMBOLS(), stacks, { attributes: new Set(held.keys()) }),
+    held: writeHeld(held),
     stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
     inputs: output.inputs.map((input) => {
       if (input.kind !== "tensor" || !input.value.real) throw new NotStorable("a graph of sizes or numbers");
@@ -261,10 +275,12 @@ function writeCaptured(
 function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: TracedCall): TakenCapture {
   const objects = readJournal(form.journal ?? null, call, (beginning) => beginAgain(unit, beginning));
   const lines = new Lines();
+  const nothingToWrite = (): never => {
+    throw new DamagedForm("Expected nothing to be written while a capture is read");
+  };
   const by: ByNumber = {
-    numberOf: () => {
-      throw new DamagedForm("Expected nothing to be written while a capture is read");
-    },
+    numberOf: nothingToWrite,
+    withCode: nothingToWrite,
     at(number) {
       const found = objects[number];
       if (!found) throw new DamagedForm(`Expected one of ${objects.length} objects but found ${number}`);
@@ -307,9 +323,9 @@ function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: B
   const stacks = listIn(form.stacks).map((stack): readonly SourcePosition[] =>
     listIn(stack).map((each) => position.read(each, by))
   );
-  const graph = readGraph(form.nodes ?? null, NO_SYMBOLS(), stacks);
+  const graph = readGraph(form.nodes ?? null, NO_SYMBOLS(), stacks), held = readHeld(form.held ?? null);
   const examples = listIn(form.inputs).map((each) => by.at(Number(each)));
-  return compileCaptured(unit, new GraphModule(graph, {}, graphRunner), {
+  return compileCaptured(unit, new GraphModule(graph, held, graphRunner), {
     examples,
     sizes: {
       sourceOf() {

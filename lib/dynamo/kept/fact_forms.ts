@@ -1,7 +1,7 @@
 /**
  * Sources and guards as data. Input: facts of a trace, and numbers of its objects; output: data, and facts about the
  * objects that stand for them in another process. Invariant: total over the kinds of facts; what cannot be said by numbers
- * (code objects, cells, sizes) is refused.
+ * (cells, sizes) is refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import { DTYPES } from "../../base/dtype.ts";
@@ -9,6 +9,8 @@ import type { SourcePosition } from "../../graph/node.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import { layoutOf } from "../../tensor/layout.ts";
 import { ambientState } from "../ambient.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { tracedCodeOf } from "../entry_parts.ts";
 import {
   ANY_OBJECT,
   type Fact,
@@ -18,6 +20,8 @@ import {
 } from "../guards/guard.ts";
 import {
   argumentSource,
+  capturedName,
+  capturedSource,
   entrySource,
   globalSource,
   knownSource,
@@ -32,6 +36,8 @@ import { readKey, readPrimitive, writeKey, writePrimitive } from "./plain_values
 export interface ByNumber {
   numberOf(object: object): number;
   at(number: number): object;
+  /** A function of this code, while facts are written. Throws NotStorable where none has been met. */
+  withCode(code: CodeObject): object;
   /** The same of lines of the program, which many guards and nodes share. */
   readonly lines: Lines;
 }
@@ -139,8 +145,9 @@ export const source: Form<Source> = {
         return [value.kind, again(value.base), writeKey(value.key)];
       case "entry":
         return [value.kind, again(value.base), value.part, value.index];
-      case "cell":
       case "captured":
+        return [value.kind, again(value.base), capturedName(value), value.index];
+      case "cell":
       case "private":
         throw new NotStorable(`${sourceText(value)}, a variable that is read in each call`);
       default:
@@ -162,6 +169,8 @@ export const source: Form<Source> = {
         return propertySource(source.read(first, by), readKey(second));
       case "entry":
         return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
+      case "captured":
+        return capturedSource(source.read(first, by), textIn(second), numberIn(third));
       default:
         throw new DamagedForm(`Expected a source but found ${JSON.stringify(kind)}`);
     }
@@ -182,6 +191,16 @@ const entryKey: Form<Extract<Fact, { kind: "entries" }>["keys"][number]> = {
   read(form) {
     const [kind, value = null] = listIn(form);
     return kind === "any" ? ANY_OBJECT : readPrimitive(value);
+  },
+};
+
+/** The code of a function of the journal. */
+const code: Form<CodeObject> = {
+  write: (value, by) => by.numberOf(by.withCode(value)),
+  read(form, by) {
+    const found = tracedCodeOf(by.at(numberIn(form)));
+    if (found) return found;
+    throw new DamagedForm("Expected a function with code");
   },
 };
 
@@ -236,6 +255,7 @@ const KINDS: Kinds = {
   identity: fields({ source, object, label: text }),
   prototype: fields({ source, prototype: optional(object), label: text }),
   object: fields({ source }),
+  function: fields({ source }),
   array: fields({ source, length: count }),
   elements: fields({ source }),
   keys: fields({
@@ -261,7 +281,7 @@ const KINDS: Kinds = {
   }),
   accessor: fields({ source, key, get: accessor, set: accessor }),
   entries: fields({ source, what: oneOf("Map", "Set"), keys: list(entryKey) }),
-  code: refused("a function that is known by its code"),
+  code: fields({ source, code }),
   same: fields({ source, other: source }),
   distinct: fields({ source, others: list(source) }),
   apart: fields({ source, others: list(source) }),
@@ -275,7 +295,9 @@ const KINDS: Kinds = {
   size: refused("a size that changes"),
   cells: refused("a variable that changes"),
   argumentCount: fields({ count }),
+  timeZone: fields({ setting: text }),
   proxy: fields({ source, present: flag }),
+  unrevoked: refused("a proxy"),
   extensible: fields({ source, present: flag }),
   integrity: fields({ source, level: oneOf("frozen", "sealed") }),
   globalState: fields({ state: { write: () => null, read: () => ambientState() }, methods: list(method) }),

@@ -15,6 +15,7 @@ import { markOf } from "../dimension_marks.ts";
 import { modelNumber } from "../knowledge.ts";
 import { markOfFunction } from "../marks.ts";
 import { isClass } from "../variables/wrap.ts";
+import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 
 /** What descriptions say of other objects. */
@@ -121,7 +122,7 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   if (types.isSet(object)) return ["set", ...[...Set.prototype.values.call(object)].map(of)];
   if (types.isModuleNamespaceObject(object)) return "namespace";
   if (Array.isArray(object)) return "array";
-  if (HIDING.some((hides) => hides(object))) {
+  if (HIDING.some((hides) => hides(object)) || isOfBuiltinClass(object)) {
     throw new NotStorable("an object that holds more than its properties");
   }
   return "object";
@@ -144,6 +145,16 @@ const HIDING: readonly ((value: object) => boolean)[] = [
   types.isWeakSet,
   isWeakRef,
 ];
+
+/** Instances of the runtime's own classes may hold anything; dyn's and the program's classes end at Object's. */
+function isOfBuiltinClass(value: object): boolean {
+  for (let at: object | null = Object.getPrototypeOf(value); at !== null && !types.isProxy(at);) {
+    const place = at === Object.prototype ? undefined : placeOfBuiltin(at);
+    if (place !== undefined && isAsLoaded(place) && placeOfBuiltin(value) === undefined) return true;
+    at = Object.getPrototypeOf(at);
+  }
+  return false;
+}
 
 function isWeakRef(value: object): boolean {
   try {

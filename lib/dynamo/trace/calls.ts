@@ -22,7 +22,8 @@ import { functionLabel, isClass } from "../variables/wrap.ts";
 import { GENERATORS } from "./contents.ts";
 import { inTurn } from "./in_turn.ts";
 import { addPrivate, noteOwner } from "./private_members.ts";
-import { allElements, builtinPrototype, defineOwn, findProperty } from "./objects.ts";
+import { callProxy, constructProxy, proxyOf, targetWithout } from "./proxies.ts";
+import { allElements, builtinPrototype, defineOwn, findProperty, refuseOpaque } from "./objects.ts";
 import {
   type CallRequest,
   type Completion,
@@ -52,7 +53,9 @@ export type ConstructorModel = (
 
 /** Calls a function. */
 export function callFunction(m: Interpreter, knowledge: FunctionKnowledge, request: CallRequest): void {
-  const { callee, completion } = request;
+  const { callee, completion } = request, proxy = proxyOf(callee);
+  if (proxy) return callProxy(m, proxy, request);
+  refuseOpaque(callee);
   if (callee.exotic.kind === "bound") {
     const { target, self, args } = callee.exotic;
     if (!isCallable(target)) return breakGraph("throws", "a bound function without target");
@@ -144,7 +147,9 @@ export function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectV
 
 /** `new callee(...args)` with a new.target. */
 export function construct(m: Interpreter, knowledge: FunctionKnowledge, request: ConstructRequest): void {
-  const { callee, newTarget, completion } = request;
+  const { callee, newTarget, completion } = request, proxy = proxyOf(callee);
+  if (proxy) return constructProxy(m, proxy, request);
+  refuseOpaque(callee);
   if (callee.exotic.kind === "bound") {
     const { target, args } = callee.exotic;
     if (!isCallable(target)) return breakGraph("throws", "a bound function without target");
@@ -420,6 +425,8 @@ function initialize(
 
 /** The prototype of what `new` makes. */
 function prototypeOfNew(m: Interpreter, newTarget: ObjectValue): ObjectValue | null {
+  const proxy = proxyOf(newTarget);
+  if (proxy) return prototypeOfNew(m, targetWithout(m, proxy, "get"));
   const found = findProperty(m, newTarget, "prototype");
   if (found.kind === "getter") return breakGraph("constructor", "a prototype with a getter");
   return found.kind === "value" && found.value.kind === "object"

@@ -7,6 +7,7 @@ import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import {
   asTensor,
+  fromTypedArray,
   scalarTensor,
   tensor,
   type TensorData,
@@ -37,9 +38,24 @@ export function addCreation(table: ModelTable): void {
   model(tensor);
   model(asTensor);
   table.call(
+    fromTypedArray,
+    (m, { args: [data = UNDEFINED, sizes = UNDEFINED, options] }) => {
+      const elements = typedElements(data), chosen = optionsOf(m, options);
+      if (!elements || elements instanceof Uint8ClampedArray || elements instanceof Uint32Array) {
+        return breakGraph("opaqueObject", "a typed array of the program");
+      }
+      const shape = sizes === UNDEFINED ? [elements.length] : allSizes(m, sizes);
+      return constantOf(m, () => fromTypedArray(elements, shape, chosen));
+    },
+  );
+  table.call(
     scalarTensor,
     (m, { args: [data = UNDEFINED, options] }) =>
-      create(m, (value, chosen) => tensor(value, chosen), { data, options }),
+      create(
+        m,
+        (value, chosen) => typeof value === "object" ? tensor(value, chosen) : scalarTensor(value, chosen),
+        { data, options },
+      ),
   );
 }
 
@@ -95,22 +111,52 @@ function create(
   if (maker === asTensor && typedElements(data)) {
     return breakGraph("opaqueObject", "data that a tensor shares");
   }
-  if (data.kind === "tensor") return breakGraph("tensorMethod", "a tensor is made of a tensor");
+  if (data.kind === "tensor") return ofTensor(m, maker, { data, chosen });
   const elements = ofElements(m, data, chosen);
   if (elements) return elements;
+  const known = plain(m, data), filled = data.kind === "constant" && typeof known !== "bigint" ? data : null;
+  return constantOf(m, () => maker(known, chosen), filled);
+}
+
+/** A new tensor of what is known; `filled`: the one number that it holds. */
+function constantOf(m: Interpreter, make: () => Tensor, filled: Value | null = null): Value {
   let made: Tensor;
   try {
-    const elements = plain(m, data);
-    made = modes.without(() => noGrad(() => maker(elements, chosen)));
+    made = modes.without(() => noGrad(make));
   } catch (error) {
     if (error instanceof DynError) return breakGraph("throws", error.message);
     throw error;
   }
   const place = m.options({ dtype: constant(made.dtype), device: constant(made.device) });
-  const value = data.kind === "constant" && typeof data.value !== "bigint"
-    ? callOp(m, m.opNamed("full"), [newArray(m, []), data, place], false)
+  const value = filled
+    ? callOp(m, m.opNamed("full"), [newArray(m, []), filled, place], false)
     : constantTensor(m, made.detach());
   return made.requiresGrad && value.kind === "tensor" ? beginHistory(m, value) : value;
+}
+
+/** A tensor out of another one: itself where it fits for `asTensor`, a copy without a history for `tensor`. */
+function ofTensor(
+  m: Interpreter,
+  maker: Maker,
+  { data, chosen: { dtype, device, requiresGrad } }: {
+    readonly data: TensorValue;
+    readonly chosen: TensorOptions;
+  },
+): Value {
+  const op = (name: string, args: readonly Value[]): TensorValue => {
+    const result = callOp(m, m.opNamed(name), args, true);
+    return result.kind === "tensor" ? result : breakGraph("tensorMethod", name);
+  };
+  const own = maker === asTensor ? data : op("clone", [op("detach", [data])]);
+  const typed = dtype && dtype !== own.meta.dtype ? op("to", [own, constant(dtype)]) : own;
+  const moved = device && device !== typed.meta.device ? op("toDevice", [typed, constant(device)]) : typed;
+  return requiresGrad && maker !== asTensor ? beginHistory(m, moved) : moved;
+}
+
+function allSizes(m: Interpreter, sizes: Value): number[] {
+  const known = plain(m, sizes);
+  if (Array.isArray(known) && known.every((size): size is number => typeof size === "number")) return known;
+  return breakGraph("throws", "sizes of a tensor");
 }
 
 /** A tensor of a type of floats with elements that the graph computes; null: there are none, or in no plain list. */

@@ -17,7 +17,7 @@ export function executeCall(step: Step, instruction: InstructionOf<"call">): voi
   const self = instruction.self === null ? UNDEFINED : step.get(instruction.self);
   return withArguments(step, instruction.args, (args) => {
     const opaque = callee.kind === "object" && callee.exotic.kind === "opaque";
-    if (opaque || !isCallable(callee)) {
+    if (!isCallable(callee)) {
       return breakGraph(opaque ? "opaqueObject" : "throws", `${instruction.text} is not a function`);
     }
     m.call({ callee, self, args, completion: { kind: "register", register: instruction.dst } });

@@ -9,6 +9,7 @@ import type { Frame, Interpreter } from "./interpreter.ts";
 import { drain, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
 import { forInKeys } from "./members.ts";
 import { findProperty, newArray } from "./objects.ts";
+import { behindKeyTraps } from "./proxies.ts";
 import type { Step } from "./step.ts";
 
 /** The iterator of an iterable and its `next`. */
@@ -98,7 +99,8 @@ export function executeForIn(step: Step, instruction: InstructionOf<"forIn">): v
   if (object.kind !== "object") {
     return breakGraph("iterator", "for-in over a value that is no plain object");
   }
-  return step.set(instruction.dst, new EnumeratorValue(object, forInKeys(m, object), 0));
+  const visited = behindKeyTraps(m, object);
+  return step.set(instruction.dst, new EnumeratorValue(visited, forInKeys(m, visited), 0));
 }
 
 /** The next of them that is still there. */

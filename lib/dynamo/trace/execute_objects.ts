@@ -18,15 +18,8 @@ import { toKey } from "./coercion.ts";
 import { newRegexp } from "./builtins/patterns.ts";
 import { collect } from "./iteration.ts";
 import { addMember, copyProperties } from "./members.ts";
-import {
-  builtinPrototype,
-  deleteOwn,
-  elementsOf,
-  findProperty,
-  type Key,
-  newArray,
-  newObject,
-} from "./objects.ts";
+import { builtinPrototype, elementsOf, findProperty, type Key, newArray, newObject } from "./objects.ts";
+import { deleteKey } from "./proxies.ts";
 import type { Step } from "./step.ts";
 
 /** A regular expression of the program. */
@@ -78,11 +71,12 @@ export function executeDeleteProp(step: Step, instruction: InstructionOf<"delete
   const object = step.get(instruction.object);
   return step.withMember(object, instruction.key, (key) => {
     if (object.kind === "tensor") return breakGraph("opaqueObject", "delete");
-    const deleted = object.kind === "object"
-      ? deleteOwn(m, object, key)
-      : object.kind !== "constant" || Reflect.deleteProperty(Object(object.value), key);
-    if (!deleted && instruction.strict) breakGraph("throws", "Cannot delete property");
-    step.set(instruction.dst, constant(deleted));
+    const then = (deleted: boolean): void => {
+      if (!deleted && instruction.strict) breakGraph("throws", "Cannot delete property");
+      step.set(instruction.dst, constant(deleted));
+    };
+    if (object.kind === "object") return deleteKey(m, object, key, then);
+    then(object.kind !== "constant" || Reflect.deleteProperty(Object(object.value), key));
   });
 }
 

@@ -4,7 +4,7 @@
  * node applies the operator of the language to the numbers themselves; a size beside it is the same integer, except
  * that it does not tell -0 from 0 where `signed` says so.
  */
-import { type DType, isFloat } from "../../base/dtype.ts";
+import { type DType, isComplex, isFloat } from "../../base/dtype.ts";
 import { config } from "../../base/config.ts";
 import type { Argument, Node, NodeValue } from "../../graph/node.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -39,6 +39,7 @@ const INTEGER_BOUNDS: Readonly<Partial<Record<DType, readonly [number, number]>>
 
 /** What `item()` of a tensor gives: a number of the graph where the settings keep it there. */
 export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
+  if (isComplex(tensor.meta.dtype)) breakGraph("tensorItem", "a complex element is no number");
   if (!config.captureScalarOutputs) {
     const read = new ItemValue(tensor, null);
     output.readLater.push(read);

@@ -53,7 +53,8 @@ import {
   type TracedModes,
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
-import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
+import { builtinPrototype, findProperty, newObject } from "./objects.ts";
+import { writeAs } from "./proxies.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { privateNameOf } from "./private_members.ts";
 import { positionOf, positionsOf, userFrames } from "./positions.ts";
@@ -399,22 +400,12 @@ export class Machine implements Interpreter {
   }
 
   assign(object: ObjectValue, key: string | symbol, value: Value, then: () => void): void {
-    const action = assignProperty(this, object, key, value);
-    switch (action.kind) {
-      case "done":
-        return then();
-      case "setter":
-        return this.call({
-          callee: action.setter,
-          self: object,
-          args: [value],
-          completion: { kind: "inside", then },
-        });
-      case "refused":
-        return breakGraph("throws", "a write that is refused");
-      default:
-        return action satisfies never;
-    }
+    writeAs(
+      this,
+      object,
+      { key, value, receiver: object },
+      (done) => done ? then() : breakGraph("throws", "a write that is refused"),
+    );
   }
 
   returnFrom(value: Value): void {

@@ -6,17 +6,9 @@ import { breakGraph } from "../break_reasons.ts";
 import type { ObjectMember } from "../bytecode/code.ts";
 import { constant, dataSlot, type ObjectValue, UNDEFINED } from "../variables/value.ts";
 import { toKey } from "./coercion.ts";
-import { inTurn } from "./in_turn.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
-import {
-  defineOwn,
-  enumerableKeys,
-  findProperty,
-  isEnumerable,
-  type Key,
-  ownKeys,
-  ownSlot,
-} from "./objects.ts";
+import { defineOwn, enumerableKeys, type Key, ownKeys, ownSlot } from "./objects.ts";
+import { keysOf, readInTurn } from "./proxies.ts";
 
 /** Adds a member of an object literal, or a field. */
 export function addMember(
@@ -81,30 +73,13 @@ export function copyProperties(
   { source, excluded }: { readonly source: ObjectValue; readonly excluded: ReadonlySet<Key> },
   then: () => void,
 ): void {
-  const keys = ownKeys(m, source, "enumerable").filter((key) =>
-    !excluded.has(key) && isEnumerable(m, source, key)
-  );
-  inTurn((index, next) => {
-    const key = keys[index];
-    if (key === undefined) return false;
-    const found = findProperty(m, source, key);
-    if (found.kind === "getter") {
-      return m.call({
-        callee: found.getter,
-        self: source,
-        args: [],
-        completion: {
-          kind: "inside",
-          then: (value) => {
-            defineOwn(m, target, key, dataSlot(value));
-            next();
-          },
-        },
-      });
-    }
-    if (found.kind === "value") defineOwn(m, target, key, dataSlot(found.value));
-    next();
-  }, then);
+  keysOf(m, source, "enumerable", (all) => {
+    const keys = all.filter((key) => !excluded.has(key));
+    readInTurn(m, source, keys, (values) => {
+      keys.forEach((key, i) => defineOwn(m, target, key, dataSlot(values[i] ?? UNDEFINED)));
+      then();
+    });
+  });
 }
 
 /** The keys a for-in loop visits. */

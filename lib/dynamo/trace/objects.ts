@@ -329,7 +329,12 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     relyOnChain(m, object, holder);
     const flags = ownSlotFlags(m, holder, key);
     if (flags === null) continue;
-    if (flags === "data") break;
+    if (flags === "data") {
+      relyOnAbsence(m, object.prototype, key, holder);
+      relyOnWritable(m, holder, key);
+      writeOwn(m, object, key, value);
+      return { kind: "done" };
+    }
     if (flags === "readonly") return { kind: "refused" };
     const slot = ownSlot(m, holder, key);
     invariant(slot?.kind === "accessor", "Expected an accessor");
@@ -338,6 +343,11 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
   relyOnAbsence(m, object.prototype, key);
   writeOwn(m, object, key, value);
   return { kind: "done" };
+}
+
+/** A write that hides an inherited value relies on that this one can be written. */
+function relyOnWritable(m: Interpreter, { real, source, slots }: ObjectValue, key: Key): void {
+  if (real && source && !slots.has(key)) m.output.guard({ kind: "dataKey", source, key, writable: true });
 }
 
 /** A write relies on what is there: a value that can be replaced, or nothing. */

@@ -248,6 +248,10 @@ function optionsOf(
       if (found.value.kind === "constant" && !found.value.value) continue;
       breakGraph("gradientState", "a leaf that requires grad is made");
     }
+    if (key === "generator" && site.definition.takesGenerator) {
+      if (found.value.kind === "constant" && (found.value.value ?? null) === null) continue;
+      breakGraph("randomState", `${site.definition.name} draws from a generator of its own`);
+    }
     record[key] = toGiven(m, site, found.value, form);
   }
   return record;

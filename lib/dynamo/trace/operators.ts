@@ -3,6 +3,7 @@
  * when conversions are done. Invariant: constants are computed by the operator itself; what is computed from
  * elements of tensors stays in the graph or breaks it.
  */
+import { types } from "node:util";
 import { isFloat } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/code.ts";
@@ -25,7 +26,8 @@ import {
 } from "../variables/value.ts";
 import { type PrimitiveValue, toKey, toPrimitive } from "./coercion.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { findProperty, hasProperty, refuseOpaque } from "./objects.ts";
+import { findProperty, refuseOpaque } from "./objects.ts";
+import { hasKey, proxyOf, targetWithout } from "./proxies.ts";
 import { applyOperator } from "./graph_numbers.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";
 import { hasTensorProperty, prototypeOf } from "./tensor_properties.ts";
@@ -54,7 +56,7 @@ export function binary(
         return toKey(m, left, (key) => then(constant(hasTensorProperty(m, right, key))));
       }
       if (right.kind !== "object") return breakGraph("throws", "the in operator");
-      return toKey(m, left, (key) => then(constant(hasProperty(m, right, key))));
+      return toKey(m, left, (key) => hasKey(m, right, key, (present) => then(constant(present))));
     case "instanceof":
       return then(constant(instanceOf(m, left, right)));
     case "<":
@@ -266,6 +268,8 @@ function looselyEqual(
 /** instanceof. */
 function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   if (right.kind !== "object") return breakGraph("throws", "Right-hand side of instanceof");
+  const proxy = proxyOf(right);
+  if (proxy) return instanceOf(m, left, targetWithout(m, proxy, "get"));
   const custom = findProperty(m, right, Symbol.hasInstance);
   if (custom.kind === "absent" && !isCallable(right)) {
     return breakGraph("throws", "Right-hand side of instanceof");
@@ -294,7 +298,8 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   }
   if (left.exotic.kind === "thrown") refuseOpaque(left);
   if (left.exotic.kind === "opaque") {
-    if (left.exotic.what === "a proxy") return breakGraph("opaqueObject", "a proxy");
+    if (left.exotic.proxy) return instanceOf(m, targetWithout(m, left.exotic.proxy, "getPrototypeOf"), right);
+    if (types.isProxy(left.real)) refuseOpaque(left);
     return target.real !== null && left.real !== null && isInChain(left.real, target.real);
   }
   return inheritsFrom(m, left, target);

@@ -333,6 +333,7 @@ function keyOf(fact: Fact): string {
     case "identity":
     case "prototype":
     case "object":
+    case "function":
     case "array":
     case "elements":
     case "entries":
@@ -343,7 +344,9 @@ function keyOf(fact: Fact): string {
     case "integer":
     case "number":
     case "argumentCount":
+    case "timeZone":
     case "proxy":
+    case "unrevoked":
     case "extensible":
     case "globalState":
       return `${fact.kind} ${subject}`;

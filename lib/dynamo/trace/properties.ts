@@ -8,18 +8,19 @@ import { programDescriptor } from "../../base/own_builtins.ts";
 import { constant, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { assignProperty, builtinPrototype, findProperty, type Key } from "./objects.ts";
-import { readTensorProperty, writeTensorProperty } from "./tensor_properties.ts";
+import { proxyOf, readAs, writeAs } from "./proxies.ts";
+import { findTensorProperty, writeTensorProperty } from "./tensor_properties.ts";
 
 /** value[key]. */
 export function readProperty(m: Interpreter, value: Value, key: Key, completion: Completion): void {
   switch (value.kind) {
-    case "object": {
-      const found = findProperty(m, value, key);
+    case "object":
+      return readAs(m, value, { key, receiver: value }, completion);
+    case "tensor": {
+      const found = findTensorProperty(m, value, key);
       if (found.kind === "getter") return m.call({ callee: found.getter, self: value, args: [], completion });
-      return m.complete(completion, found.kind === "value" ? found.value : UNDEFINED);
+      return m.complete(completion, found.value);
     }
-    case "tensor":
-      return m.complete(completion, readTensorProperty(m, value, key));
     case "constant":
     case "number":
     case "item":
@@ -74,28 +75,21 @@ export function writeProperty(
 ): void {
   switch (object.kind) {
     case "object": {
+      const written = (done: boolean): void =>
+        done || !strict
+          ? m.complete({ kind: "discard" }, UNDEFINED)
+          : breakGraph("throws", "a write that is refused");
+      if (proxyOf(object)) return writeAs(m, object, { key, value, receiver: object }, written);
       const action = assignProperty(m, object, key, value);
-      switch (action.kind) {
-        case "done":
-          return m.complete({ kind: "discard" }, UNDEFINED);
-        case "setter":
-          return m.call({
-            callee: action.setter,
-            self: object,
-            args: [value],
-            completion: { kind: "discard" },
-          });
-        case "refused":
-          return strict
-            ? breakGraph("throws", "a write that is refused")
-            : m.complete({ kind: "discard" }, UNDEFINED);
-        default:
-          return action satisfies never;
-      }
+      if (action.kind !== "setter") return written(action.kind === "done");
+      return m.call({ callee: action.setter, self: object, args: [value], completion: { kind: "discard" } });
     }
-    case "tensor":
-      writeTensorProperty(m, object, key, value);
-      return m.complete({ kind: "discard" }, UNDEFINED);
+    case "tensor": {
+      const setter = writeTensorProperty(m, object, { key, value }),
+        completion = { kind: "discard" } as const;
+      if (setter) return m.call({ callee: setter, self: object, args: [value], completion });
+      return m.complete(completion, UNDEFINED);
+    }
     case "constant":
       if (object.value === undefined || object.value === null) {
         return breakGraph("throws", `Cannot set properties of ${object.value}`);

@@ -4,7 +4,7 @@
  * gives an item or breaks the graph.
  */
 import { config } from "../../base/config.ts";
-import { isComplex, isDType, isFloat } from "../../base/dtype.ts";
+import { isComplex, isDType, isFloat, itemSize } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { findTarget } from "../../ops/table.ts";
@@ -40,6 +40,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   size: (m, self, args) => alongDim(m, self, "shape", args),
   stride: (m, self, args) => alongDim(m, self, "strides", args),
   numel: (m, self) => numberOfDim(m.output, elementCount(self.meta)),
+  elementSize: (_m, self) => constant(itemSize(self.meta.dtype)),
   isContiguous: (_m, self) => constant(isContiguous(self.meta)),
   contiguous: (m, self) => isContiguous(self.meta) ? self : op(m, "contiguous", [self]),
   isFloatingPoint: (_m, self) => constant(isFloat(self.meta.dtype)),
@@ -90,7 +91,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     self.requiresGrad ? tapGradient(m, [self], "retainGrad") : breakGraph("throws", "retainGrad"),
   registerHook: (m, self) => tapGradient(m, [self], "a hook is registered"),
   backward: (m, self, _args, request) => backward(m, self, request),
-  detach_: () => breakGraph("gradientState", "detach_"),
+  detach_: (_m, self) => self.requiresGrad ? breakGraph("gradientState", "detach_") : self,
   tolist: (m, self) => {
     const { shape } = self.meta, known = shape.filter((size) => typeof size === "number");
     const count = known.reduce((a, b) => a * b, 1);
@@ -326,12 +327,15 @@ export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
   return newArray(m, list);
 }
 
-/** Models of every method of the tensor class, by function. */
+/** Methods that are written in terms of others: they are traced as functions of the program are. */
+const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set(["equal", "allclose", Symbol.iterator]);
+
+/** Models of the other methods of the tensor class, by function. */
 export function tensorMethodModels(): Map<object, BuiltinModel> {
   const models = new Map<object, BuiltinModel>();
   for (const key of Reflect.ownKeys(Tensor.prototype)) {
     const value: unknown = Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.value;
-    if (typeof value !== "function" || key === "constructor") continue;
+    if (typeof value !== "function" || key === "constructor" || WRITTEN_OUT.has(key)) continue;
     const name = String(key);
     const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
     const target = findTarget(name);

@@ -7,10 +7,11 @@ import type { Dim } from "../../sym/expr.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
-import { propertySource } from "../source.ts";
+import { knownSource, propertySource } from "../source.ts";
 import { numberOfDim } from "../variables/numbers.ts";
 import {
   constant,
+  isCallable,
   NULL,
   type ObjectValue,
   type TensorValue,
@@ -18,20 +19,59 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { classLabel } from "../variables/wrap.ts";
-import { type Key, newArray } from "./objects.ts";
+import { type Found, type Key, newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** The value of tensor[key]. */
+/** What tensor[key] is: a value, or a getter of the class, which runs as it is written. */
+export function findTensorProperty(
+  m: Interpreter,
+  tensor: TensorValue,
+  key: Key,
+): Exclude<Found, { readonly kind: "absent" }> {
+  const { real, source } = tensor;
+  const value = knownProperty(m, tensor, key);
+  if (value) return { kind: "value", value };
+  const prototype = real ? Object.getPrototypeOf(real) : m.tensorPrototype;
+  for (let holder: object | null = prototype; holder; holder = Object.getPrototypeOf(holder)) {
+    const descriptor = programDescriptor(holder, key);
+    if (!descriptor) continue;
+    if (!("value" in descriptor)) {
+      if (typeof descriptor.get !== "function") break;
+      relyOnGetter(m, tensor, key);
+      if (real && source) m.output.guard({ kind: "ownKey", source, key, present: false });
+      const getter = m.wrapper.known(descriptor.get, `Tensor.${String(key)}`);
+      return isCallable(getter) ? { kind: "getter", getter } : breakGraph("tensorMethod", accessed(key));
+    }
+    const value: unknown = descriptor.value;
+    if (typeof value !== "function") return breakGraph("tensorMethod", accessed(key));
+    // Programs may replace methods of the class.
+    if (real && source) tensor.methods.set(key, value);
+    else m.output.relyOnMethod({ kind: "method", prototype: holder, key, method: value });
+    return { kind: "value", value: m.wrapper.known(value, `Tensor.${String(key)}`) };
+  }
+  const absent = real && source ? m.wrapper.wrap(undefined, propertySource(source, key)) : UNDEFINED;
+  return { kind: "value", value: absent };
+}
+
+const accessed = (key: Key): string => `the property ${String(key)}`;
+
+/** The value of tensor[key] where no getter has to run. */
 export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key): Value {
+  const found = findTensorProperty(m, tensor, key);
+  return found.kind === "value" ? found.value : breakGraph("tensorMethod", accessed(key));
+}
+
+/** What the tensor has itself, and what the trace answers in the place of the class; null for the rest. */
+function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | null {
   const assigned = tensor.assigned.get(key);
   if (assigned) return assigned;
   if (typeof key === "string" && STATE_FIELDS.has(key)) return breakGraph("gradientState", key);
   const { real, source } = tensor, own = real && Reflect.getOwnPropertyDescriptor(real, key);
   if (own && source) {
-    if (!("value" in own)) return breakGraph("tensorMethod", `the property ${String(key)}`);
+    if (!("value" in own)) return breakGraph("tensorMethod", accessed(key));
     return m.wrapper.wrap(own.value, propertySource(source, key));
   }
-  if (GETTERS.has(key)) relyOnGetter(m, tensor, key);
+  if (GETTERS.has(key) && !relyOnGetter(m, tensor, key)) return null;
   switch (key) {
     case "shape":
       return sizeList(m, tensor, "shape", tensor.meta.shape);
@@ -52,30 +92,18 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
         : numberOfDim(m.output, first);
     }
     case "isLeaf":
-      if (!tensor.requiresGrad || tensor.begunAt !== null) return constant(true);
-      if (tensor.real && tensor.source && !tensor.written) {
-        return m.wrapper.wrap(tensor.real.isLeaf, propertySource(tensor.source, "isLeaf"));
-      }
-      return constant(false);
+      return isLeaf(m, tensor);
+    case "gradFn": {
+      const leaf = isLeaf(m, tensor);
+      return leaf.kind === "constant" && leaf.value === true ? NULL : breakGraph("gradientState", "gradFn");
+    }
     case "grad":
       return gradOf(m, tensor);
     case "constructor":
       return m.wrapper.known(constructorOf(m, tensor), "Tensor");
     default:
+      return null;
   }
-  const prototype = real ? Object.getPrototypeOf(real) : m.tensorPrototype;
-  for (let holder: object | null = prototype; holder; holder = Object.getPrototypeOf(holder)) {
-    const descriptor = programDescriptor(holder, key);
-    if (!descriptor) continue;
-    if (!("value" in descriptor)) return breakGraph("tensorMethod", `the property ${String(key)}`);
-    const value: unknown = descriptor.value;
-    if (typeof value !== "function") return breakGraph("tensorMethod", `the property ${String(key)}`);
-    // Programs may replace methods of the class.
-    if (real && source) tensor.methods.set(key, value);
-    else m.output.relyOnMethod({ kind: "method", prototype: holder, key, method: value });
-    return m.wrapper.known(value, `Tensor.${String(key)}`);
-  }
-  return real && source ? m.wrapper.wrap(undefined, propertySource(source, key)) : UNDEFINED;
 }
 
 /** What the `in` operator says. */
@@ -93,22 +121,24 @@ const STATE_FIELDS: ReadonlySet<string> = new Set(["state", "viewState", "storag
 
 /** Getters of metadata that the trace answers for. */
 const GETTERS: ReadonlyMap<Key, unknown> = new Map(
-  ["shape", "strides", "dtype", "device", "ndim", "requiresGrad", "length", "isLeaf"].map((key) => [
+  ["shape", "strides", "dtype", "device", "ndim", "requiresGrad", "length", "isLeaf", "gradFn"].map((key) => [
     key,
     Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.get,
   ]),
 );
 
-/** Programs may replace getters of the class; theirs run as they are. */
-function relyOnGetter(m: Interpreter, { real }: TensorValue, key: Key): void {
+/**
+ * Programs may replace getters of the class; theirs run as they are. Whether the one that is found is the one that the
+ * trace answers for.
+ */
+function relyOnGetter(m: Interpreter, { real }: TensorValue, key: Key): boolean {
   const prototype: object = real ? Object.getPrototypeOf(real) : m.tensorPrototype;
   for (let holder: object | null = prototype; holder; holder = Object.getPrototypeOf(holder)) {
     const found = programDescriptor(holder, key);
     m.output.relyOnMethod({ kind: "getter", prototype: holder, key, method: found?.get });
-    if (!found) continue;
-    if (found.get !== GETTERS.get(key)) breakGraph("tensorMethod", `the property ${String(key)}`);
-    return;
+    if (found) return found.get !== undefined && found.get === GETTERS.get(key);
   }
+  return false;
 }
 
 /** What a tensor inherits from: guarded with the rest of an input, but for those that are guarded by identity. */
@@ -124,6 +154,13 @@ export function prototypeOf(m: Interpreter, { real, source }: TensorValue): obje
 function constructorOf(m: Interpreter, tensor: TensorValue): object {
   const found: unknown = Reflect.get(prototypeOf(m, tensor), "constructor");
   return typeof found === "function" ? found : Tensor;
+}
+
+/** Whether no operation has made it. */
+function isLeaf(m: Interpreter, { real, source, requiresGrad, begunAt, written }: TensorValue): Value {
+  if (!requiresGrad || begunAt !== null) return constant(true);
+  if (!real || !source || written) return constant(false);
+  return m.wrapper.wrap(real.isLeaf, propertySource(source, "isLeaf"));
 }
 
 /** The list of sizes; the same object each time, as eager tensors give. */
@@ -151,8 +188,12 @@ function gradOf(m: Interpreter, tensor: TensorValue): Value {
   return m.wrapper.wrap(tensor.real.grad, propertySource(tensor.source, "grad"));
 }
 
-/** tensor[key] = value. */
-export function writeTensorProperty(_m: Interpreter, tensor: TensorValue, key: Key, value: Value): void {
+/** tensor[key] = value; gives the setter of the class that has to run for it, null where there is none. */
+export function writeTensorProperty(
+  m: Interpreter,
+  tensor: TensorValue,
+  { key, value }: { readonly key: Key; readonly value: Value },
+): ObjectValue | null {
   if (key === "grad") {
     const isLeaf = tensor.real !== null || tensor.begunAt !== null;
     if (!isLeaf || (value.kind !== "tensor" && !(value.kind === "constant" && value.value === null))) {
@@ -162,10 +203,23 @@ export function writeTensorProperty(_m: Interpreter, tensor: TensorValue, key: K
       return breakGraph("throws", "a gradient of another shape");
     }
     tensor.assigned.set(key, value);
-    return;
+    return null;
   }
+  const setter = setterOf(m, tensor, key);
+  if (setter) return setter;
   if (key in Tensor.prototype || (typeof key === "string" && STATE_FIELDS.has(key))) {
     return breakGraph("tensorMethod", `an assignment to ${String(key)}`);
   }
   tensor.assigned.set(key, value);
+  return null;
+}
+
+/** The setter of tensors' class for a key; null where there is none. */
+function setterOf(m: Interpreter, tensor: TensorValue, key: Key): ObjectValue | null {
+  const { real } = tensor, prototype = m.tensorPrototype, found = programDescriptor(prototype, key);
+  if (!found?.set || prototypeOf(m, tensor) !== prototype || (real && Object.hasOwn(real, key))) return null;
+  const source = knownSource("Tensor.prototype", prototype);
+  m.output.guard({ kind: "accessor", source, key, get: found.get, set: found.set });
+  const setter = m.wrapper.known(found.set, `set Tensor.${String(key)}`);
+  return isCallable(setter) ? setter : null;
 }

@@ -129,6 +129,7 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
       return [...own, ...exotic.closure?.free ?? []];
     case "plain":
     case "constructed":
+    case "formatter":
     case "thrown":
     case "opaque":
     case "privateName":

@@ -252,6 +252,13 @@ export type Exotic =
   | { readonly kind: "weakRef"; readonly target: Value }
   /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */
   | { readonly kind: "constructed"; readonly constructor: ObjectValue; readonly args: readonly Value[] }
+  /** An object of `Intl` that the trace has made, which never changes: made again by the same call. */
+  | {
+    readonly kind: "formatter";
+    readonly made: object;
+    readonly constructor: ObjectValue;
+    readonly args: readonly Value[];
+  }
   | FunctionExotic
   | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
   | GeneratorExotic
@@ -264,7 +271,19 @@ export type Exotic =
    * A boxed or native object that is passed around and compared, but not looked into; `isOrdinary`: its properties are
    * read as those of any object.
    */
-  | { readonly kind: "opaque"; readonly what: string; readonly isOrdinary?: boolean };
+  | {
+    readonly kind: "opaque";
+    readonly what: string;
+    readonly isOrdinary?: boolean;
+    /** Of a proxy whose traps can be run. */
+    readonly proxy?: ProxyParts;
+  };
+
+/** What a proxy consists of, for good. */
+export interface ProxyParts {
+  readonly target: ObjectValue;
+  readonly handler: ObjectValue;
+}
 
 export interface FunctionExotic {
   readonly kind: "function";
@@ -447,8 +466,10 @@ export function typeOf(value: Value): string | null {
 
 /** Whether an object is a function. */
 export function isCallable(value: Value): value is ObjectValue {
-  return value.kind === "object" &&
-    (value.exotic.kind === "function" || value.exotic.kind === "bound" || typeof value.real === "function");
+  if (value.kind !== "object") return false;
+  const { exotic, real } = value;
+  if (exotic.kind === "opaque" && exotic.proxy) return isCallable(exotic.proxy.target);
+  return exotic.kind === "function" || exotic.kind === "bound" || typeof real === "function";
 }
 
 /** Whether a value is an object in JavaScript's sense. */

@@ -35,6 +35,8 @@ export interface WrapSettings {
   codeOf(fn: object): CodeObject | null;
   /** The variable that an object of generated code stands for, or null. */
   variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null;
+  /** Target and handler of a proxy; null where they are not known, or there are none any more. */
+  proxyParts(proxy: object): { readonly target: object; readonly handler: object } | null;
   /** Whether an object is state that operations themselves depend on: modes, generators of random numbers. */
   isAmbient(real: object): boolean;
   /** Whether a tensor is no subclass with methods of its own. */
@@ -140,10 +142,7 @@ export class Wrapper {
   }
 
   #make(real: object, source: Source): TensorValue | ObjectValue {
-    if (types.isProxy(real)) {
-      this.output.guard({ kind: "proxy", source, present: true });
-      return new ObjectValue({ kind: "opaque", what: "a proxy" }, null, real, source);
-    }
+    if (types.isProxy(real)) return this.#proxy(real, source);
     if (this.settings.isAmbient(real)) {
       return new ObjectValue({ kind: "opaque", what: "ambient state of the library" }, null, real, source);
     }
@@ -165,7 +164,7 @@ export class Wrapper {
     value.variable = this.settings.variableOf(real);
     if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
-    } else if (staysItself(real, source) && !this.#isExchanged(real, source)) {
+    } else if (staysItself(real, source) && !this.isExchanged(real, source)) {
       this.output.guard({ kind: "identity", source, object: real, label: classLabel(prototype) });
     } else if (source.kind !== "known") this.output.guard({ kind: "object", source });
     if (exotic.kind === "opaque" && !exotic.isOrdinary) return value;
@@ -197,11 +196,39 @@ export class Wrapper {
     return value.kind === "object" ? value : null;
   }
 
+  /** A proxy that is the same in all calls is looked into; of others only that they are proxies is known. */
+  #proxy(real: object, source: Source): ObjectValue {
+    const parts = this.isExchanged(real, source) ? null : this.settings.proxyParts(real);
+    if (!parts) {
+      this.output.guard({ kind: "proxy", source, present: true });
+      return new ObjectValue({ kind: "opaque", what: "a proxy" }, null, real, source);
+    }
+    if (source.kind !== "known") {
+      this.output.guard({ kind: "identity", source, object: real, label: "Proxy" });
+    }
+    const place = knownSource("proxy", real);
+    this.output.guard({ kind: "unrevoked", source: place });
+    const target = this.known(parts.target, "a proxy's target");
+    const handler = this.known(parts.handler, "a proxy's handler");
+    const proxy = target.kind === "object" && handler.kind === "object" ? { target, handler } : null;
+    const exotic = { kind: "opaque", what: "a proxy", ...proxy && { proxy } } as const;
+    return new ObjectValue(exotic, null, real, place);
+  }
+
   #function(real: object, source: Source): ObjectValue {
     const code = source.kind === "known" || !isPassedIn(source) || isFoundOnPrototype(source)
       ? null
       : this.settings.codeOf(real);
     const label = functionLabel(real);
+    if ((code === null || isClass(real)) && this.isExchanged(real, source)) {
+      this.output.guard({ kind: "function", source });
+      return new ObjectValue(
+        { kind: "opaque", what: `${label}, a function that is another one in each call` },
+        null,
+        real,
+        source,
+      );
+    }
     let at = source;
     if (code !== null && !isClass(real)) this.output.guard({ kind: "code", source, code });
     else if (source.kind !== "known") {
@@ -219,8 +246,11 @@ export class Wrapper {
     return markOf(real, dim) ?? this.settings.shapes.get(name)?.[dim];
   }
 
-  /** One version serves all modules of a class that are passed in, once it has met two of them. */
-  #isExchanged(real: object, source: Source): boolean {
+  /**
+   * Whether a place that is passed in has held another object in another call: such a one is not guarded by identity,
+   * which would ask for a version of each. One version serves all modules of a class, once it has met two of them.
+   */
+  isExchanged(real: object, source: Source): boolean {
     return isPassedIn(source) && this.settings.history.objectChanges(source.name, real);
   }
 
@@ -229,7 +259,7 @@ export class Wrapper {
     const shape = [...real.shape], strides = [...real.stride()];
     const offset = real.storageOffset();
     const isParameter = settings.isParameter(real) && source.kind !== "argument";
-    const fixed = isParameter && !this.#isExchanged(real, source);
+    const fixed = isParameter && !this.isExchanged(real, source);
     const place = fixed ? knownSource("parameter", real) : source;
     if (fixed && source.kind !== "known") {
       output.guard({ kind: "identity", source, object: real, label: "Parameter" });

@@ -20,7 +20,7 @@ export function stacksOf({ nodes }: Graph): Stacks {
 
 const NO_ATTRIBUTES: ReadonlySet<string> = new Set();
 
-const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method", "output");
+const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method", "get_attr", "output");
 
 /** Writes a graph, which may read `attributes`. Throws NotStorable. */
 export function writeGraph(

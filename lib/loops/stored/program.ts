@@ -99,8 +99,8 @@ const statement: Codec<Statement> = union<Statement>({
 
 const noLines: Codec<readonly string[]> = { write: () => [], read: () => [] };
 
-/** Programs are kept as they are handed to devices, which cut them into blocks themselves. */
-type Fields<T extends { readonly kind: string }> = Omit<T, "kind" | "blocks">;
+/** Programs are kept as they are handed to devices, which cut and count them themselves. */
+type Fields<T extends { readonly kind: string }> = Omit<T, "kind" | "blocks" | "given">;
 
 const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(
   { name: text, body, team, work: dim, workgroup: number, origins: noLines },
@@ -165,6 +165,7 @@ const frame = {
       input: record({ written: flag }),
       output: record({ partly: flag }, ["partly"]),
       temporary: record({ offset: dim }),
+      window: record({ of: number, from: number }),
       local: record({}),
     }),
   })),

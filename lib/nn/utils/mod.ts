@@ -8,3 +8,5 @@ export * as parametrize from "./parametrize.ts";
 export * as parametrizations from "./parametrizations.ts";
 /** Sequences of several lengths, as `torch.nn.utils.rnn`. */
 export * as rnn from "./sequences.ts";
+/** Parameters with parts that are held at zero, as `torch.nn.utils.prune`. */
+export * as prune from "./prune.ts";

@@ -26,7 +26,7 @@ function statistic<P extends Params, T extends TensorLike>(
 }
 
 export const wholeRules: readonly RuleOf[] = [
-  ...[softmaxes.softmax, softmaxes.logSoftmax].map((definition) =>
+  ...[softmaxes.softmax, softmaxes.safeSoftmax, softmaxes.logSoftmax].map((definition) =>
     over(definition, {
       apply: (call) => {
         const { self, dim, dtype } = call.args;

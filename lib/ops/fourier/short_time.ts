@@ -2,6 +2,7 @@
  * Short-time Fourier transforms. Input: signals [batch?, samples], or their spectra [batch?, frequencies, frames];
  * output: the other. Invariant: frames are windows of nFft samples, hopLength apart, as PyTorch lays them out.
  */
+import { zeroUnless } from "../refusals.ts";
 import { isComplex, partType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -201,7 +202,10 @@ const istft = defineOp({
         : o.ones([nFft], { dtype: partType(self.dtype), device: self.device });
       const sums = o.unfoldBackward(o.expand(square, [count, nFft]), [samples], 0, nFft, hopLength);
       const reach = Math.min(end, samples);
-      const found = o.div(o.narrow(signal, 1, start, reach - start), o.narrow(sums, 0, start, reach - start));
+      const overlap = o.narrow(sums, 0, start, reach - start);
+      // Where windows do not overlap there is nothing to divide by
+      const divisor = o.add(overlap, zeroUnless(o, o.lt(o.abs(overlap), 1e-11), overlap));
+      const found = o.div(o.narrow(signal, 1, start, reach - start), divisor);
       const filled = end > samples ? o.constantPadNd(found, [0, end - samples], 0) : found;
       return self.shape.length === 2 ? o.squeeze(filled, 0) : filled;
     },

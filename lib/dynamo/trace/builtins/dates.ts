@@ -3,6 +3,7 @@
  * and what programs ask of them; output: known values, and dates that generated code makes again. Invariant: what a
  * date says of a known time is what it says in every call of the process; of other times only the number is told.
  */
+import { timeZoneSetting } from "../../../base/place.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { constant, ObjectValue, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
@@ -33,6 +34,7 @@ function timeOf(m: Interpreter, args: readonly Value[]): Value {
     }
   }
   const given = args.map((arg) => primitiveOf(m, arg, "Date"));
+  if (given.length > 1 || typeof given[0] === "string") guardZone(m);
   try {
     const made: unknown = Reflect.construct(Date, given);
     return constant(made instanceof Date ? made.getTime() : NaN);
@@ -41,12 +43,20 @@ function timeOf(m: Interpreter, args: readonly Value[]): Value {
   }
 }
 
+/** Methods that say the same in all time zones. */
+const isUniversal = (name: string): boolean => /UTC|ISO|^getTime$|^setTime$|^valueOf$/.test(name);
+
+function guardZone(m: Interpreter): void {
+  m.output.guard({ kind: "timeZone", setting: timeZoneSetting() });
+}
+
 /** What a method says of a date at a known time, and the time afterwards. */
 function asked(m: Interpreter, name: string, request: CallRequest): CallResult {
   const date = dateOf(request, name), method: unknown = Reflect.get(PROTOTYPE, name);
   if (typeof method !== "function") return breakGraph("builtin", name);
   if (name === "getTime" || name === "valueOf") return date.time;
   const real = new Date(knownTime(date, name));
+  if (!isUniversal(name)) guardZone(m);
   const given = request.args.map((arg) => primitiveOf(m, arg, name));
   let result: unknown;
   try {
@@ -79,6 +89,7 @@ export function addDates(table: ModelTable): void {
   for (const name of ["parse", "UTC"] as const) {
     table.method(Date, name, (m, { args }) => {
       const given = args.map((arg) => primitiveOf(m, arg, `Date.${name}`));
+      if (name === "parse") guardZone(m);
       return primitive(Reflect.apply(Reflect.get(Date, name), Date, given));
     });
   }

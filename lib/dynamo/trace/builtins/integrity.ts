@@ -19,8 +19,8 @@ export function setIntegrity(
 ): Value {
   if (value?.kind === "tensor") return breakGraph("opaqueObject", "a tensor that is frozen");
   if (value?.kind !== "object") return value ?? UNDEFINED;
-  if (level === "frozen" && value.frozen === "no" && isReally(m, value, "frozen")) return value;
   refuseOpaque(value);
+  if (level === "frozen" && value.frozen === "no" && isReally(m, value, "frozen")) return value;
   if (level !== "inextensible" && !value.real && value.exotic.kind !== "array") {
     // The flags of every property are part of what changes.
     for (const key of ownKeys(m, value)) {
@@ -63,8 +63,8 @@ export function isExtensible(m: Interpreter, value: Value | undefined): boolean 
   if (!value || !isObject(value)) return false;
   if (value.kind === "tensor") return breakGraph("opaqueObject", "the integrity of a tensor");
   if (value.frozen !== "no") return false;
-  if (!value.real || !value.source) return true;
   if (value.exotic.kind === "opaque") return breakGraph("opaqueObject", value.exotic.what);
+  if (!value.real || !value.source) return true;
   const present = Object.isExtensible(value.real);
   m.output.guard({ kind: "extensible", source: value.source, present });
   return present;

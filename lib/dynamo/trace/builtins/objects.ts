@@ -21,24 +21,29 @@ import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../
 import { collect } from "../iteration.ts";
 import {
   allElements,
-  assignProperty,
   builtinPrototype,
   defineOwn,
-  deleteOwn,
-  enumerableKeys,
-  findProperty,
   hasOwn,
-  hasProperty,
   isEnumerable,
   type Key,
   newArray,
   newObject,
-  ownKeys,
   refuseIntegrity,
   refuseOpaque,
 } from "../objects.ts";
 import { inheritsFrom } from "../operators.ts";
 import { readProperty } from "../properties.ts";
+import {
+  deleteKey,
+  hasKey,
+  keysOf,
+  newProxy,
+  proxyOf,
+  readAs,
+  readInTurn,
+  targetWithout,
+  writeAs,
+} from "../proxies.ts";
 import { prototypeOf } from "../tensor_properties.ts";
 import { defineProperty, describeProperty } from "./descriptors.ts";
 import { hasIntegrity, isExtensible, setIntegrity } from "./integrity.ts";
@@ -66,25 +71,35 @@ function keyOf(m: Interpreter, value: Value | undefined): Key {
   return key ?? breakGraph("coercion", "a key");
 }
 
-/** Reads properties in order, calling getters, then goes on. */
-function readAll(
+/** Own enumerable keys that are texts, and their values. */
+function entriesOf(
   m: Interpreter,
   target: ObjectValue,
-  keys: readonly Key[],
-  then: (values: Value[]) => void,
+  then: (keys: readonly Value[], values: Value[]) => void,
 ): void {
-  const values: Value[] = [];
-  inTurn((index, next) => {
-    const key = keys[index];
-    if (key === undefined) return false;
-    readProperty(m, target, key, {
-      kind: "inside",
-      then: (value) => {
-        values.push(value);
-        next();
-      },
-    });
-  }, () => then(values));
+  keysOf(m, target, "enumerable", (all) => {
+    const keys = all.filter(isText);
+    readInTurn(m, target, keys, (values) => then(keys.map(constant), values));
+  });
+}
+
+const isText = (key: Key): key is string => typeof key === "string";
+
+/** Delivers a list of own keys. */
+function listKeys(
+  m: Interpreter,
+  request: CallRequest,
+  { target, which, filter }: {
+    readonly target: ObjectValue;
+    readonly which: "all" | "enumerable";
+    readonly filter: (key: Key) => boolean;
+  },
+): CallResult {
+  return later(
+    m,
+    request,
+    (then) => keysOf(m, target, which, (keys) => then(newArray(m, keys.filter(filter).map(constant)))),
+  );
 }
 
 /** Delivers what `work` hands on, at once or later. */
@@ -104,26 +119,22 @@ function later(
 }
 
 const OBJECT: Readonly<Record<string, Model>> = {
-  keys: (m, [value]) => newArray(m, enumerableKeys(m, coerced(value, "Object.keys")).map(constant)),
+  keys: (m, [value], request) =>
+    listKeys(m, request, { target: coerced(value, "Object.keys"), which: "enumerable", filter: isText }),
   values: (m, [value], request) => {
     const target = coerced(value, "Object.values");
-    return later(
-      m,
-      request,
-      (then) => readAll(m, target, enumerableKeys(m, target), (values) => then(newArray(m, values))),
-    );
+    return later(m, request, (then) => entriesOf(m, target, (_keys, values) => then(newArray(m, values))));
   },
   entries: (m, [value], request) => {
     const target = coerced(value, "Object.entries");
-    const keys = enumerableKeys(m, target);
     return later(
       m,
       request,
       (then) =>
-        readAll(m, target, keys, (values) =>
+        entriesOf(m, target, (keys, values) =>
           then(newArray(
             m,
-            values.map((v, i) => newArray(m, [constant(keys[i] ?? ""), v])),
+            values.map((each, i) => newArray(m, [keys[i] ?? UNDEFINED, each])),
           ))),
     );
   },
@@ -138,13 +149,14 @@ const OBJECT: Readonly<Record<string, Model>> = {
           return next();
         }
         const from = coerced(source, "Object.assign");
-        const keys = ownKeys(m, from, "enumerable").filter((k) => isEnumerable(m, from, k));
-        inTurn((at, copied) => {
-          const key = keys[at];
-          if (key === undefined) return false;
-          const write = (value: Value): void => m.assign(into, key, value, copied);
-          readProperty(m, from, key, { kind: "inside", then: write });
-        }, next);
+        keysOf(m, from, "enumerable", (keys) => {
+          inTurn((at, copied) => {
+            const key = keys[at];
+            if (key === undefined) return false;
+            const write = (value: Value): void => m.assign(into, key, value, copied);
+            readProperty(m, from, key, { kind: "inside", then: write });
+          }, next);
+        });
       }, () => then(into));
     });
   },
@@ -165,7 +177,10 @@ const OBJECT: Readonly<Record<string, Model>> = {
     if (value?.kind === "tensor") {
       return m.wrapper.known(prototypeOf(m, value), "Tensor.prototype");
     }
-    const target = coerced(value, "Object.getPrototypeOf");
+    let target = coerced(value, "Object.getPrototypeOf");
+    for (let proxy = proxyOf(target); proxy; proxy = proxyOf(target)) {
+      target = targetWithout(m, proxy, "getPrototypeOf");
+    }
     refuseOpaque(target);
     m.wrapper.relyOnPrototype(target);
     return target.prototype ?? NULL;
@@ -207,16 +222,14 @@ const OBJECT: Readonly<Record<string, Model>> = {
     return isObject(a) !== isObject(b) ? constant(false) : breakGraph("builtin", "Object.is");
   },
   hasOwn: (m, [value, key]) => constant(hasOwn(m, coerced(value, "Object.hasOwn"), keyOf(m, key))),
-  getOwnPropertyNames: (m, [value]) =>
-    newArray(
-      m,
-      ownKeys(m, coerced(value, "getOwnPropertyNames")).filter((k) => typeof k === "string").map(constant),
-    ),
-  getOwnPropertySymbols: (m, [value]) =>
-    newArray(
-      m,
-      ownKeys(m, coerced(value, "getOwnPropertySymbols")).filter((k) => typeof k === "symbol").map(constant),
-    ),
+  getOwnPropertyNames: (m, [value], request) =>
+    listKeys(m, request, { target: coerced(value, "getOwnPropertyNames"), which: "all", filter: isText }),
+  getOwnPropertySymbols: (m, [value], request) =>
+    listKeys(m, request, {
+      target: coerced(value, "getOwnPropertySymbols"),
+      which: "all",
+      filter: (key) => !isText(key),
+    }),
   getOwnPropertyDescriptor: (m, [value, key]) =>
     describeProperty(m, coerced(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
   defineProperty: (m, [value, key, descriptor]) => {
@@ -232,32 +245,27 @@ const OBJECT: Readonly<Record<string, Model>> = {
 };
 
 const REFLECT: Readonly<Record<string, Model>> = {
-  ownKeys: (m, [value]) => newArray(m, ownKeys(m, object(value, "Reflect.ownKeys")).map(constant)),
-  has: (m, [value, key]) => constant(hasProperty(m, object(value, "Reflect.has"), keyOf(m, key))),
-  get: (m, [value, key, receiver], request) => {
-    const target = object(value, "Reflect.get");
-    const found = findProperty(m, target, keyOf(m, key));
-    if (found.kind === "getter") {
-      m.call({ callee: found.getter, self: receiver ?? target, args: [], completion: request.completion });
-      return PUSHED;
-    }
-    return found.kind === "value" ? found.value : UNDEFINED;
+  ownKeys: (m, [value], request) =>
+    listKeys(m, request, { target: object(value, "Reflect.ownKeys"), which: "all", filter: () => true }),
+  has: (m, [value, key], request) => {
+    const target = object(value, "Reflect.has"), name = keyOf(m, key);
+    return later(m, request, (then) => hasKey(m, target, name, (present) => then(constant(present))));
   },
-  set: (m, [value, key, content = UNDEFINED, receiver], request) => {
-    if (receiver) return breakGraph("builtin", "Reflect.set with a receiver");
+  get: (m, [value, key, given], { completion }) => {
+    const target = object(value, "Reflect.get"), receiver = given ?? target;
+    readAs(m, target, { key: keyOf(m, key), receiver }, completion);
+    return PUSHED;
+  },
+  set: (m, [value, key, content = UNDEFINED, given], request) => {
     if (value?.kind === "tensor") return breakGraph("builtin", "Reflect.set on a tensor");
-    const target = object(value, "Reflect.set"), action = assignProperty(m, target, keyOf(m, key), content);
-    if (action.kind !== "setter") return constant(action.kind === "done");
-    return later(m, request, (then) =>
-      m.call({
-        callee: action.setter,
-        self: target,
-        args: [content],
-        completion: { kind: "inside", then: () => then(constant(true)) },
-      }));
+    const target = object(value, "Reflect.set"), receiver = given ?? target;
+    const written = { key: keyOf(m, key), value: content, receiver };
+    return later(m, request, (then) => writeAs(m, target, written, (done) => then(constant(done))));
   },
-  deleteProperty: (m, [value, key]) =>
-    constant(deleteOwn(m, object(value, "Reflect.deleteProperty"), keyOf(m, key))),
+  deleteProperty: (m, [value, key], request) => {
+    const target = object(value, "Reflect.deleteProperty"), name = keyOf(m, key);
+    return later(m, request, (then) => deleteKey(m, target, name, (done) => then(constant(done))));
+  },
   apply: (m, [callee, self = UNDEFINED, list = UNDEFINED], request) => {
     if (!callee || !isCallable(callee)) {
       return breakGraph("throws", "Reflect.apply of a value that is no function");
@@ -391,6 +399,12 @@ export function addObjects(table: ModelTable): void {
       null,
       null,
     );
+  });
+  table.constructs(Proxy, (_m, { args: [target, handler] }) => {
+    const isKnown = target?.kind === "object" && handler?.kind === "object";
+    return isKnown
+      ? newProxy(target, handler)
+      : breakGraph("constructor", "a proxy of a tensor, or of no object");
   });
   table.call(Object, (m, { args: [value] }) => {
     if (value && isObject(value)) return value;

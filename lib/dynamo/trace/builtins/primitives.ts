@@ -58,7 +58,6 @@ const STRING = [
   "includes",
   "indexOf",
   "lastIndexOf",
-  "localeCompare",
   "normalize",
   "padEnd",
   "padStart",

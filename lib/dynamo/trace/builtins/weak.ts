@@ -62,6 +62,9 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
     const isReal = isMap ? types.isWeakMap(real) : types.isWeakSet(real);
     if (real && source && isReal) {
       if (source.kind !== "known") {
+        if (m.wrapper.isExchanged(real, source)) {
+          return breakGraph("opaqueObject", "a weak collection that is another one in each call");
+        }
         m.output.guard({ kind: "identity", source, object: real, label: "WeakMap" });
       }
       return { kind: "real", accesses: accessesOf(real as Weak) };

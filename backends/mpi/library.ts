@@ -1,0 +1,100 @@
+/**
+ * The compiled shim: where MPI is, and the functions that stand before it. Input: MPICC or `mpicc` on the PATH, which
+ * say how programs are built against their MPI; output: opened functions, or why there are none. Invariant: the library
+ * is built again when another mpi.h is there.
+ */
+import { messageOf } from "../../lib/base/errors.ts";
+import { DistributedError } from "../../lib/distributed/errors.ts";
+import { buildLibraries, discardBroken, type Source } from "../cpu/object_cache.ts";
+import { toolchainStatus } from "../cpu/toolchain.ts";
+import { SHIM } from "./shim.ts";
+
+/** How to get what is missing. */
+const ADVICE =
+  "install Open MPI or MPICH with its headers (Debian: apt-get install openmpi-bin libopenmpi-dev; " +
+  "macOS: brew install open-mpi), or set MPICC to the C compiler of an MPI";
+
+const SYMBOLS = {
+  dyn_mpi_init: { parameters: [], result: "pointer" },
+  dyn_mpi_place: { parameters: ["pointer", "buffer"], result: "void" },
+  dyn_mpi_group: { parameters: ["pointer", "buffer", "i32"], result: "pointer" },
+  dyn_mpi_start: { parameters: ["pointer", "buffer", "i64", "buffer", "i32"], result: "pointer" },
+  dyn_mpi_poll: { parameters: ["pointer"], result: "i32" },
+  dyn_mpi_wait: { parameters: ["pointer", "f64", "i32"], result: "i32" },
+  wait_aside: {
+    name: "dyn_mpi_wait",
+    parameters: ["pointer", "f64", "i32"],
+    result: "i32",
+    nonblocking: true,
+  },
+  dyn_mpi_texts: { parameters: ["pointer", "buffer"], result: "void" },
+  dyn_mpi_error: { parameters: ["pointer", "buffer"], result: "void" },
+  dyn_mpi_peer: { parameters: ["pointer"], result: "i32" },
+  dyn_mpi_free: { parameters: ["pointer"], result: "void" },
+  dyn_mpi_where: { parameters: ["pointer", "buffer", "f64"], result: "void" },
+  dyn_mpi_leave: { parameters: ["i32"], result: "void" },
+} as const;
+
+/** The functions of the shim. */
+export type Shim = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
+
+/** Words for the compiler, from `mpicc -show`, which Open MPI and MPICH both know. Null where there is no mpicc. */
+function mpiOptions(): readonly string[] | null {
+  const compiler = Deno.env.get("MPICC") || "mpicc";
+  let text: string;
+  try {
+    const { success, stdout } = new Deno.Command(compiler, { args: ["-show"], stderr: "null" }).outputSync();
+    if (!success) return null;
+    text = new TextDecoder().decode(stdout);
+  } catch {
+    return null;
+  }
+  const words = text.trim().split(/\s+/).filter((word) => /^-(?:[ILl].|Wl,-rpath|pthread)/.test(word));
+  const folders = words.filter((word) => word.startsWith("-L")).map((word) => `-Wl,-rpath,${word.slice(2)}`);
+  // Libraries stand before the source, where linkers that take only what is needed would leave them out
+  return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...words, ...folders];
+}
+
+/** Which mpi.h the compiler will find: its place, size and time. */
+function headerIdentity(options: readonly string[]): string {
+  const folders = options.filter((word) => word.startsWith("-I")).map((word) => word.slice(2));
+  for (const folder of [...folders, "/usr/include", "/usr/local/include"]) {
+    try {
+      const path = Deno.realPathSync(`${folder}/mpi.h`), { size, mtime } = Deno.statSync(path);
+      return `${path} ${size} ${mtime?.getTime() ?? 0}`;
+    } catch {
+      continue;
+    }
+  }
+  return "unknown";
+}
+
+let found: Source | string | undefined;
+
+/** The shim's source, or why it cannot be built. */
+function source(): Source | string {
+  if (found !== undefined) return found;
+  const compiler = toolchainStatus(), options = mpiOptions();
+  if (compiler.kind !== "ready") found = `${compiler.reason}; MPI is reached through compiled code`;
+  else if (options === null) found = `Expected an MPI library but found no mpicc; ${ADVICE}`;
+  else found = { name: "mpi", text: `// mpi.h: ${headerIdentity(options)}\n${SHIM}`, options };
+  return found;
+}
+
+/** Why there is no MPI here; null where there is. */
+export function mpiAbsence(): string | null {
+  const there = source();
+  return typeof there === "string" ? there : null;
+}
+
+/** Builds and opens the shim. Throws DistributedError where there is no MPI, ToolchainError where it cannot be built. */
+export function openShim(): Shim {
+  const there = source();
+  if (typeof there === "string") throw new DistributedError(there);
+  const [path = ""] = buildLibraries([there]);
+  try {
+    return Deno.dlopen(path, SYMBOLS).symbols;
+  } catch (thrown) {
+    throw discardBroken(path, messageOf(thrown));
+  }
+}

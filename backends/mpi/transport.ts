@@ -1,0 +1,263 @@
+/**
+ * Process groups on MPI. Input: calls on host memory; output: calls in progress. Invariants: the memories of a call
+ * are held until it is over; after a call that was not over in time its group refuses all others, since nobody knows
+ * what the ranks still do.
+ */
+import { fingerprintText } from "../../lib/base/fingerprint.ts";
+import { InternalError } from "../../lib/base/errors.ts";
+import type { DType } from "../../lib/base/dtype.ts";
+import { DistributedError } from "../../lib/distributed/errors.ts";
+import {
+  type CallKind,
+  type Connection,
+  type GroupCall,
+  type Pending,
+  type Place,
+  REDUCE_OPS,
+  registerTransport,
+} from "../../lib/distributed/transport.ts";
+import { HostMemory } from "../cpu/host_memory.ts";
+import { mpiAbsence, openShim, type Shim } from "./library.ts";
+import { TEXT_BYTES } from "./shim.ts";
+
+/** Numbers of kinds, as the shim has them. */
+const KINDS: Readonly<Record<CallKind, number>> = {
+  agree: 0,
+  barrier: 1,
+  allReduce: 2,
+  broadcast: 3,
+  reduce: 4,
+  allGather: 5,
+  reduceScatter: 6,
+  allToAll: 7,
+  scatter: 8,
+  gather: 9,
+  send: 10,
+  recv: 11,
+};
+
+/** Numbers of element types, as the shim has them. */
+const TYPES: Readonly<Record<DType, number>> = {
+  float32: 0,
+  float64: 1,
+  float16: 2,
+  bfloat16: 3,
+  int64: 4,
+  int32: 5,
+  int16: 6,
+  int8: 7,
+  uint8: 8,
+  bool: 9,
+  complex64: 10,
+  complex128: 11,
+};
+
+/** How calls end, as the shim says it. */
+const OK = 0, MISMATCH = 1, TIMEOUT = 2;
+
+/** The most elements that MPI counts. */
+const MOST = 2 ** 31 - 1;
+
+/** How long other ranks have to say where they are, in milliseconds. */
+const ASKING = 1000;
+
+function addressOf(place: Place | null): number {
+  if (place === null) return 0;
+  if (!(place.memory instanceof HostMemory)) {
+    throw new InternalError(`Expected host memory but found memory of ${place.memory.device}`);
+  }
+  return place.memory.address + place.byteOffset;
+}
+
+/** What tells signatures apart, and their bytes with a zero behind them. */
+interface Signature {
+  readonly print: bigint;
+  readonly text: Uint8Array<ArrayBuffer>;
+}
+
+const signatures = new Map<string, Signature>();
+
+/** As many signatures are kept. */
+const KEPT = 4096;
+
+function signatureOf(words: string): Signature {
+  const known = signatures.get(words);
+  if (known) return known;
+  const text = new Uint8Array(TEXT_BYTES);
+  new TextEncoder().encodeInto(words, text.subarray(0, TEXT_BYTES - 1));
+  const made = { print: BigInt.asIntN(64, BigInt(`0x${fingerprintText(words).slice(0, 16)}`)), text };
+  if (signatures.size >= KEPT) signatures.clear();
+  signatures.set(words, made);
+  return made;
+}
+
+/** The texts of all ranks, one behind the other. */
+function textsIn(bytes: Uint8Array): string[] {
+  const found: string[] = [];
+  for (let start = 0; start < bytes.length; start += TEXT_BYTES) {
+    const text = bytes.subarray(start, start + TEXT_BYTES), end = text.indexOf(0);
+    found.push(new TextDecoder().decode(text.subarray(0, end < 0 ? TEXT_BYTES : end)));
+  }
+  return found;
+}
+
+/** Ranks that say the same, together: `ranks 0, 2: barrier; rank 1: …`. */
+function byRank(texts: readonly string[]): string {
+  const ranks = Map.groupBy(texts.keys(), (rank) => texts[rank] ?? "");
+  return [...ranks].map(([text, of]) => `rank${of.length > 1 ? "s" : ""} ${of.join(", ")}: ${text}`).join(
+    "; ",
+  );
+}
+
+/** Calls that are not over: what they read and write stays alive. */
+const running = new Set<MpiCall>();
+
+class MpiCall implements Pending {
+  /** How many futures wait for it. */
+  #waitingAside = 0;
+  #ending: { readonly error: Error | null; readonly peer: number } | undefined;
+
+  constructor(
+    private readonly connection: MpiConnection,
+    private readonly job: Deno.PointerObject,
+    private readonly call: GroupCall,
+  ) {
+    running.add(this);
+  }
+
+  poll(): boolean {
+    if (!this.#ending) {
+      const outcome = this.connection.shim.dyn_mpi_poll(this.job);
+      if (outcome < 0) return false;
+      this.#end(outcome);
+    }
+    this.#result();
+    return true;
+  }
+
+  wait(): number {
+    const { shim, timeout } = this.connection;
+    if (!this.#ending) this.#end(shim.dyn_mpi_wait(this.job, timeout, 0));
+    return this.#result();
+  }
+
+  async finished(): Promise<number> {
+    const { shim, timeout } = this.connection;
+    if (!this.#ending) {
+      this.#waitingAside++;
+      const outcome = await shim.wait_aside(this.job, timeout, 1);
+      this.#waitingAside--;
+      if (!this.#ending) this.#end(outcome);
+      else this.#release(outcome);
+    }
+    return this.#result();
+  }
+
+  #result(): number {
+    if (this.#ending?.error) throw this.#ending.error;
+    return this.#ending?.peer ?? -1;
+  }
+
+  #end(outcome: number): void {
+    const error = outcome === OK ? null : this.#failure(outcome), { connection, job } = this;
+    this.#ending = { error, peer: connection.shim.dyn_mpi_peer(job) };
+    this.#release(outcome);
+  }
+
+  /** Gives the call's own memory back, once nobody waits for it in another thread. */
+  #release(outcome: number): void {
+    // Others may still write to the memory of a call that is not over: it is never given back
+    if (outcome === TIMEOUT || this.#waitingAside > 0) return;
+    this.connection.shim.dyn_mpi_free(this.job);
+    running.delete(this);
+  }
+
+  #failure(outcome: number): DistributedError {
+    const { connection: { shim, rank, size, handle }, connection, job, call } = this;
+    const isMessage = call.kind === "send" || call.kind === "recv";
+    const bytes = new Uint8Array(TEXT_BYTES * size);
+    if (outcome === MISMATCH) {
+      shim.dyn_mpi_texts(job, bytes);
+      return new DistributedError(
+        isMessage
+          ? `Expected the same message on both sides but found ${call.signature} on rank ${rank} and ${
+            textsIn(bytes)[0]
+          } on rank ${shim.dyn_mpi_peer(job)}`
+          : `Expected the same call on all ranks but found ${byRank(textsIn(bytes))}`,
+      );
+    }
+    connection.broken = `rank ${rank} was in ${call.signature}`;
+    if (outcome === TIMEOUT) {
+      shim.dyn_mpi_where(handle, bytes, ASKING);
+      const where = textsIn(bytes).map((text) => text || "in no call of this group, or gone");
+      return new DistributedError(
+        `Expected ${call.signature} to end within ${connection.timeout / 1000} s but found ${byRank(where)}`,
+      );
+    }
+    shim.dyn_mpi_error(job, bytes);
+    return new DistributedError(`Expected ${call.signature} to succeed but found ${textsIn(bytes)[0]}`);
+  }
+}
+
+class MpiConnection implements Connection {
+  readonly rank: number;
+  readonly size: number;
+  /** Why there are no more calls; null where there may be. */
+  broken: string | null = null;
+  readonly #words = new Float64Array(9);
+
+  constructor(readonly shim: Shim, readonly handle: Deno.PointerObject, readonly timeout: number) {
+    const place = new Int32Array(2);
+    shim.dyn_mpi_place(handle, place);
+    [this.rank = 0, this.size = 1] = place;
+  }
+
+  start(call: GroupCall): Pending {
+    const { kind, dtype, op, peer, tag, count, send, receive, inBackground } = call;
+    if (this.broken !== null) {
+      throw new DistributedError(
+        `Expected a group whose calls have ended but found one where ${this.broken}`,
+      );
+    }
+    if (count > MOST) throw new DistributedError(`Expected at most ${MOST} elements but found ${count}`);
+    const words = this.#words;
+    words[0] = KINDS[kind];
+    words[1] = TYPES[dtype];
+    words[2] = REDUCE_OPS.indexOf(op);
+    words[3] = peer;
+    words[4] = tag;
+    words[5] = count;
+    words[6] = addressOf(send);
+    words[7] = addressOf(receive);
+    words[8] = inBackground ? 0 : 1;
+    const { print, text } = signatureOf(call.signature);
+    const job = this.shim.dyn_mpi_start(this.handle, words, print, text, inBackground ? 1 : 0);
+    if (job === null) throw new InternalError("Expected a call of MPI but found none");
+    return new MpiCall(this, job, call);
+  }
+
+  split(ranks: readonly number[]): Connection | null {
+    const made = this.shim.dyn_mpi_group(this.handle, Int32Array.from(ranks), ranks.length);
+    return made === null ? null : new MpiConnection(this.shim, made, this.timeout);
+  }
+
+  leave(orderly: boolean): void {
+    this.shim.dyn_mpi_leave(orderly ? 1 : 0);
+  }
+}
+
+/** What launchers tell the processes that they start: those of Open MPI, MPICH, and of Slurm for either. */
+const LAUNCHED = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"];
+
+registerTransport({
+  name: "mpi",
+  isLaunched: () => LAUNCHED.some((name) => Deno.env.has(name)),
+  absence: mpiAbsence,
+  connect(timeout) {
+    const shim = openShim(), world = shim.dyn_mpi_init();
+    if (world === null) {
+      throw new DistributedError("Expected MPI to start, with threads that take turns, but it does not");
+    }
+    return new MpiConnection(shim, world, timeout);
+  },
+});

@@ -1,0 +1,89 @@
+/**
+ * Ctrl-C while a line of the REPL runs: ends the run, not the REPL.
+ *
+ * Input: signals, and what runs; output: an error in what runs. Invariant: a run that was interrupted starts no kernel
+ * any more, whether it is under way or waits; what a second Ctrl-C finds still running ends the process.
+ *
+ * Signals come between jobs only, so that a thread of its own waits for them and sets a flag, which every start of a
+ * kernel looks at. Code that starts none, such as an endless loop over numbers, ends with the process.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { DynError } from "../lib/base/errors.ts";
+import { launches } from "../lib/loops/launch.ts";
+
+/** A run was ended by Ctrl-C. */
+export class Interrupted extends DynError {
+  override readonly name: string = "Interrupted";
+
+  constructor() {
+    super("The run was ended by Ctrl-C");
+  }
+}
+
+/** Places in the memory that the thread shares: whether something runs, how often Ctrl-C came since it began. */
+const RUNS = 0, COUNT = 1;
+
+const THREAD = `
+self.onmessage = ({ data: shared }) => {
+  Deno.addSignalListener("SIGINT", () => {
+    const isAgain = Atomics.add(shared, ${COUNT}, 1) > 0;
+    if (isAgain && Atomics.load(shared, ${RUNS})) Deno.kill(Deno.pid, "SIGTERM");
+  });
+  self.postMessage(null);
+};`;
+
+interface Run {
+  isInterrupted: boolean;
+}
+
+/** Runs of a session that Ctrl-C ends. */
+export class Interrupts {
+  readonly #shared: Int32Array;
+  readonly #runs = new AsyncLocalStorage<Run>();
+  #reject: ((error: Interrupted) => void) | null = null;
+
+  private constructor(shared: Int32Array) {
+    this.#shared = shared;
+    const former = launches.watcher;
+    launches.watcher = (launch, call) => {
+      const run = this.#runs.getStore();
+      if (run && this.#reject !== null && Atomics.load(this.#shared, COUNT) > 0) run.isInterrupted = true;
+      if (run?.isInterrupted) throw new Interrupted();
+      return former ? former(launch, call) : launch.program.run(call);
+    };
+    Deno.addSignalListener("SIGINT", () => this.#reject?.(new Interrupted()));
+  }
+
+  /** Begins to wait for Ctrl-C. */
+  static async watch(): Promise<Interrupts> {
+    const shared = new Int32Array(new SharedArrayBuffer(8));
+    const url = URL.createObjectURL(new Blob([THREAD], { type: "text/javascript" }));
+    const thread = new Worker(url, { type: "module" });
+    await new Promise((ready, failed) => {
+      thread.onmessage = ready;
+      thread.onerror = failed;
+      thread.postMessage(shared);
+    });
+    return new Interrupts(shared);
+  }
+
+  /** Runs `body` as far as Ctrl-C lets it: rejects with `Interrupted` where that comes first. */
+  async while<T>(body: () => Promise<T>): Promise<T> {
+    const run: Run = { isInterrupted: false };
+    Atomics.store(this.#shared, COUNT, 0);
+    Atomics.store(this.#shared, RUNS, 1);
+    const interrupted = new Promise<never>((_, reject) => this.#reject = reject);
+    const finished = this.#runs.run(run, body);
+    // Nobody else may be left to hear of what ends behind an interruption
+    finished.catch(() => {});
+    try {
+      return await Promise.race([finished, interrupted]);
+    } catch (thrown) {
+      if (thrown instanceof Interrupted) run.isInterrupted = true;
+      throw thrown;
+    } finally {
+      this.#reject = null;
+      Atomics.store(this.#shared, RUNS, 0);
+    }
+  }
+}

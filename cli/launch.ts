@@ -1,0 +1,153 @@
+/**
+ * `launch`: a script on several processes of this machine, which MPI connects.
+ *
+ * Input: how many, a script and its arguments; output: what all of them print, each line behind its rank. Invariants: when
+ * one fails all are ended, the rank that failed first is named with its error, and what others then say is left out; the
+ * exit code is that rank's.
+ */
+import { parseArgs } from "@std/cli";
+import { DynError } from "../lib/base/errors.ts";
+import { type Command, UsageError } from "./command.ts";
+import { isUrl, scriptUrl } from "./script_source.ts";
+
+/** One rank: its output goes where `launch` reads it, and its failure behind those that came before. */
+const WORKER = `
+folder=$1
+shift
+rank=\${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-\${PMIX_RANK:-0}}}
+"$@" >"$folder/$rank.out" 2>"$folder/$rank.err"
+code=$?
+[ $code -eq 0 ] || echo "$rank $code" >>"$folder/failed"
+exit $code
+`;
+
+/** As many lines of its error output are shown again of the rank that failed. */
+const LAST_LINES = 20;
+
+interface Failure {
+  readonly rank: number;
+  readonly code: number;
+}
+
+/** The rank that failed first, if one has. */
+function firstFailure(folder: string): Failure | undefined {
+  try {
+    const [line = ""] = Deno.readTextFileSync(`${folder}/failed`).split("\n"),
+      [rank, code] = line.split(" ").map(Number);
+    return rank === undefined || code === undefined ? undefined : { rank, code };
+  } catch {
+    return undefined;
+  }
+}
+
+/** One stream of a rank. */
+class Stream {
+  #isOpen = false;
+  readonly #path: string;
+  readonly #ended: Promise<void>;
+
+  constructor(path: string, onLine: (line: string) => void) {
+    this.#path = path;
+    this.#ended = this.#read(onLine);
+  }
+
+  async #read(onLine: (line: string) => void): Promise<void> {
+    const file = await Deno.open(this.#path);
+    this.#isOpen = true;
+    let rest = "";
+    for await (const text of file.readable.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      lines.forEach(onLine);
+    }
+    if (rest !== "") onLine(rest);
+  }
+
+  /** Waits for its end; one that nobody has written to ends at once. */
+  async end(): Promise<void> {
+    if (!this.#isOpen) (await Deno.open(this.#path, { write: true })).close();
+    await this.#ended;
+  }
+}
+
+/** What launchers need to know: more ranks than cores, threads that go where they like, a root that may. */
+function environment(ranks: number): Record<string, string> {
+  const threads = Math.max(1, Math.floor(navigator.hardwareConcurrency / ranks));
+  return {
+    OMPI_MCA_rmaps_base_oversubscribe: "1",
+    PRTE_MCA_rmaps_default_mapping_policy: ":oversubscribe",
+    OMPI_MCA_hwloc_base_binding_policy: "none",
+    DYN_NUM_THREADS: Deno.env.get("DYN_NUM_THREADS") ?? `${threads}`,
+    ...Deno.uid() === 0 ? { OMPI_ALLOW_RUN_AS_ROOT: "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1" } : {},
+  };
+}
+
+/** Starts the ranks and shows what they print. Gives the exit code. */
+async function launch(ranks: number, words: readonly string[], folder: string): Promise<number> {
+  const pipes = Array.from(
+    { length: ranks },
+    (_, rank) => [`${folder}/${rank}.out`, `${folder}/${rank}.err`],
+  );
+  await new Deno.Command("mkfifo", { args: pipes.flat() }).output();
+  const own = new URL("../cli.ts", import.meta.url).href;
+  const worker = [Deno.execPath(), "run", "-A", "--no-check", own, "run", ...words];
+  let child: Deno.ChildProcess;
+  try {
+    child = new Deno.Command("mpirun", {
+      args: ["-n", `${ranks}`, "sh", "-c", WORKER, "worker", folder, ...worker],
+      env: environment(ranks),
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+  } catch (cause) {
+    throw new DynError("Expected mpirun on the PATH but found none; install Open MPI or MPICH", { cause });
+  }
+  const errors = pipes.map((): string[] => []);
+  const streams = pipes.flatMap(([out = "", err = ""], rank) => [
+    new Stream(out, (line) => console.log(`[${rank}] ${line}`)),
+    new Stream(err, (line) => {
+      const failure = firstFailure(folder);
+      if (failure && failure.rank !== rank) return;
+      console.error(`[${rank}] ${line}`);
+      errors[rank]?.push(line);
+    }),
+  ]);
+  const { code, stderr } = await child.output();
+  await Promise.all(streams.map((stream) => stream.end()));
+  const failure = firstFailure(folder);
+  if (failure) {
+    const last = (errors[failure.rank] ?? []).slice(-LAST_LINES).map((line) => `  ${line}`);
+    console.error(
+      [`error: Rank ${failure.rank} failed first, with code ${failure.code}`, ...last].join("\n"),
+    );
+    return failure.code;
+  }
+  if (code !== 0) console.error(new TextDecoder().decode(stderr).trimEnd());
+  return code;
+}
+
+/** `dyn launch`. */
+export const launchCommand: Command = {
+  name: "launch",
+  usage: "launch -n <ranks> <script> [arguments]",
+  summary: "Run a script on several processes that distributed.initProcessGroup() connects",
+  help:
+    "The processes run on this machine, under mpirun, with the cores divided among them. Lines of output stand behind " +
+    "the rank that\nprinted them. When one fails the others are ended.",
+  takesFlags: false,
+  run: async (args) => {
+    const { n, _: words } = parseArgs(args, { string: ["_", "n"], stopEarly: true });
+    const ranks = Number(n ?? NaN), [script] = words;
+    if (!Number.isInteger(ranks) || ranks < 1) {
+      throw new UsageError(`Expected -n with a positive number of processes but found ${n ?? "nothing"}`);
+    }
+    if (script === undefined) throw new UsageError("Expected a script but found nothing");
+    if (!isUrl(script)) scriptUrl(script);
+    const folder = await Deno.makeTempDir({ prefix: "dyn-launch-" });
+    try {
+      return await launch(ranks, words, folder);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+};

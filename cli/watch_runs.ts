@@ -1,0 +1,145 @@
+/**
+ * `watch`: a local page about a training run: curves, throughput, histograms, images, from what the script's `Writer`s
+ * write.
+ *
+ * Input: a script with its arguments, or a folder of event files; output: an address, and what the script prints.
+ * Invariant: the page is for this machine alone; it stays until Ctrl-C, also when the script has ended.
+ */
+import { basename, dirname, join } from "node:path";
+import { htmlPage } from "../lib/debug/pages/page.ts";
+import watchScript from "../lib/debug/pages/watch.js" with { type: "text" };
+import { EventFollower, type ShownSeries } from "../lib/debug/summary/follow.ts";
+import { type Command, UsageError } from "./command.ts";
+
+/** The port that is tried first. */
+const PORT = 6100;
+/** Milliseconds between looks at the files. */
+const LOOK = 500;
+
+/** What is sent to the page. */
+type Update =
+  | { readonly kind: "values"; readonly all: boolean; readonly series: readonly ShownSeries[] }
+  | { readonly kind: "ended"; readonly code: number };
+
+/** Finds event files and tells pages of what is in them. */
+class Watched {
+  readonly #follower = new EventFollower();
+  readonly #pages = new Set<(update: Update) => void>();
+  #ended: Update | null = null;
+
+  constructor(readonly findFiles: () => readonly string[]) {}
+
+  look(): void {
+    for (const path of this.findFiles()) this.#follower.add(path, basename(dirname(path)));
+    const series = this.#follower.look();
+    if (series.length > 0) this.#tell({ kind: "values", all: false, series });
+  }
+
+  ended(code: number): void {
+    this.look();
+    this.#tell(this.#ended = { kind: "ended", code });
+  }
+
+  #tell(update: Update): void {
+    for (const page of this.#pages) page(update);
+  }
+
+  /** Adds a page, which gets everything at once; the result takes it away. */
+  open(page: (update: Update) => void): () => void {
+    page({ kind: "values", all: true, series: this.#follower.all });
+    if (this.#ended) page(this.#ended);
+    this.#pages.add(page);
+    return () => void this.#pages.delete(page);
+  }
+}
+
+/** A stream of updates, as browsers read them. */
+function updates(watched: Watched): Response {
+  const encoder = new TextEncoder();
+  let close = () => {};
+  const body = new ReadableStream<Uint8Array>({
+    start(stream) {
+      close = watched.open((update) => stream.enqueue(encoder.encode(`data: ${JSON.stringify(update)}\n\n`)));
+    },
+    cancel: () => close(),
+  });
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+  });
+}
+
+function serve(title: string, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
+  const page = htmlPage({ title, script: watchScript, data: { title } });
+  const handler = (request: Request): Response => {
+    // Other sites must not reach it by a name of their own
+    if (!/^(localhost|127\.0\.0\.1):\d+$/.test(request.headers.get("host") ?? "")) {
+      return new Response("Expected a local name", { status: 403 });
+    }
+    const { pathname } = new URL(request.url);
+    if (pathname === "/updates") return updates(watched);
+    if (pathname !== "/") return new Response("Expected / or /updates", { status: 404 });
+    return new Response(page, { headers: { "content-type": "text/html; charset=utf-8" } });
+  };
+  const options = { hostname: "127.0.0.1", onListen() {} };
+  try {
+    return Deno.serve({ ...options, port: PORT }, handler);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.AddrInUse)) throw thrown;
+    return Deno.serve({ ...options, port: 0 }, handler);
+  }
+}
+
+/** All event files below a folder. */
+function eventFiles(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory) return eventFiles(path);
+    return entry.isFile && entry.name.includes("tfevents") ? [path] : [];
+  });
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+/** `dyn watch`. */
+export const watchCommand: Command = {
+  name: "watch",
+  usage: "watch <script> [arguments], or watch <folder of event files>",
+  summary: "Run a script and show what its Writers write on a local page",
+  takesFlags: true,
+  run: async ([target, ...args]) => {
+    if (target === undefined) throw new UsageError("Expected a script or a folder but found nothing");
+    if (isFolder(target)) {
+      const watched = new Watched(() => eventFiles(target));
+      watch(target, watched);
+      await new Promise(() => {});
+    }
+    const list = await Deno.makeTempFile({ prefix: "dyn-watch-" });
+    globalThis.addEventListener("unload", () => Deno.removeSync(list));
+    const watched = new Watched(() => Deno.readTextFileSync(list).split("\n").filter((path) => path !== ""));
+    watch(target, watched);
+    const own = new URL("../cli.ts", import.meta.url).href;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", own, "run", target, ...args],
+      env: { DYN_WATCH: list },
+    }).spawn();
+    Deno.addSignalListener("SIGINT", () => Deno.exit(130));
+    const { code } = await child.status;
+    watched.ended(code);
+    console.error(`[watch] the script ended with code ${code}; the page stays until Ctrl-C`);
+    await new Promise(() => {});
+    return code;
+  },
+};
+
+function watch(title: string, watched: Watched): void {
+  const { addr: { port } } = serve(title, watched);
+  console.error(`[watch] http://127.0.0.1:${port}/`);
+  watched.look();
+  setInterval(() => watched.look(), LOOK);
+}

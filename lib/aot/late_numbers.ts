@@ -1,0 +1,112 @@
+/**
+ * Numbers of a captured graph that calls may be given as well as know: what rounds of a loop differ in besides their
+ * tensors. Input: calls; output: their numbers that may be read from memory, and tables of such numbers. Invariant: with
+ * a number out of its table a call has the results, types and gradients that it has with the number itself, bit for bit.
+ */
+import { type DType, highest, isComplex, isFloat, isInteger, lowest } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import { Node } from "../graph/node.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import { argumentsOfNode } from "../ops/graph_builder.ts";
+import { resultTypeOf } from "../ops/promotion.ts";
+import { sameMeta } from "../ops/rewrite/metadata.ts";
+import { findTarget } from "../ops/table.ts";
+import { tensor } from "../tensor/creation.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+
+/** A number that a call may be given. */
+export interface LateNumber {
+  /** Its place among the arguments. */
+  readonly at: number;
+  readonly value: number;
+  /** The type of the table that holds it. */
+  readonly dtype: DType;
+  readonly device: DeviceName;
+}
+
+/** The number that a call may be given; null: there is none, or several, of which one gives the other its type. */
+export function lateNumber(node: Node): LateNumber | null {
+  const definition = findTarget(node.target)?.definition, { value: known } = node.meta;
+  if (!definition || definition.arrange || known.kind !== "tensor") return null;
+  const params = Object.entries(definition.params);
+  const [at = -1, ...others] = node.args.keys().filter((k) =>
+    typeof node.args[k] === "number" && params[k]?.[1].kind === "operand"
+  );
+  const [name, param] = params[at] ?? [], value = node.args[at];
+  if (others.length > 0 || name === undefined || !param?.late || typeof value !== "number") return null;
+  const { dtype: result, device } = known.tensor;
+  const operands = node.args.flatMap((each) => each instanceof Node ? metaOf(each) ?? [] : []);
+  const promoted = resultTypeOf([...operands, value]);
+  const dtype = tableType(promoted, value);
+  // Conversions to integers are those of kernels on the one way and of the host on the other
+  if (dtype === null || (isFloat(dtype) && isInteger(result))) return null;
+  const loaded = contiguousMeta([], dtype, device);
+  if (resultTypeOf([...operands, loaded]) !== promoted) return null;
+  const inferred = inferredWith(node, definition, { [name]: loaded });
+  return sameMeta(inferred, known.tensor) ? { at, value, dtype, device } : null;
+}
+
+/** The type in which a number is held that is computed with as this type; null: it stays where it is. */
+function tableType(computed: DType, value: number): DType | null {
+  if (isComplex(computed) || computed === "bool") return null;
+  if (isFloat(computed)) return computed === "float64" ? "float64" : "float32";
+  const low = Math.max(-(2 ** 31), Number(lowest(computed)));
+  const high = Math.min(2 ** 31 - 1, Number(highest(computed)));
+  // No integer is -0
+  return Number.isInteger(value) && !Object.is(value, -0) && low <= value && value <= high ? "int32" : null;
+}
+
+/** The metadata of a call's result with something else for an argument; undefined where it is refused. */
+function inferredWith(
+  node: Node,
+  definition: OpDefinition,
+  others: Readonly<Record<string, TensorMeta>>,
+): TensorMeta | undefined {
+  try {
+    const args = argumentsOfNode<TensorMeta>(node, definition, valueOf, isMeta);
+    const [meta] = [definition.infer({ ...args, ...others })].flat();
+    return meta;
+  } catch (error) {
+    if (!(error instanceof DynError)) throw error;
+    return undefined;
+  }
+}
+
+function valueOf(node: Node): unknown {
+  const { value } = node.meta;
+  return metaOf(node) ?? (value.kind === "size" ? value.size : undefined);
+}
+
+function metaOf({ meta: { value } }: Node): TensorMeta | undefined {
+  return value.kind === "tensor" ? value.tensor : undefined;
+}
+
+const isMeta = (value: unknown): value is TensorMeta =>
+  typeof value === "object" && value !== null && "dtype" in value && "strides" in value;
+
+/** Numbers of one type that the calls of a region differ in. */
+export interface NumberTable {
+  readonly dtype: DType;
+  readonly device: DeviceName;
+  /** How many each call has. */
+  readonly width: number;
+  /** Those of all calls, one call behind the other. */
+  readonly values: readonly number[];
+}
+
+/** Tables in memory, and what they were made of. */
+const tables = new WeakMap<object, NumberTable>();
+
+/** A table in memory, as kernels read it. */
+export function tableTensor(table: NumberTable): Tensor {
+  const { values, dtype, device } = table;
+  const made = tensor(values, { dtype, device });
+  tables.set(made, table);
+  return made;
+}
+
+/** The table that a tensor is; undefined: it is none. */
+export const tableOf = (value: unknown): NumberTable | undefined =>
+  typeof value === "object" && value !== null ? tables.get(value) : undefined;

@@ -1,0 +1,217 @@
+/**
+ * What runs calls forward: with their tangents. Input: calls on tensors of which some were given tangents at this level;
+ * output: the same calls, whose results have tangents. Invariant: elements are those of the calls themselves; calls made
+ * for tangents are seen by what stands around the level and not by the level, so that levels nest.
+ */
+import { isDifferentiable } from "../../base/dtype.ts";
+import { DynError, InternalError } from "../../base/errors.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import { nameResults } from "../../ops/api.ts";
+import { OPS } from "../../ops/table.ts";
+import { callResolved, callResolvedInplace, hasSeveral, ops } from "../../tensor/eager.ts";
+import { checkResult } from "../../tensor/inplace.ts";
+import { liesApart } from "../../tensor/layout.ts";
+import type { DispatchMode, OpaqueCode, ResolvedCall } from "../../tensor/modes.ts";
+import { entryOf, tensorsOf } from "../../tensor/plan.ts";
+import { unwatched } from "../../tensor/storage.ts";
+import { TangentLevel } from "../../tensor/tangents.ts";
+import { isTensor, modes, type Tensor } from "../../tensor/tensor.ts";
+import { pushForward } from "./rules.ts";
+
+type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
+
+/** One level of forward-mode differentiation. */
+export class ForwardMode implements DispatchMode<Tensor> {
+  readonly opByOp = true;
+  /** Where tangents are held. */
+  readonly level = new TangentLevel();
+  /** What takes the calls that this mode makes. */
+  readonly #outer: DispatchMode<Tensor> | null = modes.top;
+
+  /** Runs a body whose calls carry tangents; these are forgotten afterwards, for promises when they settle. */
+  during<R>(body: () => R): R {
+    this.level.open();
+    const end = () => this.level.close();
+    let result: R;
+    try {
+      result = this.run(body);
+    } catch (thrown) {
+      end();
+      throw thrown;
+    }
+    if (result instanceof Promise) result.then(end, end);
+    else end();
+    return result;
+  }
+
+  /** Makes calls with tangents. */
+  run<R>(body: () => R): R {
+    return modes.with(this, body);
+  }
+
+  /** Makes calls as if there was no such level. */
+  below<R>(body: () => R): R {
+    return unwatched(() => this.#outer === null ? modes.without(body) : modes.with(this.#outer, body));
+  }
+
+  /** The tangent of a tensor at this level; undefined where it has none. */
+  tangentOf(tensor: Tensor): Tensor | undefined {
+    const own = this.level.given(tensor);
+    if (own !== undefined) return own;
+    // A view that was there before its base was written with tangents
+    const { viewState } = tensor, base = viewState && this.level.given(viewState.base);
+    if (!viewState || !base) return undefined;
+    const found = this.below(() =>
+      viewState.steps.reduce((of, { definition, args, index }) => {
+        const { implementation } = definition;
+        if (implementation.kind !== "view") throw new InternalError(`Expected a view by ${definition.name}`);
+        const result = callResolved(definition, { ...args, [implementation.of]: of });
+        return isTensor(result) ? result : result[index] ?? of;
+      }, base)
+    );
+    this.level.give(tensor, found);
+    return found;
+  }
+
+  /**
+   * Another tensor over the same elements with a tangent, whose memory lies as that of the tensor. Throws DynError for a
+   * tensor that has one, and for a tangent that does not fit.
+   */
+  dual(primal: Tensor, tangent: Tensor): Tensor {
+    for (const [what, { dtype }] of [["a primal", primal], ["a tangent", tangent]] as const) {
+      if (!isDifferentiable(dtype)) {
+        throw new DynError(`Expected ${what} of floats but found one of ${dtype}`);
+      }
+    }
+    if (this.tangentOf(primal)) {
+      throw new DynError("Expected a tensor without a tangent at this level but found one with it");
+    }
+    const made = this.below(() => ops.viewAs(primal, primal));
+    this.give(made, tangent);
+    return made;
+  }
+
+  /** A tensor as those around this level see it. */
+  primal(tensor: Tensor): Tensor {
+    return this.below(() => ops.viewAs(tensor, tensor));
+  }
+
+  /** Gives a tensor without one a tangent. Throws DynError for another shape. */
+  give(result: Tensor, tangent: Tensor): void {
+    if (`${result.shape}` !== `${tangent.shape}`) {
+      throw new DynError(`Expected a tangent of shape [${result.shape}] but found one of [${tangent.shape}]`);
+    }
+    this.level.give(result, this.below(() => laidOutAs(ops.to(tangent, result.dtype), result)));
+  }
+
+  /** Gives results of a call theirs (null: zeros), which share memory with those of its inputs as the results do. */
+  carry(inputs: readonly Tensor[], results: readonly Tensor[], tangents: readonly (Tensor | null)[]): void {
+    const given = new Set(inputs.map(({ storage }) => storage));
+    const taken = new Set(inputs.flatMap((each) => this.tangentOf(each)?.storage ?? []));
+    results.forEach((result, k) => {
+      const tangent = tangents[k];
+      if (!tangent) return;
+      const isOwn = given.has(result.storage) || !taken.has(tangent.storage);
+      this.give(result, isOwn ? tangent : this.below(() => ops.clone(tangent)));
+      taken.add(tangent.storage);
+    });
+  }
+
+  /** Code that is no op has no derivative. */
+  apart(inputs: readonly (Tensor | null)[], code: OpaqueCode<Tensor>): readonly (Tensor | null)[] {
+    if (inputs.some((input) => input && this.tangentOf(input))) {
+      throw new DynError(
+        "Expected ops where tangents are carried but found a compiled backward pass; call the function inside of the level",
+      );
+    }
+    return this.below(() => code(inputs));
+  }
+
+  call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+    if (inplace) return this.#inPlace({ definition, args });
+    const results = this.#run({ definition, args });
+    const [only] = results;
+    return results.length === 1 && only && !hasSeveral(definition, args)
+      ? only
+      : nameResults(definition, results);
+  }
+
+  #hasTangents({ definition, args }: Call): boolean {
+    return tensorsOf(entryOf(definition), args).some((tensor) => this.tangentOf(tensor));
+  }
+
+  #run(call: Call): readonly Tensor[] {
+    const { definition, args } = call, { implementation, gradient } = definition;
+    const plain = () => listOf(callResolved(definition, args));
+    if (gradient.kind === "none" || !this.#hasTangents(call)) return this.below(plain);
+    if (implementation.kind === "composite" && gradient.kind === "composite") {
+      return this.run(() => listOf(implementation.compose(ops, args)));
+    }
+    return this.below(() => {
+      const results = plain();
+      const tangents = pushForward({ definition, args, results, tangentOf: (each) => this.tangentOf(each) });
+      this.carry(
+        tensorsOf(entryOf(definition), args),
+        results,
+        tangents.map((each, k) => hasDerivative(definition, results[k], k) ? each : null),
+      );
+      return results;
+    });
+  }
+
+  /** Makes a call out of place and writes what it gives, and its tangent, into the target. */
+  #inPlace({ definition, args }: Call): Tensor {
+    const [target] = tensorsOf(entryOf(definition), args);
+    if (!target) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
+    if (!this.#hasTangents({ definition, args })) {
+      return this.below(() => callResolvedInplace(definition, args));
+    }
+    const [result] = this.#run({ definition, args });
+    if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
+    checkResult(result.layout, target.layout);
+    const tangent = this.tangentOf(result), into = this.#tangentToWrite(target, tangent !== undefined);
+    this.below(() => {
+      write(target, result);
+      if (into && tangent) write(into, tangent);
+      else if (into) callResolvedInplace(OPS.zero, { self: into });
+    });
+    return target;
+  }
+
+  /** The tangent that a write to a tensor changes: one of zeros is made where it is needed. */
+  #tangentToWrite(target: Tensor, needed: boolean): Tensor | undefined {
+    const known = this.tangentOf(target);
+    if (known || !needed || !isDifferentiable(target.dtype)) return known;
+    const base = target.viewState?.base ?? target;
+    this.give(base, this.below(() => ops.zerosLike(base.detach())));
+    return this.tangentOf(target);
+  }
+}
+
+function write(self: Tensor, src: Tensor): void {
+  callResolvedInplace(OPS.copy, { self, src, nonBlocking: false });
+}
+
+function hasDerivative(
+  { results, auxiliary }: OpDefinition,
+  result: Tensor | undefined,
+  at: number,
+): boolean {
+  const name = results?.[at];
+  return result !== undefined && isDifferentiable(result.dtype) &&
+    !(name !== undefined && auxiliary?.includes(name));
+}
+
+/** A tangent whose elements lie as those of its tensor do, so that views of both are the same views. */
+function laidOutAs(tangent: Tensor, { shape, strides, layout }: Tensor): Tensor {
+  const same = shape.every((size, d) => size <= 1 || strides[d] === tangent.strides[d]);
+  if (same || !liesApart(layout)) return tangent;
+  const extent = shape.reduce((end, size, d) => end + Math.max(0, size - 1) * (strides[d] ?? 0), 1);
+  const made = ops.asStrided(ops.newZeros(tangent, [extent]), shape, strides, 0);
+  write(made, tangent);
+  return made;
+}
+
+function listOf(results: Tensor | readonly Tensor[]): readonly Tensor[] {
+  return isTensor(results) ? [results] : results;
+}

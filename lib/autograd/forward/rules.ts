@@ -1,0 +1,221 @@
+/**
+ * How tangents pass through ops. Input: a call, its results and the tangents of its tensors; output: tangents of the
+ * results. Invariant: each is the derivative that the op's gradient rule says; ops have no second definition of it. Linear
+ * ops are themselves, each element of an elementwise op has one factor, and what a rule pulls back is pushed forward by
+ * differentiating the rule, which is linear in the gradients that it is given.
+ */
+import { isComplex, isDifferentiable } from "../../base/dtype.ts";
+import { DynError } from "../../base/errors.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import type { OpName } from "../../ops/generated.ts";
+import { OPS } from "../../ops/table.ts";
+import { callResolved, ops } from "../../tensor/eager.ts";
+import { ambient, enableGrad } from "../../tensor/modes.ts";
+import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
+import { isTensor, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
+import { grad } from "../engine.ts";
+import { fitGradient } from "../node.ts";
+
+/** A call whose tangents are wanted. */
+export interface ForwardCall {
+  readonly definition: OpDefinition;
+  readonly args: TensorArgs;
+  readonly results: readonly Tensor[];
+  /** The tangent of a tensor among the arguments; undefined: zeros. */
+  readonly tangentOf: (tensor: Tensor) => Tensor | undefined;
+}
+
+/** A tangent for each result; null: zeros. */
+export type Tangents = readonly (Tensor | null)[];
+
+/** Ops that are linear in these parameters together, whatever the others are. */
+const LINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
+  sum: ["self"],
+  cumsum: ["self"],
+  cat: ["tensors"],
+  flip: ["self"],
+  rollDims: ["self"],
+  repeat: ["self"],
+  tril: ["self"],
+  triu: ["self"],
+  gather: ["self"],
+  take: ["self"],
+  indexSelect: ["self"],
+  selectScatter: ["self", "src"],
+  sliceScatter: ["self", "src"],
+  diagonalScatter: ["self", "src"],
+  embeddingRows: ["weight"],
+  toDevice: ["self"],
+  // What was there does not matter
+  copy: ["src"],
+  fill: ["value"],
+  zero: ["self"],
+};
+
+/** Ops that are linear in each of these parameters while the others stand still. */
+const MULTILINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
+  mm: ["self", "mat2"],
+  bmm: ["self", "mat2"],
+};
+
+/** Ops whose elements come each of those at its own place, besides those whose definitions say so. */
+const DIAGONAL: readonly OpName[] = [
+  "square",
+  "round",
+  "logit",
+  "nanToNum",
+  "xlogy",
+  "xlog1py",
+  "nextafter",
+  "igamma",
+  "igammac",
+];
+
+/** Ops whose results stand still, whatever becomes of their tensors: their gradients are zeros. */
+const CONSTANT: readonly OpName[] = ["bernoulli", "uniform", "normal", "exponential", "norm0"];
+
+const constant = new Set<OpDefinition>(CONSTANT.map((name) => OPS[name]));
+const diagonal = new Set<OpDefinition>(DIAGONAL.map((name) => OPS[name]));
+const linear = byDefinition(LINEAR), multilinear = byDefinition(MULTILINEAR);
+
+function byDefinition(
+  table: Partial<Readonly<Record<OpName, readonly string[]>>>,
+): ReadonlyMap<OpDefinition, readonly string[]> {
+  const isName = (name: string): name is OpName => Object.hasOwn(OPS, name);
+  return new Map(
+    Object.entries(table).flatMap(([name, params]) => isName(name) && params ? [[OPS[name], params]] : []),
+  );
+}
+
+/** The tangents of the results of a call whose definition has a gradient rule, or is a view. */
+export function pushForward(call: ForwardCall): Tangents {
+  const { definition, args, results } = call, { implementation } = definition;
+  if (constant.has(definition)) return results.map(() => null);
+  if (implementation.kind === "view") return withTangents(call, [implementation.of]);
+  const together = linear.get(definition);
+  if (together) return withTangents(call, together);
+  const oneByOne = multilinear.get(definition)?.filter((param) => has(call, param));
+  if (oneByOne) return added(oneByOne.map((param) => withTangents(call, [param])));
+  const real = !tensorsOf(entryOf(definition), args).some(({ dtype }) => isComplex(dtype));
+  return real && (definition.elementwise || diagonal.has(definition))
+    ? [elementwise(call)]
+    : transposed(call);
+}
+
+function has({ args, tangentOf }: ForwardCall, param: string): boolean {
+  return [args[param]].flat().some((each) => isTensor(each) && tangentOf(each) !== undefined);
+}
+
+/** The call with tangents in the places of parameters, those of others being zeros. */
+function withTangents({ definition, args, tangentOf }: ForwardCall, params: readonly string[]): Tangents {
+  const tangentIn = (each: Tensor): Tensor => tangentOf(each) ?? ops.zerosLike(each);
+  const given: Record<string, TensorArgs[string]> = { ...args };
+  for (const param of params) {
+    const value = args[param];
+    given[param] = Array.isArray(value)
+      ? value.filter(isTensor).map(tangentIn)
+      : isTensor(value)
+      ? tangentIn(value)
+      : 0;
+  }
+  const found = callResolved(definition, given);
+  return isTensor(found) ? [found] : found;
+}
+
+function added(terms: readonly Tangents[]): Tangents {
+  const [first = [], ...others] = terms;
+  return others.reduce(
+    (sum, term) => sum.map((each, k) => each && term[k] ? ops.add(each, term[k]) : each ?? term[k] ?? null),
+    first,
+  );
+}
+
+/** Where each element depends on one of each operand, its factor is the same in both directions. */
+function elementwise({ definition, args, results, tangentOf }: ForwardCall): Tensor | null {
+  const { gradient } = definition, [out] = results;
+  if (gradient.kind !== "rule" || !out) return null;
+  const entry = entryOf(definition), whole = (each: Tensor) => ops.expand(each, out.shape);
+  const given = mapTensors(entry, args, whole);
+  const terms = Object.keys(definition.params).flatMap((param) => {
+    const value = args[param], tangent = isTensor(value) ? tangentOf(value) : undefined;
+    if (tangent === undefined) return [];
+    const found: unknown = gradient.rule(ops, {
+      args: given,
+      out: [out],
+      grads: [ops.to(whole(tangent), out.dtype)],
+      needs: (each) => each === param,
+    })[param];
+    return isTensor(found) ? [ops.to(found, out.dtype)] : [];
+  });
+  return terms.length === 0 ? null : terms.reduce((a, b) => ops.add(a, b));
+}
+
+/**
+ * Differentiates what the rule gives by the gradients that it is given: at ones, since a rule may divide by them. Throws
+ * DynError where these do not reach it.
+ */
+function transposed({ definition, args, results, tangentOf }: ForwardCall): Tangents {
+  const { gradient } = definition;
+  if (gradient.kind !== "rule") return results.map(() => null);
+  const entry = entryOf(definition), tensors = tensorsOf(entry, args);
+  const places = Object.keys(definition.params).filter((param) =>
+    [args[param]].flat().some((each) => isTensor(each) && tangentOf(each))
+  );
+  const again = ambient.gradEnabled &&
+    recordsGrad([...tensors, ...tensors.flatMap((each) => tangentOf(each) ?? [])]);
+  const cotangents = results.map((each, k) => {
+    const name = definition.results?.[k];
+    const auxiliary = name !== undefined && definition.auxiliary?.includes(name);
+    return isDifferentiable(each.dtype) && !auxiliary ? ops.onesLike(each).requiresGrad_() : null;
+  });
+  const pulled = enableGrad(() =>
+    gradient.rule(ops, {
+      args,
+      out: results,
+      grads: cotangents,
+      needs: (param) => places.includes(param),
+    })
+  );
+  const pairs = places.flatMap((param) => {
+    const values = [args[param]].flat(), found: unknown = pulled[param], gradients = [found].flat();
+    return values.flatMap((value, k) => {
+      const each = gradients[k], tangent = isTensor(value) ? tangentOf(value) : undefined;
+      if (!isTensor(value) || !isTensor(each) || tangent === undefined) return [];
+      return [{ pulled: enableGrad(() => fitGradient(each, value.layout, definition.name)), tangent }];
+    });
+  });
+  return pushedThrough(definition.name, { cotangents, pairs, again });
+}
+
+/** A map that is linear in cotangents: what it gives for them, and the tangents that it is to be given backwards. */
+export interface LinearMap {
+  readonly cotangents: readonly (Tensor | null)[];
+  readonly pairs: readonly { readonly pulled: Tensor; readonly tangent: Tensor }[];
+  /** Whether gradients are to flow on from the result. */
+  readonly again: boolean;
+}
+
+/**
+ * The transpose of a linear map, applied to tangents: a tangent a cotangent. Throws DynError for a map that was not
+ * recorded, which is no zero.
+ */
+export function pushedThrough(owner: string, { cotangents, pairs, again }: LinearMap): Tangents {
+  const inputs = cotangents.flatMap((each) => each ?? []);
+  if (pairs.length === 0 || inputs.length === 0) return cotangents.map(() => null);
+  if (!pairs.every(({ pulled }) => pulled.requiresGrad)) throw notForward(owner);
+  const found = grad(
+    pairs.map(({ pulled }) => pulled),
+    inputs,
+    pairs.map(({ pulled, tangent }) => ops.to(tangent, pulled.dtype)),
+    { createGraph: again, allowUnused: true },
+  );
+  let next = 0;
+  return cotangents.map((each) => each === null ? null : found[next++] ?? null);
+}
+
+function notForward(owner: string): DynError {
+  return new DynError(
+    `Expected a gradient of ${owner} that can be differentiated, as forward-mode differentiation needs it, but found ` +
+      "one that is no recorded function of what it is given",
+  );
+}

@@ -1,0 +1,15 @@
+/**
+ * Who watches what runs: a profile, while there is one. Input: spans of work by kind and name; output: what the work
+ * gives. Invariant: without an observer a span costs one comparison; an observer changes nothing of the work.
+ */
+
+/** What a span is: an op, a node of a backward pass, a compiled function or graph, or the program's own part of work. */
+export type SpanKind = "op" | "backward" | "compiled" | "graph" | "user";
+
+/** Told of spans, which lie inside each other as their bodies do. */
+export interface Observer {
+  span<T>(kind: SpanKind, name: string, body: () => T): T;
+}
+
+/** The observer; null: nobody watches. Only who sets it takes it away. */
+export const observed: { by: Observer | null } = { by: null };

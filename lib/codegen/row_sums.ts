@@ -1,0 +1,73 @@
+/**
+ * Sums over rows that blocks of rows add to. Input: the views that they add to, and the rows; output: the order of the
+ * blocks, and kernels that clear the sums before and add them up after. Invariant: an element is added up in one order,
+ * whatever the number of threads.
+ */
+import type { DType } from "../base/dtype.ts";
+import { hintOf } from "../sym/decide.ts";
+import { add, type Dim, floorDiv, max, min, mul, product, sub } from "../sym/expr.ts";
+import type { Element } from "../loops/body.ts";
+import type { Axis, BufferView, Kernel } from "../loops/ir.ts";
+import { recordLowered } from "../loops/nest.ts";
+import { axisOf } from "./cut_loop.ts";
+import type { MakeTemporary } from "./kernels.ts";
+import { vectorise } from "./vectorise.ts";
+
+/** Matrices, or groups of their rows, that keep threads busy. */
+const BUSY = 8;
+
+/** The blocks of each matrix in groups: those of one are added up in order. */
+export interface Groups {
+  readonly count: number;
+  /** Counts groups, and blocks in one. */
+  readonly axis: Axis;
+  readonly inOrder: Axis;
+  /** The number of a block in its matrix. */
+  readonly block: Dim;
+}
+
+/** As few groups as keep threads busy. */
+export function groupsOf(batch: Dim, blocks: Dim): Groups {
+  const count = Math.max(1, Math.min(hintOf(blocks), Math.floor(BUSY / Math.max(1, hintOf(batch)))));
+  const each = floorDiv(add(blocks, count - 1), count), axis = axisOf("g", count);
+  const first = mul(axis.symbol, each);
+  const inOrder = axisOf("p", count === 1 ? blocks : max(0, min(each, sub(blocks, first))));
+  return { count, axis, inOrder, block: count === 1 ? inOrder.symbol : add(first, inOrder.symbol) };
+}
+
+/** What blocks add to instead of a view. */
+export interface Sums {
+  /** Of which blocks of a group add to a matrix. */
+  readonly viewOf: (group: Dim) => BufferView;
+  readonly clear: Kernel;
+  /** Undefined where the sums are what was asked for. */
+  readonly finish: Kernel | undefined;
+}
+
+/** Sums of so many groups that end up in a view of elements of a type. */
+export function sumsOf(
+  out: BufferView,
+  count: number,
+  { dtype, temporary }: { readonly dtype: DType; readonly temporary: MakeTemporary },
+): Sums {
+  const pointwise = (name: string, to: BufferView, element: Element): Kernel => {
+    const kernel = recordLowered({ kind: "pointwise", shape: to.shape, dtype, element }, [{ ...to, dtype }], {
+      name,
+    });
+    return kernel.kind === "loops" ? { ...kernel, body: vectorise(kernel.body) } : kernel;
+  };
+  const zero: Element = (o) => o.constant(0, dtype);
+  if (count === 1) return { viewOf: () => out, clear: pointwise("clear_sums", out, zero), finish: undefined };
+  const { shape } = out, size = product(shape), strides = shape.map((_, d) => product(shape.slice(d + 1)));
+  const buffer = temporary(dtype, mul(size, count));
+  const viewOf = (group: Dim): BufferView => ({ buffer, offset: mul(group, size), shape, strides });
+  const all: BufferView = { buffer, offset: 0, shape: [mul(size, count)], strides: [1] };
+  return {
+    viewOf,
+    clear: pointwise("clear_sums", all, zero),
+    finish: pointwise("sum_groups", out, (o, index) => {
+      const terms = Array.from({ length: count }, (_, g) => o.load({ ...viewOf(g), dtype }, index));
+      return terms.reduce((sum, term) => o.add(sum, term));
+    }),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Parts of buffers as buffers of their own, so that kernels which read one buffer at different places (the numbers of a
+ * round, the random keys of a layer, a step of a sequence) are one kernel over other buffers, which printers write down
+ * once. Input: a program; output: the same. Invariant: windows are read only, and a buffer that few kernels read at
+ * different places has none.
+ */
+import { InternalError } from "../base/errors.ts";
+import { usesOf } from "../loops/uses.ts";
+import type {
+  BufferDecl,
+  BufferId,
+  BufferView,
+  Kernel,
+  LoopKernel,
+  Program,
+  Statement,
+} from "../loops/ir.ts";
+import { type Dim, sub } from "../sym/expr.ts";
+import { replaceKernels, withNests } from "./kernels.ts";
+import type { Target } from "./target.ts";
+
+/** Places of a buffer from which on kernels are given windows on it. */
+const MANY = 8;
+
+/** Where vectors are read at multiples of four elements, windows begin at such. */
+const stepOf = ({ grid }: Target): number => grid?.vectors ? 4 : 1;
+
+/** Gives windows to the kernels of a program. */
+export function windowsOfBuffers(program: Program, target: Target): Program {
+  const places = new Map<BufferId, Set<number>>();
+  const firsts = new Map<Kernel, ReadonlyMap<BufferId, number>>();
+  for (const kernel of program.kernels) {
+    const first = firstPlaces(kernel, stepOf(target));
+    firsts.set(kernel, first);
+    for (const [buffer, place] of first) places.set(buffer, (places.get(buffer) ?? new Set()).add(place));
+  }
+  const buffers: BufferDecl[] = [...program.buffers], made = new Map<string, BufferId>();
+  const windowOn = (of: BufferId, from: number): BufferId => {
+    const key = `${of} ${from}`, known = made.get(key), buffer = buffers[of];
+    if (known !== undefined) return known;
+    if (!buffer) throw new InternalError(`Expected a buffer b${of} but found none`);
+    const { name, dtype, length } = buffer;
+    const window = { name, dtype, length: sub(length, from), role: { kind: "window", of, from } } as const;
+    made.set(key, buffers.push(window) - 1);
+    return buffers.length - 1;
+  };
+  const windowed = replaceKernels(program, (kernel) => {
+    const moved = [...firsts.get(kernel) ?? []].filter(([buffer, from]) =>
+      from > 0 && (places.get(buffer)?.size ?? 0) >= MANY
+    );
+    if (moved.length === 0) return [kernel];
+    return [
+      through(kernel, new Map(moved.map(([buffer, from]) => [buffer, { from, id: windowOn(buffer, from) }]))),
+    ];
+  });
+  return made.size === 0 ? program : { ...windowed, buffers };
+}
+
+/** Where a kernel reads the first element of each buffer that it only reads; of others nothing is said. */
+function firstPlaces(kernel: Kernel, step: number): ReadonlyMap<BufferId, number> {
+  const found = new Map<BufferId, number>(), others = new Set(usesOf(kernel).written);
+  const see = (buffer: BufferId, index: Dim) =>
+    void found.set(buffer, Math.min(found.get(buffer) ?? Infinity, constantOf(index)));
+  const visit = (body: readonly Statement[]) => {
+    for (const s of body) {
+      if (s.kind === "load") see(s.buffer, s.index);
+      else if (s.kind === "store") others.add(s.buffer);
+      else if (s.kind === "masked") visit(s.body);
+      else if (s.kind === "loop") {
+        visit(s.body);
+        for (const { values, positions } of s.folds ?? []) {
+          for (const each of [values, positions]) if (each) others.add(each.buffer);
+        }
+      }
+    }
+  };
+  if (kernel.kind === "loops") visit(kernel.body);
+  else {
+    for (const { buffer, offset } of kernel.inputs) see(buffer, offset);
+    withNests(kernel, (nest) => (visit(nest.body), nest));
+  }
+  for (const buffer of others) found.delete(buffer);
+  return new Map(found.entries().map(([buffer, place]) => [buffer, place - place % step]));
+}
+
+/** What is added to the rest of an index, which is not negative. */
+function constantOf(index: Dim): number {
+  if (typeof index === "number") return index;
+  const { node } = index;
+  return node.kind === "sum" && node.terms.every(({ coefficient }) => coefficient > 0) ? node.constant : 0;
+}
+
+/** A kernel that reads some buffers through windows. */
+function through(
+  kernel: Kernel,
+  windows: ReadonlyMap<BufferId, { readonly from: number; readonly id: BufferId }>,
+): Kernel {
+  const statements = (body: readonly Statement[]): Statement[] =>
+    body.map((s) => {
+      if (s.kind === "loop" || s.kind === "masked") return { ...s, body: statements(s.body) };
+      const window = s.kind === "load" ? windows.get(s.buffer) : undefined;
+      return s.kind === "load" && window ? { ...s, buffer: window.id, index: sub(s.index, window.from) } : s;
+    });
+  const nest = (each: LoopKernel): LoopKernel => ({ ...each, body: statements(each.body) });
+  if (kernel.kind === "loops") return nest(kernel);
+  const view = (each: BufferView): BufferView => {
+    const window = windows.get(each.buffer);
+    return window ? { ...each, buffer: window.id, offset: sub(each.offset, window.from) } : each;
+  };
+  return { ...withNests(kernel, nest), inputs: kernel.inputs.map(view) };
+}

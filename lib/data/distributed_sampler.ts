@@ -1,0 +1,61 @@
+/**
+ * Samples that each of several processes reads. Input: a number of samples, a rank; output: indices. Invariant: ranks have
+ * equally many indices, and all of them together have every sample; with shuffling all ranks draw the same order.
+ */
+import { DynError } from "../base/errors.ts";
+import { getRank, getWorldSize } from "../distributed/group.ts";
+import { Generator } from "../tensor/random.ts";
+import { permutation, type Sampler, type Sized } from "./samplers.ts";
+
+/** Options of DistributedSampler. */
+export interface DistributedSamplerOptions {
+  /** How many processes read; those of the process group unless given. */
+  readonly numReplicas?: number | null;
+  /** Which of them this is; its rank unless given. */
+  readonly rank?: number | null;
+  /** Whether the order is random, another one in each epoch; true unless given. */
+  readonly shuffle?: boolean;
+  /** Where random orders begin, the same on all ranks; 0 unless given. */
+  readonly seed?: number;
+  /** Whether samples that are not enough for all ranks are left out; else some come twice. False unless given. */
+  readonly dropLast?: boolean;
+}
+
+/** The part of the samples that is this process's, as torch.utils.data.DistributedSampler. */
+export class DistributedSampler implements Sampler {
+  /** How many indices an iteration gives. */
+  readonly length: number;
+  readonly #replicas: number;
+  readonly #rank: number;
+  readonly #options: DistributedSamplerOptions;
+  #epoch = 0;
+
+  /** Takes what is sampled. Throws DynError for a rank that is none, or where there is no process group to ask. */
+  constructor(readonly dataSource: Sized, options: DistributedSamplerOptions = {}) {
+    this.#replicas = options.numReplicas ?? getWorldSize();
+    this.#rank = options.rank ?? getRank();
+    this.#options = options;
+    if (!Number.isInteger(this.#rank) || this.#rank < 0 || this.#rank >= this.#replicas) {
+      throw new DynError(`Expected a rank in [0, ${this.#replicas - 1}] but found ${this.#rank}`);
+    }
+    const share = dataSource.length / this.#replicas;
+    this.length = options.dropLast ? Math.floor(share) : Math.ceil(share);
+  }
+
+  /** Says which epoch comes, so that its order is another one; the same on all ranks. */
+  setEpoch(epoch: number): void {
+    this.#epoch = epoch;
+  }
+
+  /** The indices. */
+  *[Symbol.iterator](): IterableIterator<number> {
+    const { shuffle = true, seed = 0 } = this.#options, n = this.dataSource.length;
+    const order = shuffle
+      ? permutation(n, { generator: new Generator().manualSeed(seed + this.#epoch) })
+      : null;
+    for (let k = 0; k < this.length; k++) {
+      const at = (k * this.#replicas + this.#rank) % n;
+      yield order?.[at] ?? at;
+    }
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * Bars for loops that take long, as `tqdm`: how much is done, how fast, how long it will take. Input: anything that can be
+ * iterated over; output: the same items, and a line of the terminal that is written again and again. Invariant: the
+ * loop sees what it would see; where standard error is no terminal nothing is written.
+ */
+import { checkOptions } from "../base/checked_input.ts";
+
+/** Options of `progress`. */
+export interface ProgressOptions {
+  /** What stands in front of the bar. */
+  readonly desc?: string | undefined;
+  /** How many items there are; unless given, the iterable's `length` or `size`, where it has one. */
+  readonly total?: number | undefined;
+  /** What items are called in rates; "it" unless given. */
+  readonly unit?: string | undefined;
+  /** Whether the line goes away at the end. */
+  readonly leave?: boolean | undefined;
+  /** Writes nothing. */
+  readonly disable?: boolean | undefined;
+  /** Where the line goes; standard error unless given. */
+  readonly output?: ProgressOutput | undefined;
+}
+
+/** What bars are written to. */
+export interface ProgressOutput {
+  /** Whether a line can be written again; elsewhere nothing is written. */
+  isTerminal(): boolean;
+  /** Writes all of it. */
+  write(text: string): void;
+  /** Characters of a line. */
+  readonly columns: number;
+}
+
+/** Milliseconds between two states of a line. */
+const INTERVAL = 100;
+
+const STANDARD_ERROR: ProgressOutput = {
+  isTerminal: () => Deno.stderr.isTerminal(),
+  write(text) {
+    const bytes = new TextEncoder().encode(text);
+    for (let written = 0; written < bytes.length;) written += Deno.stderr.writeSync(bytes.subarray(written));
+  },
+  get columns() {
+    return Deno.consoleSize().columns;
+  },
+};
+
+/** A loop with a bar: iterates over the same items, with `for` or `for await` as these allow. */
+export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
+  readonly #items: Iterable<T> | AsyncIterable<T>;
+  readonly #options: ProgressOptions;
+  #postfix = "";
+  #line: ProgressLine | null = null;
+
+  /** Items and options, as `progress` takes them. */
+  constructor(items: Iterable<T> | AsyncIterable<T>, options: ProgressOptions = {}) {
+    checkOptions("progress", {
+      desc: ["string"],
+      total: ["number"],
+      unit: ["string"],
+      leave: ["boolean"],
+      disable: ["boolean"],
+      output: ["object"],
+    }, options);
+    this.#items = items;
+    this.#options = options;
+  }
+
+  /** Shows values behind the bar, as `{ loss: 0.25 }`. */
+  setPostfix(values: Readonly<Record<string, number | string>>): void {
+    this.#postfix = Object.entries(values).map(([name, value]) =>
+      `${name}=${typeof value === "number" ? Number(value.toPrecision(4)) : value}`
+    ).join(", ");
+    this.#line?.postfix(this.#postfix);
+  }
+
+  #begin(): ProgressLine | null {
+    const { output = STANDARD_ERROR, disable = false } = this.#options;
+    if (disable || !output.isTerminal()) return null;
+    return this.#line = new ProgressLine(output, {
+      ...this.#options,
+      total: this.#options.total ?? countOf(this.#items),
+    }, this.#postfix);
+  }
+
+  /** The items. Throws TypeError where they come later, as those of `for await` do. */
+  *[Symbol.iterator](): Iterator<T> {
+    const items = this.#items;
+    if (!(Symbol.iterator in items)) {
+      throw new TypeError("Expected items that are there but found later ones: use for await");
+    }
+    const line = this.#begin();
+    try {
+      for (const item of items) {
+        yield item;
+        line?.advance();
+      }
+    } finally {
+      line?.end();
+    }
+  }
+
+  /** The items, also those that come later. */
+  async *[Symbol.asyncIterator](): AsyncIterator<T> {
+    const line = this.#begin();
+    try {
+      for await (const item of this.#items) {
+        yield item;
+        line?.advance();
+      }
+    } finally {
+      line?.end();
+    }
+  }
+}
+
+/** How many items there are, where that is known. */
+function countOf(items: object): number | undefined {
+  for (const key of ["length", "size"]) {
+    try {
+      const count: unknown = Reflect.get(items, key);
+      if (typeof count === "number") return count;
+    } catch {
+      // A loader of a stream has no length
+    }
+  }
+  return undefined;
+}
+
+/** The line of one loop. */
+class ProgressLine {
+  readonly #start = performance.now();
+  #done = 0;
+  #written = -Infinity;
+
+  constructor(
+    readonly output: ProgressOutput,
+    readonly options: ProgressOptions,
+    private shown: string,
+  ) {
+    this.#write();
+  }
+
+  advance(): void {
+    this.#done++;
+    if (performance.now() - this.#written >= INTERVAL) this.#write();
+  }
+
+  postfix(text: string): void {
+    this.shown = text;
+  }
+
+  end(): void {
+    this.#write();
+    this.output.write(this.options.leave ?? true ? "\n" : "\r\x1b[K");
+  }
+
+  #write(): void {
+    this.#written = performance.now();
+    const seconds = (this.#written - this.#start) / 1000;
+    const text = progressText({
+      done: this.#done,
+      seconds,
+      postfix: this.shown,
+      columns: this.output.columns,
+    }, this.options);
+    this.output.write(`\r${text}\x1b[K`);
+  }
+}
+
+/** The state of a loop. */
+export interface ProgressState {
+  readonly done: number;
+  readonly seconds: number;
+  readonly postfix: string;
+  readonly columns: number;
+}
+
+const EIGHTHS = " ▏▎▍▌▋▊▉";
+
+/** A line: `train:  40%|████      | 2/5 [00:01<00:02, 1.50it/s, loss=0.25]`. */
+export function progressText(
+  { done, seconds, postfix, columns }: ProgressState,
+  options: ProgressOptions,
+): string {
+  const { desc = "", total, unit = "it" } = options, rate = seconds > 0 ? done / seconds : 0;
+  const speed = rate === 0
+    ? `?${unit}/s`
+    : rate < 1
+    ? `${(1 / rate).toFixed(2)}s/${unit}`
+    : `${rate.toFixed(2)}${unit}/s`;
+  const behind = postfix === "" ? "" : `, ${postfix}`, head = desc === "" ? "" : `${desc}: `;
+  if (total === undefined) {
+    return `${head}${done}${unit} [${clockText(seconds)}, ${speed}${behind}]`.slice(0, columns);
+  }
+  const share = total > 0 ? Math.min(1, done / total) : 1,
+    left = rate > 0 ? clockText((total - done) / rate) : "?";
+  const before = `${head}${`${Math.floor(100 * share)}`.padStart(3)}%|`;
+  const after = `| ${done}/${total} [${clockText(seconds)}<${left}, ${speed}${behind}]`;
+  const room = Math.max(0, columns - before.length - after.length - 1),
+    eighths = Math.floor(share * room * 8);
+  const bar = "█".repeat(Math.floor(eighths / 8)) + (eighths % 8 > 0 ? EIGHTHS[eighths % 8] : "");
+  return `${before}${bar.padEnd(room)}${after}`.slice(0, columns);
+}
+
+function clockText(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds)), pad = (n: number) => `${n}`.padStart(2, "0");
+  const hours = Math.floor(whole / 3600), rest = `${pad(Math.floor(whole / 60) % 60)}:${pad(whole % 60)}`;
+  return hours > 0 ? `${hours}:${rest}` : rest;
+}
+
+/**
+ * The same items with a bar on the terminal: how many of them are done, how many a second, how long the rest will take.
+ * Quiet where standard error is no terminal.
+ *
+ * ```ts
+ * import { data, progress } from "jsr:@x/dyn";
+ * const bar = progress(new data.DataLoader([1, 2, 3, 4], { batchSize: 2 }), { desc: "train" });
+ * for (const batch of bar) bar.setPostfix({ sum: batch.sum().item() });
+ * ```
+ */
+export function progress<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  options: ProgressOptions = {},
+): Progress<T> {
+  return new Progress(items, options);
+}

@@ -1,0 +1,165 @@
+/**
+ * How values show in notebooks: Deno's Jupyter kernel asks values for `Symbol.for("Jupyter.display")`. Input: tensors,
+ * modules, profiles, curves, images; output: the same by type of media. Invariant: what is written shows as text, never
+ * as HTML of its own; a tensor of any size shows at most some hundred elements.
+ */
+import { isComplex } from "../../base/dtype.ts";
+import { DynError } from "../../base/errors.ts";
+import { Module } from "../../nn/module.ts";
+import { readElements } from "../../tensor/host.ts";
+import { Tensor } from "../../tensor/tensor.ts";
+import { ops } from "../../tensor/eager.ts";
+import { noGrad } from "../../tensor/modes.ts";
+import { escapeHtml } from "../pages/escape.ts";
+import { KeyAverages } from "../profiler/averages.ts";
+import { Profile } from "../profiler/profile.ts";
+import { type DataFormats, pixelsOf } from "../summary/pixels.ts";
+import { encodePng } from "../summary/png.ts";
+import { curvesSvg } from "./curves.ts";
+
+/** The same value by type of media, as notebooks take it. */
+export type MediaBundle = Readonly<Record<string, string>>;
+
+/** A value that notebooks show. */
+export class Displayed {
+  readonly #media: MediaBundle;
+
+  /** `media`: by type; "text/plain" is what consoles show. */
+  constructor(media: MediaBundle) {
+    this.#media = media;
+  }
+
+  /** What notebooks ask for. */
+  [Symbol.for("Jupyter.display")](): MediaBundle {
+    return this.#media;
+  }
+
+  /** The text. */
+  toString(): string {
+    return this.#media["text/plain"] ?? "";
+  }
+
+  /** The same in the console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+}
+
+/** Options of `image`. */
+export interface DisplayImageOptions {
+  /** What the dimensions are; "CHW", or "HW" of a matrix, unless given. */
+  readonly dataformats?: DataFormats | undefined;
+}
+
+/** A tensor as an image: floats from 0 to 1, integers from 0 to 255. Throws DynError for what is none. */
+export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displayed {
+  const { dataformats = tensor.ndim === 2 ? "HW" : "CHW" } = options;
+  const pixels = pixelsOf(tensor, dataformats), { width, height } = pixels;
+  return new Displayed({
+    "image/png": encodePng(pixels).toBase64(),
+    "text/plain": `image(${width} × ${height})`,
+  });
+}
+
+/** Curves over their steps, by name, as `curves({ train: losses, test: others })`. Throws DynError where there are none. */
+export function curves(series: Readonly<Record<string, ArrayLike<number> | Tensor>>): Displayed {
+  const lines = Object.entries(series).map(([name, values]) => ({
+    name,
+    values: values instanceof Tensor ? Array.from(readElements(values), Number) : Array.from(values),
+  }));
+  if (!lines.some(({ values }) => values.some(Number.isFinite))) {
+    throw new DynError("Expected numbers for curves but found none");
+  }
+  const last = lines.map(({ name, values }) => `${name}: ${values.length} values, last ${values.at(-1)}`);
+  return new Displayed({ "image/svg+xml": curvesSvg(lines), "text/plain": last.join("\n") });
+}
+
+/** Rows and columns that are shown at each end of a longer dimension. */
+const EDGE = 8;
+
+function shownPlaces(size: number): (number | null)[] {
+  const all = Array.from({ length: size }, (_, at) => at);
+  return size <= 2 * EDGE ? all : [...all.slice(0, EDGE), null, ...all.slice(-EDGE)];
+}
+
+const table = (rows: readonly string[], caption: string): string =>
+  `<div style="overflow-x:auto"><table style="border-collapse:collapse;font:12px monospace"><caption style="text-align:left;opacity:.7">${
+    escapeHtml(caption)
+  }</caption>${rows.join("")}</table></div>`;
+
+/** A tensor as a table of heat; of more than two dimensions the first matrix. */
+function tensorHtml(tensor: Tensor): string {
+  const { shape, dtype, device, ndim } = tensor;
+  const flags = [`${dtype} [${shape.join(", ")}]`, device, ...tensor.requiresGrad ? ["requires grad"] : []];
+  const matrix = noGrad(() => {
+    let first = tensor.detach();
+    while (first.ndim > 2) first = ops.select(first, 0, 0);
+    return first;
+  });
+  if (ndim > 2) flags.push(`at [${Array(ndim - 2).fill(0).join(", ")}]`);
+  const [rows, columns] = ndim === 0 ? [1, 1] : ndim === 1 ? [1, shape[0] ?? 0] : shape.slice(-2);
+  const elements = readElements(matrix);
+  const value = (row: number, column: number) => Number(elements[row * (columns ?? 0) + column]);
+  const across = shownPlaces(columns ?? 0), down = shownPlaces(rows ?? 0);
+  const shown = down.flatMap((row) =>
+    across.map((column) => row === null || column === null ? 0 : value(row, column))
+  );
+  const most = shown.reduce((max, each) => Number.isFinite(each) ? Math.max(max, Math.abs(each)) : max, 0);
+  const cell = (row: number | null, column: number | null): string => {
+    if (row === null || column === null) return `<td style="padding:1px 6px;opacity:.5">…</td>`;
+    const found = value(row, column), heat = most > 0 && Number.isFinite(found) ? Math.abs(found) / most : 0;
+    const colour = `rgba(${found < 0 ? "214,69,65" : "47,111,208"},${(0.55 * heat).toFixed(3)})`;
+    return `<td style="padding:1px 6px;text-align:right;background:${colour}">${
+      numberText(found, dtype)
+    }</td>`;
+  };
+  return table(
+    down.map((row) => `<tr>${across.map((column) => cell(row, column)).join("")}</tr>`),
+    flags.join(", "),
+  );
+}
+
+function numberText(value: number, dtype: Tensor["dtype"]): string {
+  if (dtype === "bool") return value ? "true" : "false";
+  if (!Number.isFinite(value) || Number.isInteger(value)) return `${value}`;
+  const size = Math.abs(value);
+  return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : `${Number(value.toPrecision(4))}`;
+}
+
+/** A module as a tree that opens, with its parameters. */
+function moduleHtml(module: Module, name = ""): string {
+  const own = module.namedParameters("", false).map(([key, { shape, dtype }]) =>
+    `<div style="padding-left:1.4em;opacity:.8">${escapeHtml(key)}: ${dtype} [${shape.join(", ")}]</div>`
+  );
+  const children = module.namedChildren().map(([key, child]) => moduleHtml(child, key));
+  const count = module.parameters().reduce((sum, parameter) => sum + parameter.numel(), 0);
+  const head = `${name === "" ? "" : `${name}: `}${module.constructor.name}(${module.extraRepr()})`;
+  return `<details style="font:12px monospace;padding-left:1em"${name === "" ? " open" : ""}><summary>${
+    escapeHtml(head)
+  } <span style="opacity:.6">${count} parameters</span></summary>${[...own, ...children].join("")}</details>`;
+}
+
+const text = (value: { toString(): string }): MediaBundle => ({ "text/plain": value.toString() });
+
+function displayOf(value: object): MediaBundle {
+  if (value instanceof Tensor) {
+    const plain = Deno.inspect(value);
+    const hasTable = value.storage.filled && value.numel() > 0 && !isComplex(value.dtype);
+    return hasTable ? { "text/html": tensorHtml(value), "text/plain": plain } : { "text/plain": plain };
+  }
+  if (value instanceof Module) return { "text/html": moduleHtml(value), ...text(value) };
+  return { "text/html": `<pre>${escapeHtml(value.toString())}</pre>`, ...text(value) };
+}
+
+/** Makes tensors, modules and profiles show in notebooks. */
+export function installDisplays(): void {
+  for (const { prototype } of [Tensor, Module, Profile, KeyAverages]) {
+    Object.defineProperty(prototype, Symbol.for("Jupyter.display"), {
+      value: function (this: object): MediaBundle {
+        return displayOf(this);
+      },
+      writable: true,
+      configurable: true,
+    });
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Events by name, added up, and the table of them, as `torch.autograd.profiler_util.EventList`. Input: events; output:
+ * rows and text. Invariant: an event inside of one of the same name and kind counts once in totals.
+ */
+import { checkOptions } from "../../base/checked_input.ts";
+import { DynError } from "../../base/errors.ts";
+import type { EventKind, ProfileEvent } from "./events.ts";
+import { type MachineLimits, machineLimits, shareOfLimit } from "./limits.ts";
+
+/** What all events of one name and kind come to. Times are microseconds. */
+export interface KeyAverage {
+  /** The name. */
+  readonly key: string;
+  /** What its events are. */
+  readonly kind: EventKind;
+  /** How often it ran. */
+  readonly count: number;
+  /** Time of the program, with what lies inside; of kernels 0. */
+  readonly cpuTimeTotal: number;
+  /** The same, without what lies inside. */
+  readonly selfCpuTimeTotal: number;
+  /** `cpuTimeTotal` of one run. */
+  readonly cpuTime: number;
+  /** Time of kernels inside of it; of kernels their own. */
+  readonly deviceTimeTotal: number;
+  /** Of kernels their time; of all else 0. */
+  readonly selfDeviceTimeTotal: number;
+  /** Bytes that tensors took more after it than before. */
+  readonly cpuMemoryUsage: number;
+  /** Of kernels: bytes of elements read and written, of all runs; null where nobody knows. */
+  readonly bytes: number | null;
+  /** Of kernels: operations of all runs; null where nobody knows. */
+  readonly flops: number | null;
+  /** Of kernels: where they ran. */
+  readonly device: string | null;
+}
+
+/** A column by which a table can be sorted. */
+export type SortKey =
+  | "count"
+  | "cpuTimeTotal"
+  | "selfCpuTimeTotal"
+  | "cpuTime"
+  | "deviceTimeTotal"
+  | "selfDeviceTimeTotal"
+  | "cpuMemoryUsage"
+  | "bytes"
+  | "flops";
+
+const SORTABLE: readonly SortKey[] = [
+  "count",
+  "cpuTimeTotal",
+  "selfCpuTimeTotal",
+  "cpuTime",
+  "deviceTimeTotal",
+  "selfDeviceTimeTotal",
+  "cpuMemoryUsage",
+  "bytes",
+  "flops",
+];
+
+/** Options of `table`. */
+export interface TableOptions {
+  /** The largest first; unless given, in the order in which they first ran. */
+  readonly sortBy?: SortKey | undefined;
+  /** The most rows; 100 unless given. */
+  readonly rowLimit?: number | undefined;
+  /** The most characters of a name; 55 unless given. */
+  readonly maxNameColumnWidth?: number | undefined;
+}
+
+/** The rows, as an array with a table. */
+export class KeyAverages extends Array<KeyAverage> {
+  /** Rows made of an array's methods are plain arrays. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+
+  /** `events`: those of a profile. */
+  constructor(events: readonly ProfileEvent[]) {
+    super();
+    const groups = Map.groupBy(events, ({ kind, name, device }) => `${kind} ${device} ${name}`);
+    for (const group of groups.values()) this.push(averageOf(group));
+  }
+
+  /** Time of the program in all events, without kernels, in microseconds. */
+  get selfCpuTimeTotal(): number {
+    return this.reduce((sum, row) => sum + row.selfCpuTimeTotal, 0);
+  }
+
+  /** Time of all kernels, in microseconds. */
+  get selfDeviceTimeTotal(): number {
+    return this.reduce((sum, row) => sum + row.selfDeviceTimeTotal, 0);
+  }
+
+  /**
+   * The rows as text. Kernels show what share of the machine's limit they reach: the larger of the time that moving
+   * their bytes takes at the rate of a large copy, and their operations at that of a large matrix product, over their own.
+   * Both rates are measured when a table with kernels is first asked for. Above 100 % is what is read from caches.
+   * Throws DynError for a column that does not exist.
+   */
+  table(options: TableOptions = {}): string {
+    checkOptions("table", {
+      sortBy: ["string"],
+      rowLimit: ["number"],
+      maxNameColumnWidth: ["number"],
+    }, options);
+    const { sortBy, rowLimit = 100, maxNameColumnWidth = 55 } = options;
+    if (sortBy !== undefined && !SORTABLE.includes(sortBy)) {
+      throw new DynError(`Expected sortBy out of ${SORTABLE.join(", ")} but found ${sortBy}`);
+    }
+    const sorted = sortBy === undefined
+      ? [...this]
+      : this.toSorted((a, b) => Number(b[sortBy] ?? 0) - Number(a[sortBy] ?? 0));
+    // Kernels are waited for, so that the program takes their time as well
+    const all = this.selfCpuTimeTotal + this.selfDeviceTimeTotal;
+    const head = [
+      "Name",
+      "Kind",
+      "Self CPU %",
+      "Self CPU",
+      "CPU total %",
+      "CPU total",
+      "CPU time avg",
+      "Kernel total",
+      "Memory",
+      "Bytes",
+      "FLOPs",
+      "Of limit",
+      "# of Calls",
+    ];
+    const rows = sorted.slice(0, rowLimit).map((row) => {
+      const limits = row.device === null ? null : machineLimits(row.device);
+      return cellsOf(row, { all, limits, width: maxNameColumnWidth });
+    });
+    const widths = head.map((title, column) =>
+      Math.max(title.length, ...rows.map((cells) => cells[column]?.length ?? 0))
+    );
+    const line = (cells: readonly string[]): string =>
+      cells.map((cell, k) => k < 2 ? cell.padEnd(widths[k] ?? 0) : cell.padStart(widths[k] ?? 0)).join("  ")
+        .trimEnd();
+    const rule = widths.map((width) => "-".repeat(width)).join("  ");
+    return [
+      rule,
+      line(head),
+      rule,
+      ...rows.map(line),
+      rule,
+      `Self CPU time total: ${timeText(this.selfCpuTimeTotal)}`,
+      `Kernel time total: ${timeText(this.selfDeviceTimeTotal)}`,
+    ].join("\n");
+  }
+
+  /** The table. */
+  override toString(): string {
+    return this.table();
+  }
+}
+
+function averageOf(group: readonly ProfileEvent[]): KeyAverage {
+  const [first] = group;
+  if (!first) throw new DynError("Expected an event but found none");
+  const outermost = group.filter(({ parent }) => {
+    for (let at = parent; at !== null; at = at.parent) {
+      if (at.name === first.name && at.kind === first.kind) return false;
+    }
+    return true;
+  });
+  const sum = (events: readonly ProfileEvent[], of: (event: ProfileEvent) => number) =>
+    events.reduce((all, event) => all + of(event), 0);
+  const known = (of: (event: ProfileEvent) => number | null): number | null =>
+    group.every((event) => of(event) !== null) ? sum(group, (event) => of(event) ?? 0) : null;
+  const isKernel = first.kind === "kernel";
+  const cpuTimeTotal = isKernel ? 0 : sum(outermost, ({ duration }) => duration);
+  return {
+    key: first.name,
+    kind: first.kind,
+    count: group.length,
+    cpuTimeTotal,
+    selfCpuTimeTotal: isKernel || first.kind === "step" ? 0 : sum(group, ({ selfDuration }) => selfDuration),
+    cpuTime: cpuTimeTotal / group.length,
+    deviceTimeTotal: sum(outermost, ({ kernelDuration }) => kernelDuration),
+    selfDeviceTimeTotal: isKernel ? sum(group, ({ duration }) => duration) : 0,
+    cpuMemoryUsage: sum(outermost, ({ memory }) => memory),
+    bytes: known(({ bytes }) => bytes),
+    flops: known(({ flops }) => flops),
+    device: first.device,
+  };
+}
+
+function cellsOf(row: KeyAverage, { all, limits, width }: {
+  readonly all: number;
+  readonly limits: MachineLimits | null;
+  readonly width: number;
+}): string[] {
+  const { key, kind, bytes, flops } = row, isKernel = kind === "kernel";
+  const percent = (part: number) => `${(100 * part / Math.max(all, 1e-9)).toFixed(2)}%`;
+  const share = limits && bytes !== null && flops !== null
+    ? shareOfLimit({ bytes, flops, microseconds: row.selfDeviceTimeTotal }, limits)
+    : null;
+  return [
+    key.length > width ? `${key.slice(0, width - 1)}…` : key,
+    kind,
+    isKernel ? "" : percent(row.selfCpuTimeTotal),
+    isKernel ? "" : timeText(row.selfCpuTimeTotal),
+    isKernel ? "" : percent(row.cpuTimeTotal),
+    isKernel ? "" : timeText(row.cpuTimeTotal),
+    isKernel ? "" : timeText(row.cpuTime),
+    timeText(row.deviceTimeTotal),
+    isKernel || row.cpuMemoryUsage === 0 ? "" : byteText(row.cpuMemoryUsage),
+    bytes === null ? "" : byteText(bytes),
+    flops === null ? "" : countText(flops),
+    share === null ? "" : `${Math.round(100 * share)}%`,
+    `${row.count}`,
+  ];
+}
+
+/** Microseconds, in the unit that suits them. */
+function timeText(time: number): string {
+  if (time >= 1e6) return `${(time / 1e6).toFixed(3)}s`;
+  return time >= 1000 ? `${(time / 1000).toFixed(3)}ms` : `${time.toFixed(3)}us`;
+}
+
+function byteText(bytes: number): string {
+  const size = Math.abs(bytes);
+  if (size >= 2 ** 30) return `${(bytes / 2 ** 30).toFixed(2)} GiB`;
+  if (size >= 2 ** 20) return `${(bytes / 2 ** 20).toFixed(2)} MiB`;
+  return size >= 1024 ? `${(bytes / 1024).toFixed(2)} KiB` : `${bytes} B`;
+}
+
+function countText(count: number): string {
+  const scale = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "K"]] as const;
+  for (const [unit, name] of scale) if (count >= unit) return `${(count / unit).toFixed(2)}${name}`;
+  return `${count}`;
+}

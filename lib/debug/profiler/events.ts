@@ -1,0 +1,54 @@
+/** What a profile holds. Input: none; output: types: spans of work, samples of memory. */
+import type { SpanKind } from "../../base/observation.ts";
+import type { DeviceName } from "../../loops/device.ts";
+
+/** What an event is: a span, a kernel that ran on a device, a phase of a compilation, a step of the schedule. */
+export type EventKind = SpanKind | "kernel" | "compile" | "step";
+
+/** Something that took time. Times are microseconds. */
+export interface ProfileEvent {
+  /** Of the op, function, kernel or phase. */
+  readonly name: string;
+  /** What it is. */
+  readonly kind: EventKind;
+  /** From the beginning of the profile. */
+  readonly start: number;
+  /** How long it took. */
+  readonly duration: number;
+  /** The event that it lies in; null: none. */
+  readonly parent: ProfileEvent | null;
+  /** What `duration` holds that is no part of other events. */
+  readonly selfDuration: number;
+  /** Time of kernels in it; of a kernel its own. */
+  readonly kernelDuration: number;
+  /** Bytes that tensors took more at its end than at its beginning, over all devices. */
+  readonly memory: number;
+  /** Of a kernel: where it ran. */
+  readonly device: DeviceName | null;
+  /** Of a kernel: bytes of distinct elements read and written; null where nobody knows. */
+  readonly bytes: number | null;
+  /** Of a kernel: scalar operations; null where nobody knows. */
+  readonly flops: number | null;
+  /** Whether it went on behind an `await`, so that others may lie across its end. */
+  readonly isAsync: boolean;
+}
+
+/** How much memory of a device was in use at a time. */
+export interface MemorySample {
+  /** Microseconds from the beginning of the profile. */
+  readonly time: number;
+  /** Whose memory it is. */
+  readonly device: DeviceName;
+  /** Bytes that tensors occupy. */
+  readonly allocated: number;
+  /** Bytes that the allocator holds. */
+  readonly reserved: number;
+}
+
+/** What was recorded of one stretch of the program. */
+export interface Recorded {
+  readonly events: readonly ProfileEvent[];
+  readonly memory: readonly MemorySample[];
+  /** When it began, in microseconds since 1970. */
+  readonly origin: number;
+}

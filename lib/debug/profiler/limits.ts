@@ -1,0 +1,129 @@
+/**
+ * What a device can do at most, measured: bytes per second of a large copy, operations per second of a large matrix
+ * product. Input: a device's name; output: rates. Invariant: measured once a process, by kernels alone, in memory that
+ * is given back.
+ */
+import { contiguousStrides } from "../../graph/meta.ts";
+import {
+  type Device,
+  type DeviceName,
+  type KernelClock,
+  type Memory,
+  type TimeSpan,
+} from "../../loops/device.ts";
+import type { BufferDecl, BufferView, Kernel, Program } from "../../loops/ir.ts";
+import { hintOf } from "../../sym/decide.ts";
+import { measure as costs } from "../../loops/metrics.ts";
+import { recordLowered } from "../../loops/nest.ts";
+import { deviceNamed } from "../../tensor/storage.ts";
+
+/** Rates of a device. */
+export interface MachineLimits {
+  /** Bytes that a large copy reads and writes. */
+  readonly bytesPerSecond: number;
+  /** Operations of a large matrix product, two per multiply-add. */
+  readonly operationsPerSecond: number;
+}
+
+/** Elements that are copied: with the result 64 MiB, more than most caches hold. */
+const COPIED = 1 << 23;
+/** Rows and columns of the matrices. */
+const SIDE = 512;
+/** Runs of which the fastest counts. */
+const RUNS = 5;
+
+const measured = new Map<DeviceName, MachineLimits>();
+
+/** The limits of a device, measured in float32 when they are first asked for. Throws DynError where it is not there. */
+export function machineLimits(device: DeviceName): MachineLimits {
+  let found = measured.get(device);
+  if (!found) measured.set(device, found = measure(deviceNamed(device)));
+  return found;
+}
+
+function measure(device: Device): MachineLimits {
+  const [from, to] = [0, 1].map((buffer) => viewOf(buffer, [COPIED]));
+  const copy = from && to && recordLowered(
+    {
+      kind: "pointwise",
+      shape: [COPIED],
+      dtype: "float32",
+      element: (o, index) => o.load({ ...from, dtype: "float32" }, index),
+    },
+    [{ ...to, dtype: "float32" }],
+    { name: "copy" },
+  );
+  const [a, b, product] = [0, 1, 2].map((buffer) => viewOf(buffer, [SIDE, SIDE]));
+  const matmul: Kernel | undefined = a && b && product && {
+    kind: "extern",
+    name: "matmul",
+    call: { op: "matmul", accumulate: false },
+    inputs: [a, b],
+    outputs: [product],
+    origins: [],
+  };
+  return {
+    bytesPerSecond: copy ? rate(device, programOf(copy, [COPIED, COPIED]), "bytes") : 0,
+    operationsPerSecond: matmul
+      ? rate(device, programOf(matmul, Array(3).fill(SIDE * SIDE)), "operations")
+      : 0,
+  };
+}
+
+function viewOf(buffer: number, shape: readonly number[]): BufferView {
+  return { buffer, offset: 0, shape, strides: contiguousStrides(shape) };
+}
+
+/** A program of one kernel, whose last buffer is its result. */
+function programOf(kernel: Kernel, lengths: readonly number[]): Program {
+  const last = lengths.length - 1;
+  const buffers = lengths.map((length, at): BufferDecl => ({
+    name: `b${at}`,
+    dtype: "float32",
+    length,
+    role: at === last ? { kind: "output" } : { kind: "input", written: false },
+  }));
+  return {
+    name: kernel.name,
+    buffers,
+    inputs: buffers.slice(0, last).map((_, at) => at),
+    outputs: [last],
+    sizes: [],
+    arenaBytes: 0,
+    kernels: [kernel],
+  };
+}
+
+/** The best rate of a program's kernels, in units of what is counted per second. */
+function rate(device: Device, program: Program, counted: "bytes" | "operations"): number {
+  const { bytesRead, bytesWritten, operations } = costs(program);
+  const amount = counted === "bytes" ? bytesRead + bytesWritten : operations;
+  const memories = program.buffers.map(({ length }): Memory => {
+    const bytes = 4 * hintOf(length), memory = device.allocate(bytes);
+    device.write(memory, 0, new Uint8Array(bytes));
+    return memory;
+  });
+  const compiled = device.compile(program), last = memories.length - 1;
+  let best = 0;
+  for (let run = 0; run < RUNS; run++) {
+    let milliseconds = 0;
+    const clock: KernelClock = { ran: (_, span: TimeSpan) => void (milliseconds += span.duration) };
+    compiled.run({ inputs: memories.slice(0, last), outputs: memories.slice(last), sizes: [], clock });
+    if (milliseconds > 0) best = Math.max(best, 1000 * amount / milliseconds);
+  }
+  for (const memory of memories) device.free(memory);
+  return best;
+}
+
+/** How near work comes to the limits: 1 where it takes no longer than its bytes or operations must. */
+export function shareOfLimit(
+  { bytes, flops, microseconds }: {
+    readonly bytes: number;
+    readonly flops: number;
+    readonly microseconds: number;
+  },
+  { bytesPerSecond, operationsPerSecond }: MachineLimits,
+): number {
+  const least = 1e6 * Math.max(bytes / bytesPerSecond, flops / operationsPerSecond);
+  return least / Math.max(microseconds, 1e-3);
+}

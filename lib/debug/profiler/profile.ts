@@ -1,0 +1,174 @@
+/**
+ * Profiles: what runs, how long, on what memory, as `torch.profiler`. Input: a program; output: its events, averaged,
+ * as a table or as a trace. Invariant: the program gives what it would give; nothing is kept of what runs outside.
+ */
+import { checkFunction, checkOptions } from "../../base/checked_input.ts";
+import { DynError } from "../../base/errors.ts";
+import { observed } from "../../base/observation.ts";
+import { markFunction } from "../../dynamo/marks.ts";
+import { KeyAverages } from "./averages.ts";
+import { chromeTrace } from "./chrome_trace.ts";
+import { Collector } from "./collector.ts";
+import type { MemorySample, ProfileEvent, Recorded } from "./events.ts";
+import type { ProfilerAction, Schedule } from "./schedule.ts";
+
+/** Options of `profile`. */
+export interface ProfileOptions {
+  /** Which steps are recorded, where the program tells of them by `step()`; all, unless given. */
+  readonly schedule?: Schedule | undefined;
+  /** Called whenever something was recorded that is whole: at the end of each cycle, or of the program. */
+  readonly onTraceReady?: ((profile: Profile) => void) | undefined;
+}
+
+/** A profile, in the making or made. */
+export class Profile {
+  readonly #collector = new Collector();
+  readonly #options: ProfileOptions;
+  #step = 0;
+  #stepStart = 0;
+  #action: ProfilerAction;
+  #saved: Recorded | null = null;
+
+  /** `profile` makes profiles and runs programs in them. */
+  constructor(options: ProfileOptions = {}) {
+    checkOptions("profile", { schedule: ["function"], onTraceReady: ["function"] }, options);
+    this.#options = options;
+    this.#action = this.#actionOf(0);
+  }
+
+  #actionOf(step: number): ProfilerAction {
+    return this.#options.schedule?.(step) ?? "record";
+  }
+
+  /** @internal */
+  begin(): void {
+    this.#enter("none", this.#action);
+  }
+
+  /** @internal */
+  finish(): void {
+    if (this.#action === "none") return;
+    this.#collector.stop();
+    if (this.#action !== "warmup") this.#save();
+    this.#action = "none";
+  }
+
+  /** How many steps are over. */
+  get stepNum(): number {
+    return this.#step;
+  }
+
+  /** Tells that a step of the program is over; what comes belongs to the next one. */
+  step(): void {
+    const former = this.#action;
+    if (this.#options.schedule && former !== "none") {
+      this.#collector.step(`ProfilerStep#${this.#step}`, this.#stepStart);
+    }
+    this.#step++;
+    const next = this.#actionOf(this.#step);
+    if (former === "recordAndSave") this.#save();
+    this.#action = next;
+    this.#enter(former, next);
+  }
+
+  #enter(former: ProfilerAction, next: ProfilerAction): void {
+    if (former === "none" && next !== "none") this.#collector.start();
+    else if (former !== "none" && next === "none") this.#collector.stop();
+    // A cycle begins with nothing: what was warmed up, or saved, is forgotten
+    else if (next === "warmup" || former === "warmup" || former === "recordAndSave") this.#collector.clear();
+    this.#stepStart = next === "none" ? 0 : this.#collector.now;
+  }
+
+  #save(): void {
+    this.#saved = this.#collector.recorded;
+    this.#options.onTraceReady?.(this);
+  }
+
+  get #recorded(): Recorded {
+    if (this.#saved) return this.#saved;
+    throw new DynError("Expected a profile that has recorded something but found one that has not, so far");
+  }
+
+  /** The events of the last cycle, in order of their beginnings. Throws DynError where nothing was recorded. */
+  events(): readonly ProfileEvent[] {
+    return this.#recorded.events;
+  }
+
+  /** How much memory was in use, a sample at each change. Throws DynError where nothing was recorded. */
+  memoryTimeline(): readonly MemorySample[] {
+    return this.#recorded.memory;
+  }
+
+  /** The events by name, added up. Throws DynError where nothing was recorded. */
+  keyAverages(): KeyAverages {
+    return new KeyAverages(this.#recorded.events);
+  }
+
+  /**
+   * Writes the events in the Trace Event Format, which chrome://tracing and Perfetto open: one track for the program,
+   * one for the kernels of each device, one for its memory. Throws DynError where nothing was recorded.
+   */
+  exportChromeTrace(path: string): void {
+    Deno.writeTextFileSync(path, chromeTrace(this.#recorded));
+  }
+
+  /** The table of `keyAverages()`. */
+  toString(): string {
+    return this.#saved ? this.keyAverages().table() : "Profile that has recorded nothing so far";
+  }
+
+  /** As `console.log` shows it. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+}
+
+/**
+ * Runs a program and records what it does: ops, compiled functions and graphs, kernels with their times, bytes and
+ * operations, compilation, memory. A program that returns a promise gives a promise of the profile. Errors of the program
+ * pass through. Kernels on GPUs run one at a time meanwhile, where the runtime can wait; elsewhere they are not timed.
+ * Throws DynError inside of another profile.
+ *
+ * ```ts
+ * import { profile, randn } from "jsr:@x/dyn";
+ * const x = randn([64, 64]);
+ * const prof = profile(() => x.matmul(x).relu());
+ * console.log(prof.keyAverages().table({ sortBy: "selfCpuTimeTotal", rowLimit: 10 }));
+ * ```
+ */
+export function profile(
+  program: (profile: Profile) => Promise<unknown>,
+  options?: ProfileOptions,
+): Promise<Profile>;
+/** The same of a program that is over when it returns. */
+export function profile(program: (profile: Profile) => unknown, options?: ProfileOptions): Profile;
+export function profile(
+  program: (profile: Profile) => unknown,
+  options: ProfileOptions = {},
+): Profile | Promise<Profile> {
+  checkFunction(program, "to profile");
+  const made = new Profile(options);
+  made.begin();
+  let result: unknown;
+  try {
+    result = program(made);
+  } catch (thrown) {
+    made.finish();
+    throw thrown;
+  }
+  if (!(result instanceof Promise)) {
+    made.finish();
+    return made;
+  }
+  return result.finally(() => made.finish()).then(() => made);
+}
+
+/**
+ * Runs `body` as a span with a name of its own in profiles, to its end where it returns a promise; gives what it gives.
+ * Compiled functions do without the span.
+ */
+export function recordFunction<T>(name: string, body: () => T): T {
+  return observed.by === null ? body() : observed.by.span("user", name, body);
+}
+
+markFunction(recordFunction, { kind: "substituted", by: <T>(_name: string, body: () => T): T => body() });

@@ -1,0 +1,107 @@
+/**
+ * Event files as they grow, for pages that show them. Input: files; output: what is new in them since the last look,
+ * as JSON can hold it. Invariant: what is kept is bounded: of long curves every second point is dropped, of images,
+ * histograms and texts the last ones are kept.
+ */
+import { decodeEvent, type SummaryEvent } from "./events.ts";
+import { readRecords } from "./wire.ts";
+
+/** A value as pages show it: step, seconds since 1970, and what it is. */
+export type ShownValue =
+  | readonly [step: number, time: number, value: number]
+  | readonly [
+    step: number,
+    time: number,
+    value: { readonly limits: readonly number[]; readonly counts: readonly number[] },
+  ]
+  | readonly [step: number, time: number, value: string];
+
+/** What came of one tag of a run. */
+export interface ShownSeries {
+  readonly run: string;
+  readonly tag: string;
+  readonly kind: SummaryEvent["value"]["kind"];
+  readonly values: readonly ShownValue[];
+}
+
+const MOST: Readonly<Record<ShownSeries["kind"], number>> = {
+  scalar: 4000,
+  histogram: 50,
+  image: 20,
+  text: 50,
+};
+
+interface Followed {
+  readonly run: string;
+  read: number;
+}
+
+/** Follows files. */
+export class EventFollower {
+  readonly #files = new Map<string, Followed>();
+  readonly #series = new Map<string, ShownSeries & { values: ShownValue[] }>();
+
+  /** Follows one more file, as a run of this name. */
+  add(path: string, run: string): void {
+    if (!this.#files.has(path)) this.#files.set(path, { run, read: 0 });
+  }
+
+  /** Everything that is kept. */
+  get all(): ShownSeries[] {
+    return [...this.#series.values()];
+  }
+
+  /** What has been written since the last look. */
+  look(): ShownSeries[] {
+    const fresh = new Map<string, ShownSeries & { values: ShownValue[] }>();
+    for (const [path, file] of this.#files) {
+      const bytes = tailOf(path, file.read), { records, read } = readRecords(bytes);
+      file.read += read;
+      for (const event of records.flatMap(decodeEvent)) {
+        const { tag, value: { kind } } = event, { run } = file, key = `${run}\n${kind}\n${tag}`;
+        const shown = shownValue(event);
+        for (const known of [this.#series, fresh]) {
+          const series = known.get(key) ?? { run, tag, kind, values: [] };
+          known.set(key, series);
+          series.values.push(shown);
+          if (series.values.length > MOST[kind]) series.values = shortened(series);
+        }
+      }
+    }
+    return [...fresh.values()];
+  }
+}
+
+function shortened({ kind, values }: ShownSeries): ShownValue[] {
+  return kind === "scalar" ? values.filter((_, at) => at % 2 === 0) : values.slice(-MOST[kind]);
+}
+
+function shownValue({ step, time, value }: SummaryEvent): ShownValue {
+  switch (value.kind) {
+    case "scalar":
+      return [step, time, value.value];
+    case "histogram": {
+      const { limits, counts, min } = value.histogram;
+      // Pages have both edges of each bar
+      return [step, time, { limits: [Math.min(min, limits[0] ?? min), ...limits], counts }];
+    }
+    case "image":
+      return [step, time, `data:image/png;base64,${value.png.toBase64()}`];
+    case "text":
+      return [step, time, value.text];
+    default:
+      return value satisfies never;
+  }
+}
+
+function tailOf(path: string, from: number): Uint8Array {
+  using file = Deno.openSync(path);
+  file.seekSync(from, Deno.SeekMode.Start);
+  const bytes = new Uint8Array(Math.max(0, file.statSync().size - from));
+  let read = 0;
+  for (let n = 0; read < bytes.length; read += n) {
+    n = file.readSync(bytes.subarray(read)) ?? 0;
+    if (n === 0) break;
+  }
+  return bytes.subarray(0, read);
+}

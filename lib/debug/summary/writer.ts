@@ -1,0 +1,157 @@
+/**
+ * Curves of a training run for people to look at: event files as `torch.utils.tensorboard.SummaryWriter` writes them.
+ * Input: values by tag and step; output: a file that TensorBoard and `dyn watch` read. Invariant: what was added
+ * is in the file after at most a second, and all of it when the process ends.
+ */
+import { join } from "node:path";
+import { DynError } from "../../base/errors.ts";
+import type { Module } from "../../nn/module.ts";
+import { readElements } from "../../tensor/host.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+import { concat } from "./bytes.ts";
+import { encodeEvent, type SummaryValue, versionEvent } from "./events.ts";
+import { histogramOf } from "./histogram.ts";
+import { type DataFormats, pixelsOf } from "./pixels.ts";
+import { encodePng } from "./png.ts";
+import { tfRecord } from "./wire.ts";
+
+export type { DataFormats } from "./pixels.ts";
+
+/** Options of `addImage`. */
+export interface ImageOptions {
+  /** What the dimensions are; "CHW" unless given. */
+  readonly dataformats?: DataFormats | undefined;
+}
+
+/** How long values wait for others to be written with them, in milliseconds, and how many bytes at most. */
+const WAIT = 1000, MOST_BYTES = 1 << 16;
+
+let count = 0;
+
+/** Writes one event file. */
+export class Writer {
+  /** The folder that the file is in. */
+  readonly logDir: string;
+  /** The file. */
+  readonly path: string;
+  readonly #file: Deno.FsFile;
+  #pending: Uint8Array[] = [];
+  #bytes = 0;
+  #lastWrite = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+  /** Steps of tags whose calls name none. */
+  readonly #steps = new Map<string, number>();
+  readonly #flush = () => this.flush();
+
+  /** `logDir` is made; unless given, it is `runs/` and the time. Throws DynError where no file can be made there. */
+  constructor(logDir?: string) {
+    const time = new Date(), host = Deno.hostname();
+    const name = time.toISOString().slice(0, 19).replace("T", "_").replaceAll(":", "-");
+    this.logDir = logDir ?? join("runs", `${name}_${host}`);
+    const seconds = Math.floor(time.getTime() / 1000);
+    this.path = join(this.logDir, `events.out.tfevents.${seconds}.${host}.${Deno.pid}.${count++}`);
+    try {
+      Deno.mkdirSync(this.logDir, { recursive: true });
+      this.#file = Deno.openSync(this.path, { write: true, createNew: true });
+    } catch (cause) {
+      throw new DynError(`Expected a folder for event files but found ${JSON.stringify(this.logDir)}`, {
+        cause,
+      });
+    }
+    this.#write(versionEvent(seconds));
+    this.flush();
+    globalThis.addEventListener("unload", this.#flush);
+    const watched = Deno.env.get("DYN_WATCH");
+    if (watched) Deno.writeTextFileSync(watched, `${Deno.realPathSync(this.path)}\n`, { append: true });
+  }
+
+  /** Adds a number. Without a step it gets the one after the last of the tag. Throws DynError for other tensors than of one element. */
+  addScalar(tag: string, value: number | Tensor, globalStep?: number): void {
+    const number = Number(isTensor(value) ? value.item() : value);
+    this.#add(tag, { kind: "scalar", value: number }, globalStep);
+  }
+
+  /** Adds several numbers, as tags behind a common one. */
+  addScalars(mainTag: string, values: Readonly<Record<string, number | Tensor>>, globalStep?: number): void {
+    for (const [name, value] of Object.entries(values)) {
+      this.addScalar(`${mainTag}/${name}`, value, globalStep);
+    }
+  }
+
+  /** Adds how numbers are distributed. Throws DynError where there are none, or one is not finite. */
+  addHistogram(tag: string, values: Tensor | ArrayLike<number>, globalStep?: number): void {
+    const numbers = isTensor(values) ? Float64Array.from(readElements(values), Number) : values;
+    this.#add(tag, { kind: "histogram", histogram: histogramOf(numbers) }, globalStep);
+  }
+
+  /** Adds an image of 1, 3 or 4 channels: floats from 0 to 1, integers from 0 to 255. Throws DynError for what is none. */
+  addImage(
+    tag: string,
+    image: Tensor,
+    globalStep?: number,
+    { dataformats = "CHW" }: ImageOptions = {},
+  ): void {
+    const { width, height, channels, data } = pixelsOf(image, dataformats);
+    const png = encodePng({ width, height, channels, data });
+    this.#add(tag, { kind: "image", width, height, channels, png }, globalStep);
+  }
+
+  /** Adds a text, in Markdown where that helps. */
+  addText(tag: string, text: string, globalStep?: number): void {
+    this.#add(tag, { kind: "text", text }, globalStep);
+  }
+
+  /** Adds histograms of all parameters of a module, as `weights/name`, and of their gradients, as `gradients/name`. */
+  addParameters(module: Module, globalStep?: number): void {
+    for (const [name, parameter] of module.namedParameters()) {
+      this.addHistogram(`weights/${name}`, parameter, globalStep);
+      if (parameter.grad) this.addHistogram(`gradients/${name}`, parameter.grad, globalStep);
+    }
+  }
+
+  #add(tag: string, value: SummaryValue, globalStep: number | undefined): void {
+    if (this.#closed) throw new DynError("Expected a writer that is open but found one that was closed");
+    const step = globalStep ?? (this.#steps.get(tag) ?? -1) + 1;
+    if (!Number.isInteger(step)) throw new DynError(`Expected an integer as a step but found ${step}`);
+    this.#steps.set(tag, step);
+    this.#write(encodeEvent({ time: Date.now() / 1000, step, tag, value }));
+    if (this.#bytes > MOST_BYTES || performance.now() - this.#lastWrite > WAIT) this.flush();
+    else if (this.#timer === undefined) {
+      this.#timer = setTimeout(this.#flush, WAIT);
+      Deno.unrefTimer(Number(this.#timer));
+    }
+  }
+
+  #write(event: Uint8Array): void {
+    const record = tfRecord(event);
+    this.#pending.push(record);
+    this.#bytes += record.length;
+  }
+
+  /** Writes what was added. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#lastWrite = performance.now();
+    if (this.#closed) return;
+    const bytes = concat(...this.#pending);
+    this.#pending = [];
+    this.#bytes = 0;
+    for (let written = 0; written < bytes.length;) written += this.#file.writeSync(bytes.subarray(written));
+  }
+
+  /** Writes what was added and closes the file. */
+  close(): void {
+    if (this.#closed) return;
+    this.flush();
+    this.#closed = true;
+    this.#file.close();
+    globalThis.removeEventListener("unload", this.#flush);
+  }
+
+  /** The same at the end of a block that has it by `using`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

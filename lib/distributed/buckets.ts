@@ -1,0 +1,150 @@
+/**
+ * Gradients that are averaged several at a time. Input: parameters, and word of each whose gradient is there; output: the
+ * means, in the gradients. Invariants: all ranks start the same buckets in the same order, that of the backward pass,
+ * whatever order their gradients come in; a bucket starts once it is full, and all are waited for when the last has begun.
+ */
+import { DynError } from "../base/errors.ts";
+import { itemSize } from "../base/dtype.ts";
+import type { Parameter } from "../nn/parameter.ts";
+import { tensor } from "../tensor/creation.ts";
+import { empty } from "../tensor/generated_functions.ts";
+import { noGrad } from "../tensor/modes.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { allReduce } from "./collectives.ts";
+import type { ProcessGroup } from "./group.ts";
+import type { Work } from "./work.ts";
+
+/** A parameter with its name in the model. */
+export type NamedParameter = readonly [name: string, parameter: Parameter];
+
+interface Bucket {
+  readonly members: readonly NamedParameter[];
+  /** All gradients behind each other, and each of them in there. */
+  readonly flat: Tensor;
+  readonly views: readonly Tensor[];
+}
+
+/** How gradients are averaged. */
+export interface BucketOptions {
+  readonly group: ProcessGroup;
+  /** The most bytes of a bucket, unless one parameter has more. */
+  readonly bytes: number;
+  /** Whether ranks tell each other which parameters nobody has used. */
+  readonly findUnused: boolean;
+}
+
+/** Parameters of one type, last ones first, as many as a bucket takes. */
+function divided(parameters: readonly NamedParameter[], bytes: number): NamedParameter[][] {
+  const found: NamedParameter[][] = [];
+  let left = 0, before: Parameter | undefined;
+  for (const named of parameters.toReversed()) {
+    const [, parameter] = named, size = parameter.numel() * itemSize(parameter.dtype);
+    const joins = before?.dtype === parameter.dtype && before.device === parameter.device && size <= left;
+    if (!joins) {
+      found.push([]);
+      left = bytes;
+    }
+    found.at(-1)?.push(named);
+    left -= size;
+    before = parameter;
+  }
+  return found;
+}
+
+function bucketOf(members: readonly NamedParameter[]): Bucket {
+  const [first] = members, count = members.reduce((sum, [, { layout }]) => sum + layout.numel, 0);
+  const flat = empty([count], first ? { dtype: first[1].dtype, device: first[1].device } : {});
+  let start = 0;
+  const views = members.map(([, parameter]) => {
+    const view = flat.narrow(0, start, parameter.numel()).view(parameter.shape);
+    start += parameter.numel();
+    return view;
+  });
+  return { members, flat, views };
+}
+
+/** The buckets of a model, and how far the backward pass has filled them. */
+export class GradientBuckets {
+  readonly #options: BucketOptions;
+  readonly #parameters: readonly NamedParameter[];
+  readonly #buckets: readonly Bucket[];
+  readonly #ready = new Set<Parameter>();
+  readonly #unused = new Set<Parameter>();
+  #works: Work[] = [];
+
+  /** Takes the parameters in the order of the model. */
+  constructor(parameters: readonly NamedParameter[], options: BucketOptions) {
+    this.#options = options;
+    this.#parameters = parameters;
+    this.#buckets = noGrad(() => divided(parameters, options.bytes).map(bucketOf));
+  }
+
+  /** Begins a pass. Throws DynError where the former one has come to some parameters only. */
+  begin(): void {
+    if (this.#ready.size > 0) {
+      const missing = this.#parameters.filter(([, each]) => !this.#ready.has(each)).map(([name]) => name);
+      throw new DynError(
+        `Expected gradients of all parameters from the last backward pass but found none of ${
+          missing.join(", ")
+        }; give findUnusedParameters: true where the forward pass does not use them`,
+      );
+    }
+    this.#unused.clear();
+  }
+
+  /** Takes parameters that this pass does not come to as done. */
+  skip(parameters: readonly Parameter[]): void {
+    for (const each of parameters) this.#unused.add(each);
+    for (const each of parameters) this.add(each);
+  }
+
+  /** Takes a gradient as done; starts and ends what can be. */
+  add(parameter: Parameter): void {
+    this.#ready.add(parameter);
+    for (const bucket of this.#buckets.slice(this.#works.length)) {
+      if (!bucket.members.every(([, each]) => this.#ready.has(each))) return;
+      noGrad(() => {
+        bucket.members.forEach(([, { grad }], k) => {
+          if (grad) bucket.views[k]?.copy_(grad);
+          else bucket.views[k]?.zero_();
+        });
+      });
+      const { group } = this.#options;
+      this.#works.push(allReduce(bucket.flat, { op: "avg", group, asyncOp: true }));
+    }
+    this.#end();
+  }
+
+  /** Waits for all buckets and hands the means out. */
+  #end(): void {
+    const works = this.#works, isUsed = this.#usedSomewhere();
+    this.#works = [];
+    this.#ready.clear();
+    for (const work of works) work.wait();
+    noGrad(() => {
+      for (const { members, views } of this.#buckets) {
+        members.forEach(([, parameter], k) => {
+          const mean = views[k];
+          if (!mean || !isUsed(parameter)) return;
+          if (parameter.grad) parameter.grad.copy_(mean);
+          else parameter.grad = mean.clone();
+        });
+      }
+    });
+  }
+
+  /** Which parameters some rank has used. */
+  #usedSomewhere(): (parameter: Parameter) => boolean {
+    const { findUnused, group } = this.#options;
+    if (!findUnused) return () => true;
+    const used = tensor(this.#parameters.map(([, each]) => this.#unused.has(each) ? 0 : 1), {
+      dtype: "uint8",
+      device: "cpu",
+    });
+    allReduce(used, { op: "max", group });
+    const found = new Set(
+      this.#parameters.filter((_, k) => used.toTypedArray()[k] !== 0).map(([, each]) => each),
+    );
+    return (parameter) => found.has(parameter);
+  }
+}

@@ -1,0 +1,341 @@
+/**
+ * Calls that all ranks of a group make together, by the names of torch.distributed. Input: tensors; output: handles,
+ * whose work is done unless `asyncOp` says otherwise. Invariants: results are written in place, without a history and
+ * without copies where a tensor is dense and in host memory, and count as in-place writes; where ranks differ in the
+ * call, its shapes or types, all of them throw and nothing is written.
+ */
+import { type DType, isComplex, isFloat } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { getGroupRank, type ProcessGroup, worldGroup } from "./group.ts";
+import { checkList, joined as joinedList, parts, placeOf, type Received, received, sent } from "./staging.ts";
+import type { CallKind, Connection, ReduceOpName } from "./transport.ts";
+import { Work } from "./work.ts";
+
+/** Reductions by PyTorch's names. */
+export const ReduceOp = {
+  SUM: "sum",
+  PRODUCT: "product",
+  MIN: "min",
+  MAX: "max",
+  BAND: "band",
+  BOR: "bor",
+  BXOR: "bxor",
+  AVG: "avg",
+} as const satisfies Record<string, ReduceOpName>;
+
+/** Options of all collectives. */
+export interface CollectiveOptions {
+  /** The processes that take part; all unless given. */
+  readonly group?: ProcessGroup | null;
+  /** Whether the program goes on while the call does; false unless given. Tensors are not to be touched meanwhile. */
+  readonly asyncOp?: boolean;
+}
+
+/** Options of collectives that reduce. */
+export interface ReduceOptions extends CollectiveOptions {
+  /** How elements of all ranks become one; "sum" unless given. */
+  readonly op?: ReduceOpName;
+}
+
+/** Options of `scatter`. */
+export interface ScatterOptions extends CollectiveOptions {
+  /** Whose list it is, as a rank among all processes; 0 unless given. */
+  readonly src?: number;
+}
+
+/** Options of `gather`. */
+export interface GatherOptions extends CollectiveOptions {
+  /** Who gets the list, as a rank among all processes; 0 unless given. */
+  readonly dst?: number;
+}
+
+/** A group that this process is in. */
+export interface Joined {
+  readonly group: ProcessGroup;
+  readonly connection: Connection;
+}
+
+/** The group of a call. Throws DynError where this process is not in it. */
+export function joinedGroup(given: ProcessGroup | null | undefined): Joined {
+  const group = given ?? worldGroup(), { connection } = group;
+  if (connection) return { group, connection };
+  throw new DynError(
+    `Expected a group that this process is in but found the one of ranks ${group.ranks.join(", ")}`,
+  );
+}
+
+/** The type and shape of a tensor, as errors have them. */
+export function described({ dtype, shape }: Tensor): string {
+  return `${dtype} [${shape.join(", ")}]`;
+}
+
+function checkOp(op: ReduceOpName, dtype: DType): void {
+  const isBitwise = op === "band" || op === "bor" || op === "bxor";
+  const floats = isFloat(dtype), complex = isComplex(dtype);
+  const fits = isBitwise
+    ? !floats && !complex
+    : op === "avg"
+    ? floats || complex
+    : !complex || op === "sum" || op === "product";
+  if (!fits) throw new DynError(`Expected a type that ${op} is defined for but found ${dtype}`);
+}
+
+/** One collective. */
+interface Collective {
+  readonly kind: CallKind;
+  readonly name: string;
+  readonly options: CollectiveOptions;
+  readonly joined: Joined;
+  readonly op?: ReduceOpName;
+  /** The rank in the group that has another part than all others. */
+  readonly root?: number;
+  /** What each rank gives or gets, which is equal on all of them. */
+  readonly part: Tensor;
+  readonly count?: number;
+  readonly send?: Tensor | null;
+  readonly receive?: Received | null;
+}
+
+function run(call: Collective): Work {
+  const { kind, name, options, joined: { connection }, op = "sum", root, part, send, receive } = call;
+  const inBackground = options.asyncOp === true;
+  const words = [
+    ...call.op ? [`"${call.op}"`] : [],
+    ...root === undefined ? [] : [`root ${root} of the group`],
+    ...inBackground ? ["asyncOp"] : [],
+  ];
+  const pending = connection.start({
+    kind,
+    dtype: part.dtype,
+    op,
+    peer: root ?? 0,
+    tag: 0,
+    count: call.count ?? part.numel(),
+    send: send ? placeOf(send) : null,
+    receive: receive ? placeOf(receive.tensor) : null,
+    signature: `${name}(${words.join(", ")}) of ${described(part)}`,
+    inBackground,
+  });
+  const work = new Work(pending, receive?.after ?? null);
+  if (!inBackground) work.wait();
+  return work;
+}
+
+/** Reduces a tensor over all ranks, in place: all get the same bits, as torch.distributed.all_reduce. */
+export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
+  const { op = "sum" } = options, joined = joinedGroup(options.group);
+  checkOp(op, tensor.dtype);
+  const receive = received(tensor, true);
+  return run({ kind: "allReduce", name: "allReduce", options, joined, op, part: tensor, receive });
+}
+
+/** Copies the tensor of rank `src` of all processes to the others, in place, as torch.distributed.broadcast. */
+export function broadcast(tensor: Tensor, src: number, options: CollectiveOptions = {}): Work {
+  const joined = joinedGroup(options.group), root = getGroupRank(joined.group, src);
+  const isRoot = root === joined.connection.rank;
+  const receive = isRoot ? { tensor: sent(tensor), after: null } : received(tensor, false);
+  return run({ kind: "broadcast", name: "broadcast", options, joined, root, part: tensor, receive });
+}
+
+/** Reduces over all ranks into the tensor of rank `dst`; those of others stay, as torch.distributed.reduce. */
+export function reduce(tensor: Tensor, dst: number, options: ReduceOptions = {}): Work {
+  const { op = "sum" } = options, joined = joinedGroup(options.group), root = getGroupRank(joined.group, dst);
+  checkOp(op, tensor.dtype);
+  const isRoot = root === joined.connection.rank;
+  const receive = isRoot ? received(tensor, true) : { tensor: sent(tensor), after: null };
+  return run({ kind: "reduce", name: "reduce", options, joined, op, root, part: tensor, receive });
+}
+
+/** Copies the tensors of all ranks into lists on all of them, in the order of ranks, as torch.distributed.all_gather. */
+export function allGather(
+  tensorList: readonly Tensor[],
+  tensor: Tensor,
+  options: CollectiveOptions = {},
+): Work {
+  const joined = joinedGroup(options.group);
+  checkList(tensorList, joined.group.size, tensor);
+  const receive = parts(tensorList, tensor);
+  return run({
+    kind: "allGather",
+    name: "allGather",
+    options,
+    joined,
+    part: tensor,
+    send: sent(tensor),
+    receive,
+  });
+}
+
+/** Throws DynError unless a tensor holds one part for each rank. */
+function checkWhole(whole: Tensor, part: Tensor, size: number): void {
+  if (whole.dtype === part.dtype && whole.numel() === size * part.numel()) return;
+  throw new DynError(
+    `Expected ${size} times the elements of ${described(part)}, one part for each rank, but found ${
+      described(whole)
+    }`,
+  );
+}
+
+/**
+ * Copies the inputs of all ranks behind each other into the output, which has as many times the elements, as
+ * torch.distributed.all_gather_into_tensor.
+ */
+export function allGatherIntoTensor(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
+  const joined = joinedGroup(options.group);
+  checkWhole(output, input, joined.group.size);
+  const receive = received(output, false);
+  return run({
+    kind: "allGather",
+    name: "allGatherIntoTensor",
+    options,
+    joined,
+    part: input,
+    send: sent(input),
+    receive,
+  });
+}
+
+/** Reduces lists over all ranks; rank r gets entry r, as torch.distributed.reduce_scatter. */
+export function reduceScatter(
+  output: Tensor,
+  inputList: readonly Tensor[],
+  options: ReduceOptions = {},
+): Work {
+  const { op = "sum" } = options, joined = joinedGroup(options.group);
+  checkOp(op, output.dtype);
+  checkList(inputList, joined.group.size, output);
+  const send = joinedList(inputList), receive = received(output, false);
+  return run({
+    kind: "reduceScatter",
+    name: "reduceScatter",
+    options,
+    joined,
+    op,
+    part: output,
+    send,
+    receive,
+  });
+}
+
+/** Reduces inputs over all ranks; rank r gets part r of as many, as torch.distributed.reduce_scatter_tensor. */
+export function reduceScatterTensor(output: Tensor, input: Tensor, options: ReduceOptions = {}): Work {
+  const { op = "sum" } = options, joined = joinedGroup(options.group);
+  checkOp(op, output.dtype);
+  checkWhole(input, output, joined.group.size);
+  const send = sent(input), receive = received(output, false);
+  return run({
+    kind: "reduceScatter",
+    name: "reduceScatterTensor",
+    options,
+    joined,
+    op,
+    part: output,
+    send,
+    receive,
+  });
+}
+
+/**
+ * Sends entry r of the input to rank r, whose output gets it at the place of the sender, as torch.distributed.all_to_all.
+ * All tensors have one shape.
+ */
+export function allToAll(
+  outputList: readonly Tensor[],
+  inputList: readonly Tensor[],
+  options: CollectiveOptions = {},
+): Work {
+  const joined = joinedGroup(options.group), [part] = inputList;
+  if (!part) throw new DynError("Expected one tensor for each rank but found none");
+  for (const list of [inputList, outputList]) checkList(list, joined.group.size, part);
+  const send = joinedList(inputList), receive = parts(outputList, part);
+  return run({ kind: "allToAll", name: "allToAll", options, joined, part, send, receive });
+}
+
+/** The same with the parts for all ranks behind each other in one tensor, as torch.distributed.all_to_all_single. */
+export function allToAllSingle(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
+  const joined = joinedGroup(options.group), { size } = joined.group;
+  if (described(output) !== described(input) || (input.shape[0] ?? 1) % size !== 0) {
+    throw new DynError(
+      `Expected two tensors of one shape, whose first size is a multiple of ${size}, but found ${
+        described(input)
+      } and ${described(output)}`,
+    );
+  }
+  const send = sent(input), receive = received(output, false), count = input.numel() / size;
+  return run({
+    kind: "allToAll",
+    name: "allToAllSingle",
+    options,
+    joined,
+    part: input,
+    count,
+    send,
+    receive,
+  });
+}
+
+/** Throws DynError unless the root, and no other rank, has a list. */
+function checkRootList(list: readonly Tensor[] | null, isRoot: boolean): void {
+  if (isRoot === (list !== null)) return;
+  throw new DynError(
+    `Expected ${isRoot ? "a list on the root" : "null on ranks other than the root"} but found ${
+      list === null ? "null" : "a list"
+    }`,
+  );
+}
+
+/** Sends entry r of the list of rank `src` to rank r; the others give null, as torch.distributed.scatter. */
+export function scatter(
+  tensor: Tensor,
+  scatterList: readonly Tensor[] | null = null,
+  options: ScatterOptions = {},
+): Work {
+  const joined = joinedGroup(options.group), root = getGroupRank(joined.group, options.src ?? 0);
+  checkRootList(scatterList, root === joined.connection.rank);
+  if (scatterList) checkList(scatterList, joined.group.size, tensor);
+  const send = scatterList ? joinedList(scatterList) : null, receive = received(tensor, false);
+  return run({ kind: "scatter", name: "scatter", options, joined, root, part: tensor, send, receive });
+}
+
+/** Copies the tensors of all ranks into the list of rank `dst`; the others give null, as torch.distributed.gather. */
+export function gather(
+  tensor: Tensor,
+  gatherList: readonly Tensor[] | null = null,
+  options: GatherOptions = {},
+): Work {
+  const joined = joinedGroup(options.group), root = getGroupRank(joined.group, options.dst ?? 0);
+  checkRootList(gatherList, root === joined.connection.rank);
+  if (gatherList) checkList(gatherList, joined.group.size, tensor);
+  const receive = gatherList ? parts(gatherList, tensor) : null;
+  return run({
+    kind: "gather",
+    name: "gather",
+    options,
+    joined,
+    root,
+    part: tensor,
+    send: sent(tensor),
+    receive,
+  });
+}
+
+/** Waits until all ranks are there, as torch.distributed.barrier. */
+export function barrier(options: CollectiveOptions = {}): Work {
+  const joined = joinedGroup(options.group), inBackground = options.asyncOp === true;
+  const pending = joined.connection.start({
+    kind: "barrier",
+    dtype: "uint8",
+    op: "sum",
+    peer: 0,
+    tag: 0,
+    count: 0,
+    send: null,
+    receive: null,
+    signature: inBackground ? "barrier(asyncOp)" : "barrier()",
+    inBackground,
+  });
+  const work = new Work(pending);
+  if (!inBackground) work.wait();
+  return work;
+}

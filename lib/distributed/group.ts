@@ -1,0 +1,166 @@
+/**
+ * Process groups: the one of all processes, and others of some of them. Input: options; output: groups, ranks, sizes.
+ * Invariant: `initProcessGroup`, `newGroup` and `destroyProcessGroup` are called by all processes, in the same order.
+ */
+import { DynError } from "../base/errors.ts";
+import { ALONE } from "./alone.ts";
+import { DistributedError } from "./errors.ts";
+import { type Connection, type GroupCall, transport } from "./transport.ts";
+
+/** Processes that talk to each other, as torch.distributed.ProcessGroup. */
+export class ProcessGroup {
+  /** @internal */
+  constructor(
+    /** The ranks among all processes, in the order of the ranks in this group. */
+    readonly ranks: readonly number[],
+    /**
+     * How they are reached; null where this process is none of them.
+     *
+     * @internal
+     */
+    readonly connection: Connection | null,
+  ) {}
+
+  /** How many processes there are in it. */
+  get size(): number {
+    return this.ranks.length;
+  }
+
+  /** The rank of this process in it; −1 where it is none of them. */
+  get rank(): number {
+    return this.connection?.rank ?? -1;
+  }
+}
+
+/** Options of `initProcessGroup`. */
+export interface InitOptions {
+  /** How long a call waits for other ranks, in milliseconds; 10 minutes unless given. */
+  readonly timeout?: number;
+}
+
+/** Unless another limit is given: 10 minutes. */
+const TIMEOUT = 600_000;
+
+let world: ProcessGroup | null = null;
+
+/** What this process leaves at its end: a library can be left only once. */
+let connected: Connection | null = null;
+
+const AGREE: Omit<GroupCall, "signature"> = {
+  kind: "agree",
+  dtype: "uint8",
+  op: "sum",
+  peer: 0,
+  tag: 0,
+  count: 0,
+  send: null,
+  receive: null,
+  inBackground: false,
+};
+
+/** Waits until all ranks have called the same. */
+function agree(connection: Connection, signature: string): void {
+  connection.start({ ...AGREE, signature }).wait();
+}
+
+/**
+ * Connects this process with those that were started together with it: by `mpirun -n 4 deno run -A train.ts` or
+ * `dyn launch -n 4 train.ts`. A process that was started alone is a group of one, for which no library is needed; where
+ * there is none, a note says how to install it. `backend` is "mpi" or null. Throws DistributedError where the process was
+ * started by an MPI launcher that it has no library for, and DynError where there is a group already.
+ */
+export function initProcessGroup(
+  backend: "mpi" | null = null,
+  { timeout = TIMEOUT }: InitOptions = {},
+): void {
+  if (world) throw new DynError("Expected no process group but found one; call destroyProcessGroup first");
+  if (!(timeout > 0)) throw new DynError(`Expected a positive timeout but found ${timeout}`);
+  const library = transport(), isWanted = backend === "mpi" || library?.isLaunched() === true;
+  if (library && isWanted) {
+    const absence = library.absence();
+    if (absence !== null) throw new DistributedError(absence);
+    const connection = library.connect(timeout);
+    world = new ProcessGroup(Array.from({ length: connection.size }, (_, rank) => rank), connection);
+    if (connected === null) globalThis.addEventListener("unload", leaveAtEnd);
+    connected = connection;
+    return;
+  }
+  const absence = library?.absence() ?? null;
+  if (absence !== null) console.warn(`This process is a group of one. For more of them: ${absence}`);
+  world = new ProcessGroup([0], ALONE);
+}
+
+/** Whether MPI or another library can be used here, as torch.distributed.is_available. */
+export function isAvailable(): boolean {
+  return transport()?.absence() === null;
+}
+
+/** Whether there is a process group. */
+export function isInitialized(): boolean {
+  return world !== null;
+}
+
+/** The group of all processes. Throws DynError before `initProcessGroup`. */
+export function worldGroup(): ProcessGroup {
+  if (world) return world;
+  throw new DynError("Expected a process group but found none; call distributed.initProcessGroup() first");
+}
+
+/** The rank of this process in a group, that of all unless given; −1 where it is none of them. */
+export function getRank(group: ProcessGroup | null = null): number {
+  return (group ?? worldGroup()).rank;
+}
+
+/** How many processes there are in a group, that of all unless given; −1 where this is none of them. */
+export function getWorldSize(group: ProcessGroup | null = null): number {
+  const found = group ?? worldGroup();
+  return found.connection ? found.size : -1;
+}
+
+/** The rank among all processes of a rank of a group. Throws DynError where there is none. */
+export function getGlobalRank(group: ProcessGroup, groupRank: number): number {
+  const rank = group.ranks[groupRank];
+  if (rank !== undefined) return rank;
+  throw new DynError(`Expected a rank in [0, ${group.size - 1}] but found ${groupRank}`);
+}
+
+/** The rank in a group of a rank among all processes. Throws DynError where it is none of them. */
+export function getGroupRank(group: ProcessGroup, globalRank: number): number {
+  const at = group.ranks.indexOf(globalRank);
+  if (at >= 0) return at;
+  throw new DynError(`Expected one of the ranks ${group.ranks.join(", ")} but found ${globalRank}`);
+}
+
+/**
+ * A group of some ranks, all unless given. All processes call it, those that are not in it too. Throws DynError for
+ * ranks that are not there or twice, DistributedError where processes ask for different groups.
+ */
+export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
+  const { connection, size } = worldGroup(), chosen = [...ranks ?? worldGroup().ranks].sort((a, b) => a - b);
+  if (!connection) throw new DynError("Expected a connection of the group of all processes but found none");
+  const isRank = (rank: number) => Number.isInteger(rank) && rank >= 0 && rank < size;
+  if (chosen.length === 0 || !chosen.every(isRank) || new Set(chosen).size < chosen.length) {
+    throw new DynError(`Expected distinct ranks in [0, ${size - 1}] but found [${chosen.join(", ")}]`);
+  }
+  agree(connection, `newGroup([${chosen.join(", ")}])`);
+  return new ProcessGroup(chosen, connection.split(chosen));
+}
+
+/** Ends the group of all processes once all have called it. A process that ends does it by itself. */
+export function destroyProcessGroup(): void {
+  const { connection } = worldGroup();
+  world = null;
+  if (connection) agree(connection, "destroyProcessGroup(), or the end of the program");
+}
+
+/** What a process does that ends: one that has failed leaves at once, so that its launcher ends the others. */
+function leaveAtEnd(): void {
+  let isOrderly = Deno.exitCode === 0;
+  try {
+    if (isOrderly && world) destroyProcessGroup();
+  } catch (thrown) {
+    isOrderly = false;
+    console.error(thrown instanceof Error ? thrown.message : thrown);
+  }
+  connected?.leave(isOrderly);
+}

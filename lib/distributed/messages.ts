@@ -1,0 +1,85 @@
+/**
+ * Messages between two ranks, by the names of torch.distributed. Input: tensors; output: handles and senders. Invariant:
+ * a message passes once both sides are there and agree on its shape and type; else both throw.
+ */
+import { DynError } from "../base/errors.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { described, joinedGroup } from "./collectives.ts";
+import { getGlobalRank, getGroupRank, type ProcessGroup } from "./group.ts";
+import { placeOf, received, sent } from "./staging.ts";
+import type { Pending } from "./transport.ts";
+import { Work } from "./work.ts";
+
+/** Options of messages. */
+export interface MessageOptions {
+  /** The processes among which it passes; all unless given. */
+  readonly group?: ProcessGroup | null;
+  /** Tells messages apart: both sides give the same, in [0, 8191]; 0 unless given. */
+  readonly tag?: number;
+}
+
+/** The greatest tag: MPI promises 32767, of which each message uses two. */
+const MOST_TAG = 8191;
+
+/** One side of a message. */
+interface Side {
+  readonly kind: "send" | "recv";
+  readonly tensor: Tensor;
+  /** The other side, as a rank among all processes; null: whoever sends. */
+  readonly other: number | null;
+  readonly inBackground: boolean;
+}
+
+function start(
+  { kind, tensor, other, inBackground }: Side,
+  { group: given, tag = 0 }: MessageOptions,
+): { readonly pending: Pending; readonly work: Work; readonly group: ProcessGroup } {
+  const { group, connection } = joinedGroup(given);
+  if (!Number.isInteger(tag) || tag < 0 || tag > MOST_TAG) {
+    throw new DynError(`Expected a tag in [0, ${MOST_TAG}] but found ${tag}`);
+  }
+  const peer = other === null ? -1 : getGroupRank(group, other);
+  if (peer === connection.rank) {
+    throw new DynError(`Expected another rank for ${kind} but found this one, ${other}`);
+  }
+  const receive = kind === "recv" ? received(tensor, false) : { tensor: sent(tensor), after: null };
+  const place = placeOf(receive.tensor);
+  const pending = connection.start({
+    kind,
+    dtype: tensor.dtype,
+    op: "sum",
+    peer,
+    tag,
+    count: tensor.numel(),
+    send: place,
+    receive: place,
+    signature: `a message of ${described(tensor)}`,
+    inBackground,
+  });
+  return { pending, work: new Work(pending, receive.after), group };
+}
+
+/** Sends a tensor to a rank among all processes and waits until it is there, as torch.distributed.send. */
+export function send(tensor: Tensor, dst: number, options: MessageOptions = {}): void {
+  start({ kind: "send", tensor, other: dst, inBackground: false }, options).work.wait();
+}
+
+/**
+ * Receives a tensor in place, from a rank among all processes or, for null, from whoever sends; gives the sender, as
+ * torch.distributed.recv.
+ */
+export function recv(tensor: Tensor, src: number | null = null, options: MessageOptions = {}): number {
+  const { pending, work, group } = start({ kind: "recv", tensor, other: src, inBackground: false }, options);
+  work.wait();
+  return src ?? getGlobalRank(group, pending.wait());
+}
+
+/** Sends while the program goes on, as torch.distributed.isend. */
+export function isend(tensor: Tensor, dst: number, options: MessageOptions = {}): Work {
+  return start({ kind: "send", tensor, other: dst, inBackground: true }, options).work;
+}
+
+/** Receives while the program goes on, as torch.distributed.irecv. */
+export function irecv(tensor: Tensor, src: number | null = null, options: MessageOptions = {}): Work {
+  return start({ kind: "recv", tensor, other: src, inBackground: true }, options).work;
+}

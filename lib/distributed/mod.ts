@@ -1,0 +1,38 @@
+/** Training over several processes: the namespace `distributed`, as torch.distributed. */
+export {
+  destroyProcessGroup,
+  getGlobalRank,
+  getGroupRank,
+  getRank,
+  getWorldSize,
+  type InitOptions,
+  initProcessGroup,
+  isAvailable,
+  isInitialized,
+  newGroup,
+  type ProcessGroup,
+} from "./group.ts";
+export {
+  allGather,
+  allGatherIntoTensor,
+  allReduce,
+  allToAll,
+  allToAllSingle,
+  barrier,
+  broadcast,
+  type CollectiveOptions,
+  gather,
+  type GatherOptions,
+  reduce,
+  ReduceOp,
+  type ReduceOptions,
+  reduceScatter,
+  reduceScatterTensor,
+  scatter,
+  type ScatterOptions,
+} from "./collectives.ts";
+export { type DataParallelOptions, DistributedDataParallel } from "./data_parallel.ts";
+export { irecv, isend, type MessageOptions, recv, send } from "./messages.ts";
+export { DistributedError } from "./errors.ts";
+export type { ReduceOpName } from "./transport.ts";
+export type { Work } from "./work.ts";

@@ -1,0 +1,75 @@
+/**
+ * Tensors as calls take them: elements in host memory, one behind the other. Input: any tensors; output: tensors of that
+ * form, the same ones where they have it, and what brings results back. Invariant: recording is off, as for all that
+ * passes between processes.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { empty, stack } from "../tensor/generated_functions.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { deviceNamed } from "../tensor/storage.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import type { Place } from "./transport.ts";
+
+/** The memory of the device whose memory calls read. */
+const HOST = { device: "cpu" } as const;
+
+/** Where a tensor's elements are; null where it has none. */
+export function placeOf({ layout: { numel, dtype }, storage, offset }: Tensor): Place | null {
+  return numel === 0 ? null : { memory: storage.memory, byteOffset: offset * itemSize(dtype) };
+}
+
+const isDirect = ({ device, layout }: Tensor): boolean =>
+  deviceNamed(device).hostReadable === true && layout.contiguous;
+
+/** What is sent: the tensor or a copy. */
+export function sent(tensor: Tensor): Tensor {
+  return isDirect(tensor) ? tensor : noGrad(() => tensor.detach().to(HOST).contiguous());
+}
+
+/** What is written to: the tensor, or a copy and how it comes back. */
+export interface Received {
+  readonly tensor: Tensor;
+  readonly after: (() => void) | null;
+}
+
+/** Writes results to the tensor that they are for. */
+function bring(result: Tensor, to: Tensor): void {
+  noGrad(() => void to.detach().copy_(result.to({ device: to.device })));
+}
+
+/** The place of results. `isRead`: the call reads what is there, too. */
+export function received(tensor: Tensor, isRead: boolean): Received {
+  if (isDirect(tensor)) {
+    tensor.storage.version++;
+    return { tensor, after: null };
+  }
+  const { shape, dtype } = tensor;
+  const copy = isRead
+    ? noGrad(() => tensor.detach().to(HOST).clone().contiguous())
+    : empty(shape, { dtype, ...HOST });
+  return { tensor: copy, after: () => bring(copy, tensor) };
+}
+
+/** Throws DynError unless there are so many tensors, all of the shape and type of one. */
+export function checkList(list: readonly Tensor[], size: number, { shape, dtype }: Tensor): void {
+  if (list.length !== size) {
+    throw new DynError(`Expected ${size} tensors, one for each rank, but found ${list.length}`);
+  }
+  for (const each of list) {
+    if (`${each.shape}` === `${shape}` && each.dtype === dtype) continue;
+    throw new DynError(`Expected ${dtype} [${shape}] for each rank but found ${each.dtype} [${each.shape}]`);
+  }
+}
+
+/** Tensors of one shape, one behind the other. */
+export function joined(list: readonly Tensor[]): Tensor {
+  return noGrad(() => sent(stack(list.map((each) => each.detach()))));
+}
+
+/** Room for tensors of one shape, and how they come to the list. */
+export function parts(list: readonly Tensor[], { shape, dtype }: Tensor): Received {
+  const tensor = empty([list.length, ...shape], { dtype, ...HOST });
+  const after = () => list.forEach((each, k) => bring(tensor.select(0, k), each));
+  return { tensor, after };
+}

@@ -1,0 +1,96 @@
+/**
+ * What a process group asks of the library that connects processes; implemented in backends/ and registered at
+ * start-up. Input: calls on host memory; output: calls in progress. Invariant: all ranks of a group make its
+ * collectives in the same order; where they do not, or not with equal signatures, every rank gets an error.
+ */
+import type { DType } from "../base/dtype.ts";
+import type { Memory } from "../loops/device.ts";
+
+/** How elements of all ranks become one, as torch.distributed.ReduceOp. */
+export const REDUCE_OPS = ["sum", "product", "min", "max", "band", "bor", "bxor", "avg"] as const;
+
+/** Name of a reduction. */
+export type ReduceOpName = typeof REDUCE_OPS[number];
+
+/** What a call does. "agree" moves nothing: it ends once all ranks have called it. */
+export type CallKind =
+  | "agree"
+  | "barrier"
+  | "allReduce"
+  | "broadcast"
+  | "reduce"
+  | "allGather"
+  | "reduceScatter"
+  | "allToAll"
+  | "scatter"
+  | "gather"
+  | "send"
+  | "recv";
+
+/** Where elements lie, one behind the other. */
+export interface Place {
+  readonly memory: Memory;
+  readonly byteOffset: number;
+}
+
+/** One call of a group. */
+export interface GroupCall {
+  readonly kind: CallKind;
+  readonly dtype: DType;
+  readonly op: ReduceOpName;
+  /** The root, or the other side of a message, as a rank of the group; −1: any sender. */
+  readonly peer: number;
+  readonly tag: number;
+  /** Elements, where parts are exchanged those of one part. */
+  readonly count: number;
+  readonly send: Place | null;
+  readonly receive: Place | null;
+  /** What it is, in words; equal on all ranks that make the same call. */
+  readonly signature: string;
+  /** Whether the caller goes on meanwhile. */
+  readonly inBackground: boolean;
+}
+
+/** A call in progress. Memories stay where they are until it is over. */
+export interface Pending {
+  /** Whether it is over. Throws where it failed. */
+  poll(): boolean;
+  /** Waits until it is over; the rank of the other side of a message, else −1. Throws where it failed. */
+  wait(): number;
+  /** The same while other code goes on. */
+  finished(): Promise<number>;
+}
+
+/** The processes of a group, as one of them sees them. */
+export interface Connection {
+  readonly rank: number;
+  readonly size: number;
+  start(call: GroupCall): Pending;
+  /** A group of some ranks, which all ranks of this one call alike; null for those that are not in it. */
+  split(ranks: readonly number[]): Connection | null;
+  /** Leaves the library, in order or in a hurry. Only of the first group, after its other calls. */
+  leave(orderly: boolean): void;
+}
+
+/** A library that connects processes. */
+export interface Transport {
+  readonly name: string;
+  /** Whether a launcher of its own has started this process. */
+  isLaunched(): boolean;
+  /** Why it cannot be used here, with what to do; null where it can. */
+  absence(): string | null;
+  /** Connects this process with the others. `timeout` in milliseconds. */
+  connect(timeout: number): Connection;
+}
+
+let registered: Transport | null = null;
+
+/** Makes a library known; the last one registered wins. */
+export function registerTransport(transport: Transport): void {
+  registered = transport;
+}
+
+/** The library that connects processes here. */
+export function transport(): Transport | null {
+  return registered;
+}

@@ -1,0 +1,53 @@
+/**
+ * Tensors that belong to a graph as data: those that a trace has made of numbers in the program's text. Input: attributes
+ * of a graph; output: data, and equal tensors again. Invariant: elements are what they were, bit for bit but for which
+ * NaN it is.
+ */
+import { isDType } from "../../base/dtype.ts";
+import type { Plain } from "../../base/recording.ts";
+import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
+import { fromTypedArray } from "../../tensor/creation.ts";
+import { noGrad } from "../../tensor/modes.ts";
+import { modes, type Tensor } from "../../tensor/tensor.ts";
+import { readPrimitive, writePrimitive } from "./plain_values.ts";
+import { isPlainTensor } from "./shapes.ts";
+
+/** More elements are no numbers that somebody has written down. */
+const MOST_ELEMENTS = 4096;
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+/** The tensors among attributes, by name. */
+export function heldTensors(attributes: Attributes): ReadonlyMap<string, Tensor> {
+  return new Map(
+    Object.entries(attributes).flatMap(([name, value]) =>
+      typeof value === "object" && value !== null && isPlainTensor(value) ? [[name, value] as const] : []
+    ),
+  );
+}
+
+/** Writes tensors. Throws NotStorable for large ones. */
+export function writeHeld(held: ReadonlyMap<string, Tensor>): Plain {
+  return Object.fromEntries([...held].map(([name, tensor]): [string, Plain] => {
+    const { dtype, device, shape, layout: { numel, contiguous } } = tensor;
+    if (numel > MOST_ELEMENTS || !contiguous) throw new NotStorable(`${name}, a tensor of so many elements`);
+    const elements = modes.without(() => noGrad(() => tensor.toTypedArray()));
+    return [name, [dtype, device, [...shape], [...elements].map(writePrimitive)]];
+  }));
+}
+
+/** The tensors that were written. Throws DamagedForm. */
+export function readHeld(form: Plain): Attributes {
+  return Object.fromEntries(
+    Object.entries(recordIn(form)).map(([name, each]) => {
+      const [type, device, shape = null, list = null] = listIn(each), dtype = textIn(type);
+      if (!isDType(dtype)) throw new DamagedForm(`Expected a type of elements but found ${dtype}`);
+      const sizes = listIn(shape).map(numberIn), elements = listIn(list).map(readPrimitive);
+      const array = elements.every((element) => typeof element === "bigint")
+        ? BigInt64Array.from(elements)
+        : Float64Array.from(elements, Number);
+      const options = { dtype, device: textIn(device) };
+      return [name, modes.without(() => noGrad(() => fromTypedArray(array, sizes, options)))];
+    }),
+  );
+}

@@ -1,0 +1,203 @@
+/**
+ * `Intl` on known values: formatters, and methods that format by the habits of a place. Input: formatters that are made
+ * while tracing or kept by the program, and known values; output: what the builtins themselves give for them, and
+ * formatters that generated code makes again. Invariant: a formatter never changes, so that what it says of known values
+ * it says in every call; what follows the time zone is guarded by it.
+ */
+import { timeZoneSetting } from "../../../base/place.ts";
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { specializeNumber } from "../../variables/numbers.ts";
+import { isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import { functionLabel } from "../../variables/wrap.ts";
+import type { BuiltinModel, CallResult, Interpreter } from "../interpreter.ts";
+import { allElements, newArray, newObject, ownKeys } from "../objects.ts";
+import { refuseToKeep } from "../../kept/noted_reads.ts";
+import { fromPure } from "./pure.ts";
+import type { ModelTable } from "./table.ts";
+
+const CLASSES = [
+  "Collator",
+  "DateTimeFormat",
+  "DisplayNames",
+  "DurationFormat",
+  "ListFormat",
+  "Locale",
+  "NumberFormat",
+  "PluralRules",
+  "RelativeTimeFormat",
+] as const;
+
+/** Those that can be called without `new`. */
+const CALLABLE: ReadonlySet<string> = new Set(["Collator", "DateTimeFormat", "NumberFormat"]);
+
+/** Functions that formatters give out, which format without a receiver. */
+const formatting = new WeakMap<object, BuiltinModel>();
+
+/** The model of a function that a formatter has given out. */
+export function formattingModelOf(fn: object): BuiltinModel | undefined {
+  return formatting.get(fn);
+}
+
+/** A known value as plain data of its own; breaks the graph where it is none. */
+function dataOf(m: Interpreter, value: Value, what: string): unknown {
+  if (value.kind === "constant") return value.value;
+  if (value.kind === "number") return specializeNumber(m.output, value).value;
+  if (value.kind === "item") return breakGraph("tensorItem", what);
+  if (value.kind !== "object") return breakGraph("builtin", `${what} of what is no plain data`);
+  const { exotic, prototype } = value;
+  if (exotic.kind === "formatter") return exotic.made;
+  if (exotic.kind === "date" && exotic.time.kind === "constant") return new Date(Number(exotic.time.value));
+  if (exotic.kind === "array") return allElements(m, value).map((each) => dataOf(m, each, what));
+  const isPlain = exotic.kind === "plain" && (prototype === null || prototype.real === Object.prototype);
+  if (!isPlain) return breakGraph("builtin", `${what} of an object that is no plain data`);
+  m.wrapper.relyOnPrototype(value);
+  return Object.fromEntries(
+    ownKeys(m, value).map((key) => [key, dataOf(m, m.plainProperty(value, key) ?? UNDEFINED, what)]),
+  );
+}
+
+/** What a builtin gives, where it is plain data. */
+function fromData(m: Interpreter, data: unknown, what: string): Value {
+  const known = fromPure(m, data);
+  if (known) return known;
+  const list: readonly unknown[] | null = Array.isArray(data) ? data : null;
+  if (list) return newArray(m, list.map((each) => fromData(m, each, what)));
+  const isPlain = typeof data === "object" && data !== null &&
+    Object.getPrototypeOf(data) === Object.prototype;
+  if (!isPlain) return breakGraph("builtin", what);
+  return newObject(m, Object.entries(data).map(([key, each]) => [key, fromData(m, each, what)]));
+}
+
+function run(fn: object, self: unknown, given: readonly unknown[]): unknown {
+  if (typeof fn !== "function") return breakGraph("builtin", "a formatter without methods");
+  try {
+    return Reflect.apply(fn, self, given);
+  } catch (error) {
+    return throwsAsPlain(error, functionLabel(fn));
+  }
+}
+
+/** The formatter itself; one of the program has to be the same in all calls. */
+function formatterOf(m: Interpreter, self: Value, what: string): object {
+  if (self.kind !== "object") return breakGraph("throws", what);
+  const { exotic, real, source } = self;
+  if (exotic.kind === "formatter") return exotic.made;
+  if (!real || !source) return breakGraph("throws", what);
+  refuseToKeep("a formatter");
+  if (source.kind !== "known") {
+    if (m.wrapper.isExchanged(real, source)) {
+      return breakGraph("builtin", `${what} of another formatter in each call`);
+    }
+    m.output.guard({ kind: "identity", source, object: real, label: "a formatter" });
+  }
+  return real;
+}
+
+/** What is asked without a time is asked of the present. */
+function refusePresent(made: object, name: string, given: readonly unknown[]): void {
+  if (made instanceof Intl.DateTimeFormat && given[0] === undefined && /^format/.test(name)) {
+    breakGraph("builtin", "a format of the current time");
+  }
+}
+
+function addClass(table: ModelTable, name: (typeof CLASSES)[number]): void {
+  const constructor: unknown = Reflect.get(Intl, name);
+  if (typeof constructor !== "function") return;
+  const standard: object = Reflect.get(constructor, "prototype");
+  const construct = (m: Interpreter, args: readonly Value[], prototype: ObjectValue | null): CallResult => {
+    if (prototype?.real !== standard) return breakGraph("constructor", `a subclass of Intl.${name}`);
+    const given = args.map((each) => dataOf(m, each, `Intl.${name}`));
+    if (name === "DateTimeFormat") m.output.guard({ kind: "timeZone", setting: timeZoneSetting() });
+    let made: unknown;
+    try {
+      made = Reflect.construct(constructor, given);
+    } catch (error) {
+      return throwsAsPlain(error, name);
+    }
+    const known = m.wrapper.known(constructor, name);
+    if (typeof made !== "object" || made === null || known.kind !== "object") {
+      return breakGraph("constructor", name);
+    }
+    // The program may change what it has given, afterwards
+    const copies = args.map((each, i) => each.kind === "object" ? copyOf(m, each, given[i]) : each);
+    return new ObjectValue(
+      { kind: "formatter", made, constructor: known, args: copies },
+      prototype,
+      null,
+      null,
+    );
+  };
+  table.constructs(constructor, (m, { args }, prototype) => construct(m, args, prototype));
+  if (CALLABLE.has(name)) {
+    table.call(constructor, (m, { args }) => {
+      const prototype = m.wrapper.known(standard, `${name}.prototype`);
+      return construct(m, args, prototype.kind === "object" ? prototype : null);
+    });
+  }
+  table.method(constructor, "supportedLocalesOf", (m, { args }) => {
+    const given = args.map((each) => dataOf(m, each, "supportedLocalesOf"));
+    return fromData(m, run(Reflect.get(constructor, "supportedLocalesOf"), constructor, given), name);
+  });
+  for (const key of Object.getOwnPropertyNames(standard)) addMember(table, standard, key);
+}
+
+function copyOf(m: Interpreter, value: ObjectValue, data: unknown): Value {
+  return value.exotic.kind === "formatter" ? value : fromData(m, data, "an argument of a formatter");
+}
+
+function addMember(table: ModelTable, standard: object, key: string): void {
+  const { value, get } = Reflect.getOwnPropertyDescriptor(standard, key) ?? {};
+  if (get) {
+    table.getter(standard, key, (m, { self }) => {
+      const made = formatterOf(m, self, key), found = run(get, made, []);
+      if (typeof found !== "function") return fromData(m, found, key);
+      formatting.set(found, (m, { args }) => {
+        const given = args.map((each) => dataOf(m, each, key));
+        refusePresent(made, key, given);
+        return fromData(m, run(found, undefined, given), key);
+      });
+      const fn = m.wrapper.known(found, key);
+      // A formatter that is made anew in each call gives out another function in each
+      if (self.kind === "object" && self.exotic.kind === "formatter" && isCallable(fn)) {
+        fn.onlyTraced ??= { step: m.steps - 1, cause: { kind: "builtin", detail: key } };
+      }
+      return fn;
+    });
+  }
+  if (typeof value !== "function" || key === "constructor") return;
+  table.method(standard, key, (m, { self, args }) => {
+    const made = formatterOf(m, self, key), given = args.map((each) => dataOf(m, each, key));
+    refusePresent(made, key, given);
+    return fromData(m, run(value, made, given), key);
+  });
+}
+
+/** Methods of other classes that format by the habits of a place. */
+const LOCAL: readonly (readonly [prototype: object, names: readonly string[]])[] = [
+  [Number.prototype, ["toLocaleString"]],
+  [BigInt.prototype, ["toLocaleString"]],
+  [String.prototype, ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"]],
+  [Date.prototype, ["toLocaleDateString", "toLocaleString", "toLocaleTimeString"]],
+];
+
+/** Adds the models of `Intl`. */
+export function addInternationalization(table: ModelTable): void {
+  for (const name of CLASSES) addClass(table, name);
+  for (const [prototype, names] of LOCAL) {
+    for (const name of names) {
+      const fn: unknown = Reflect.get(prototype, name);
+      if (typeof fn !== "function") continue;
+      table.method(prototype, name, (m, { self, args }) => {
+        const receiver = dataOf(m, self, name), given = args.map((each) => dataOf(m, each, name));
+        if (receiver instanceof Date) m.output.guard({ kind: "timeZone", setting: timeZoneSetting() });
+        return fromData(m, run(fn, receiver, given), name);
+      });
+    }
+  }
+  for (const name of ["getCanonicalLocales", "supportedValuesOf"] as const) {
+    table.method(Intl, name, (m, { args }) => {
+      const given = args.map((each) => dataOf(m, each, name));
+      return fromData(m, run(Reflect.get(Intl, name), Intl, given), name);
+    });
+  }
+}

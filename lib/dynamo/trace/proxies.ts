@@ -1,0 +1,327 @@
+/**
+ * Proxies in the trace: what an operation on one does, by the trap of its handler or on its target, as the language
+ * says. Input: an operation on an object; output: its result, handed on when traps have run. Invariant: the answer of a
+ * trap is taken only where nothing that the target has could contradict it; operations that are not here break the
+ * graph.
+ */
+import { programDescriptor } from "../../base/own_builtins.ts";
+import { breakGraph } from "../break_reasons.ts";
+import {
+  constant,
+  isCallable,
+  isObject,
+  ObjectValue,
+  type ProxyParts,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import { inTurn } from "./in_turn.ts";
+import type { Completion, Interpreter } from "./interpreter.ts";
+import {
+  allElements,
+  assignProperty,
+  deleteOwn,
+  findProperty,
+  hasProperty,
+  isEnumerable,
+  type Key,
+  newArray,
+  ownKeys,
+} from "./objects.ts";
+
+/** The target and the handler of a proxy; null for other objects. */
+export function proxyOf({ exotic }: ObjectValue): ProxyParts | null {
+  return exotic.kind === "opaque" ? exotic.proxy ?? null : null;
+}
+
+/** A proxy that is made in the trace. */
+export function newProxy(target: ObjectValue, handler: ObjectValue): ObjectValue {
+  return new ObjectValue({ kind: "opaque", what: "a proxy", proxy: { target, handler } }, null, null, null);
+}
+
+/** Goes on with what a trap gives, or without one where the handler has none. */
+function trap(
+  m: Interpreter,
+  { handler }: ProxyParts,
+  { name, args, then }: {
+    readonly name: string;
+    readonly args: readonly Value[];
+    readonly then: (answer: Value) => void;
+  },
+  otherwise: () => void,
+): void {
+  const call = (callee: Value): void => {
+    if (callee.kind === "constant" && (callee.value ?? null) === null) return otherwise();
+    if (!isCallable(callee)) return breakGraph("throws", `${name} of a proxy is no function`);
+    m.call({ callee, self: handler, args, completion: { kind: "inside", then } });
+  };
+  readAs(m, handler, { key: name, receiver: handler }, { kind: "inside", then: call });
+}
+
+/** The target of a proxy whose handler has no such trap; breaks the graph where it has one. */
+export function targetWithout(m: Interpreter, { target, handler }: ProxyParts, name: string): ObjectValue {
+  const found = m.plainProperty(handler, name);
+  if (found === null || (found.kind === "constant" && (found.value ?? null) === null)) return target;
+  return breakGraph("opaqueObject", `a proxy with the trap ${name}`);
+}
+
+/** Refuses answers about properties that the target cannot change any more: the language compares them. */
+function refuseFixed(m: Interpreter, target: ObjectValue, key: Key, isAbout: "value" | "presence"): void {
+  const inner = proxyOf(target);
+  if (inner) return refuseFixed(m, targetWithout(m, inner, "getOwnPropertyDescriptor"), key, isAbout);
+  const { real, source, slots } = target, changed = slots.get(key);
+  const refuse = () => breakGraph("opaqueObject", "a proxy of an object that cannot change");
+  if (target.frozen !== "no") refuse();
+  if (real && isAbout === "presence") {
+    if (!Object.isExtensible(real)) refuse();
+    if (source) m.output.guard({ kind: "extensible", source, present: true });
+  }
+  if (changed) {
+    if (changed.kind !== "deleted" && !changed.configurable) refuse();
+    return;
+  }
+  const isGiven = key === "length" || key === "prototype";
+  if (!real) {
+    if (isGiven && isAbout === "presence") refuse();
+    return;
+  }
+  const found = programDescriptor(real, key);
+  if (!source) return;
+  if (!found) return m.output.guard({ kind: "ownKey", source, key, present: false });
+  const { writable = null, enumerable = false, configurable = false } = found;
+  if (!configurable && (isAbout === "presence" || writable !== true)) refuse();
+  m.output.guard({ kind: "flags", source, key, flags: { writable, enumerable, configurable } });
+}
+
+/** object[key], where getters and traps see `receiver`. */
+export function readAs(
+  m: Interpreter,
+  object: ObjectValue,
+  { key, receiver }: { readonly key: Key; readonly receiver: Value },
+  completion: Completion,
+): void {
+  const proxy = proxyOf(object);
+  if (!proxy) {
+    const found = findProperty(m, object, key);
+    if (found.kind === "getter") {
+      return m.call({ callee: found.getter, self: receiver, args: [], completion });
+    }
+    return m.complete(completion, found.kind === "value" ? found.value : UNDEFINED);
+  }
+  const { target } = proxy;
+  const then = (answer: Value): void => {
+    refuseFixed(m, target, key, "value");
+    m.complete(completion, answer);
+  };
+  trap(
+    m,
+    proxy,
+    { name: "get", args: [target, constant(key), receiver], then },
+    () => readAs(m, target, { key, receiver }, completion),
+  );
+}
+
+/** object[key] = value, where setters and traps see `receiver`; hands on whether it was done. */
+export function writeAs(
+  m: Interpreter,
+  object: ObjectValue,
+  { key, value, receiver }: { readonly key: Key; readonly value: Value; readonly receiver: Value },
+  then: (done: boolean) => void,
+): void {
+  const proxy = proxyOf(object);
+  if (proxy) {
+    const { target } = proxy;
+    return trap(
+      m,
+      proxy,
+      {
+        name: "set",
+        args: [target, constant(key), value, receiver],
+        then: (answer) => {
+          refuseFixed(m, target, key, "value");
+          then(isTrue(answer));
+        },
+      },
+      () => writeAs(m, target, { key, value, receiver }, then),
+    );
+  }
+  if (writtenThrough(m, receiver) !== object) return breakGraph("builtin", "a write for another receiver");
+  const action = assignProperty(m, object, key, value);
+  if (action.kind !== "setter") return then(action.kind === "done");
+  m.call({
+    callee: action.setter,
+    self: receiver,
+    args: [value],
+    completion: { kind: "inside", then: () => then(true) },
+  });
+}
+
+/** The object that a write arrives at for a receiver: a proxy hands it on where it does not trap definitions. */
+function writtenThrough(m: Interpreter, receiver: Value): Value {
+  let at = receiver;
+  for (let proxy = at.kind === "object" ? proxyOf(at) : null; proxy;) {
+    targetWithout(m, proxy, "getOwnPropertyDescriptor");
+    at = targetWithout(m, proxy, "defineProperty");
+    proxy = at.kind === "object" ? proxyOf(at) : null;
+  }
+  return at;
+}
+
+function isTrue(answer: Value): boolean {
+  if (isObject(answer)) return true;
+  return answer.kind === "constant" ? Boolean(answer.value) : breakGraph("coercion", "the answer of a trap");
+}
+
+/** key in object. */
+export function hasKey(
+  m: Interpreter,
+  object: ObjectValue,
+  key: Key,
+  then: (present: boolean) => void,
+): void {
+  const proxy = proxyOf(object);
+  if (!proxy) return then(hasProperty(m, object, key));
+  const { target } = proxy;
+  const answered = (answer: Value): void => {
+    refuseFixed(m, target, key, "presence");
+    then(isTrue(answer));
+  };
+  trap(
+    m,
+    proxy,
+    { name: "has", args: [target, constant(key)], then: answered },
+    () => hasKey(m, target, key, then),
+  );
+}
+
+/** delete object[key]; hands on whether it was done. */
+export function deleteKey(
+  m: Interpreter,
+  object: ObjectValue,
+  key: Key,
+  then: (done: boolean) => void,
+): void {
+  const proxy = proxyOf(object);
+  if (!proxy) return then(deleteOwn(m, object, key));
+  const { target } = proxy;
+  const answered = (answer: Value): void => {
+    refuseFixed(m, target, key, "presence");
+    then(isTrue(answer));
+  };
+  trap(
+    m,
+    proxy,
+    { name: "deleteProperty", args: [target, constant(key)], then: answered },
+    () => deleteKey(m, target, key, then),
+  );
+}
+
+/** Own keys in order, or only those that are enumerable. */
+export function keysOf(
+  m: Interpreter,
+  object: ObjectValue,
+  which: "enumerable" | "all",
+  then: (keys: Key[]) => void,
+): void {
+  const proxy = proxyOf(object);
+  if (!proxy) {
+    const keys = ownKeys(m, object, which);
+    return then(which === "all" ? keys : keys.filter((key) => isEnumerable(m, object, key)));
+  }
+  const target = which === "all" ? proxy.target : targetWithout(m, proxy, "getOwnPropertyDescriptor");
+  const answered = (answer: Value): void => {
+    const keys = listedKeys(m, answer), own = behindKeyTraps(m, target);
+    for (const key of new Set([...keys, ...ownKeys(m, own)])) refuseFixed(m, own, key, "presence");
+    then(which === "all" ? keys : keys.filter((key) => isOwnEnumerable(m, own, key)));
+  };
+  trap(m, proxy, { name: "ownKeys", args: [target], then: answered }, () => keysOf(m, target, which, then));
+}
+
+/** The object whose keys are told for one; breaks the graph where a trap has a say in that. */
+export function behindKeyTraps(m: Interpreter, object: ObjectValue): ObjectValue {
+  const proxy = proxyOf(object);
+  if (!proxy) return object;
+  for (const name of ["ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"]) targetWithout(m, proxy, name);
+  return behindKeyTraps(m, proxy.target);
+}
+
+function isOwnEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  return ownKeys(m, object).includes(key) && isEnumerable(m, object, key);
+}
+
+/** The keys that a trap lists, each once. */
+function listedKeys(m: Interpreter, answer: Value): Key[] {
+  if (answer.kind !== "object" || answer.exotic.kind !== "array") {
+    return breakGraph("opaqueObject", "keys of a proxy that are no array");
+  }
+  const keys = allElements(m, answer).map((each): Key => {
+    const key = each.kind === "constant" ? each.value : null;
+    return typeof key === "string" || typeof key === "symbol" ? key : breakGraph("throws", "keys of a proxy");
+  });
+  return new Set(keys).size === keys.length ? keys : breakGraph("throws", "keys of a proxy twice");
+}
+
+/** The values of properties in order: getters and traps run. */
+export function readInTurn(
+  m: Interpreter,
+  object: ObjectValue,
+  keys: readonly Key[],
+  then: (values: Value[]) => void,
+): void {
+  const values: Value[] = [];
+  inTurn((index, next) => {
+    const key = keys[index];
+    if (key === undefined) return false;
+    const read = (value: Value): void => {
+      values.push(value);
+      next();
+    };
+    readAs(m, object, { key, receiver: object }, { kind: "inside", then: read });
+  }, () => then(values));
+}
+
+/** proxy(...args), for a receiver. */
+export function callProxy(
+  m: Interpreter,
+  proxy: ProxyParts,
+  { self, args, completion }: {
+    readonly self: Value;
+    readonly args: readonly Value[];
+    readonly completion: Completion;
+  },
+): void {
+  const { target } = proxy;
+  trap(
+    m,
+    proxy,
+    {
+      name: "apply",
+      args: [target, self, newArray(m, [...args])],
+      then: (value) => m.complete(completion, value),
+    },
+    () => m.call({ callee: target, self, args, completion }),
+  );
+}
+
+/** new proxy(...args), for a new.target. */
+export function constructProxy(
+  m: Interpreter,
+  proxy: ProxyParts,
+  { args, newTarget, completion }: {
+    readonly args: readonly Value[];
+    readonly newTarget: ObjectValue;
+    readonly completion: Completion;
+  },
+): void {
+  const { target } = proxy;
+  const made = (value: Value): void => {
+    if (value.kind !== "object" && value.kind !== "tensor") breakGraph("throws", "construct of a proxy");
+    m.complete(completion, value);
+  };
+  trap(
+    m,
+    proxy,
+    { name: "construct", args: [target, newArray(m, [...args]), newTarget], then: made },
+    () => m.construct({ callee: target, args, newTarget, completion }),
+  );
+}

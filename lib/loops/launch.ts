@@ -1,0 +1,51 @@
+/**
+ * Where programs are started, by whoever runs graphs and ops. Input: a program and a call; output: as the program gives
+ * it. Invariant: a watcher sees every start on every device, and what each kernel costs; without one a start is a call.
+ */
+import type { Sym } from "../sym/expr.ts";
+import type { CompiledProgram, DeviceName, ProgramCall } from "./device.ts";
+import { type KernelCost, measure } from "./metrics.ts";
+import type { Program } from "./ir.ts";
+
+/** What the kernels of a program cost, over the program's sizes in the order of a call. */
+export interface ProgramCosts {
+  readonly name: string;
+  /** The compilation that it was made in; null: none. */
+  readonly compile: string | null;
+  readonly kernels: readonly KernelCost[];
+  readonly sizes: readonly Sym[];
+}
+
+/** A start. */
+export interface Launch {
+  readonly program: CompiledProgram;
+  readonly device: DeviceName;
+  /** Null where nobody knows. */
+  readonly costs: ProgramCosts | null;
+}
+
+/** Runs a call in place of the caller, who gets what it gives. */
+export type LaunchWatcher = (launch: Launch, call: ProgramCall) => boolean;
+
+/** The watcher; null: there is none. */
+export const launches: { watcher: LaunchWatcher | null } = { watcher: null };
+
+const known = new WeakMap<CompiledProgram, () => ProgramCosts>();
+
+/** Says what a compiled program costs; `costs` is asked when somebody wants to know. */
+export function noteCosts(compiled: CompiledProgram, costs: () => ProgramCosts): void {
+  known.set(compiled, costs);
+}
+
+/** The costs of a program as it is handed to a device. */
+export function costsOf(program: Program): ProgramCosts {
+  const { name, sizes } = program;
+  return { name, compile: null, sizes, kernels: measure(program).costs };
+}
+
+/** Runs a program on a device. */
+export function launch(program: CompiledProgram, device: DeviceName, call: ProgramCall): boolean {
+  const { watcher } = launches;
+  if (watcher === null) return program.run(call);
+  return watcher({ program, device, costs: known.get(program)?.() ?? null }, call);
+}

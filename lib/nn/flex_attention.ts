@@ -1,0 +1,155 @@
+/**
+ * Attention whose scores and mask are functions, as `torch.nn.attention.flex_attention` (Dong et al. 2024). Input: queries
+ * [B, Hq, L, E], keys [B, Hkv, S, E] and values [B, Hkv, S, Ev]; output: [B, Hq, L, Ev]. Invariant: functions get all their
+ * scores at once, with positions of shapes that broadcast to them, and go through them element by element; compiled, they
+ * run inside the kernels of attention, which keep no scores in memory and skip what is hidden behind a causal mask.
+ */
+import { DynError } from "../base/errors.ts";
+import {
+  arange,
+  logsumexp,
+  matmul,
+  mul,
+  repeatInterleave,
+  safeSoftmax,
+  where,
+} from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+
+/** Where scores are: int64 tensors [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [1, 1, 1, S]. */
+export type Positions = readonly [batch: Tensor, head: Tensor, query: Tensor, key: Tensor];
+
+/** New scores for those of a shape [B, H, L, S], by their positions. */
+export type ScoreMod = (score: Tensor, ...at: Positions) => Tensor;
+
+/** Whether queries may look at keys: bools that broadcast to [B, H, L, S]. */
+export type MaskMod = (...at: Positions) => Tensor;
+
+/** What queries may look at, for sizes of scores. */
+export interface BlockMask {
+  /** Says it by positions. */
+  readonly maskMod: MaskMod;
+  /** B; null for any. */
+  readonly batch: number | null;
+  /** H; null for any. */
+  readonly heads: number | null;
+  /** L */
+  readonly queryLength: number;
+  /** S */
+  readonly keyLength: number;
+}
+
+/**
+ * A mask for attention of `queryLength` queries over `keyLength` keys, as `create_block_mask`. Which parts need not be
+ * computed at all is found when the function that uses it is compiled, so that nothing is computed here. Throws DynError
+ * for sizes below 1.
+ */
+export function createBlockMask(
+  maskMod: MaskMod,
+  batch: number | null,
+  heads: number | null,
+  queryLength: number,
+  keyLength: number,
+): BlockMask {
+  for (const [name, size] of Object.entries({ batch, heads, queryLength, keyLength })) {
+    if (size !== null && (!Number.isSafeInteger(size) || size < 1)) {
+      throw new DynError(`Expected ${name} of at least 1 but found ${size}`);
+    }
+  }
+  return { maskMod, batch, heads, queryLength, keyLength };
+}
+
+/** What all masks allow, as `and_masks`. */
+export const andMasks = (...masks: readonly [MaskMod, ...MaskMod[]]): MaskMod => (...at) =>
+  masks.map((mask) => mask(...at)).reduce((a, b) => a.logicalAnd(b));
+
+/** What any of the masks allows, as `or_masks`. */
+export const orMasks = (...masks: readonly [MaskMod, ...MaskMod[]]): MaskMod => (...at) =>
+  masks.map((mask) => mask(...at)).reduce((a, b) => a.logicalOr(b));
+
+/** Options of attention by functions. */
+export interface FlexAttentionOptions {
+  /** Of scores; 1 / √E unless given. */
+  readonly scale?: number | null;
+  /** Whether there may be more heads of queries than of keys, which then share these. */
+  readonly enableGqa?: boolean;
+  /** Whether the logarithms of the sums of exponentials of scores, [B, Hq, L], are a result too. */
+  readonly returnLse?: boolean;
+}
+
+/**
+ * softmax(scoreMod(query · keyᵀ · scale), of what the mask allows) · value, for queries [B, Hq, L, E], keys [B, Hkv, S, E]
+ * and values [B, Hkv, S, Ev], where Hkv is Hq or, with `enableGqa`, divides it. Queries that may look nowhere give zeros,
+ * and −∞ as the logarithm of their sum.
+ *
+ * `scoreMod` and the mask go through all scores element by element, and may read tensors of their own by positions:
+ * `(score, b, h, q, k) => score.add(bias.at(h, k))`. As `flex_attention`. Throws DynError for shapes that do not attend.
+ */
+export function flexAttention(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  scoreMod: ScoreMod | null,
+  blockMask: BlockMask | null,
+  options: FlexAttentionOptions & { readonly returnLse: true },
+): [out: Tensor, lse: Tensor];
+/** The result alone. */
+export function flexAttention(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  scoreMod?: ScoreMod | null,
+  blockMask?: BlockMask | null,
+  options?: FlexAttentionOptions & { readonly returnLse?: false },
+): Tensor;
+export function flexAttention(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  scoreMod: ScoreMod | null = null,
+  blockMask: BlockMask | null = null,
+  { scale = null, enableGqa = false, returnLse = false }: FlexAttentionOptions = {},
+): Tensor | [Tensor, Tensor] {
+  checkShapes([query, key, value], blockMask, enableGqa);
+  const [batch = 1, heads = 1, rows = 1, features = 1] = query.shape, [, own = 1, keys = 1] = key.shape;
+  const repeated = (x: Tensor) => own === heads ? x : repeatInterleave(x, heads / own, 1);
+  const device = query.device;
+  const at: Positions = [
+    arange(batch, { device }).reshape(batch, 1, 1, 1),
+    arange(heads, { device }).reshape(1, heads, 1, 1),
+    arange(rows, { device }).reshape(1, 1, rows, 1),
+    arange(keys, { device }),
+  ];
+  const plain = mul(matmul(query, repeated(key).transpose(-2, -1)), scale ?? 1 / Math.sqrt(features));
+  const scores = scoreMod ? scoreMod(plain, ...at) : plain;
+  const seen = blockMask ? where(blockMask.maskMod(...at), scores, -Infinity) : scores;
+  const out = matmul(safeSoftmax(seen, -1), repeated(value));
+  return returnLse ? [out, logsumexp(seen, -1)] : out;
+}
+
+function checkShapes(
+  [query, key, value]: readonly [Tensor, Tensor, Tensor],
+  mask: BlockMask | null,
+  enableGqa: boolean,
+): void {
+  const shapes = [query, key, value].map(({ shape }) => `[${shape.join(", ")}]`).join(", ");
+  const [batch, heads, rows, features] = query.shape, [, own, keys] = key.shape;
+  const fits = [query, key, value].every((x) => x.ndim === 4 && x.shape[0] === batch) &&
+    key.shape[3] === features && value.shape[1] === own && value.shape[2] === keys;
+  if (!fits) throw new DynError(`Expected shapes that attend but found ${shapes}`);
+  if (own !== heads && !(enableGqa && (heads ?? 0) % (own ?? 1) === 0)) {
+    throw new DynError(
+      enableGqa
+        ? `Expected heads of keys that divide those of queries but found ${own} and ${heads}`
+        : `Expected as many heads of keys as of queries, or enableGqa, but found ${own} and ${heads}`,
+    );
+  }
+  if (!mask) return;
+  const wanted = [mask.batch ?? batch, mask.heads ?? heads, mask.queryLength, mask.keyLength];
+  const given = [batch, heads, rows, keys];
+  if (wanted.some((size, d) => size !== given[d])) {
+    throw new DynError(
+      `Expected scores of the mask's sizes [${wanted.join(", ")}] but found [${given.join(", ")}]`,
+    );
+  }
+}

@@ -1,0 +1,314 @@
+/**
+ * Functions that are called when modules are: before and behind `forward`, with gradients of what went in and came out,
+ * and when states are written and read. Input: registrations, and calls of a module with some of them; output: calls in PyTorch's order.
+ * Invariant: a module without hooks is called as if there were none.
+ */
+import { DynError } from "../base/errors.ts";
+import { isPlainObject } from "../base/tree.ts";
+import { passedThrough } from "../autograd/passing.ts";
+import type { HookHandle } from "../tensor/autograd_state.ts";
+import { isGradEnabled } from "../tensor/modes.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+
+/** Arguments by name: the last of a call where that is a plain object. */
+export type NamedArguments = Readonly<Record<string, unknown>>;
+
+/** Called after `forward`; a result other than undefined replaces the output. */
+export type ForwardHook<M> = (module: M, args: readonly unknown[], output: unknown) => unknown;
+/** The same, with arguments by name apart. */
+export type NamedForwardHook<M> = (
+  module: M,
+  args: readonly unknown[],
+  kwargs: NamedArguments,
+  output: unknown,
+) => unknown;
+/** Called before `forward`; an array replaces the arguments. */
+export type ForwardPreHook<M> = (module: M, args: readonly unknown[]) => readonly unknown[] | void;
+/** The same, with arguments by name apart; a pair replaces both. */
+export type NamedForwardPreHook<M> = (
+  module: M,
+  args: readonly unknown[],
+  kwargs: NamedArguments,
+) => readonly [args: readonly unknown[], kwargs: NamedArguments] | void;
+
+/** Gradients of the arguments or results of a call, null for those that have none. */
+export type CallGradients = readonly (Tensor | null)[];
+/** Called with gradients of what went in and of what came out; what it gives replaces the former. */
+export type BackwardHook<M> = (
+  module: M,
+  gradInput: CallGradients,
+  gradOutput: CallGradients,
+) => CallGradients | Tensor | void;
+/** Called with gradients of what came out; what it gives replaces them. */
+export type BackwardPreHook<M> = (module: M, gradOutput: CallGradients) => CallGradients | Tensor | void;
+
+/** Keys that did not fit when a state was read, which hooks may change. */
+export interface UnfitKeys {
+  /** Entries of the module that the state dict lacks. */
+  readonly missingKeys: string[];
+  /** Keys of the state dict that the module has no entry for. */
+  readonly unexpectedKeys: string[];
+}
+
+/** Called before a module's state is written. */
+export type StateDictPreHook<M> = (module: M, prefix: string) => void;
+/** Called with the state that a module has written; a record that it gives replaces it. */
+export type StateDictHook<M> = (
+  module: M,
+  state: Record<string, Tensor>,
+  prefix: string,
+) => Record<string, Tensor> | void;
+/** Called before a module's state is read, of which it may change the record. */
+export type LoadStateDictPreHook<M> = (
+  module: M,
+  state: Record<string, Tensor>,
+  prefix: string,
+  strict: boolean,
+) => void;
+/** Called when a module's state was read, with the lists of what did not fit, which it may change. */
+export type LoadStateDictPostHook<M> = (module: M, result: UnfitKeys) => void;
+
+/** Where a hook stands among others. */
+export interface HookOptions {
+  /** Before those that are there. */
+  readonly prepend?: boolean;
+}
+
+/** How a hook of calls is called. */
+export interface ForwardHookOptions extends HookOptions {
+  /** With arguments by name apart: the last one, where it is a plain object. */
+  readonly withKwargs?: boolean;
+  /** Also where the call throws; what it gives is then nobody's. */
+  readonly alwaysCall?: boolean;
+}
+
+interface Registered<H> {
+  readonly hook: H;
+  readonly always: boolean;
+}
+
+type Hooks<H> = Map<number, Registered<H>>;
+
+/** Hooks by their numbers, in the order in which they are called. */
+export interface RegisteredHooks<M> {
+  readonly before: Hooks<NamedForwardPreHook<M>>;
+  readonly after: Hooks<NamedForwardHook<M>>;
+  readonly gradientsBefore: Hooks<BackwardPreHook<M>>;
+  readonly gradients: Hooks<BackwardHook<M>>;
+  readonly writing: Hooks<StateDictPreHook<M>>;
+  readonly written: Hooks<StateDictHook<M>>;
+  readonly reading: Hooks<LoadStateDictPreHook<M>>;
+  readonly read: Hooks<LoadStateDictPostHook<M>>;
+}
+
+/** No hooks. */
+export function noHooks<M>(): RegisteredHooks<M> {
+  return {
+    before: new Map(),
+    after: new Map(),
+    gradientsBefore: new Map(),
+    gradients: new Map(),
+    writing: new Map(),
+    written: new Map(),
+    reading: new Map(),
+    read: new Map(),
+  };
+}
+
+let nextHook = 0;
+
+/** Adds a hook to others. */
+export function register<H>(
+  hooks: Hooks<H>,
+  hook: H,
+  { prepend = false, alwaysCall = false }: ForwardHookOptions = {},
+): HookHandle {
+  const id = nextHook++, others = prepend ? [...hooks] : [];
+  if (prepend) hooks.clear();
+  hooks.set(id, { hook, always: alwaysCall });
+  for (const [key, other] of others) hooks.set(key, other);
+  return { remove: () => void hooks.delete(id) };
+}
+
+/** A hook of calls in the form with arguments by name. */
+export function namedHook<M>(
+  hook: ForwardHook<M> | NamedForwardHook<M>,
+  { withKwargs = false }: ForwardHookOptions,
+): NamedForwardHook<M> {
+  if (withKwargs) return hook as NamedForwardHook<M>;
+  return (module, args, kwargs, output) => (hook as ForwardHook<M>)(module, joined(args, kwargs), output);
+}
+
+/** The same for what is called before. */
+export function namedPreHook<M>(
+  hook: ForwardPreHook<M> | NamedForwardPreHook<M>,
+  { withKwargs = false }: ForwardHookOptions,
+): NamedForwardPreHook<M> {
+  if (withKwargs) return hook as NamedForwardPreHook<M>;
+  return (module, args, kwargs) => {
+    const replaced = (hook as ForwardPreHook<M>)(module, joined(args, kwargs));
+    return replaced === undefined || replaced === null ? undefined : apart(replaced);
+  };
+}
+
+/** Arguments by position and by name. */
+type Apart = readonly [args: readonly unknown[], kwargs: NamedArguments];
+
+const NONE: NamedArguments = Object.freeze({});
+
+function apart(args: readonly unknown[]): Apart {
+  const last = args.at(-1);
+  return isPlainObject(last) && !isTensor(last) ? [args.slice(0, -1), last] : [args, NONE];
+}
+
+const joined = (args: readonly unknown[], kwargs: NamedArguments): readonly unknown[] =>
+  kwargs === NONE ? args : [...args, kwargs];
+
+/** What is called, and with what. */
+interface Call {
+  readonly forward: (...args: never[]) => unknown;
+  readonly given: readonly unknown[];
+}
+
+/** A call of `forward` with its hooks: set by set, in their order. */
+export function callHooked<M extends object>(
+  module: M,
+  sets: readonly RegisteredHooks<M>[],
+  { forward, given }: Call,
+): unknown {
+  const done = new Set<unknown>();
+  let state: Apart = apart(given);
+  if (!sets.some(({ after }) => hasAlways(after))) {
+    return behind(module, sets, { state: before(module, sets, state), forward, done });
+  }
+  try {
+    state = before(module, sets, state);
+    return behind(module, sets, { state, forward, done });
+  } catch (error) {
+    for (const { after } of sets) {
+      for (const entry of after.values()) {
+        if (entry.always && !done.has(entry)) entry.hook(module, ...state, undefined);
+      }
+    }
+    throw error;
+  }
+}
+
+function hasAlways(hooks: Hooks<unknown>): boolean {
+  for (const { always } of hooks.values()) if (always) return true;
+  return false;
+}
+
+function before<M>(module: M, sets: readonly RegisteredHooks<M>[], given: Apart): Apart {
+  let state = given;
+  for (const { before } of sets) {
+    for (const { hook } of before.values()) state = hook(module, ...state) ?? state;
+  }
+  return state;
+}
+
+interface HookedCall {
+  readonly state: Apart;
+  readonly forward: (...args: never[]) => unknown;
+  /** The hooks that were called. */
+  readonly done: Set<unknown>;
+}
+
+function behind<M extends object>(
+  module: M,
+  sets: readonly RegisteredHooks<M>[],
+  { state, forward, done }: HookedCall,
+): unknown {
+  const [args, kwargs] = state;
+  const watched = sets.some(({ gradients, gradientsBefore }) => gradients.size + gradientsBefore.size > 0);
+  const watch = watched ? new Gradients(module, sets) : null;
+  const own = joined(watch === null ? args : watch.into(args), kwargs);
+  let output: unknown = Reflect.apply(forward, module, own);
+  for (const { after } of sets) {
+    for (const entry of after.values()) {
+      done.add(entry);
+      const replaced = entry.hook(module, args, kwargs, output);
+      if (replaced !== undefined) output = replaced;
+    }
+  }
+  return watch === null ? output : watch.outOf(output);
+}
+
+/** The gradients of one call. */
+class Gradients<M extends object> {
+  readonly #before: readonly BackwardPreHook<M>[];
+  readonly #hooks: readonly BackwardHook<M>[];
+  #inputs: readonly unknown[] = [];
+  #outputs: CallGradients = [];
+  #hasInputs = false;
+
+  constructor(readonly module: M, sets: readonly RegisteredHooks<M>[]) {
+    this.#before = sets.flatMap((each) => [...each.gradientsBefore.values()].map(({ hook }) => hook));
+    this.#hooks = sets.flatMap((each) => [...each.gradients.values()].map(({ hook }) => hook));
+  }
+
+  /** Arguments whose gradients the hooks see. */
+  into(args: readonly unknown[]): readonly unknown[] {
+    this.#inputs = args;
+    if (this.#hooks.length === 0) return args;
+    const passed = passing(args, "ModuleInputs", (gradInput) => this.#shown(gradInput));
+    this.#hasInputs = passed !== args;
+    return passed;
+  }
+
+  /** Results whose gradients the hooks see. Throws DynError for others than tensors and arrays of them. */
+  outOf(output: unknown): unknown {
+    if (isTensor(output)) return this.#outOf([output])[0];
+    if (Array.isArray(output)) {
+      const passed = this.#outOf(output);
+      return passed === output ? output : Object.assign(Object.assign([], output), passed);
+    }
+    throw new DynError(
+      `Expected a tensor or an array of them from ${this.module.constructor.name}, whose gradients hooks are to see, ` +
+        `but found ${output === null ? "null" : typeof output}`,
+    );
+  }
+
+  #outOf(outputs: readonly unknown[]): readonly unknown[] {
+    return passing(outputs, "ModuleResults", (gradOutput) => {
+      let grads = gradOutput;
+      for (const hook of this.#before) grads = replacing(grads, hook(this.module, grads));
+      this.#outputs = grads;
+      // Nothing that went in has gradients: there is no later moment
+      if (!this.#hasInputs) this.#shown(this.#inputs.map(() => null));
+      return grads;
+    });
+  }
+
+  #shown(gradInput: CallGradients): CallGradients {
+    let grads = gradInput;
+    for (const hook of this.#hooks) grads = replacing(grads, hook(this.module, grads, this.#outputs));
+    return grads;
+  }
+}
+
+/** Values of which the tensors that require grad pass a watch of all their gradients; the values where there are none. */
+function passing(
+  values: readonly unknown[],
+  name: string,
+  watch: (grads: CallGradients) => CallGradients,
+): readonly unknown[] {
+  const own = values.filter((each): each is Tensor => isTensor(each) && each.requiresGrad);
+  if (own.length === 0 || !isGradEnabled()) return values;
+  const at = values.map((each) => isTensor(each) && each.requiresGrad);
+  const passed = passedThrough(own, name, (grads) => {
+    let next = 0;
+    const found = watch(at.map((is) => is ? grads[next++] ?? null : null));
+    return found.filter((_, k) => at[k]);
+  });
+  let next = 0;
+  return values.map((each, k) => at[k] ? passed[next++] : each);
+}
+
+/** Gradients, or what a hook has given instead. Throws DynError for another number of them. */
+function replacing(grads: CallGradients, given: CallGradients | Tensor | void): CallGradients {
+  if (given === undefined || given === null) return grads;
+  const list = isTensor(given) ? [given] : given;
+  if (list.length === grads.length) return list;
+  throw new DynError(`Expected ${grads.length} gradients from a hook but found ${list.length}`);
+}

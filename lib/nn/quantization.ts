@@ -1,0 +1,124 @@
+/**
+ * Linear layers with weights of eight bits, as `torchao.quantization`. Input: a trained model; output: the same model whose
+ * linear layers hold int8 weights with a scale for each output. Invariant: a weight is its scale times an integer from −127
+ * to 127, the nearest one; nothing of the float32 weight stays.
+ */
+import { checkFunction } from "../base/checked_input.ts";
+import { isFloat } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { linear } from "../tensor/generated_functions.ts";
+import { noGrad } from "../tensor/modes.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { Linear } from "./linear.ts";
+import { Module } from "./module.ts";
+import type { Parameter } from "./parameter.ts";
+
+/** The largest integer of a weight or an activation: the range is symmetric. */
+const MOST = 127;
+
+/** How layers are quantized; made by `int8WeightOnly` and `int8DynamicActivationInt8Weight`. */
+export interface QuantizationConfig {
+  /** Whether inputs are rounded to eight bits too, by a scale for each row that is found as it comes. */
+  readonly activations: "kept" | "int8";
+}
+
+/**
+ * Weights of eight bits, inputs as they are: a layer reads a quarter of the bytes, which is what few rows cost. Compiled,
+ * weights are widened inside of the product.
+ */
+export function int8WeightOnly(): QuantizationConfig {
+  return { activations: "kept" };
+}
+
+/**
+ * Weights and inputs of eight bits. Products are of the integers as floats, in whose sums up to 1,040 terms are exact:
+ * results are those of integer units, at the speed of floats.
+ */
+export function int8DynamicActivationInt8Weight(): QuantizationConfig {
+  return { activations: "int8" };
+}
+
+/** y = x·Wᵀ + b for a weight of eight bits. */
+export class QuantizedLinear extends Module {
+  /** Elements of a row that comes. */
+  readonly inFeatures: number;
+  /** Elements of a row that goes. */
+  readonly outFeatures: number;
+  /** int8 [outFeatures, inFeatures] */
+  declare readonly weight: Tensor;
+  /** Of each output [outFeatures]. */
+  declare readonly scale: Tensor;
+  /** [outFeatures] */
+  readonly bias: Parameter | null;
+
+  /** Quantizes the weight of a layer, whose bias it takes. Throws DynError for a weight that is not finite or no float. */
+  constructor({ weight, bias }: Linear, readonly config: QuantizationConfig) {
+    super();
+    if (!isFloat(weight.dtype)) {
+      throw new DynError(`Expected a weight of floats to quantize but found one of ${weight.dtype}`);
+    }
+    const [outFeatures = 0, inFeatures = 0] = weight.shape;
+    this.outFeatures = outFeatures;
+    this.inFeatures = inFeatures;
+    this.bias = bias;
+    const { integers, scale } = noGrad(() => quantized(weight.detach()));
+    if (!scale.isfinite().all().item<boolean>()) {
+      throw new DynError("Expected finite weights to quantize but found infinities or NaN among them");
+    }
+    this.registerBuffer("weight", integers.to("int8"));
+    this.registerBuffer("scale", scale.squeeze(-1));
+  }
+
+  /** x [..., inFeatures] → [..., outFeatures], of its type. */
+  override forward(x: Tensor): Tensor {
+    const weight = this.weight.to(x.dtype), scale = this.scale.to(x.dtype);
+    const rows = this.config.activations === "kept" ? null : quantized(x);
+    const product = linear(rows?.integers ?? x, weight).mul(scale),
+      y = rows ? product.mul(rows.scale) : product;
+    return this.bias === null ? y : y.add(this.bias);
+  }
+
+  /** What is printed of the layer. */
+  override extraRepr(): string {
+    const { inFeatures, outFeatures, bias, config } = this;
+    const names = `inFeatures=${inFeatures}, outFeatures=${outFeatures}, bias=${bias !== null}`;
+    return `${names}, activations=${config.activations}`;
+  }
+}
+
+/** Integers from −127 to 127, as floats, and the scale of each row [..., 1]. A row of zeros has the scale 1. */
+function quantized(x: Tensor): { readonly integers: Tensor; readonly scale: Tensor } {
+  const most = x.abs().amax(-1, true), scale = most.div(MOST);
+  const safe = scale.maskedFill(scale.eq(0), 1);
+  return { integers: x.div(safe).round().clamp(-MOST, MOST), scale: safe };
+}
+
+/**
+ * Exchanges the linear layers of a model for inference, in place, as `torchao.quantization.quantize_`; gives the model.
+ * `filter` chooses among them by their dotted names, all unless given. A layer that stands in several places is one layer
+ * afterwards, too. Throws DynError for a linear layer as the model itself, which stands in no place, and for weights that
+ * are not finite.
+ */
+export function quantize_<M extends Module>(
+  model: M,
+  config: QuantizationConfig,
+  filter: (module: Linear, name: string) => boolean = () => true,
+): M {
+  checkFunction(filter, "that chooses layers as filter");
+  if (model instanceof Linear) {
+    throw new DynError(
+      "Expected a model that holds linear layers but found a Linear: use new QuantizedLinear(layer, config)",
+    );
+  }
+  const made = new Map<Linear, QuantizedLinear>();
+  for (const [path, parent] of model.namedModules()) {
+    for (const [field, child] of Object.entries(parent)) {
+      if (!(child instanceof Linear) || !filter(child, path === "" ? field : `${path}.${field}`)) continue;
+      const exchanged = made.get(child) ?? new QuantizedLinear(child, config);
+      exchanged.train(child.training);
+      made.set(child, exchanged);
+      Reflect.set(parent, field, exchanged);
+    }
+  }
+  return model;
+}

@@ -1,0 +1,346 @@
+/**
+ * Parameters with parts that are held at zero: the namespace `nn.utils.prune`, as torch.nn.utils.prune. Input: a module,
+ * the name of one of its tensors and a method that chooses elements; output: the same module, whose tensor is made before
+ * each call of `<name>Orig`, a parameter, times `<name>Mask`, a buffer. Invariant: states have PyTorch's keys for both
+ * (`weight_orig`, `weight_mask`), and what was pruned stays so, whatever is pruned after it.
+ */
+import { DynError } from "../../base/errors.ts";
+import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
+import { noGrad } from "../../tensor/modes.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+import type { NamedForwardPreHook } from "../hooks.ts";
+import type { Module } from "../module.ts";
+import { Parameter } from "../parameter.ts";
+
+/** What is chosen: single elements, whole slices of a dimension, or what a mask says. */
+export type PruningKind = "unstructured" | "structured" | "global";
+
+/** How importances are said. */
+export interface PruningOptions {
+  /** In the shape of the tensor; its own elements unless given. */
+  readonly importanceScores?: Tensor | null;
+}
+
+/** The hooks that make pruned tensors, with the names of these. */
+const PRUNING = new WeakMap<object, string>();
+
+/** A way to choose what is pruned. */
+export abstract class BasePruningMethod {
+  /** What it chooses. */
+  abstract readonly pruningType: PruningKind;
+  /** The dimension of the slices that a structured method chooses. */
+  readonly dim: number = -1;
+
+  /** The mask of a tensor, ones where it is kept, from the mask so far. */
+  abstract computeMask(t: Tensor, defaultMask: Tensor): Tensor;
+
+  /** Prunes a tensor of a module. Throws DynError where the module has none of the name, or importances have another shape. */
+  apply<M extends Module>(module: M, name: string, { importanceScores = null }: PruningOptions = {}): M {
+    const { original, mask, isNew } = stateOf(module, name);
+    const scores = importanceScores ?? original.mul(mask);
+    if (`${scores.shape}` !== `${original.shape}`) {
+      throw new DynError(
+        `Expected importanceScores of shape [${original.shape}] for ${name} but found [${scores.shape}]`,
+      );
+    }
+    const made = noGrad(() => this.combined(scores.detach(), mask)).to(original.dtype);
+    if (isNew) begin(module, name, original);
+    module.registerBuffer(`${name}Mask`, made, { key: `${name}_mask` });
+    Reflect.set(module, name, original.mul(made));
+    return module;
+  }
+
+  /** The mask so far with what this method prunes of the rest. */
+  combined(t: Tensor, mask: Tensor): Tensor {
+    switch (this.pruningType) {
+      case "global":
+        return this.computeMask(t, mask);
+      case "unstructured": {
+        const kept = mask.reshape(-1).nonzero().reshape(-1);
+        const part = this.computeMask(
+          t.reshape(-1).indexSelect(0, kept),
+          onesLike(kept, { dtype: mask.dtype }),
+        );
+        return mask.reshape(-1).indexCopy(0, kept, part).reshape(mask.shape);
+      }
+      case "structured": {
+        const dim = dimOf(t, this.dim), kept = sumsBut(mask, dim).nonzero().reshape(-1);
+        const part = this.computeMask(t.indexSelect(dim, kept), mask.indexSelect(dim, kept));
+        return mask.indexCopy(dim, kept, part);
+      }
+      default:
+        return this.pruningType satisfies never;
+    }
+  }
+}
+
+/** Prunes nothing. */
+export class Identity extends BasePruningMethod {
+  /** What it chooses. */
+  readonly pruningType = "unstructured";
+
+  /** The mask of a tensor from the mask so far. */
+  override computeMask(_t: Tensor, defaultMask: Tensor): Tensor {
+    return defaultMask;
+  }
+}
+
+/** Prunes elements at random. */
+export class RandomUnstructured extends BasePruningMethod {
+  /** What it chooses. */
+  readonly pruningType = "unstructured";
+
+  /** `amount`: how many elements, or, below 1, which share of them. */
+  constructor(readonly amount: number) {
+    super();
+    checkAmount(amount);
+  }
+
+  /** The mask of a tensor from the mask so far. */
+  override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
+    return without(defaultMask, randLike(t), countOf(this.amount, t.numel()));
+  }
+}
+
+/** Prunes the elements of least magnitude. */
+export class L1Unstructured extends BasePruningMethod {
+  /** What it chooses. */
+  readonly pruningType = "unstructured";
+
+  /** `amount`: how many elements, or, below 1, which share of them. */
+  constructor(readonly amount: number) {
+    super();
+    checkAmount(amount);
+  }
+
+  /** The mask of a tensor from the mask so far. */
+  override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
+    return without(defaultMask, t.abs().neg(), countOf(this.amount, t.numel()));
+  }
+}
+
+/** Prunes slices of a dimension at random. */
+export class RandomStructured extends BasePruningMethod {
+  /** What it chooses. */
+  readonly pruningType = "structured";
+
+  /** `amount`: how many slices, or, below 1, which share of them. */
+  constructor(readonly amount: number, override readonly dim: number = -1) {
+    super();
+    checkAmount(amount);
+  }
+
+  /** The mask of a tensor from the mask so far. */
+  override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
+    const dim = dimOf(t, this.dim), slices = t.shape[dim] ?? 0;
+    return withoutSlices(defaultMask, rand([slices]), { dim, count: countOf(this.amount, slices) });
+  }
+}
+
+/** Prunes the slices of a dimension whose norm of order `n` is least. */
+export class LnStructured extends BasePruningMethod {
+  /** What it chooses. */
+  readonly pruningType = "structured";
+
+  /** `amount`: how many slices, or, below 1, which share of them. */
+  constructor(readonly amount: number, readonly n: number, override readonly dim: number = -1) {
+    super();
+    checkAmount(amount);
+  }
+
+  /** The mask of a tensor from the mask so far. */
+  override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
+    const dim = dimOf(t, this.dim), norms = norm(t, this.n, othersOf(t, dim));
+    return withoutSlices(defaultMask, norms.neg(), { dim, count: countOf(this.amount, t.shape[dim] ?? 0) });
+  }
+}
+
+/** Prunes what a mask has no ones for. */
+export class CustomFromMask extends BasePruningMethod {
+  /** What it chooses. */
+  readonly pruningType = "global";
+
+  /** `mask`: in the shape of the tensor. */
+  constructor(readonly mask: Tensor) {
+    super();
+  }
+
+  /** The mask of a tensor from the mask so far. */
+  override computeMask(_t: Tensor, defaultMask: Tensor): Tensor {
+    if (`${this.mask.shape}` === `${defaultMask.shape}`) {
+      return defaultMask.mul(this.mask.to(defaultMask.dtype));
+    }
+    throw new DynError(`Expected a mask of shape [${defaultMask.shape}] but found [${this.mask.shape}]`);
+  }
+}
+
+/** Makes a tensor a pruned one, of which nothing is pruned yet. */
+export function identity<M extends Module>(module: M, name: string): M {
+  return new Identity().apply(module, name);
+}
+
+/** Prunes elements at random: `amount` of them, or, below 1, that share. */
+export function randomUnstructured<M extends Module>(module: M, name: string, amount: number): M {
+  return new RandomUnstructured(amount).apply(module, name);
+}
+
+/** Prunes the elements of least magnitude: `amount` of them, or, below 1, that share. */
+export function l1Unstructured<M extends Module>(
+  module: M,
+  name: string,
+  ...[amount, options]: [amount: number, options?: PruningOptions]
+): M {
+  return new L1Unstructured(amount).apply(module, name, options);
+}
+
+/** Prunes slices of a dimension at random: `amount` of them, or, below 1, that share. */
+export function randomStructured<M extends Module>(
+  module: M,
+  name: string,
+  ...[amount, dim]: [amount: number, dim: number]
+): M {
+  return new RandomStructured(amount, dim).apply(module, name);
+}
+
+/** Prunes the slices of a dimension with the least norms of order `n`: `amount` of them, or, below 1, that share. */
+export function lnStructured<M extends Module>(
+  module: M,
+  name: string,
+  ...[amount, n, dim, options]: [amount: number, n: number, dim: number, options?: PruningOptions]
+): M {
+  return new LnStructured(amount, n, dim).apply(module, name, options);
+}
+
+/** Prunes what a mask in the shape of the tensor has no ones for. */
+export function customFromMask<M extends Module>(module: M, name: string, mask: Tensor): M {
+  return new CustomFromMask(mask).apply(module, name);
+}
+
+/** Prunes several tensors as if they were one: `amount` of all their elements, or, below 1, that share. */
+export function globalUnstructured(
+  parameters: readonly (readonly [module: Module, name: string])[],
+  PruningMethod: new (amount: number) => BasePruningMethod,
+  { amount, importanceScores = [] }: {
+    readonly amount: number;
+    /** Of each of them; its own elements unless given. */
+    readonly importanceScores?: readonly (Tensor | null)[];
+  },
+): void {
+  const method = new PruningMethod(amount),
+    states = parameters.map(([module, name]) => stateOf(module, name));
+  if (method.pruningType !== "unstructured") {
+    throw new DynError(
+      `Expected an unstructured method for several tensors but found one ${method.pruningType}`,
+    );
+  }
+  const scores = states.map(({ original, mask }, k) =>
+    (importanceScores[k] ?? original.mul(mask)).reshape(-1)
+  );
+  const masks = states.map(({ mask }) => mask.reshape(-1));
+  const whole = noGrad(() => method.combined(cat(scores, 0).detach(), cat(masks, 0)));
+  let from = 0;
+  parameters.forEach(([module, name], k) => {
+    const { mask } = states[k] ?? stateOf(module, name), count = mask.numel();
+    customFromMask(module, name, whole.narrow(0, from, count).reshape(mask.shape));
+    from += count;
+  });
+}
+
+/** Makes a pruned tensor a parameter again, with zeros for good. Throws DynError where it is not pruned. */
+export function remove<M extends Module>(module: M, name: string): M {
+  const { original, mask, isNew } = stateOf(module, name);
+  if (isNew || !(original instanceof Parameter)) {
+    throw new DynError(
+      `Expected a pruned tensor ${name} of ${module.constructor.name} but found one that is not`,
+    );
+  }
+  for (const [id, { hook }] of module.registeredHooks?.before ?? []) {
+    if (PRUNING.get(hook) === name) module.registeredHooks?.before.delete(id);
+  }
+  noGrad(() => original.mul_(mask));
+  for (const field of [name, `${name}Orig`, `${name}Mask`]) Reflect.deleteProperty(module, field);
+  const at = module.bufferEntries.findIndex(({ field }) => field === `${name}Mask`);
+  module.bufferEntries.splice(at, 1);
+  Reflect.deleteProperty(module.stateKeys, `${name}Orig`);
+  Reflect.set(module, name, original);
+  return module;
+}
+
+/** Whether any tensor of a module, or of those below, is pruned. */
+export function isPruned(module: Module): boolean {
+  return module.modules().some((each) =>
+    [...each.registeredHooks?.before.values() ?? []].some(({ hook }) => PRUNING.has(hook))
+  );
+}
+
+interface PrunedState {
+  readonly original: Tensor;
+  readonly mask: Tensor;
+  /** Whether nothing was pruned before. */
+  readonly isNew: boolean;
+}
+
+function stateOf(module: Module, name: string): PrunedState {
+  const original: unknown = Reflect.get(module, `${name}Orig`),
+    mask: unknown = Reflect.get(module, `${name}Mask`);
+  if (isTensor(original) && isTensor(mask)) return { original, mask, isNew: false };
+  const tensor: unknown = Reflect.get(module, name);
+  if (tensor instanceof Parameter) return { original: tensor, mask: onesLike(tensor.detach()), isNew: true };
+  throw new DynError(`Expected a parameter ${name} of ${module.constructor.name} but found none`);
+}
+
+/** Moves a parameter to its other name, and has the tensor made before each call. */
+function begin(module: Module, name: string, original: Tensor): void {
+  Reflect.deleteProperty(module, name);
+  module.stateKeys[`${name}Orig`] = `${name}_orig`;
+  Reflect.set(module, `${name}Orig`, original);
+  const hook: NamedForwardPreHook<Module> = (owner) => {
+    const { original, mask } = stateOf(owner, name);
+    Reflect.set(owner, name, original.mul(mask));
+  };
+  PRUNING.set(hook, name);
+  module.registerForwardPreHook(hook, { withKwargs: true });
+}
+
+function checkAmount(amount: number): void {
+  if (amount >= 0 && (amount <= 1 || Number.isInteger(amount))) return;
+  throw new DynError(`Expected a share in [0, 1] or a number to prune but found ${amount}`);
+}
+
+/** How many of `size` are meant. Throws DynError for more than there are. */
+function countOf(amount: number, size: number): number {
+  if (Number.isInteger(amount)) {
+    if (amount <= size) return amount;
+    throw new DynError(`Expected at most ${size} to prune but found ${amount}`);
+  }
+  const whole = Math.floor(amount * size), rest = amount * size - whole;
+  // Half to even, as Python rounds
+  return rest > .5 || (rest === .5 && whole % 2 === 1) ? whole + 1 : whole;
+}
+
+/** A mask without the `count` elements whose ranks are greatest. */
+function without(mask: Tensor, ranks: Tensor, count: number): Tensor {
+  if (count === 0) return mask;
+  const { indices } = topk(ranks.reshape(-1), count);
+  return mask.reshape(-1).indexFill(0, indices, 0).reshape(mask.shape);
+}
+
+/** A mask without the `count` slices whose ranks are greatest. */
+function withoutSlices(
+  mask: Tensor,
+  ranks: Tensor,
+  { dim, count }: { readonly dim: number; readonly count: number },
+): Tensor {
+  if (count === 0) return mask;
+  return mask.indexFill(dim, topk(ranks, count).indices, 0);
+}
+
+function dimOf(t: Tensor, dim: number): number {
+  const at = dim < 0 ? dim + t.ndim : dim;
+  if (t.ndim > 1 && Number.isInteger(at) && at >= 0 && at < t.ndim) return at;
+  throw new DynError(`Expected a dimension of a tensor of at least 2 but found ${dim} of shape [${t.shape}]`);
+}
+
+const othersOf = (t: Tensor, dim: number): number[] => t.shape.flatMap((_, d) => d === dim ? [] : [d]);
+
+const sumsBut = (mask: Tensor, dim: number): Tensor => mask.sum(othersOf(mask, dim));

@@ -1,0 +1,49 @@
+/**
+ * Tangents of tensors: what forward-mode differentiation carries beside elements. Input: a level (one run of a function
+ * whose derivative is taken forward) and tensors; output: their tangents there. Invariant: a tangent has the shape and
+ * type of its tensor, and is forgotten when its level ends.
+ */
+import type { Tensor } from "./tensor.ts";
+
+/** The tangents of one level. */
+export class TangentLevel {
+  #own = new WeakMap<Tensor, Tensor>();
+
+  /** The tangent that was given to a tensor; undefined where none was. */
+  given(tensor: Tensor): Tensor | undefined {
+    return this.#own.get(tensor);
+  }
+
+  /** Gives a tensor a tangent. */
+  give(tensor: Tensor, tangent: Tensor): void {
+    this.#own.set(tensor, tangent);
+  }
+
+  /** Begins to hold tangents. */
+  open(): void {
+    levels.push(this);
+  }
+
+  /** Forgets them. */
+  close(): void {
+    levels.splice(levels.lastIndexOf(this), 1);
+    this.#own = new WeakMap();
+  }
+}
+
+/** Levels that have begun and not ended, in order. */
+const levels: TangentLevel[] = [];
+
+/** Gives `to`, another tensor over the elements of `from`, the tangents that `from` was given. */
+export function carryTangents(from: Tensor, to: Tensor): Tensor {
+  for (const level of levels) {
+    const tangent = level.given(from);
+    if (tangent !== undefined) level.give(to, tangent);
+  }
+  return to;
+}
+
+/** Whether a tensor was given a tangent at any level, besides some. */
+export function hasTangents(tensor: Tensor, besides: readonly TangentLevel[] = []): boolean {
+  return levels.some((level) => !besides.includes(level) && level.given(tensor) !== undefined);
+}

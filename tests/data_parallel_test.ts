@@ -1,0 +1,42 @@
+/**
+ * Training on two processes of one machine, started by `dyn launch`, and what else divides work among ranks. Input: the
+ * programs in tests/distributed; output: none.
+ */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { data, distributed } from "../mod.ts";
+import { type Outcome, runProgram } from "./support/process.ts";
+
+const MPI = { ignore: !distributed.isAvailable() };
+
+/** Runs a program of tests/distributed by `dyn launch` on two ranks. */
+function launch(program: string, ...args: readonly string[]): Promise<Outcome> {
+  const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+  const words = ["launch", "-n", "2", path(`distributed/${program}`), ...args];
+  return runProgram(Deno.execPath(), ["run", "-A", "--no-check", path("../cli.ts"), ...words]);
+}
+
+Deno.test("two ranks train as one process does on all of the data", MPI, async () => {
+  const { code, stdout, stderr } = await launch("training.ts");
+  assertEquals([stdout.trim().split("\n").sort(), code], [["[0] trained", "[1] trained"], 0], stderr);
+});
+
+Deno.test("launch ends all ranks when one fails, and names it", MPI, async () => {
+  const { code, stdout, stderr } = await launch("faults.ts", "throws");
+  assertEquals([code, stdout], [1, ""]);
+  assertStringIncludes(
+    stderr,
+    "error: Rank 1 failed first, with code 1\n  error: Uncaught Error: Out of luck",
+  );
+  assertEquals(stderr.includes("[0]"), false);
+});
+
+Deno.test("samplers of several ranks read what PyTorch's do", () => {
+  const read = (options: data.DistributedSamplerOptions) =>
+    [0, 1, 2].map((rank) => [
+      ...new data.DistributedSampler({ length: 7 }, { numReplicas: 3, rank, shuffle: false, ...options }),
+    ]);
+  // list(torch.utils.data.DistributedSampler(range(7), 3, rank, shuffle=False, drop_last=…))
+  assertEquals(read({}), [[0, 3, 6], [1, 4, 0], [2, 5, 1]]);
+  assertEquals(read({ dropLast: true }), [[0, 3], [1, 4], [2, 5]]);
+});

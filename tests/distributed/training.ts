@@ -1,0 +1,145 @@
+/**
+ * One of two ranks that train models together. Started by `dyn launch`; prints a line at its end. Invariant: what they
+ * compute is held against the same training by one process on all of the data.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  compile,
+  counters,
+  data,
+  distributed as dist,
+  manualSeed,
+  nn,
+  noGrad,
+  optim,
+  randn,
+  type Tensor,
+  zeros,
+} from "../../mod.ts";
+
+dist.initProcessGroup();
+const rank = dist.getRank();
+assertEquals(dist.getWorldSize(), 2);
+
+class Net extends nn.Module {
+  first = new nn.Linear(6, 8);
+  norm = new nn.LayerNorm(8);
+  second = new nn.Linear(8, 3);
+  spare = new nn.Linear(8, 3);
+  constructor(readonly usesSpare: (x: Tensor) => boolean = () => false) {
+    super();
+  }
+  override forward(x: Tensor): Tensor {
+    const hidden = this.norm.call(this.first.call(x).tanh());
+    const out = this.second.call(hidden);
+    return this.usesSpare(x) ? out.add(this.spare.call(hidden)) : out;
+  }
+}
+
+/** Bits of all tensors, the same on both ranks. */
+function assertSameBits(tensors: readonly Tensor[], what: string): void {
+  for (const each of tensors) {
+    const both = zeros([2, ...each.shape]);
+    dist.allGatherIntoTensor(both, each);
+    assert(both.select(0, 0).eq(both.select(0, 1)).all().item(), what);
+  }
+}
+
+const near = (found: readonly Tensor[], expected: readonly Tensor[], what: string) => {
+  found.forEach((each, k) => assert(each.sub(expected[k] ?? NaN).abs().max().item() < 1e-6, what));
+};
+
+manualSeed(5);
+const inputs = randn([4, 8, 6]), targets = randn([4, 8, 3]);
+const own = (t: Tensor, step: number) => t.select(0, step).narrow(0, 4 * rank, 4);
+const lossOf = (model: nn.Module & { forward(x: Tensor): Tensor }, x: Tensor, y: Tensor) =>
+  nn.functional.mseLoss(model.call(x), y);
+
+/** Trains both ways, each step by `step`, and compares. */
+function compareTraining(
+  what: string,
+  options: dist.DataParallelOptions,
+  makeStep: (step: (x: Tensor, y: Tensor) => void) => (x: Tensor, y: Tensor) => void,
+) {
+  const plain = new Net((x) => x.shape[0] === 8), net = new Net(() => true);
+  if (rank === 0) {
+    for (const [k, each] of plain.parameters().entries()) noGrad(() => net.parameters()[k]?.copy_(each));
+  }
+  const model = new dist.DistributedDataParallel(net, options);
+  plain.loadStateDict(net.stateDict());
+  const one = new optim.Adam(plain.parameters(), { lr: 0.01 }),
+    two = new optim.Adam(model.parameters(), { lr: 0.01 });
+  const step = makeStep((x, y) => {
+    two.zeroGrad();
+    lossOf(model, x, y).backward();
+    two.step();
+  });
+  for (let k = 0; k < 4; k++) {
+    one.zeroGrad();
+    lossOf(plain, inputs.select(0, k), targets.select(0, k)).backward();
+    one.step();
+    step(own(inputs, k), own(targets, k));
+    assertSameBits(model.parameters().flatMap((each) => each.grad ?? []), what);
+  }
+  near(model.parameters(), plain.parameters(), what);
+  assertSameBits(model.parameters(), what);
+  assertEquals(Object.keys(model.stateDict())[0], "module.first.weight");
+}
+compareTraining("plain steps", {}, (step) => step);
+compareTraining("many buckets", { bucketCapMb: 1e-4 }, (step) => step);
+compareTraining("compiled steps", {}, (step) => compile(step, { backend: "aot_eager" }));
+assertEquals(counters.entries("graph_break"), [
+  ["call of a builtin that is not modelled", 2],
+  ["backward inside a compiled function", 1],
+]);
+
+// Gradients of several passes are added up on each rank, and averaged with the last
+{
+  const plain = new Net(),
+    model = new dist.DistributedDataParallel(new Net(), { findUnusedParameters: true });
+  plain.loadStateDict(model.module.stateDict());
+  for (const k of [0, 1]) lossOf(plain, inputs.select(0, k), targets.select(0, k)).backward();
+  model.noSync(() => lossOf(model, own(inputs, 0), own(targets, 0)).backward());
+  const alone = model.module.second.bias?.grad?.clone();
+  lossOf(model, own(inputs, 1), own(targets, 1)).backward();
+  assert(alone);
+  const used = (net: Net) =>
+    [net.first, net.norm, net.second].flatMap((m) => m.parameters()).flatMap((p) => p.grad ?? []);
+  near(used(model.module), used(plain), "accumulated");
+  assertEquals(model.module.spare.weight.grad, null);
+}
+
+// A parameter that one rank alone uses gets half of its gradient; without word of it the next pass says which are left
+{
+  const model = new dist.DistributedDataParallel(new Net(() => rank === 1), { findUnusedParameters: true });
+  lossOf(model, own(inputs, 0), own(targets, 0)).backward();
+  const { grad } = model.module.spare.weight;
+  assert(grad && grad.abs().sum().item() > 0);
+  assertSameBits([grad], "used by one");
+  const strict = new dist.DistributedDataParallel(new Net());
+  lossOf(strict, own(inputs, 0), own(targets, 0)).backward();
+  assertThrows(() => strict.call(own(inputs, 1)), Error, "found none of spare.weight, spare.bias");
+}
+
+// Buffers are those of the first rank
+{
+  const model = new dist.DistributedDataParallel(
+    new nn.Sequential(new nn.BatchNorm1d(6), new nn.Linear(6, 3)),
+  );
+  for (const k of [0, 1]) model.call(own(inputs, k)).sum().backward();
+  const expected = new nn.BatchNorm1d(6);
+  for (const k of [0, 1]) expected.call(inputs.select(0, k).narrow(0, 0, 4));
+  model.call(own(inputs, 2));
+  expected.call(inputs.select(0, 2).narrow(0, 4 * rank, 4));
+  near([model.buffers()[0] ?? zeros([6])], [expected.runningMean ?? zeros([6])], "buffers");
+}
+
+// Each rank reads its part: together everything, in the same random order
+const sampler = new data.DistributedSampler({ length: 7 }), mine = zeros([4], { dtype: "int64" });
+sampler.setEpoch(3);
+[...sampler].forEach((index, k) => mine.select(0, k).fill_(index));
+const read = zeros([8], { dtype: "int64" });
+dist.allGatherIntoTensor(read, mine);
+assertEquals(new Set([...read.toTypedArray()].map(Number)).size, 7);
+
+console.log("trained");

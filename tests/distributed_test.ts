@@ -1,0 +1,97 @@
+/**
+ * Several processes on one machine, started by mpirun. Input: the programs in tests/distributed; output: none.
+ */
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { distributed, init, tensor, zeros } from "../mod.ts";
+import { type Outcome, runProgram } from "./support/process.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const MPI = { ignore: !distributed.isAvailable() };
+
+/** Runs a program of tests/distributed on so many ranks. */
+function mpirun(ranks: number, program: string, ...args: readonly string[]): Promise<Outcome> {
+  const path = fileURLToPath(new URL(`distributed/${program}`, import.meta.url));
+  return runProgram("mpirun", [
+    "--oversubscribe",
+    ...["-n", `${ranks}`],
+    ...[Deno.execPath(), "run", "-A", "--no-check", path],
+    ...args,
+  ], {
+    env: {
+      DYN_NUM_THREADS: "1",
+      OMPI_ALLOW_RUN_AS_ROOT: "1",
+      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1",
+      OMPI_MCA_hwloc_base_binding_policy: "none",
+    },
+  });
+}
+
+Deno.test("all collectives and messages, on three ranks", MPI, async () => {
+  const { code, stdout, stderr } = await mpirun(3, "collectives.ts");
+  const expected = [0, 1, 2].map((rank) => `rank ${rank} of 3 is done`);
+  assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+});
+
+Deno.test("a rank that waits too long says where all of them are", MPI, async () => {
+  const { stdout } = await mpirun(2, "faults.ts", "absent");
+  assertStringIncludes(
+    stdout,
+    `rank 0: Expected allReduce("sum") of int64 [1] to end within 0.4 s but found ` +
+      `rank 0: allReduce("sum") of int64 [1]; rank 1: in no call of this group, or gone`,
+  );
+  assertStringIncludes(stdout, "rank 0: Expected a group whose calls have ended but found one where");
+});
+
+Deno.test("a rank whose program is over ends the calls of the others", MPI, async () => {
+  const { stdout } = await mpirun(2, "faults.ts", "over");
+  assertEquals(
+    stdout,
+    `rank 0: Expected the same call on all ranks but found rank 0: allReduce("sum") of int64 [1]; ` +
+      "rank 1: destroyProcessGroup(), or the end of the program\n",
+  );
+});
+
+/** Runs `body` as a group of one. */
+async function alone(body: () => Promise<void> | void): Promise<void> {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    distributed.initProcessGroup();
+  } finally {
+    console.warn = warn;
+  }
+  try {
+    await body();
+  } finally {
+    distributed.destroyProcessGroup();
+  }
+}
+
+Deno.test("a process that was started alone is a group of one", async () => {
+  await alone(() => {
+    assertEquals([distributed.getRank(), distributed.getWorldSize()], [0, 1]);
+    const [x, y] = [tensor([[1, 2], [3, 4]]), zeros([2, 2], { dtype: "int64" })];
+    distributed.allReduce(x.t(), { op: "max" });
+    distributed.allGather([y], x.t());
+    assertEquals([x.tolist(), y.tolist()], [[[1, 2], [3, 4]], [[1, 3], [2, 4]]]);
+    assertThrows(() => distributed.send(x, 1), Error, "Expected one of the ranks 0 but found 1");
+  });
+  assertEquals(distributed.isInitialized(), false);
+  assertThrows(() => distributed.getRank(), Error, "call distributed.initProcessGroup() first");
+});
+
+Deno.test({
+  name: "webgpu: elements go through host memory and come back",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    await init({ device: "webgpu" });
+    await alone(async () => {
+      const x = tensor([[1, 2], [3, 4]], { dtype: "float32", device: "webgpu" });
+      const y = zeros([2, 2], { device: "webgpu" }), { version } = y;
+      distributed.allGather([y], x.t());
+      assertEquals([...await y.data()], [1, 3, 2, 4]);
+      assertEquals(y.version, version + 1);
+    });
+  },
+});

@@ -1,0 +1,17 @@
+/**
+ * A program of common eager calls, for tests of what was prepared. Output: a JSON line of the classes that it made, the
+ * programs that it kept and those that it took over.
+ */
+import { counters, nn, noGrad, rand, randn } from "../../mod.ts";
+
+const x = randn([200, 300]), y = randn([200, 300]), row = randn([300]), p = rand([77, 900]);
+noGrad(() => {
+  const made = [x.add(y), x.mul(row), x.sub(y), x.exp(), x.tanh(), x.relu(), p.log(), p.sqrt(), x.gt(y)];
+  made.push(x.where(x.gt(0), y), x.clamp(-1, 1), x.to("float64"), x.sum(), x.sum(1), x.softmax(1), x.pow(2));
+  made.push(nn.functional.gelu(x), nn.functional.layerNorm(x, [300], row, row));
+});
+console.log(JSON.stringify({
+  classes: counters.get("eager", "classes"),
+  stored: counters.get("kept_programs", "stored"),
+  hits: counters.get("kept_classes", "hits"),
+}));

@@ -1,0 +1,166 @@
+/** Hooks of modules: what they see and replace, in PyTorch's order and with its numbers, plainly and compiled. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { compile, DynError, isTensor, nn, noGrad, ones, type Tensor, tensor } from "../mod.ts";
+import type { CallGradients } from "../lib/types.ts";
+
+const listed = (grads: CallGradients) => grads.map((each) => each?.tolist() ?? null);
+
+class Pair extends nn.Module {
+  linear = new nn.Linear(2, 2, { bias: false });
+
+  constructor() {
+    super();
+    noGrad(() => this.linear.weight.copy_(tensor([[1, 2], [3, 4]])));
+  }
+
+  override forward(x: Tensor, { scale = 2 }: { scale?: number } = {}): [Tensor, Tensor, number] {
+    return [this.linear.call(x), this.linear.call(x).mul(scale), 5];
+  }
+}
+
+const floats = (list: readonly number[]): Tensor => tensor(list, { dtype: "float32" });
+
+Deno.test("backward hooks see and replace gradients of what goes in and comes out", () => {
+  const model = new Pair(), seen: unknown[] = [];
+  model.registerFullBackwardHook((_, gradInput, gradOutput) =>
+    void seen.push(["hook", listed(gradInput), listed(gradOutput)])
+  );
+  model.registerFullBackwardPreHook((_, gradOutput) => {
+    seen.push(["before", listed(gradOutput)]);
+    return gradOutput.map((each) => each?.mul(10) ?? null);
+  });
+  const x = floats([1, 1]).requiresGrad_();
+  const [first, , five] = model.call(x, { scale: 2 });
+  assertEquals(five, 5);
+  first.sum().backward();
+  assertEquals(seen.splice(0), [
+    ["before", [[1, 1], null, null]],
+    ["hook", [[40, 60]], [[10, 10], null, null]],
+  ]);
+  assertEquals([x.grad?.tolist(), model.linear.weight.grad?.tolist()], [[40, 60], [[10, 10], [10, 10]]]);
+  const [a, b] = model.call(floats([1, 1]));
+  a.sum().add(b.sum()).backward();
+  assertEquals(seen.splice(0), [
+    ["before", [[1, 1], [1, 1], null]],
+    ["hook", [null], [[10, 10], [10, 10], null]],
+  ]);
+  assertThrows(() => model.call(x)[0].add_(1), DynError, "Expected a tensor of its own to write by add_");
+  assertThrows(() => model.call(x)[0].select(0, 0).zero_(), DynError, "passes hooks of a module");
+  assertEquals(noGrad(() => model.call(x))[0].gradFn, null);
+});
+
+Deno.test("what a hook returns is what the next one sees; another number of gradients is refused", () => {
+  const model = new nn.Linear(2, 2, { bias: false }), seen: unknown[] = [];
+  noGrad(() => model.weight.copy_(tensor([[1, 0], [0, 1]])));
+  const first = model.registerFullBackwardHook((_, [grad]) => [grad?.mul(3) ?? null]);
+  model.registerFullBackwardHook((_, gradInput, gradOutput) =>
+    void seen.push(listed(gradInput), listed(gradOutput))
+  );
+  const x = floats([1, 2]).requiresGrad_();
+  model.call(x).sum().backward();
+  assertEquals([seen.splice(0), x.grad?.tolist()], [[[[3, 3]], [[1, 1]]], [3, 3]]);
+  first.remove();
+  model.registerFullBackwardHook((_, [grad]) => [grad ?? null, null], { prepend: true });
+  assertThrows(
+    () => model.call(x).sum().backward(),
+    DynError,
+    "Expected 1 gradients from a hook but found 2",
+  );
+});
+
+Deno.test("forward hooks are called in order: those of all modules, those before others, and always", () => {
+  const model = new Pair(), seen: string[] = [], x = floats([1, 2]);
+  const all = [
+    nn.registerModuleForwardPreHook((module) => void seen.push(`all before ${module.constructor.name}`)),
+    nn.registerModuleForwardHook((module) => void seen.push(`all after ${module.constructor.name}`)),
+  ];
+  model.registerForwardPreHook((_, args, kwargs) => {
+    seen.push(`before ${args.length} ${JSON.stringify(kwargs)}`);
+    return [args, { scale: 3 }];
+  }, { withKwargs: true });
+  model.registerForwardHook(() => void seen.push("second"));
+  model.registerForwardHook((_, args, kwargs) => void seen.push(`first ${args.length} ${kwargs.scale}`), {
+    withKwargs: true,
+    prepend: true,
+  });
+  model.registerForwardHook((_module, _args, output) => void seen.push(`always ${output !== undefined}`), {
+    alwaysCall: true,
+  });
+  const [, scaled] = model.call(x);
+  assertEquals(scaled.tolist(), [15, 33]);
+  assertEquals(seen.splice(0), [
+    "all before Pair",
+    "before 1 {}",
+    ...["all before Linear", "all after Linear", "all before Linear", "all after Linear"],
+    "all after Pair",
+    "first 1 3",
+    "second",
+    "always true",
+  ]);
+  for (const each of all) each.remove();
+  assertThrows(() => model.call(ones(3)), DynError);
+  assertEquals(seen, ["before 1 {}", "always false"]);
+});
+
+Deno.test("hooks of states rename keys, add to them, and judge what does not fit", () => {
+  const model = new Pair(), seen: string[] = [];
+  model.linear.registerStateDictPreHook((_, prefix) => void seen.push(`writing ${prefix}`));
+  model.linear.registerStateDictPostHook((_, state, prefix) => {
+    seen.push(`written ${prefix} ${Object.keys(state)}`);
+    return { ...state, [`${prefix}version`]: ones(1) };
+  });
+  const state = model.stateDict();
+  assertEquals(Object.keys(state), ["linear.weight", "linear.version"]);
+  assertEquals(seen.splice(0), ["writing linear.", "written linear. linear.weight"]);
+  assertThrows(() => model.loadStateDict(state), DynError, "unexpected keys linear.version");
+  model.linear.registerLoadStateDictPreHook((_, given, prefix, strict) => {
+    seen.push(`reading ${prefix} ${strict}`);
+    const old = given[`${prefix}kernel`];
+    if (old) given[`${prefix}weight`] = old;
+    delete given[`${prefix}kernel`];
+  });
+  model.registerLoadStateDictPostHook((_, { unexpectedKeys }) => void unexpectedKeys.splice(0));
+  const kernel = tensor([[5, 6], [7, 8]]).to("float32"), given = { "linear.kernel": kernel, more: kernel };
+  assertEquals(model.loadStateDict(given), { missingKeys: [], unexpectedKeys: [] });
+  assertEquals(model.linear.weight.tolist(), kernel.tolist());
+  assertEquals(Object.keys(given), ["linear.kernel", "more"]);
+  assertEquals(seen, ["reading linear. true"]);
+});
+
+Deno.test("compiled modules call hooks, those of gradients between their graphs", () => {
+  const plain = new Pair(), other = new Pair(), seen: unknown[][] = [[], []];
+  const run = [plain, other].map((model, k) => {
+    const { linear } = model;
+    linear.registerFullBackwardHook((_, gradInput, gradOutput) => {
+      seen[k]?.push(listed(gradInput), listed(gradOutput));
+      return gradInput.map((each) => each?.mul(2) ?? null);
+    });
+    const loss = (x: Tensor) => {
+      const [a, b] = model.call(x.sin());
+      return a.mul(b).sum();
+    };
+    return k === 0 ? loss : compile(loss);
+  });
+  for (let step = 0; step < 2; step++) {
+    const grads = run.map((loss) => {
+      const x = floats([.5, -1 - step]).requiresGrad_();
+      loss(x).backward();
+      return x.grad?.tolist();
+    });
+    assertEquals(grads[1], grads[0]);
+    assertEquals(seen[1], seen[0]);
+  }
+  assertEquals(seen[0]?.length, 8);
+  const calls: string[] = [],
+    compiled = compile((x: Tensor) => plain.linear.weight.matmul(other.linear.call(x)));
+  const x = floats([1, 2]), before = compiled(x).tolist();
+  const handle = nn.registerModuleForwardHook((module, _args, output) => {
+    calls.push(module.constructor.name);
+    return isTensor(output) ? output.mul(2) : output;
+  });
+  assertEquals(compiled(x).tolist(), plain.linear.weight.matmul(other.linear.call(x)).tolist());
+  assertEquals(calls, ["Linear", "Linear"]);
+  handle.remove();
+  assertEquals(compiled(x).tolist(), before);
+  assert(calls.length === 2);
+});

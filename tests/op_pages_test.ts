@@ -1,0 +1,36 @@
+/**
+ * The pages of ops: they are those of the definitions, every public op is on one of them, and the examples print what
+ * PyTorch has printed (tools/op_examples.py).
+ */
+import { assert, assertEquals } from "@std/assert";
+import * as dyn from "../mod.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { FAMILIES } from "../tools/op_families.ts";
+import { callNames, opPages, readExamples } from "../tools/op_pages.ts";
+
+Deno.test("the pages of ops are those of the definitions", async () => {
+  const squeeze = (text: string) => text.replaceAll(/[\s,;]+/g, "");
+  for (const { path, text } of opPages()) {
+    const stored = await Deno.readTextFile(new URL(`../${path}`, import.meta.url));
+    assert(squeeze(stored) === squeeze(text), `${path} is out of date: run deno task generate`);
+  }
+});
+
+Deno.test("every op is on one page", () => {
+  const names = FAMILIES.flatMap(({ definitions }) => definitions.map(({ name }) => name));
+  assertEquals(names.toSorted(), ALL_OPS.map(({ name }) => name).toSorted());
+});
+
+Deno.test("examples of ops print what PyTorch prints", () => {
+  const names = Object.keys(dyn), examples = Object.entries(readExamples());
+  const open = ALL_OPS.filter((each) => callNames(each).length > 0);
+  assert(examples.length > 0.85 * open.length, `Expected more examples but found ${examples.length}`);
+  const wrong: string[] = [];
+  for (const [name, { call, results }] of examples) {
+    const run = new Function(...names, `return ${call}`), found: unknown = run(...Object.values(dyn));
+    const list = dyn.isTensor(found) ? [found] : Array.isArray(found) ? found : [];
+    const texts = list.map((each) => Deno.inspect(each));
+    if (texts.join() !== results.join()) wrong.push(`${name}: ${call} gives ${texts}, PyTorch ${results}`);
+  }
+  assertEquals(wrong, []);
+});

@@ -1,0 +1,131 @@
+/**
+ * Every property and method of tensors that is no op, in compiled functions: one graph that gives what the program gives
+ * as it is, but for what is listed here with where the graph ends.
+ */
+import { assertEquals } from "@std/assert";
+import { asTensor, compile, compiler, fromTypedArray, ones, Tensor, tensor } from "../mod.ts";
+import { findTarget } from "../lib/ops/table.ts";
+
+type Member = (x: Tensor) => unknown;
+
+/** A use of each member, and the id of the break where the graph ends there. */
+const USES: readonly (readonly [name: string, member: Member, id?: string])[] = [
+  ["constructor", (x) => x.constructor.name],
+  ["shape", (x) => x.mul(x.shape[1] ?? 0)],
+  ["strides", (x) => x.mul(x.strides[0] ?? 0)],
+  ["dtype", (x) => x.mul(x.dtype === "float32" ? 2 : 3)],
+  ["device", (x) => x.mul(x.device === "cpu" ? 2 : 3)],
+  ["ndim", (x) => x.mul(x.ndim)],
+  ["meta", (x) => x.mul(x.meta.offset === 0 ? 2 : 3), "GB0022"],
+  ["version", (x) => x.mul(x.version + 1), "GB0022"],
+  ["dim", (x) => x.mul(x.dim())],
+  ["size", (x) => x.mul(x.size(-1))],
+  ["stride", (x) => x.mul(x.stride(0))],
+  ["numel", (x) => x.mul(x.numel())],
+  ["storageOffset", (x) => x.mul(x.storageOffset() + 1), "GB0007"],
+  ["elementSize", (x) => x.mul(x.elementSize())],
+  ["isContiguous", (x) => x.mul(x.isContiguous() ? 2 : 3)],
+  ["isFloatingPoint", (x) => x.mul(x.isFloatingPoint() ? 2 : 3)],
+  ["isComplex", (x) => x.mul(x.isComplex() ? 2 : 3)],
+  ["requiresGrad", (x) => {
+    const y = x.mul(x.requiresGrad ? 2 : 3);
+    y.requiresGrad = true;
+    return y.requiresGrad;
+  }],
+  ["gradFn", (x) => x.mul(x.gradFn === null ? 2 : 3)],
+  ["isLeaf", (x) => x.mul(x.isLeaf ? 2 : 3)],
+  ["grad", (x) => x.mul(x.grad === null ? 2 : 3)],
+  ["requiresGrad_", (x) => x.mul(2).requiresGrad_().requiresGrad],
+  ["retainGrad", (x) => {
+    const y = x.mul(2).requiresGrad_();
+    y.retainGrad();
+    return y.isLeaf;
+  }, "GB0022"],
+  ["backward", (x) => {
+    const y = x.mul(2).requiresGrad_();
+    y.square().sum().backward();
+    return y.grad;
+  }],
+  ["registerHook", (x) => {
+    const y = x.mul(2).requiresGrad_();
+    y.registerHook((grad) => grad.mul(3));
+    y.square().sum().backward();
+    return y.grad;
+  }, "GB0022"],
+  ["detach_", (x) => x.mul(2).detach_()],
+  ["item", (x) => x.sum().item()],
+  ["tolist", (x) => x.mul(2).tolist(), "GB0002"],
+  ["toTypedArray", (x) => [...x.mul(2).toTypedArray()], "GB0002"],
+  ["toString", (x) => x.mul(2).toString(), "GB0002"],
+  ["length", (x) => x.mul(x.length)],
+  ["at", (x) => x.at(0, ":", [1, 0])],
+  ["set", (x) => x.mul(2).set([0], 5)],
+  ["equal", (x) => x.mul(2).equal(x.add(x))],
+  ["allclose", (x) => x.mul(2).allclose(x.add(x))],
+  ["cpu", (x) => x.mul(2).cpu()],
+  ["to", (x) => x.to("float64")],
+  ["where", (x) => x.where(x.gt(2), 0)],
+  ["contiguous", (x) => x.transpose(0, 1).contiguous()],
+  ["T", (x) => x.select(0, 0).T.mul(2)],
+  ["mT", (x) => x.mT.mul(2)],
+  ["H", (x) => x.select(0, 0).H.mul(2)],
+  ["mH", (x) => x.mH.mul(2)],
+  ["resize_", (x) => x.mul(2).resize_(2, 2), "GB0007"],
+  ["resizeAs_", (x) => x.mul(2).resizeAs_(ones([2])), "GB0007"],
+  [Symbol.toPrimitive.toString(), (x) => +x.sum() + 1, "GB0002"],
+  [Symbol.iterator.toString(), (x) => [x[Symbol.iterator]().next().value, [...x].map((row) => row.sum())]],
+  ["replaceData", (x) => x.mul(2).replaceData(x), "GB0007"],
+  ["data", (x) => x.mul(2).data() instanceof Promise, "GB0007"],
+  ["registerPostAccumulateGradHook", (x) => {
+    x.mul(2).requiresGrad_().registerPostAccumulateGradHook(() => {});
+  }, "GB0007"],
+  [Symbol.dispose.toString(), (x) => x.mul(2)[Symbol.dispose](), "GB0007"],
+  ...["Deno.customInspect", "Jupyter.display"].map((name) => {
+    const key = Symbol.for(name);
+    return [key.toString(), (x: Tensor) => JSON.stringify(Reflect.get(x, key).call(x)), "GB0006"] as const;
+  }),
+];
+
+const input = (): Tensor => tensor([[[1, 2], [3, 4], [5, 6]]], { dtype: "float32" });
+
+function shown(value: unknown): unknown {
+  if (value instanceof Tensor) return [value.dtype, value.requiresGrad, value.tolist()];
+  return Array.isArray(value) ? value.map(shown) : value;
+}
+
+/** Functions that make tensors of what is no plain list, each in one graph. */
+const MADE: readonly Member[] = [
+  (x) => [asTensor(x) === x, asTensor(x, { dtype: "float64" })],
+  (x) => [tensor(x).add_(1), x],
+  (x) => {
+    const leaf = tensor(x.mul(2), { requiresGrad: true, dtype: "float64" });
+    leaf.square().sum().backward();
+    return leaf.grad;
+  },
+  (x) => fromTypedArray(new Float32Array([1, 2]), [2, 1]).add(x.sum()),
+  () => {
+    const elements = new Int32Array([1, 2]), made = fromTypedArray(elements, undefined, { dtype: "float64" });
+    elements[0] = 9;
+    return [made.mul(2), elements[0]];
+  },
+];
+
+Deno.test("tensors are made of tensors and of typed arrays in the graph", () => {
+  for (const make of MADE) {
+    const compiled = compile(make, { backend: "eager", fullgraph: true });
+    assertEquals(shown(compiled(input())), shown(make(input())), `${make}`);
+  }
+});
+
+Deno.test("members of tensors that are no ops are captured, but for those that are listed", () => {
+  const members = Reflect.ownKeys(Tensor.prototype).filter((key) =>
+    Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.get || !findTarget(String(key))
+  ).map(String).filter((key) => !/^-?\d+$/.test(key)); // brackets, which tensors refuse
+  assertEquals(USES.map(([name]) => name).toSorted(), members.concat("to", "where", "contiguous").toSorted());
+  for (const [name, member, id] of USES) {
+    const expected = shown(member(input()));
+    assertEquals(shown(compile(member, { backend: "eager" })(input())), expected, name);
+    const { breakReasons } = compiler.explain(member)(input());
+    assertEquals(breakReasons[0]?.id, id, name);
+  }
+});

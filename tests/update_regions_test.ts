@@ -1,0 +1,188 @@
+/**
+ * Updates of many tensors by one formula, as optimizers make them, are one region that writes where the tensors lie:
+ * results and tensors are those of eager execution, also where tensors are seen by other names, read before and behind
+ * their updates, or given twice. A failure prints its seed; DYN_REGIONS_SEED begins elsewhere, DYN_REGIONS_RUNS takes more.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { clone, compile, config, manualSeed, nn, noGrad, optim, randn, type Tensor } from "../mod.ts";
+import { counters } from "../lib/base/logs.ts";
+
+const SEED = Number(Deno.env.get("DYN_REGIONS_SEED") ?? 1),
+  RUNS = Number(Deno.env.get("DYN_REGIONS_RUNS") ?? 16);
+
+/** How often regions were made, and kernels that run. */
+const counts = () => [counters.get("aot", "regions"), counters.get("inductor", "kernels")];
+
+function counted<R>(fn: () => R): { readonly result: R; readonly made: readonly number[] } {
+  const before = counts(), result = fn();
+  return { result, made: counts().map((count, at) => count - (before[at] ?? 0)) };
+}
+
+const elements = (each: Tensor): readonly number[] =>
+  Array.from(each.detach().contiguous().toTypedArray(), Number);
+
+/** Short formulas take more tensors to be worth a region. */
+const [FEW, MANY] = [8, 40];
+
+type Made = readonly [count: number, make: (params: readonly Tensor[]) => optim.Optimizer];
+
+const OPTIMIZERS: Readonly<Record<string, Made>> = {
+  SGD: [
+    MANY,
+    (params) => new optim.SGD(params, { lr: 0.1, momentum: 0.9, nesterov: true, weightDecay: 0.01 }),
+  ],
+  Adam: [FEW, (params) => new optim.Adam(params, { lr: 0.01, weightDecay: 0.01 })],
+  "Adam, amsgrad": [FEW, (params) => new optim.Adam(params, { lr: 0.01, amsgrad: true })],
+  AdamW: [FEW, (params) => new optim.AdamW(params, { lr: 0.01 })],
+  RMSprop: [MANY, (params) => new optim.RMSprop(params, { lr: 0.01, momentum: 0.5, centered: true })],
+  Adagrad: [MANY, (params) => new optim.Adagrad(params, { lr: 0.01 })],
+};
+
+for (const [name, [count, make]] of Object.entries(OPTIMIZERS)) {
+  Deno.test(`updates by ${name} are one region, which writes in place`, () => {
+    const train = (backend: string | null) => {
+      manualSeed(2);
+      const params = Array.from({ length: count }, () => new nn.Parameter(randn([3, 5])));
+      const optimizer = make(params), plain = () => void optimizer.step();
+      const { made } = counted(() => {
+        const step = backend === null ? plain : compile(plain, { backend, fullgraph: true });
+        for (let k = 0; k < 3; k++) {
+          for (const each of params) each.grad = randn([3, 5]);
+          step();
+        }
+      });
+      const state = params.map((each) => elements(each));
+      return { state, made };
+    };
+    const expected = train(null).state, through = train("aot_eager");
+    assertEquals(through.state, expected);
+    assert((through.made[0] ?? 0) >= 1, "Expected a region");
+    config.patch({ inductor: { tier: "wasm" } }, () => {
+      const { state, made: [regions = 0, kernels = 0] } = train("inductor");
+      for (const [at, each] of state.entries()) assertNear(each, expected[at] ?? [], name);
+      assert(regions >= 1, "Expected a region");
+      // The first step makes the state, the others change it: no kernel copies what another has written
+      assert(
+        kernels <= 2 * 2 * count,
+        `Expected two kernels for each tensor at the most but found ${kernels}`,
+      );
+    });
+  });
+}
+
+Deno.test("a whole step of layers, a loss and an optimizer updates in regions", () => {
+  const train = (compiled: boolean) => {
+    manualSeed(3);
+    const layers = Array.from({ length: 6 }, () => new nn.Linear(8, 8)),
+      module = new nn.Sequential(...layers);
+    const optimizer = new optim.AdamW(module.parameters(), { lr: 0.01 });
+    const step = (x: Tensor) => {
+      optimizer.zeroGrad();
+      const loss = module.call(x).tanh().pow(2).mean();
+      loss.backward();
+      optimizer.step();
+      return loss.detach();
+    };
+    const run = compiled ? compile(step, { fullgraph: true }) : step;
+    const losses = [0, 1, 2].map(() => clone(run(randn([4, 8]))));
+    return [...losses, ...module.parameters()].flatMap(elements);
+  };
+  const { result, made } = counted(() => train(true));
+  assertNear(result, train(false), "step");
+  assert((made[0] ?? 0) >= 1, "Expected a region");
+});
+
+/** Numbers from a seed. */
+class Choices {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed * 2654435761 >>> 0;
+  }
+
+  below(limit: number): number {
+    this.#state = (Math.imul(this.#state, 1664525) + 1013904223) >>> 0;
+    return Math.floor(this.#state / 2 ** 32 * limit);
+  }
+}
+
+/** What an update changes: a value, a state of it, and what both are changed by. */
+type Slot = readonly [value: Tensor, state: Tensor, given: Tensor];
+
+const UPDATES: readonly ((slot: Slot) => unknown)[] = [
+  ([p, s, g]) => s.mul_(0.9).add_(g) && p.sub_(s.mul(0.1)),
+  ([p, s, g]) => p.add_(g.mul(s)),
+  ([p, s]) => s.copy_(p.sin()),
+  ([p, , g]) => p.mul_(g.sigmoid()).clamp_(-2, 2),
+  ([p, s, g]) => s.addcmul_(g, g, { value: 0.5 }) && p.addcdiv_(g, s.abs().add(1)),
+  ([p, s]) => p.sub_(s.t().mul(0.25)),
+  ([p, s, g]) => s.add_(p.sum(0).mul(0.1)) && p.add_(g),
+  ([p]) => p.select(0, 1).mul_(0.5),
+];
+
+/** Slots of fresh tensors, of which some are seen by several names. */
+function slotsOf(seed: number): { readonly slots: readonly Slot[]; readonly all: readonly Tensor[] } {
+  manualSeed(seed);
+  const choices = new Choices(seed + 1000), all: Tensor[] = [], slots: Slot[] = [];
+  const fresh = () => {
+    const made = randn([3, 3]);
+    all.push(made);
+    return made;
+  };
+  for (let k = 0; k < 10; k++) {
+    const p = fresh(), before = slots.at(-1);
+    const kind = k < 4 ? 0 : choices.below(12);
+    const s = kind === 1 ? p : kind === 2 && before ? before[1] : kind === 3 ? p.t() : fresh();
+    const g = kind === 4 && before ? before[0] : kind === 5 ? p : fresh();
+    slots.push([p, s, g]);
+  }
+  return { slots, all };
+}
+
+for (const backend of ["aot_eager", "inductor"]) {
+  Deno.test(`random updates, ${backend}`, () => {
+    const before = counters.get("aot", "regions");
+    for (let seed = SEED; seed < SEED + RUNS; seed++) {
+      const choices = new Choices(seed), reads = choices.below(4);
+      const formula = Array.from(
+        { length: 2 + choices.below(4) },
+        () => UPDATES[choices.below(UPDATES.length)],
+      );
+      const run = (slots: readonly Slot[]) =>
+        noGrad(() => {
+          const seen: Tensor[] = [];
+          const [[first = null] = [], , third] = slots;
+          if (reads === 1 && first) seen.push(first.mul(2), first.t());
+          if (reads === 2 && third) seen.push(third[1].clone());
+          // Long enough for a region
+          for (const slot of slots) for (const each of [...formula, ...formula, ...formula]) each?.(slot);
+          if (reads === 3 && first && third) seen.push(first.add(third[0]), third[1].sum());
+          return seen;
+        });
+      const outcome = (fn: (slots: readonly Slot[]) => readonly Tensor[]) => {
+        const { slots, all } = slotsOf(seed), results: (readonly number[])[] = [];
+        for (let call = 0; call < 2; call++) results.push(...fn(slots).map(elements));
+        return [...results, ...all.map(elements)];
+      };
+      config.patch({ inductor: { tier: "wasm" } }, () => {
+        const expected = outcome(run), found = outcome(compile(run, { backend }));
+        assertEquals(found.length, expected.length);
+        for (const [at, each] of found.entries()) {
+          assertNear(each, expected[at] ?? [], `seed ${seed}, part ${at}`);
+        }
+      });
+    }
+    assert(counters.get("aot", "regions") > before, "Expected some regions");
+  });
+}
+
+function assertNear(found: readonly number[], expected: readonly number[], about: string): void {
+  assertEquals(found.length, expected.length);
+  for (const [k, value] of found.entries()) {
+    const other = expected[k] ?? NaN;
+    assert(
+      Object.is(value, other) || Math.abs(value - other) <= 2e-5 * (1 + Math.abs(other)),
+      `${about}: element ${k} is ${value} instead of ${other}`,
+    );
+  }
+}

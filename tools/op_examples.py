@@ -1,0 +1,179 @@
+"""Keeps an example for each op of which PyTorch has one: the first call out of simple arguments that it accepts.
+
+    deno run -A tools/op_pages.ts --ops | python3 tools/op_examples.py > tools/op_examples.json
+
+Input: the public ops and their parameters; output: by op, the call as a program writes it and what PyTorch prints.
+"""
+import itertools
+import json
+import re
+import sys
+
+import torch
+
+V, W = [-1.5, 0.5, 2.0], [0.5, 1.5, 3.0]
+M, N = [[1.5, 2.0, -3.0], [0.5, -1.0, 4.0]], [[2.0, 0.5, 1.0], [-0.5, 3.0, 1.5]]
+SQUARE, OTHER = [[4.0, 2.0], [2.0, 3.5]], [[1.5, 0.0], [2.0, 1.0]]
+IMAGE = [[[[1.5, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]
+SMALL = [[[[1.5, 0.0], [0.0, 1.0]]]]
+SEQUENCE = [[[1.5, 2.0, 3.0, 4.0]]]
+TENSORS = [
+    (M, N), (V, W), (SQUARE, OTHER), (SQUARE, [[1.5], [2.0]]), (IMAGE, SMALL), (SEQUENCE, [[[1.5, 1.0]]]),
+    ([0.25, 0.5, 0.75], [1.0, 0.5, 0.25]), ([3, 5, 6], [1, 4, 2]), ([[3, 5], [6, 7]], [[0, 1], [1, 0]]),
+    ([True, False, True], [True, True, False]), (M, [0, 1]), (M, [[0, 2], [1, 1]]), (V, [0, 2, 2]), (W, V), (N, M),
+]
+INTS = {"dim": [1, 0, -1], "dim0": [0], "dim1": [1], "dim2": [2], "diagonal": [1], "offset": [1]}
+KINDS = {
+    "int": [1, 0, 2], "size": [2, 3], "bool": [True], "float": [0.5, 2.0], "scalar": [2, 0.5], "string": [],
+    "ints": [[1, 0], [0], [2], [2, 3]], "dims": [[0], [0, 1]], "sizes": [[3, 2], [6], [2, 2, 3]], "intOrInts": [2],
+    "intsOrString": [1], "scalarOrString": [2], "floatOrFloats": [2.0], "outputSizes": [2], "pairs": [1],
+    "dimsOrBool": [0],
+}
+IMAGES, X = [[[[1.5, 2.0], [3.0, 4.0]]]], [[1.5, 2.0], [3.0, 4.0]]
+VOLUME = [[[[[1.5, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]]]
+# What is random, not initialised, or of either sign.
+WITHOUT = {
+    *("emptyLike newEmpty empty newEmptyStrided emptyStrided multinomial normal poisson binomial rrelu".split()),
+    *("dropout alphaDropout featureAlphaDropout dropout1d dropout2d dropout3d eigh linalgSvd svd linalgPolar".split()),
+}
+# Arguments where simple ones say little, or where there is more to give than what is required.
+CALLS = {
+    "polygamma": [1, "W"], "searchsorted": ["W", "V"], "gelu": ["V"], "fftIfft": ["V"], "fftIhfft": ["V"],
+    "embedding": [[2, 0], [[1.5, 2.0], [3.0, 4.0], [5.0, 6.0]]], "linspace": [0, 1, 5], "logspace": [0, 2, 3], "arange": [1, 4], "full": [[2, 2], 0.5], "clamp": ["V", -1, 1],
+    "maskedFill": ["V", [True, False, True], 0.5], "histc": ["V", 4, -2, 2], "mT": ["M"], "unflatten": ["V", 0, [3, 1]],
+    "repeat": ["V", [2, 1]], "tile": ["V", [2]], "meshgrid": [["V", "W"]], "sumToSize": ["M", [1, 3]],
+    "scatter": ["V", 0, [2, 0], [9.5, 8.0]], "indexAdd": ["V", 0, [0, 0], [1.0, 2.5]], "indexFill": ["V", 0, [0, 2], 9],
+    "indexCopy": ["V", 0, [2, 0], [9.5, 8.0]], "fill": ["V", 3], "prelu": ["V", [0.25]],
+    "scatterReduce": ["V", 0, [0, 0, 2], [1.0, 2.5, 3.0], "amax"], "avgPool3d": [VOLUME, 2], "lpPool3d": [VOLUME, 2.0, 2],
+    "maxUnpool1d": [[[3.5, 4.0]], [[1, 2]], 2], "maxUnpool2d": [[[[4.5]]], [[[3]]], 2], "conv3d": [VOLUME, VOLUME],
+    "convTranspose2d": [[[[2.5]]], IMAGES], "convTranspose3d": [[[[[2.5]]]], VOLUME], "upsampleNearest": [[[[1.5, 2.0]]], 4],
+    "layerNorm": ["M", [3]], "rmsNorm": ["M", [3]], "oneHot": [[0, 2], 3],
+    "bmm": [[X], [X]], "mv": ["M", "V"], "addmv": [[1.5, 2.0], "M", "V"], "baddbmm": [[X], [X], [X]],
+    "addbmm": [X, [X], [X]], "cosineEmbeddingLoss": ["M", "N", [1, -1]],
+    
+}
+
+
+def js(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(map(js, value)) + "]"
+    return json.dumps(value)
+
+
+class Data:
+    """Elements of a tensor: floats where one of them has a fraction, as in a program."""
+
+    def __init__(self, elements):
+        self.elements = elements
+
+    def tensor(self):
+        return torch.tensor(self.elements)
+
+    def text(self):
+        flat = torch.tensor(self.elements)
+        whole = flat.is_floating_point() and bool((flat == flat.round()).all())
+        return f"tensor({js(self.elements)}" + (', { dtype: "float32" })' if whole else ")")
+
+
+def resolve(op):
+    named = re.findall(r"`(?:torch\.)?((?:nn\.functional|special|linalg|fft|Tensor)?\.?[a-z_0-9A-Z]+)`", op["doc"])
+    snake = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda m: "_" + m[1].lower(), op["call"].removeprefix("x."))
+    for name in [snake, *reversed(named), "nn.functional." + snake.split(".")[-1], "Tensor." + snake.split(".")[-1]]:
+        target = torch
+        for part in name.split("."):
+            target = getattr(target, part, None)
+            if target is None:
+                break
+        last = re.sub(r"_", "", name.split(".")[-1]).lower()
+        if callable(target) and last in op["call"].lower().replace("_", ""):
+            return target
+    return None
+
+
+def printed(result):
+    results = result if isinstance(result, (tuple, list)) else [result]
+    if not results or not all(isinstance(each, torch.Tensor) for each in results):
+        return None
+    if sum(each.numel() for each in results) > 12 or any(each.numel() == 0 for each in results):
+        return None
+    if any(each.is_floating_point() and not bool(torch.isfinite(each).all()) for each in results):
+        return None
+    # Which sign a zero has depends on the machine.
+    texts = [repr(each.detach()).replace("-0.0000j", "+0.0000j") for each in results]
+    return [text.replace("dtype=torch.", "dtype=") for text in texts]
+
+
+def given(value):
+    if isinstance(value, str) and value in ("V", "W", "M", "N"):
+        return Data(globals()[value])
+    if isinstance(value, list):
+        named = any(each in ("V", "W") for each in value if isinstance(each, str))
+        return list(map(given, value)) if named else value
+    return value
+
+
+def candidates(op):
+    if CALLS.get(op["name"]):
+        own = zip(op["params"], CALLS[op["name"]])
+        yield [
+            Data(value) if param["kind"] in ("tensor", "operand") and isinstance(value, list) else given(value)
+            for param, value in own
+        ]
+        return
+    required = [p for p in op["params"] if p["required"]]
+    for tensors in TENSORS:
+        choices, used = [], 0
+        for param in required:
+            kind = param["kind"]
+            if kind in ("tensor", "operand"):
+                choices.append([Data(tensors[min(used, 1)])])
+                used += 1
+            elif kind == "tensors":
+                choices.append([[Data(each) for each in tensors]])
+            else:
+                choices.append(INTS.get(param["name"], KINDS.get(kind, [])) if kind == "int" else KINDS.get(kind, []))
+        yield from itertools.islice(itertools.product(*choices), 12)
+
+
+def text_of(value):
+    if isinstance(value, Data):
+        return value.text()
+    if isinstance(value, list) and any(isinstance(each, Data) for each in value):
+        return "[" + ", ".join(map(text_of, value)) + "]"
+    return js(value)
+
+
+def plain(value):
+    if isinstance(value, Data):
+        return value.tensor()
+    return list(map(plain, value)) if isinstance(value, list) else value
+
+
+def example(op):
+    target = resolve(op)
+    if target is None or op["random"] or op["name"] in WITHOUT:
+        return None
+    for args in candidates(op):
+        try:
+            torch.manual_seed(0)
+            results = printed(target(*map(plain, args)))
+            again = printed(target(*map(plain, args)))
+        except Exception:
+            continue
+        if results is None or results != again:
+            continue
+        if op["call"].startswith("x."):
+            call = f"{text_of(args[0])}.{op['call'][2:]}({', '.join(map(text_of, args[1:]))})"
+        else:
+            call = f"{op['call']}({', '.join(map(text_of, args))})"
+        return {"call": call, "results": results}
+    return None
+
+
+found = {op["name"]: example(op) for op in json.load(sys.stdin)}
+print(json.dumps({name: each for name, each in found.items() if each}, indent=1, ensure_ascii=False))
+print("without:", " ".join(name for name, each in found.items() if not each), file=sys.stderr)
