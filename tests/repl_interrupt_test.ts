@@ -16,7 +16,8 @@ interface Typed {
 async function withRepl(body: (repl: Typed) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
     const child = new Deno.Command("script", {
-      args: ["-qfec", `${Deno.execPath()} run -A --no-check ${CLI} repl`, "/dev/null"],
+      // Signals reach the REPL alone: some shells would stay between, and end by Ctrl-C themselves
+      args: ["-qfec", `exec ${Deno.execPath()} run -A --no-check ${CLI} repl`, "/dev/null"],
       env: { DYN_CACHE_DIR: `${folder}/cache`, TERM: "dumb", NO_COLOR: "1" },
       stdin: "piped",
       stdout: "piped",
