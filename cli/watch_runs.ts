@@ -23,7 +23,7 @@ type Update =
 
 /** Finds event files and tells pages of what is in them. */
 class Watched {
-  readonly #follower = new EventFollower();
+  readonly #follower = new EventFollower((text) => console.error(`[watch] ${text}`));
   readonly #pages = new Set<(update: Update) => void>();
   #ended: Update | null = null;
 
@@ -89,9 +89,16 @@ function serve(title: string, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
   }
 }
 
-/** All event files below a folder. */
+/** All event files below a folder; none where it has been removed. */
 function eventFiles(folder: string): string[] {
-  return [...Deno.readDirSync(folder)].flatMap((entry) => {
+  let entries: Deno.DirEntry[];
+  try {
+    entries = [...Deno.readDirSync(folder)];
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+  return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory) return eventFiles(path);
     return entry.isFile && entry.name.includes("tfevents") ? [path] : [];

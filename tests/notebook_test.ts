@@ -23,7 +23,7 @@ Deno.test("notebooks show tensors as tables, modules as trees, all as the consol
     small,
     zeros([3, 100, 40]),
     tensor(true),
-    tensor([1n]),
+    tensor([2n ** 53n + 1n]),
     new nn.Sequential(new nn.Linear(2, 3), new nn.ReLU()),
   ];
   await withFolder(async (folder) => {
@@ -44,7 +44,7 @@ Deno.test("notebooks show tensors as tables, modules as trees, all as the consol
       ]]);
       assertEquals(await caption(1), "float32 [3, 100, 40], cpu, at [0]");
       assertEquals((await cells(1) as string[]).map((row) => row.split(" ").length), Array(17).fill(17));
-      assertEquals([await cells(2), await cells(3)], [["true"], ["1"]]);
+      assertEquals([await cells(2), await cells(3)], [["true"], ["9007199254740993"]]);
       assertMatch(
         String(
           await page.evaluate("document.querySelectorAll('section')[4].querySelector('summary').innerText"),

@@ -15,6 +15,8 @@ import {
   recordFunction,
   type Tensor,
 } from "../mod.ts";
+import { shareOfLimit } from "../lib/debug/profiler/limits.ts";
+import { launches } from "../lib/loops/launch.ts";
 import { withFolder } from "./support/process.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
@@ -271,6 +273,29 @@ Deno.test("a program that throws ends its profile; there is one at a time", () =
     Error,
     "Expected a profile that has recorded something",
   );
+});
+
+Deno.test("whoever watched starts of programs before sees them in a profile too", () => {
+  const x = randn([8]), former = launches.watcher;
+  let seen = 0;
+  launches.watcher = (launch, call) => {
+    seen++;
+    return launch.program.run(call);
+  };
+  try {
+    const prof = profile(() => x.mul(2));
+    assertEquals([seen, costs(prof).length], [1, 1]);
+    x.mul(2);
+    assertEquals(seen, 2);
+  } finally {
+    launches.watcher = former;
+  }
+});
+
+Deno.test("shares of limits that nobody could measure are not told", () => {
+  const work = { bytes: 100, flops: 100, microseconds: 10 };
+  assertEquals(shareOfLimit(work, { bytesPerSecond: 1e8, operationsPerSecond: 2e7 }), 0.5);
+  assertEquals(shareOfLimit(work, { bytesPerSecond: 0, operationsPerSecond: 0 }), null);
 });
 
 Deno.test("Chrome traces hold complete events that nest, counters and names of tracks", async () => {

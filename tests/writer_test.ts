@@ -157,7 +157,8 @@ Deno.test("a writer's values come back, in their order, with steps of their own 
 
 Deno.test("files are followed as they grow, and what is kept is bounded", async () => {
   await withFolder((folder) => {
-    const writer = new Writer(folder), follower = new EventFollower();
+    const writer = new Writer(folder), said: string[] = [];
+    const follower = new EventFollower((text) => said.push(text));
     follower.add(writer.path, "run");
     assertEquals(follower.look(), []);
     for (let step = 0; step < 9000; step++) writer.addScalar("loss", step, step);
@@ -173,6 +174,13 @@ Deno.test("files are followed as they grow, and what is kept is bounded", async 
       1,
     ]]]);
     assertEquals(follower.all.length, 1);
+    const { size } = Deno.statSync(writer.path);
+    Deno.writeFileSync(writer.path, new Uint8Array(20), { append: true });
+    assertEquals([follower.look(), follower.look(), said], [[], [], [
+      `${writer.path} is damaged behind byte ${size}: what follows is not shown`,
+    ]]);
+    Deno.removeSync(writer.path);
+    assertEquals([follower.look(), follower.all.length], [[], 1]);
     return Promise.resolve();
   });
 });

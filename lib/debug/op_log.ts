@@ -51,7 +51,7 @@ export class DebugMode {
   }
 }
 
-/** Rounding is no difference: seven digits of a digest are shown. */
+/** Rounding is no difference: six digits of a digest are shown. */
 function lineOf({ name, args, results, digests, depth }: LoggedOp): string {
   const shown = results.map((each, at) => `${each} #${(digests[at] ?? 0).toPrecision(6)}`);
   return `${"  ".repeat(depth)}${name}(${args}) -> ${shown.join(", ")}`;

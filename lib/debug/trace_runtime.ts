@@ -4,9 +4,8 @@
  * with the number of kernels and the logarithm of the time, not with the number of calls. Kernels are timed where the
  * host shares their memory; elsewhere timing would change what is measured, and they are counted alone.
  */
-import { findDevice } from "../loops/device.ts";
+import { findDevice, type ProgramCall, type TimeSpan } from "../loops/device.ts";
 import { type Launch, launches } from "../loops/launch.ts";
-import type { ProgramCall } from "../loops/device.ts";
 import type { Sym } from "../sym/expr.ts";
 import { evaluate } from "../sym/expr.ts";
 import type { LineOf, TracedKernel } from "./trace_format.ts";
@@ -58,9 +57,11 @@ export function traceRuns(write: (line: LineOf<"runtime">) => void): void {
     // What runs together has one time, which is the first one's
     const times = new Map<number, number>();
     const clock = {
-      ran([first = 0, ...others]: readonly number[], { duration }: { readonly duration: number }) {
-        times.set(first, (times.get(first) ?? 0) + duration);
+      ran(ran: readonly number[], span: TimeSpan) {
+        const [first = 0, ...others] = ran;
+        times.set(first, (times.get(first) ?? 0) + span.duration);
         for (const other of others) times.set(other, times.get(other) ?? 0);
+        call.clock?.ran(ran, span);
       },
     };
     const passed = program.run(isTimed ? { ...call, clock } : call);

@@ -99,7 +99,8 @@ function tensorHtml(tensor: Tensor): string {
   if (ndim > 2) flags.push(`at [${Array(ndim - 2).fill(0).join(", ")}]`);
   const [rows, columns] = ndim === 0 ? [1, 1] : ndim === 1 ? [1, shape[0] ?? 0] : shape.slice(-2);
   const elements = readElements(matrix);
-  const value = (row: number, column: number) => Number(elements[row * (columns ?? 0) + column]);
+  const element = (row: number, column: number) => elements[row * (columns ?? 0) + column] ?? 0;
+  const value = (row: number, column: number) => Number(element(row, column));
   const across = shownPlaces(columns ?? 0), down = shownPlaces(rows ?? 0);
   const shown = down.flatMap((row) =>
     across.map((column) => row === null || column === null ? 0 : value(row, column))
@@ -110,7 +111,7 @@ function tensorHtml(tensor: Tensor): string {
     const found = value(row, column), heat = most > 0 && Number.isFinite(found) ? Math.abs(found) / most : 0;
     const colour = `rgba(${found < 0 ? "214,69,65" : "47,111,208"},${(0.55 * heat).toFixed(3)})`;
     return `<td style="padding:1px 6px;text-align:right;background:${colour}">${
-      numberText(found, dtype)
+      numberText(element(row, column), dtype)
     }</td>`;
   };
   return table(
@@ -119,9 +120,9 @@ function tensorHtml(tensor: Tensor): string {
   );
 }
 
-function numberText(value: number, dtype: Tensor["dtype"]): string {
+function numberText(value: number | bigint, dtype: Tensor["dtype"]): string {
   if (dtype === "bool") return value ? "true" : "false";
-  if (!Number.isFinite(value) || Number.isInteger(value)) return `${value}`;
+  if (typeof value === "bigint" || !Number.isFinite(value) || Number.isInteger(value)) return `${value}`;
   const size = Math.abs(value);
   return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : `${Number(value.toPrecision(4))}`;
 }

@@ -241,7 +241,7 @@ function flames(at, compiles, heading) {
 /** How near a kernel comes to what its device can do. */
 function shareOf({ device, bytes, operations, time }) {
   const limit = DATA.limits[device];
-  if (!limit || time <= 0) return null;
+  if (!limit || time <= 0 || limit.bytesPerSecond <= 0 || limit.operationsPerSecond <= 0) return null;
   return 1e6 * Math.max(bytes / limit.bytesPerSecond, operations / limit.operationsPerSecond) / time;
 }
 

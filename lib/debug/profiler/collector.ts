@@ -169,7 +169,8 @@ export class Collector implements Observer {
     return sum;
   }
 
-  #launched({ program, device, costs }: Launch, call: ProgramCall): boolean {
+  #launched(launch: Launch, call: ProgramCall): boolean {
+    const { program, device, costs } = launch;
     if (!this.#devices.has(device)) this.#devices.set(device, -1);
     const runs: { readonly kernels: readonly number[]; readonly span: TimeSpan }[] = [];
     const clock = {
@@ -182,7 +183,8 @@ export class Collector implements Observer {
         }
       },
     };
-    const passed = program.run({ ...call, clock });
+    const timed = { ...call, clock };
+    const passed = this.#former ? this.#former(launch, timed) : program.run(timed);
     const sizeOf = (symbol: Sym): number => call.sizes[costs?.sizes.indexOf(symbol) ?? -1] ?? 0;
     for (const { kernels, span } of runs) {
       const found = kernels.flatMap((at) => costs?.kernels[at] ?? []);

@@ -19,7 +19,7 @@ import { deviceNamed } from "../../tensor/storage.ts";
 
 /** Rates of a device. */
 export interface MachineLimits {
-  /** Bytes that a large copy reads and writes. */
+  /** Bytes that a large copy reads and writes; 0 where nobody can time kernels, as below. */
   readonly bytesPerSecond: number;
   /** Operations of a large matrix product, two per multiply-add. */
   readonly operationsPerSecond: number;
@@ -105,17 +105,23 @@ function rate(device: Device, program: Program, counted: "bytes" | "operations")
   });
   const compiled = device.compile(program), last = memories.length - 1;
   let best = 0;
-  for (let run = 0; run < RUNS; run++) {
-    let milliseconds = 0;
-    const clock: KernelClock = { ran: (_, span: TimeSpan) => void (milliseconds += span.duration) };
-    compiled.run({ inputs: memories.slice(0, last), outputs: memories.slice(last), sizes: [], clock });
-    if (milliseconds > 0) best = Math.max(best, 1000 * amount / milliseconds);
+  try {
+    for (let run = 0; run < RUNS; run++) {
+      let milliseconds = 0;
+      const clock: KernelClock = { ran: (_, span: TimeSpan) => void (milliseconds += span.duration) };
+      compiled.run({ inputs: memories.slice(0, last), outputs: memories.slice(last), sizes: [], clock });
+      if (milliseconds > 0) best = Math.max(best, 1000 * amount / milliseconds);
+    }
+  } finally {
+    for (const memory of memories) device.free(memory);
   }
-  for (const memory of memories) device.free(memory);
   return best;
 }
 
-/** How near work comes to the limits: 1 where it takes no longer than its bytes or operations must. */
+/**
+ * How near work comes to the limits: 1 where it takes no longer than its bytes or operations must. Null where a rate is 0,
+ * since the device's kernels could not be timed.
+ */
 export function shareOfLimit(
   { bytes, flops, microseconds }: {
     readonly bytes: number;
@@ -123,7 +129,8 @@ export function shareOfLimit(
     readonly microseconds: number;
   },
   { bytesPerSecond, operationsPerSecond }: MachineLimits,
-): number {
+): number | null {
+  if (bytesPerSecond === 0 || operationsPerSecond === 0) return null;
   const least = 1e6 * Math.max(bytes / bytesPerSecond, flops / operationsPerSecond);
   return least / Math.max(microseconds, 1e-3);
 }

@@ -34,16 +34,23 @@ const MOST: Readonly<Record<ShownSeries["kind"], number>> = {
 interface Followed {
   readonly run: string;
   read: number;
+  /** Whether it was said that what follows cannot be read. */
+  toldDamaged: boolean;
 }
 
-/** Follows files. */
+/** Follows files; a file that is gone keeps what was in it. `say` is told once of each that is damaged. */
 export class EventFollower {
+  readonly #say: (text: string) => void;
   readonly #files = new Map<string, Followed>();
   readonly #series = new Map<string, ShownSeries & { values: ShownValue[] }>();
 
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+  }
+
   /** Follows one more file, as a run of this name. */
   add(path: string, run: string): void {
-    if (!this.#files.has(path)) this.#files.set(path, { run, read: 0 });
+    if (!this.#files.has(path)) this.#files.set(path, { run, read: 0, toldDamaged: false });
   }
 
   /** Everything that is kept. */
@@ -55,8 +62,12 @@ export class EventFollower {
   look(): ShownSeries[] {
     const fresh = new Map<string, ShownSeries & { values: ShownValue[] }>();
     for (const [path, file] of this.#files) {
-      const bytes = tailOf(path, file.read), { records, read } = readRecords(bytes);
+      const { records, read, damaged } = readRecords(tailOf(path, file.read));
       file.read += read;
+      if (damaged && !file.toldDamaged) {
+        this.#say(`${path} is damaged behind byte ${file.read}: what follows is not shown`);
+      }
+      file.toldDamaged ||= damaged;
       for (const event of records.flatMap(decodeEvent)) {
         const { tag, value: { kind } } = event, { run } = file, key = `${run}\n${kind}\n${tag}`;
         const shown = shownValue(event);
@@ -94,8 +105,16 @@ function shownValue({ step, time, value }: SummaryEvent): ShownValue {
   }
 }
 
+/** What a file holds behind a place; nothing where it has been removed. */
 function tailOf(path: string, from: number): Uint8Array {
-  using file = Deno.openSync(path);
+  let opened: Deno.FsFile;
+  try {
+    opened = Deno.openSync(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return new Uint8Array(0);
+    throw thrown;
+  }
+  using file = opened;
   file.seekSync(from, Deno.SeekMode.Start);
   const bytes = new Uint8Array(Math.max(0, file.statSync().size - from));
   let read = 0;
