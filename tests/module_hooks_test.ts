@@ -68,6 +68,20 @@ Deno.test("what a hook returns is what the next one sees; another number of grad
   );
 });
 
+Deno.test("results by name have the gradients that hooks of their calls see", () => {
+  class Most extends nn.Module {
+    override forward(x: Tensor) {
+      return x.max(1);
+    }
+  }
+  const model = new Most(), seen: unknown[] = [], x = tensor([[1.5, 3], [4, 2]]).requiresGrad_();
+  model.registerFullBackwardHook((_, gradInput, gradOutput) =>
+    void seen.push(listed(gradInput), listed(gradOutput))
+  );
+  model.call(x).values.sum().backward();
+  assertEquals(seen, [[[[0, 1], [1, 0]]], [[1, 1], null]]);
+});
+
 Deno.test("forward hooks are called in order: those of all modules, those before others, and always", () => {
   const model = new Pair(), seen: string[] = [], x = floats([1, 2]);
   const all = [

@@ -83,9 +83,20 @@ Deno.test("a model's linear layers are exchanged where the filter says so, share
   noGrad(() => void broken.weight.copy_(full([2, 2], NaN)));
   assertThrows(() => new QuantizedLinear(broken, int8WeightOnly()), DynError, "finite");
   assertThrows(
-    () => new QuantizedLinear(new nn.Linear(2, 2, { dtype: "float32" }).to("int32"), int8WeightOnly()),
+    () => new QuantizedLinear(new nn.Linear(2, 2).to("int32"), int8WeightOnly()),
     DynError,
+    "found one of int32",
   );
+  // Whose forward is another one stays; whose weight a hook makes is refused
+  class Shifted extends nn.Linear {
+    override forward(x: Tensor): Tensor {
+      return super.forward(x).add(100);
+    }
+  }
+  const shifted = new nn.Sequential(new Shifted(4, 4)), y = noGrad(() => shifted.call(x)).tolist();
+  assertEquals(noGrad(() => quantize_(shifted, int8WeightOnly()).call(x)).tolist(), y);
+  const pruned = new nn.Sequential(nn.utils.prune.l1Unstructured(new nn.Linear(4, 4), "weight", 3));
+  assertThrows(() => quantize_(pruned, int8WeightOnly()), DynError, "without hooks");
 });
 
 Deno.test("a classifier of digits keeps its accuracy", () => {

@@ -16,7 +16,7 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** Where scores are: int64 tensors [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [1, 1, 1, S]. */
+/** Where scores are: int64 tensors [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [S]. */
 export type Positions = readonly [batch: Tensor, head: Tensor, query: Tensor, key: Tensor];
 
 /** New scores for those of a shape [B, H, L, S], by their positions. */

@@ -261,7 +261,7 @@ class Gradients<M extends object> {
     if (isTensor(output)) return this.#outOf([output])[0];
     if (Array.isArray(output)) {
       const passed = this.#outOf(output);
-      return passed === output ? output : Object.assign(Object.assign([], output), passed);
+      return passed === output ? output : renewed(output, passed);
     }
     throw new DynError(
       `Expected a tensor or an array of them from ${this.module.constructor.name}, whose gradients hooks are to see, ` +
@@ -285,6 +285,15 @@ class Gradients<M extends object> {
     for (const hook of this.#hooks) grads = replacing(grads, hook(this.module, grads, this.#outputs));
     return grads;
   }
+}
+
+/** Results that have passed, under the names that the former ones have besides their positions. */
+function renewed(output: readonly unknown[], passed: readonly unknown[]): readonly unknown[] {
+  const results = [...passed];
+  for (const [name, each] of Object.entries(output).slice(output.length)) {
+    Reflect.set(results, name, passed[output.indexOf(each)] ?? each);
+  }
+  return results;
 }
 
 /** Values of which the tensors that require grad pass a watch of all their gradients; the values where there are none. */

@@ -51,9 +51,17 @@ export class QuantizedLinear extends Module {
   /** [outFeatures] */
   readonly bias: Parameter | null;
 
-  /** Quantizes the weight of a layer, whose bias it takes. Throws DynError for a weight that is not finite or no float. */
-  constructor({ weight, bias }: Linear, readonly config: QuantizationConfig) {
+  /**
+   * Quantizes the weight of a layer, whose bias it takes. Throws DynError for a weight that is not finite or no float, and
+   * for a layer with hooks, which may be what makes its weight (pruning) and would be lost.
+   */
+  constructor({ weight, bias, registeredHooks }: Linear, readonly config: QuantizationConfig) {
     super();
+    if (Object.values(registeredHooks ?? {}).some(({ size }) => size > 0)) {
+      throw new DynError(
+        "Expected a layer without hooks to quantize but found one with: remove them, or what they do first",
+      );
+    }
     if (!isFloat(weight.dtype)) {
       throw new DynError(`Expected a weight of floats to quantize but found one of ${weight.dtype}`);
     }
@@ -86,6 +94,10 @@ export class QuantizedLinear extends Module {
   }
 }
 
+/** Whether a layer computes what `Linear` does: derived ones may do more. */
+const isPlainLinear = (module: unknown): module is Linear =>
+  module instanceof Linear && Reflect.get(module, "forward") === Linear.prototype.forward;
+
 /** Integers from −127 to 127, as floats, and the scale of each row [..., 1]. A row of zeros has the scale 1. */
 function quantized(x: Tensor): { readonly integers: Tensor; readonly scale: Tensor } {
   const most = x.abs().amax(-1, true), scale = most.div(MOST);
@@ -95,8 +107,8 @@ function quantized(x: Tensor): { readonly integers: Tensor; readonly scale: Tens
 
 /**
  * Exchanges the linear layers of a model for inference, in place, as `torchao.quantization.quantize_`; gives the model.
- * `filter` chooses among them by their dotted names, all unless given. A layer that stands in several places is one layer
- * afterwards, too. Throws DynError for a linear layer as the model itself, which stands in no place, and for weights that
+ * `filter` chooses among them by their dotted names, all unless given. Layers of derived classes with a `forward` of their
+ * own stay as they are. A layer that stands in several places is one layer afterwards, too. Throws DynError for a linear layer as the model itself, which stands in no place, and for weights that
  * are not finite.
  */
 export function quantize_<M extends Module>(
@@ -113,7 +125,7 @@ export function quantize_<M extends Module>(
   const made = new Map<Linear, QuantizedLinear>();
   for (const [path, parent] of model.namedModules()) {
     for (const [field, child] of Object.entries(parent)) {
-      if (!(child instanceof Linear) || !filter(child, path === "" ? field : `${path}.${field}`)) continue;
+      if (!isPlainLinear(child) || !filter(child, path === "" ? field : `${path}.${field}`)) continue;
       const exchanged = made.get(child) ?? new QuantizedLinear(child, config);
       exchanged.train(child.training);
       made.set(child, exchanged);
