@@ -3,7 +3,7 @@
  * as it is, but for what is listed here with where the graph ends.
  */
 import { assertEquals } from "@std/assert";
-import { asTensor, compile, compiler, fromTypedArray, ones, Tensor, tensor } from "../mod.ts";
+import { asTensor, compile, compiler, fromTypedArray, noGrad, ones, Tensor, tensor } from "../mod.ts";
 import { findTarget } from "../lib/ops/table.ts";
 
 type Member = (x: Tensor) => unknown;
@@ -128,4 +128,14 @@ Deno.test("members of tensors that are no ops are captured, but for those that a
     const { breakReasons } = compiler.explain(member)(input());
     assertEquals(breakReasons[0]?.id, id, name);
   }
+});
+
+Deno.test("a tensor that is written is a leaf where it was one with a gradient", () => {
+  const run = (x: Tensor, y: Tensor) => {
+    noGrad(() => x.add_(1));
+    y.add_(x);
+    return [x.isLeaf, x.gradFn === null, y.isLeaf];
+  };
+  const inputs = (): [Tensor, Tensor] => [ones([2]).requiresGrad_(), ones([2])];
+  assertEquals(compile(run, { backend: "eager" })(...inputs()), run(...inputs()));
 });

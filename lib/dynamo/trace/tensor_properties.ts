@@ -159,7 +159,8 @@ function constructorOf(m: Interpreter, tensor: TensorValue): object {
 /** Whether no operation has made it. */
 function isLeaf(m: Interpreter, { real, source, requiresGrad, begunAt, written }: TensorValue): Value {
   if (!requiresGrad || begunAt !== null) return constant(true);
-  if (!real || !source || written) return constant(false);
+  // What is written into a tensor makes it no other node, but for one that had no gradient before
+  if (!real || !source || (written && !real.requiresGrad)) return constant(false);
   return m.wrapper.wrap(real.isLeaf, propertySource(source, "isLeaf"));
 }
 
