@@ -187,4 +187,131 @@ export const properties: Corpus = {
       attempt(() => f(v(2)));
     }
   },
+  "what getters delete and hide is passed over by what lists properties"({ compile, see }) {
+    const listed = (x: Tensor, fields: () => Fields) => {
+      const { z, ...rest } = fields();
+      return [x.add(1), z, rest, { ...fields() }, Object.values(fields()), Object.assign({}, fields())];
+    };
+    const deleting = (): Fields => ({
+      z: 0,
+      get a() {
+        delete this.b;
+        return 1;
+      },
+      b: 2,
+      c: 3,
+    });
+    const hiding = (): Fields => ({
+      z: 0,
+      get a() {
+        Object.defineProperty(this, "b", { enumerable: false });
+        return 1;
+      },
+      b: 2,
+      c: 3,
+    });
+    for (const fields of [deleting, hiding]) {
+      const made = compile((x: Tensor) => listed(x, fields));
+      const given = compile((
+        x: Tensor,
+        one: Fields,
+        two: Fields,
+      ) => [x.mul(2), Object.entries(one), { ...two }]);
+      for (let i = 0; i < 2; i++) see(made(v(i)), given(v(i), fields(), fields()));
+    }
+  },
+  "properties that change between calls"({ compile, see }) {
+    const flags = { writable: true, enumerable: true, configurable: true };
+    const hidden = { ...flags, enumerable: false }, key = Symbol("key");
+    const changes: Readonly<
+      Record<
+        string,
+        readonly [make: () => Fields, use: (o: Fields) => unknown, change: (o: Fields) => unknown]
+      >
+    > = {
+      "a value that becomes writable": [
+        () => Object.defineProperty({}, "a", { ...flags, writable: false, value: 1 }),
+        (o) => [Reflect.set(o, "a", 5), o.a],
+        (o) => Object.defineProperty(o, "a", flags),
+      ],
+      "an inherited value that becomes writable": [
+        () => Object.create(Object.defineProperty({}, "a", { ...flags, writable: false, value: 1 })),
+        (o) => [Reflect.set(o, "a", 5), o.a],
+        (o) => Object.defineProperty(Object.getPrototypeOf(o), "a", flags),
+      ],
+      "a setter that a nearer prototype overrides": [
+        () => Object.create(new Kept()),
+        (o) => [o.v = 4, o.k],
+        (o) => {
+          Object.defineProperty(Object.getPrototypeOf(o), "v", {
+            set(to) {
+              this.k = to * 10;
+            },
+          });
+        },
+      ],
+      "a setter that the object overrides": [
+        () => new Kept() as unknown as Fields,
+        (o) => [o.v = 4, o.k],
+        (o) => Object.defineProperty(o, "v", { ...flags, value: 1 }),
+      ],
+      "an accessor without a setter": [
+        () =>
+          Object.create(Object.create({
+            get a() {
+              return 1;
+            },
+          })),
+        (o) => [Reflect.set(o, "a", 5), o.a],
+        (o) => Object.defineProperty(Object.getPrototypeOf(o), "a", { ...flags, value: 1 }),
+      ],
+      "a field that becomes an accessor": [
+        () => ({}),
+        (o) => [o.a = 5, o.a],
+        (o) => delete o.a && Object.defineProperty(o, "a", { get: () => 9, set() {} }),
+      ],
+      "a field that is hidden": [
+        () => ({ a: 1 }),
+        (o) => Object.prototype.propertyIsEnumerable.call(o, "a"),
+        (o) => Object.defineProperty(o, "a", hidden),
+      ],
+      "a field that appears": [
+        () => ({ a: 1 }),
+        (o) => Object.prototype.propertyIsEnumerable.call(o, "b"),
+        (o) => o.b = 1,
+      ],
+      "a symbol that is hidden": [
+        () => ({ a: 1, [key]: 2 }),
+        (o) => Reflect.ownKeys({ ...o }).length,
+        (o) => Object.defineProperty(o, key, hidden),
+      ],
+      "another prototype": [
+        () => ({ a: 1 }),
+        (o) => {
+          const keys: string[] = [];
+          for (const each in o) keys.push(each);
+          return keys;
+        },
+        (o) => Object.setPrototypeOf(o, { q: 1 }),
+      ],
+    };
+    for (const [make, use, change] of Object.values(changes)) {
+      const held = make(), given = make();
+      const f = compile((x: Tensor) => [x.add(1), use(held)]);
+      const g = compile((x: Tensor, o: Fields) => [x.add(1), use(o)]);
+      see(f(v(1)), g(v(1), given));
+      for (const o of [held, given]) change(o);
+      see(f(v(1)), g(v(1), given), held, given);
+    }
+  },
 };
+
+/** Numbers, some of which accessors give. */
+type Fields = Record<PropertyKey, number | undefined>;
+
+class Kept {
+  k = 0;
+  set v(to: number) {
+    this.k = to;
+  }
+}

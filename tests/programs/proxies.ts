@@ -181,6 +181,20 @@ export const brokenProxies: Corpus = {
       for (let i = 0; i < 2; i++) attempt(() => f(v(i)));
     }
   },
+  "functions behind proxies that cannot be constructed"({ compile, attempt }) {
+    const arrow = new Proxy(() => 1, { construct: () => ({}) }) as unknown as new () => object;
+    const uses: (() => unknown)[] = [
+      () => new arrow(),
+      () => new (new Proxy(() => 1, { construct: () => ({}) }) as unknown as new () => object)(),
+      () => Reflect.construct(Object, [], () => 1),
+      () => Reflect.construct(Object, [], arrow),
+      () => Reflect.construct(Scaled, [3], new Proxy(Scaled, {})),
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor) => [x.add(1), use()]);
+      for (let i = 0; i < 2; i++) attempt(() => f(v(i)));
+    }
+  },
   "properties that are fixed later"({ compile, attempt }) {
     const target = fields({ a: 3 }), proxy = new Proxy(target, { get: () => 7 });
     const f = compile((x: Tensor) => x.mul(proxy.a));

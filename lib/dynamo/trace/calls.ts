@@ -20,6 +20,7 @@ import {
 } from "../variables/value.ts";
 import { functionLabel, isClass } from "../variables/wrap.ts";
 import { GENERATORS } from "./contents.ts";
+import { isConstructor } from "./constructors.ts";
 import { inTurn } from "./in_turn.ts";
 import { addPrivate, noteOwner } from "./private_members.ts";
 import { callProxy, constructProxy, proxyOf, targetWithout } from "./proxies.ts";
@@ -148,7 +149,10 @@ export function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectV
 /** `new callee(...args)` with a new.target. */
 export function construct(m: Interpreter, knowledge: FunctionKnowledge, request: ConstructRequest): void {
   const { callee, newTarget, completion } = request, proxy = proxyOf(callee);
-  if (proxy) return constructProxy(m, proxy, request);
+  if (proxy) {
+    if (!isConstructor(callee)) return breakGraph("throws", "a proxy of what is no constructor");
+    return constructProxy(m, proxy, request);
+  }
   refuseOpaque(callee);
   if (callee.exotic.kind === "bound") {
     const { target, args } = callee.exotic;

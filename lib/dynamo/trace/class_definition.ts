@@ -25,6 +25,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
+import { isConstructor } from "./constructors.ts";
 import { capturedValues } from "./execute_objects.ts";
 import { Frame, type Interpreter } from "./interpreter.ts";
 import { inTurn } from "./in_turn.ts";
@@ -67,22 +68,6 @@ function heritageOf(m: Interpreter, parent: Value): Heritage {
   const prototype = m.plainProperty(parent, "prototype");
   if (prototype?.kind === "object") return { constructor: parent, prototype };
   return breakGraph("classDefinition", "a class whose parent has no prototype");
-}
-
-/** Whether a function can be constructed; nothing of the program runs to find out. */
-function isConstructor({ exotic, real }: ObjectValue): boolean {
-  if (exotic.kind === "function" && exotic.definition) return true;
-  if (exotic.kind === "function" && exotic.closure) {
-    const { kind, generator, async } = exotic.closure.code;
-    return kind === "function" && !generator && !async;
-  }
-  if (typeof real !== "function" || exotic.kind !== "function") return false;
-  try {
-    Reflect.construct(new Proxy(real, { construct: () => ({}) }), []);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 class Definition {

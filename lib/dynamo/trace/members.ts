@@ -4,11 +4,11 @@
  */
 import { breakGraph } from "../break_reasons.ts";
 import type { ObjectMember } from "../bytecode/code.ts";
-import { constant, dataSlot, type ObjectValue, UNDEFINED } from "../variables/value.ts";
+import { constant, dataSlot, type ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { toKey } from "./coercion.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { defineOwn, enumerableKeys, type Key, ownKeys, ownSlot } from "./objects.ts";
-import { keysOf, readInTurn } from "./proxies.ts";
+import { eachProperty } from "./proxies.ts";
 
 /** Adds a member of an object literal, or a field. */
 export function addMember(
@@ -73,13 +73,11 @@ export function copyProperties(
   { source, excluded }: { readonly source: ObjectValue; readonly excluded: ReadonlySet<Key> },
   then: () => void,
 ): void {
-  keysOf(m, source, "enumerable", (all) => {
-    const keys = all.filter((key) => !excluded.has(key));
-    readInTurn(m, source, keys, (values) => {
-      keys.forEach((key, i) => defineOwn(m, target, key, dataSlot(values[i] ?? UNDEFINED)));
-      then();
-    });
-  });
+  const take = (key: Key, value: Value, next: () => void): void => {
+    defineOwn(m, target, key, dataSlot(value));
+    next();
+  };
+  eachProperty(m, source, { isWanted: (key) => !excluded.has(key), take }, then);
 }
 
 /** The keys a for-in loop visits. */
@@ -87,6 +85,7 @@ export function forInKeys(m: Interpreter, object: ObjectValue): string[] {
   const keys: string[] = [];
   const seen = new Set<Key>();
   for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
+    m.wrapper.relyOnPrototype(holder);
     const enumerable = new Set(enumerableKeys(m, holder));
     for (const key of ownKeys(m, holder)) {
       if (typeof key === "symbol" || seen.has(key)) continue;

@@ -319,7 +319,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     return { kind: "done" };
   }
   if (own === null) guardOwn(m, object, key, false);
-  if (own === "readonly") return { kind: "refused" };
+  if (own === "readonly") return refusedAt(m, object, key);
   for (
     let holder: ObjectValue | null = own === "accessor" ? object : object.prototype;
     holder;
@@ -329,13 +329,13 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     relyOnChain(m, object, holder);
     const flags = ownSlotFlags(m, holder, key);
     if (flags === null) continue;
+    if (holder !== object) relyOnAbsence(m, object.prototype, key, holder);
     if (flags === "data") {
-      relyOnAbsence(m, object.prototype, key, holder);
       relyOnWritable(m, holder, key);
       writeOwn(m, object, key, value);
       return { kind: "done" };
     }
-    if (flags === "readonly") return { kind: "refused" };
+    if (flags === "readonly") return refusedAt(m, holder, key);
     const slot = ownSlot(m, holder, key);
     invariant(slot?.kind === "accessor", "Expected an accessor");
     return isCallable(slot.set) ? { kind: "setter", setter: slot.set } : { kind: "refused" };
@@ -343,6 +343,25 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
   relyOnAbsence(m, object.prototype, key);
   writeOwn(m, object, key, value);
   return { kind: "done" };
+}
+
+/** A write that is refused relies on that the value that is there cannot be written. */
+function refusedAt(m: Interpreter, holder: ObjectValue, key: Key): WriteAction {
+  relyOnFlags(m, holder, key);
+  return { kind: "refused" };
+}
+
+/** The program depends on what can be done to an own property that the trace has not changed; gives its flags. */
+export function relyOnFlags(
+  m: Interpreter,
+  { real, source, slots }: ObjectValue,
+  key: Key,
+): { readonly writable: boolean | null; readonly configurable: boolean } | null {
+  const found = real && !slots.has(key) ? programDescriptor(real, key) : undefined;
+  if (!found || !source) return null;
+  const { writable = null, enumerable = false, configurable = false } = found;
+  m.output.guard({ kind: "flags", source, key, flags: { writable, enumerable, configurable } });
+  return { writable, configurable };
 }
 
 /** A write that hides an inherited value relies on that this one can be written. */
@@ -353,7 +372,7 @@ function relyOnWritable(m: Interpreter, { real, source, slots }: ObjectValue, ke
 /** A write relies on what is there: a value that can be replaced, or nothing. */
 function guardOwn(m: Interpreter, object: ObjectValue, key: Key, present: boolean): void {
   const { source, exotic } = object;
-  if (!object.real || !source || source.kind === "known" || object.slots.has(key)) return;
+  if (!object.real || !source || object.slots.has(key)) return;
   if (exotic.kind === "array" && (key === "length" || indexOfKey(key) !== null)) return;
   if (present) m.output.guard({ kind: "dataKey", source, key, writable: true });
   else if (!object.readded.has(key)) m.output.guard({ kind: "ownKey", source, key, present });
@@ -494,12 +513,7 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
     ? programDescriptor(object.real, key)
     : undefined;
   if (changed && changed.kind !== "deleted" && !changed.configurable) return false;
-  if (!changed && descriptor && object.source) {
-    const { writable = null, enumerable = false, configurable = false } = descriptor;
-    const flags = { writable, enumerable, configurable };
-    m.output.guard({ kind: "flags", source: object.source, key, flags });
-  }
-  if (!changed && descriptor && !descriptor.configurable) return false;
+  if (!changed && descriptor && relyOnFlags(m, object, key)?.configurable === false) return false;
   const own = changed || object.real ? null : closureSlot(m, object, key);
   if (own?.kind === "data" && !own.configurable) return false;
   if (object.real ? programDescriptor(object.real, key) : closureSlot(m, object, key)) {

@@ -4,7 +4,6 @@
  * trap is taken only where nothing that the target has could contradict it; operations that are not here break the
  * graph.
  */
-import { programDescriptor } from "../../base/own_builtins.ts";
 import { breakGraph } from "../break_reasons.ts";
 import {
   constant,
@@ -22,11 +21,13 @@ import {
   assignProperty,
   deleteOwn,
   findProperty,
+  hasOwn,
   hasProperty,
   isEnumerable,
   type Key,
   newArray,
   ownKeys,
+  relyOnFlags,
 } from "./objects.ts";
 
 /** The target and the handler of a proxy; null for other objects. */
@@ -65,13 +66,17 @@ export function targetWithout(m: Interpreter, { target, handler }: ProxyParts, n
   return breakGraph("opaqueObject", `a proxy with the trap ${name}`);
 }
 
+/** The object that describes the properties of one; breaks the graph where a trap has a say in that. */
+function behindDescriptions(m: Interpreter, object: ObjectValue): ObjectValue {
+  const proxy = proxyOf(object);
+  return proxy ? behindDescriptions(m, targetWithout(m, proxy, "getOwnPropertyDescriptor")) : object;
+}
+
 /** Refuses answers about properties that the target cannot change any more: the language compares them. */
 function refuseFixed(m: Interpreter, target: ObjectValue, key: Key, isAbout: "value" | "presence"): void {
-  const inner = proxyOf(target);
-  if (inner) return refuseFixed(m, targetWithout(m, inner, "getOwnPropertyDescriptor"), key, isAbout);
-  const { real, source, slots } = target, changed = slots.get(key);
+  const own = behindDescriptions(m, target), { real, source, slots } = own, changed = slots.get(key);
   const refuse = () => breakGraph("opaqueObject", "a proxy of an object that cannot change");
-  if (target.frozen !== "no") refuse();
+  if (own.frozen !== "no") refuse();
   if (real && isAbout === "presence") {
     if (!Object.isExtensible(real)) refuse();
     if (source) m.output.guard({ kind: "extensible", source, present: true });
@@ -85,12 +90,10 @@ function refuseFixed(m: Interpreter, target: ObjectValue, key: Key, isAbout: "va
     if (isGiven && isAbout === "presence") refuse();
     return;
   }
-  const found = programDescriptor(real, key);
-  if (!source) return;
-  if (!found) return m.output.guard({ kind: "ownKey", source, key, present: false });
-  const { writable = null, enumerable = false, configurable = false } = found;
-  if (!configurable && (isAbout === "presence" || writable !== true)) refuse();
-  m.output.guard({ kind: "flags", source, key, flags: { writable, enumerable, configurable } });
+  const flags = relyOnFlags(m, own, key);
+  if (flags === null) {
+    if (source) m.output.guard({ kind: "ownKey", source, key, present: false });
+  } else if (!flags.configurable && (isAbout === "presence" || flags.writable !== true)) refuse();
 }
 
 /** object[key], where getters and traps see `receiver`. */
@@ -179,19 +182,7 @@ export function hasKey(
   key: Key,
   then: (present: boolean) => void,
 ): void {
-  const proxy = proxyOf(object);
-  if (!proxy) return then(hasProperty(m, object, key));
-  const { target } = proxy;
-  const answered = (answer: Value): void => {
-    refuseFixed(m, target, key, "presence");
-    then(isTrue(answer));
-  };
-  trap(
-    m,
-    proxy,
-    { name: "has", args: [target, constant(key)], then: answered },
-    () => hasKey(m, target, key, then),
-  );
+  answerOf(m, object, { name: "has", key, ofTarget: hasProperty }, then);
 }
 
 /** delete object[key]; hands on whether it was done. */
@@ -201,8 +192,22 @@ export function deleteKey(
   key: Key,
   then: (done: boolean) => void,
 ): void {
-  const proxy = proxyOf(object);
-  if (!proxy) return then(deleteOwn(m, object, key));
+  answerOf(m, object, { name: "deleteProperty", key, ofTarget: deleteOwn }, then);
+}
+
+/** What a trap about the presence of a property answers; where there is none, what the target does. */
+function answerOf(
+  m: Interpreter,
+  object: ObjectValue,
+  asked: {
+    readonly name: "has" | "deleteProperty";
+    readonly key: Key;
+    readonly ofTarget: (m: Interpreter, object: ObjectValue, key: Key) => boolean;
+  },
+  then: (answer: boolean) => void,
+): void {
+  const { name, key, ofTarget } = asked, proxy = proxyOf(object);
+  if (!proxy) return then(ofTarget(m, object, key));
   const { target } = proxy;
   const answered = (answer: Value): void => {
     refuseFixed(m, target, key, "presence");
@@ -211,8 +216,8 @@ export function deleteKey(
   trap(
     m,
     proxy,
-    { name: "deleteProperty", args: [target, constant(key)], then: answered },
-    () => deleteKey(m, target, key, then),
+    { name, args: [target, constant(key)], then: answered },
+    () => answerOf(m, target, asked, then),
   );
 }
 
@@ -226,7 +231,10 @@ export function keysOf(
   const proxy = proxyOf(object);
   if (!proxy) {
     const keys = ownKeys(m, object, which);
-    return then(which === "all" ? keys : keys.filter((key) => isEnumerable(m, object, key)));
+    if (which === "all") return then(keys);
+    // Which texts are enumerable is guarded with the keys
+    for (const key of keys) if (typeof key === "symbol") relyOnFlags(m, object, key);
+    return then(keys.filter((key) => isEnumerable(m, object, key)));
   }
   const target = which === "all" ? proxy.target : targetWithout(m, proxy, "getOwnPropertyDescriptor");
   const answered = (answer: Value): void => {
@@ -246,7 +254,7 @@ export function behindKeyTraps(m: Interpreter, object: ObjectValue): ObjectValue
 }
 
 function isOwnEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
-  return ownKeys(m, object).includes(key) && isEnumerable(m, object, key);
+  return hasOwn(m, object, key) && isEnumerable(m, object, key);
 }
 
 /** The keys that a trap lists, each once. */
@@ -261,23 +269,37 @@ function listedKeys(m: Interpreter, answer: Value): Key[] {
   return new Set(keys).size === keys.length ? keys : breakGraph("throws", "keys of a proxy twice");
 }
 
-/** The values of properties in order: getters and traps run. */
-export function readInTurn(
+/**
+ * Own enumerable properties in order: getters and traps run, and what they delete or hide before its turn is passed over.
+ * `take` goes on with `next`.
+ */
+export function eachProperty(
   m: Interpreter,
   object: ObjectValue,
-  keys: readonly Key[],
-  then: (values: Value[]) => void,
+  { isWanted, take }: {
+    readonly isWanted: (key: Key) => boolean;
+    readonly take: (key: Key, value: Value, next: () => void) => void;
+  },
+  then: () => void,
 ): void {
-  const values: Value[] = [];
-  inTurn((index, next) => {
-    const key = keys[index];
-    if (key === undefined) return false;
-    const read = (value: Value): void => {
-      values.push(value);
-      next();
-    };
-    readAs(m, object, { key, receiver: object }, { kind: "inside", then: read });
-  }, () => then(values));
+  keysOf(m, object, "enumerable", (all) => {
+    const keys = all.filter(isWanted), own = behindDescriptions(m, object);
+    let hasRun = false;
+    inTurn((index, next) => {
+      const key = keys[index];
+      if (key === undefined) return false;
+      // Where nothing of the program has run, all is as it was when the keys were listed
+      if (hasRun && !isOwnEnumerable(m, own, key)) return next();
+      let isDone = false;
+      const done = (): void => {
+        isDone = true;
+        next();
+      };
+      const then = (value: Value): void => take(key, value, done);
+      readAs(m, object, { key, receiver: object }, { kind: "inside", then });
+      if (!isDone) hasRun = true;
+    }, then);
+  });
 }
 
 /** proxy(...args), for a receiver. */

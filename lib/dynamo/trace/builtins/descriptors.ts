@@ -14,7 +14,7 @@ import {
 } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { strictlyEqual } from "../operators.ts";
-import { defineOwn, hasOwn, hasProperty, type Key, newObject, ownSlot } from "../objects.ts";
+import { defineOwn, hasOwn, hasProperty, type Key, newObject, ownSlot, relyOnFlags } from "../objects.ts";
 
 type Property = Exclude<Slot, { readonly kind: "deleted" }>;
 
@@ -59,17 +59,8 @@ function ownProperty(m: Interpreter, target: ObjectValue, key: Key): Property | 
   if (!hasOwn(m, target, key)) return null;
   const slot = ownSlot(m, target, key);
   if (!slot || slot.kind === "deleted") return null;
-  if (target.real && target.source && !target.slots.has(key) && !isNewElement(target, key)) {
-    const { enumerable, configurable } = slot;
-    const flags = { writable: slot.kind === "data" ? slot.writable : null, enumerable, configurable };
-    m.output.guard({ kind: "flags", source: target.source, key, flags });
-  }
+  relyOnFlags(m, target, key);
   return slot;
-}
-
-/** Whether the trace has given an array this element. */
-function isNewElement({ exotic, real }: ObjectValue, key: Key): boolean {
-  return exotic.kind === "array" && real !== null && !Object.hasOwn(real, key);
 }
 
 function readDescriptor(m: Interpreter, descriptor: ObjectValue): Descriptor {

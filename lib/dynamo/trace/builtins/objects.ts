@@ -16,6 +16,7 @@ import {
 } from "../../variables/value.ts";
 import { argumentsFrom, callbackOf } from "../calls.ts";
 import { toKey } from "../coercion.ts";
+import { isConstructor } from "../constructors.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
@@ -30,17 +31,17 @@ import {
   newObject,
   refuseIntegrity,
   refuseOpaque,
+  relyOnFlags,
 } from "../objects.ts";
 import { inheritsFrom } from "../operators.ts";
-import { readProperty } from "../properties.ts";
 import {
   deleteKey,
+  eachProperty,
   hasKey,
   keysOf,
   newProxy,
   proxyOf,
   readAs,
-  readInTurn,
   targetWithout,
   writeAs,
 } from "../proxies.ts";
@@ -77,10 +78,13 @@ function entriesOf(
   target: ObjectValue,
   then: (keys: readonly Value[], values: Value[]) => void,
 ): void {
-  keysOf(m, target, "enumerable", (all) => {
-    const keys = all.filter(isText);
-    readInTurn(m, target, keys, (values) => then(keys.map(constant), values));
-  });
+  const keys: Value[] = [], values: Value[] = [];
+  const take = (key: Key, value: Value, next: () => void): void => {
+    keys.push(constant(key));
+    values.push(value);
+    next();
+  };
+  eachProperty(m, target, { isWanted: isText, take }, () => then(keys, values));
 }
 
 const isText = (key: Key): key is string => typeof key === "string";
@@ -149,14 +153,8 @@ const OBJECT: Readonly<Record<string, Model>> = {
           return next();
         }
         const from = coerced(source, "Object.assign");
-        keysOf(m, from, "enumerable", (keys) => {
-          inTurn((at, copied) => {
-            const key = keys[at];
-            if (key === undefined) return false;
-            const write = (value: Value): void => m.assign(into, key, value, copied);
-            readProperty(m, from, key, { kind: "inside", then: write });
-          }, next);
-        });
+        const take = (key: Key, value: Value, copied: () => void): void => m.assign(into, key, value, copied);
+        eachProperty(m, from, { isWanted: () => true, take }, next);
       }, () => then(into));
     });
   },
@@ -274,7 +272,7 @@ const REFLECT: Readonly<Record<string, Model>> = {
     return PUSHED;
   },
   construct: (m, [callee, list = UNDEFINED, newTarget = callee], request) => {
-    if (!callee || !isCallable(callee) || !newTarget || !isCallable(newTarget)) {
+    if (!callee || !isCallable(callee) || !newTarget || !isCallable(newTarget) || !isConstructor(newTarget)) {
       return breakGraph("throws", "Reflect.construct");
     }
     m.construct({ callee, args: argumentsFrom(m, list), newTarget, completion: request.completion });
@@ -307,7 +305,12 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
   ],
   [
     "propertyIsEnumerable",
-    (m, [key], { self }) => constant(isEnumerable(m, coerced(self, "propertyIsEnumerable"), keyOf(m, key))),
+    (m, [key], { self }) => {
+      const target = coerced(self, "propertyIsEnumerable"), name = keyOf(m, key);
+      if (!hasOwn(m, target, name)) return constant(false);
+      relyOnFlags(m, target, name);
+      return constant(isEnumerable(m, target, name));
+    },
   ],
   ["isPrototypeOf", (m, [value], { self }) => {
     if (value?.kind !== "object") {

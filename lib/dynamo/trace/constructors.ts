@@ -1,0 +1,24 @@
+/**
+ * Which functions can be constructed. Input: a function of the trace; output: what the language says of it. Invariant:
+ * nothing of the program runs to find out.
+ */
+import type { ObjectValue } from "../variables/value.ts";
+import { proxyOf } from "./proxies.ts";
+
+/** Whether `new` can be said of a function. */
+export function isConstructor(callee: ObjectValue): boolean {
+  const { exotic, real } = callee, target = exotic.kind === "bound" ? exotic.target : proxyOf(callee)?.target;
+  if (target) return target.kind === "object" && isConstructor(target);
+  if (exotic.kind === "function" && exotic.definition) return true;
+  if (exotic.kind === "function" && exotic.closure) {
+    const { kind, generator, async } = exotic.closure.code;
+    return kind === "function" && !generator && !async;
+  }
+  if (typeof real !== "function" || exotic.kind !== "function") return false;
+  try {
+    Reflect.construct(new Proxy(real, { construct: () => ({}) }), []);
+    return true;
+  } catch {
+    return false;
+  }
+}
