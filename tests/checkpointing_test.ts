@@ -4,7 +4,9 @@ import {
   autograd,
   compile,
   compiler,
+  config,
   func,
+  isTensor,
   manualSeed,
   nn,
   randn,
@@ -158,4 +160,62 @@ Deno.test("in compiled code the backward graph computes a checkpoint again, and 
   }
   const [all = 0] = ordinary.kept, [fewer = 0] = recomputing.kept;
   assert(fewer < all, `the forward graph gives ${fewer} tensors, of ${all} without checkpoints`);
+});
+
+Deno.test("a budget of memory bounds what is saved, and changes no gradient", () => {
+  const model = new nn.Sequential(
+    new nn.Conv2d(3, 6, 3, { bias: false }),
+    new nn.BatchNorm2d(6),
+    new nn.GELU(),
+    new nn.Dropout(0.3),
+    new nn.Flatten(),
+    new nn.Linear(6 * 6 * 6, 32),
+    new nn.Tanh(),
+    new nn.LayerNorm(32),
+    new nn.Linear(32, 4),
+  );
+  const x = randn([5, 3, 8, 8]).requiresGrad_();
+  const parameters = [x, ...model.parameters()];
+  /** Gradients, and the bytes of what the forward graph gives besides its result. */
+  const step = (activationMemoryBudget: number, inner: "eager" | "inductor") =>
+    config.patch({ activationMemoryBudget }, () => {
+      let kept = 0;
+      const backend = inner === "inductor" ? inner : compiler.aotAutograd({
+        fwCompiler: (gm) => (...args) => {
+          const results = gm.forward(...args);
+          if (gm.signature?.role !== "forward" || !Array.isArray(results)) return results;
+          for (const each of results.slice(1)) kept += isTensor(each) ? each.numel() * each.elementSize() : 0;
+          return results;
+        },
+      });
+      const call = compile((y: Tensor) => model.call(y), { backend, fullgraph: true });
+      manualSeed(11);
+      parameters.forEach((each) => each.grad = null);
+      call(x).square().sum().backward();
+      return { kept, gradients: parameters.map(({ grad }) => grad ?? fail("a gradient")) };
+    });
+  // Products that run once more may differ in their last bits
+  const close = (found: readonly Tensor[], wanted: readonly Tensor[]) =>
+    found.forEach((each, k) =>
+      assert(each.allclose(wanted[k] ?? fail("a gradient"), 1e-4, 1e-5), `gradient ${k}`)
+    );
+  const usual = step(1, "eager");
+  const shares = [0.75, 0.5, 0.25, 0].map((share) => {
+    const { kept, gradients } = step(share, "eager");
+    close(gradients, usual.gradients);
+    // What running statistics become is given back beside it
+    const statistics = 2 * 6 * 4 + 8;
+    assert(
+      kept - statistics <= share * (usual.kept - statistics),
+      `${kept} of ${usual.kept} bytes with ${share}`,
+    );
+    return kept;
+  });
+  assertEquals(shares.toSorted((a, b) => b - a), shares);
+  close(step(0, "inductor").gradients, usual.gradients);
+  assertThrows(
+    () => step(1.5, "eager"),
+    DynError,
+    "Expected a share from 0 to 1 for activationMemoryBudget but found 1.5",
+  );
 });

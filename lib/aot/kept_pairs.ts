@@ -89,6 +89,7 @@ export class KeptPair {
         autocastCaches,
         dtype: getDefaultDtype(),
         device: defaultDevice(),
+        activationMemoryBudget: config.activationMemoryBudget,
       };
       const tensors = describe(held, symbols);
       const key = JSON.stringify({ identity, state, sizes: symbols.describe(), tensors, graph });

@@ -102,7 +102,8 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
   const banned = new Set<Node>();
   const spread = spreadNodes(forward);
   for (const node of required) {
-    if (node.op !== "placeholder" && !spread.has(node) && isCostly(node, forward)) banned.add(node);
+    if (node.op === "placeholder" || spread.has(node)) continue;
+    if (isCostly(node, classifier) || isStoredAgain(node, forward)) banned.add(node);
   }
   // A view is repeated for nothing, and its memory is saved with what it views.
   const ban = (node: Node) => {
@@ -174,8 +175,17 @@ function spreads(node: Node, operands: readonly Node[]): boolean {
   return bytes >= SPREAD.bytes && bytes >= SPREAD.times * read;
 }
 
-function isCostly(node: Node, forward: ForwardNodes): boolean {
-  const kind = forward.classifier.kindOf(node);
+/** The nodes whose computation takes more than moving what they read and write. */
+export function costlyNodes({ required, classifier }: ForwardNodes): Set<Node> {
+  return new Set(
+    [...required].filter((node) =>
+      node.op !== "placeholder" && !isRecomputed(node, required) && isCostly(node, classifier)
+    ),
+  );
+}
+
+function isCostly(node: Node, classifier: Classifier): boolean {
+  const kind = classifier.kindOf(node);
   switch (kind) {
     case "random":
     case "expensive":
@@ -185,7 +195,6 @@ function isCostly(node: Node, forward: ForwardNodes): boolean {
       return 4 * bytesOf(node) < read;
     }
     case "pointwise":
-      return isStoredInBackward(node, forward);
     case "view":
     case "other":
       return false;
@@ -195,7 +204,8 @@ function isCostly(node: Node, forward: ForwardNodes): boolean {
 }
 
 /** Whether recomputing a node would store it again: something in the backward reads it that cannot fuse with it. */
-function isStoredInBackward(start: Node, { required, classifier }: ForwardNodes): boolean {
+function isStoredAgain(start: Node, { required, classifier }: ForwardNodes): boolean {
+  if (classifier.kindOf(start) !== "pointwise") return false;
   const seen = new Set<Node>([start]);
   for (const node of seen) {
     for (const user of node.users.keys()) {

@@ -51,6 +51,13 @@ function checkValue(name: string, current: unknown, value: unknown): void {
     const texts = choices.map((each) => JSON.stringify(each)).join(", ");
     throw new DynError(`Expected ${name} out of ${texts} but found ${JSON.stringify(value)}`);
   }
+  if (SHARES.has(name)) shareOf(value, name);
+}
+
+/** A share. Throws DynError for anything but a number from 0 to 1. */
+function shareOf(value: unknown, name: string): number {
+  if (typeof value === "number" && value >= 0 && value <= 1) return value;
+  throw new DynError(`Expected a share from 0 to 1 for ${name} but found ${Deno.inspect(value)}`);
 }
 
 /** `typeof`, with what it throws together told apart. */
@@ -86,6 +93,9 @@ const TIERS: readonly Tier[] = ["wait", "background", "wasm"];
 
 /** Settings that are one of some texts. */
 const CHOICES: ReadonlyMap<string, readonly string[]> = new Map([["inductor.tier", TIERS]]);
+
+/** Settings that are a share. */
+const SHARES: ReadonlySet<string> = new Set(["shadow", "activationMemoryBudget"]);
 
 /** The tier that the environment names. Throws DynError for a name that is none. */
 function tierOf(name: string | undefined): Tier {
@@ -198,6 +208,11 @@ export class Config extends Settings {
    * and the texts of compiled functions' modules; DYN_GRAPH_CACHE=0 switches that off.
    */
   graphCache: boolean = Deno.env.get("DYN_GRAPH_CACHE") !== "0";
+  /**
+   * The share, from 0 to 1, that backward passes may keep of what a forward graph would save for them besides its inputs
+   * and results; the rest is computed again, the cheapest by byte first. 0 keeps inputs alone, as a checkpoint does.
+   */
+  activationMemoryBudget = 1;
   /** Compile only functions of this name; empty means all. */
   debugFunction: string = Deno.env.get("DYN_DEBUG_FUNCTION") ?? "";
   /**
@@ -246,10 +261,7 @@ export class Config extends Settings {
 }
 
 /** A share of calls. Throws DynError for anything but a number from 0 to 1. */
-export function shadowRate(value: unknown): number {
-  if (typeof value === "number" && value >= 0 && value <= 1) return value;
-  throw new DynError(`Expected a share from 0 to 1 for shadow but found ${Deno.inspect(value)}`);
-}
+export const shadowRate = (value: unknown): number => shareOf(value, "shadow");
 
 /** The settings in force. */
 export const config: Config = checked(new Config(), "");

@@ -1,0 +1,125 @@
+/**
+ * Which values of a forward part its backward part is given. Input: a joint graph, the nodes that may not be computed
+ * twice; output: the values to save, by a minimum cut on the bytes that saving moves. Invariant: what the backward
+ * reads follows from what is saved, without a node that may not be computed twice.
+ */
+import type { Argument, Graph, Node } from "../graph/node.ts";
+import { mapNodes } from "../graph/node.ts";
+import { mayFail } from "../ops/rewrite/passes.ts";
+import type { JointGraph } from "./joint.ts";
+import { FlowNetwork } from "./max_flow.ts";
+import { bytesOf, Classifier, type ForwardNodes, isRecomputed, metasOf } from "./recompute.ts";
+
+/** The nodes that depend on no tangent, in order. */
+export function independentNodes({ graph, tangents }: JointGraph): Set<Node> {
+  const dependent = new Set<Node>(tangents);
+  const independent = new Set<Node>();
+  for (const node of graph.nodes) {
+    if (node.op === "output" || dependent.has(node)) continue;
+    if ([...node.inputs()].some((input) => dependent.has(input))) dependent.add(node);
+    else independent.add(node);
+  }
+  return independent;
+}
+
+/** The nodes that some nodes need, themselves included, in graph order. */
+export function ancestors(graph: Graph, of: readonly Argument[]): Set<Node> {
+  const needed = new Set<Node>();
+  mapNodes(of, (node) => (needed.add(node), node));
+  const ordered = new Set<Node>();
+  for (const node of graph.nodes.toReversed()) {
+    if (needed.has(node)) { for (const input of node.inputs()) needed.add(input); }
+  }
+  for (const node of graph.nodes) if (needed.has(node)) ordered.add(node);
+  return ordered;
+}
+
+/** What the forward is run for: its results, and calls that may fail whoever reads them. */
+export function forwardEnds({ graph, results }: JointGraph): readonly Argument[] {
+  return [...results, ...graph.nodes.filter(mayFail)];
+}
+
+/** The forward part of a joint graph. */
+export function forwardNodesOf(joint: JointGraph): ForwardNodes {
+  return {
+    required: ancestors(joint.graph, forwardEnds(joint)),
+    independent: independentNodes(joint),
+    classifier: new Classifier(),
+  };
+}
+
+/** The values to save: a minimum cut between what exists in the forward and what the backward reads. */
+export function minimumCut(
+  joint: JointGraph,
+  { required, independent, classifier }: ForwardNodes,
+  banned: ReadonlySet<Node>,
+): Set<Node> {
+  const { graph } = joint;
+  const materialized = new Set<Argument>(joint.results);
+  const distance = distancesFromBackward(graph, independent);
+  const mutated = new Set(joint.plan.mutations.map(({ input }) => graph.placeholders[input]));
+  const ids = new Map([...independent].map((node, at) => [node, at]));
+  const source = 2 * ids.size, sink = source + 1;
+  const network = new FlowNetwork(sink + 1);
+  const gradients = new Set<Node | null>(joint.gradients);
+  for (const [node, id] of ids) {
+    const entry = 2 * id, exit = entry + 1;
+    if (node.op === "placeholder" || banned.has(node)) network.edge(source, entry, Infinity);
+    const exists = (node.op === "placeholder" && !mutated.has(node)) || materialized.has(node);
+    const cost = isRecomputed(node, required) && !exists
+      ? Infinity
+      : savingCost(node, { classifier, exists, distance: distance.get(node) ?? 0 });
+    network.edge(entry, exit, cost);
+    const users = [...node.users.keys()].filter((user) => user.op !== "output");
+    for (const user of users) {
+      const other = ids.get(user);
+      network.edge(exit, other === undefined ? sink : 2 * other, Infinity);
+    }
+    if (gradients.has(node)) network.edge(exit, sink, Infinity);
+  }
+  const reachable = network.minimumCut(source, sink);
+  const saved = new Set<Node>();
+  for (const [node, id] of ids) if (reachable[2 * id] && !reachable[2 * id + 1]) saved.add(node);
+  return saved;
+}
+
+/** Bytes moved by saving a node: written and read, or only read where it exists anyway. */
+function savingCost(
+  node: Node,
+  { classifier, exists, distance }: {
+    readonly classifier: Classifier;
+    readonly exists: boolean;
+    readonly distance: number;
+  },
+): number {
+  if (metasOf(node).length !== 1 || node.meta.value.kind !== "tensor") {
+    // Numbers cost nothing; several results are saved one by one.
+    return node.meta.value.kind === "size" || node.meta.value.kind === "number" ? 0 : Infinity;
+  }
+  let moves = exists ? 1 : 2;
+  if (classifier.kindOf(node) === "view") {
+    // A view is repeated for nothing, unless it keeps a much larger tensor alive; then it is copied.
+    const [viewed] = node.inputs();
+    if (!viewed || bytesOf(node) >= bytesOf(viewed)) return Infinity;
+    moves++;
+  }
+  // Nearer to the backward is better where bytes are equal.
+  return bytesOf(node) * moves * 1.1 ** Math.min(100, Math.max(1, distance)) + 1e-3;
+}
+
+/** How many steps before its first use in the backward a forward value lies. */
+function distancesFromBackward(graph: Graph, independent: ReadonlySet<Node>): Map<Node, number> {
+  const distances = new Map<Node, number>();
+  for (const node of graph.nodes.toReversed()) {
+    if (!independent.has(node)) {
+      distances.set(node, 0);
+      continue;
+    }
+    let nearest = 1e9;
+    for (const user of node.users.keys()) {
+      if (user.op !== "output") nearest = Math.min(nearest, (distances.get(user) ?? 1e9) + 1);
+    }
+    distances.set(node, nearest);
+  }
+  return distances;
+}
