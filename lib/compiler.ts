@@ -69,6 +69,8 @@ export {
   type FunctionTimes,
 } from "./base/compile_times.ts";
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
+export type { Part } from "./aot/engines/part.ts";
+export { type Partition, partition, type Supports } from "./aot/engines/partition.ts";
 export { getDefaultBackend, listBackends, registerBackend, setDefaultBackend } from "./graph/backends.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 

@@ -30,6 +30,7 @@ const STEERING: readonly object[] = [
   compiler.maybeMarkDynamic,
   compiler.nestedCompileRegion,
   compiler.nonstrictTrace,
+  compiler.partition,
   compiler.registerBackend,
   compiler.reset,
   compiler.resumeEntries,

@@ -6,7 +6,6 @@
  */
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { bisection } from "../base/bisect.ts";
-import { DynError } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
@@ -18,10 +17,11 @@ import { layoutOf, liesApart } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { anyShareStorage, isTensor, Tensor } from "../tensor/tensor.ts";
-import { hintOf, questionsOf } from "../sym/decide.ts";
+import { questionsOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
 import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
 import { isContiguous } from "../graph/meta.ts";
+import { exampleOf } from "./examples.ts";
 import { buildJoint, type JointGraph, type RuntimePlan } from "./joint.ts";
 import { type KeptCompilations, KeptPair } from "./kept_pairs.ts";
 import { NotFunctional } from "../autograd/functional.ts";
@@ -241,24 +241,6 @@ function savedLayout({ meta: { value } }: Node): SavedLayout {
 /** Example values for a graph's placeholders: the call's own where they are known, else tensors without elements. */
 function withExamples(graph: Graph, known: readonly unknown[]): unknown[] {
   return graph.placeholders.map((node, at) => at < known.length ? known[at] : exampleOf(node));
-}
-
-function exampleOf({ name, meta: { value } }: Node): unknown {
-  switch (value.kind) {
-    case "tensor": {
-      const { shape, strides, offset, dtype, device } = value.tensor;
-      const layout = { shape: shape.map(hintOf), strides: strides.map(hintOf), dtype, device };
-      return Tensor.hollow({ ...layout, offset: hintOf(offset) });
-    }
-    case "size":
-      return hintOf(value.size);
-    case "tensors":
-    case "number":
-    case "unknown":
-      throw new DynError(`Expected a tensor or a size as input ${name} but found ${value.kind}`);
-    default:
-      return value satisfies never;
-  }
 }
 
 /**

@@ -10,7 +10,6 @@ import { printGraph } from "./print.ts";
 import type { GraphSignature } from "./signature.ts";
 
 /** An object that can also be called; a call is its `forward`. */
-/** A function that its subclass makes of itself. */
 export abstract class Callable {
   constructor() {
     const call = (...args: unknown[]): unknown => self.forward(...args);
