@@ -1,7 +1,8 @@
 /**
  * The C++ text of reductions over element types: which MPI type and operation a pair of ours is. Input: nothing;
  * output: text. Invariant: the types of 16 bits are combined in float32 and rounded to nearest even after each
- * combination; max and min of floats give NaN where either is one, in whatever order ranks are combined.
+ * combination; max and min of floats give NaN where either is one and take −0 as less than 0, in whatever order ranks
+ * are combined.
  */
 
 /** The text, behind mpi.h. `typeOf(dtype)` and `opOf(dtype, op)` are what the rest uses; codes as in transport.ts. */
@@ -48,8 +49,8 @@ template <class T, int OP> static void combine(void* from, void* into, int* coun
     auto x = load(a[i]), y = load(b[i]);
     if (OP == SUM) store(b + i, x + y);
     else if (OP == PRODUCT) store(b + i, x * y);
-    else if (OP == MIN) store(b + i, x < y || x != x ? x : y);
-    else store(b + i, x > y || x != x ? x : y);
+    else if (OP == MIN) store(b + i, x < y || x != x || (x == y && __builtin_signbit(x)) ? x : y);
+    else store(b + i, x > y || x != x || (x == y && !__builtin_signbit(x)) ? x : y);
   }
 }
 

@@ -32,6 +32,8 @@ enum { TEXT = ${TEXT_BYTES} };
 enum { AGREE, BARRIER, ALL_REDUCE, BROADCAST, REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCATTER, GATHER, SEND, RECV };
 enum { OK, MISMATCH, TIMEOUT, FAILED };
 enum { QUERY = 1, ANSWER = 2 };
+/** How long calls that nobody waits for may take at the end, in milliseconds. */
+enum { DRAINING = 1000 };
 
 struct Group;
 
@@ -272,15 +274,24 @@ static void* help(void*) {
 
 /** Joins the world; the handle of its group, null where MPI fails. */
 API void* dyn_mpi_init() {
+  static int prepared;
   int there = 0, threads = 0;
+  // The thread that helps may be busy with calls of a former group
+  pthread_mutex_lock(&lock);
   MPI_Initialized(&there);
-  if (!there && MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads) != MPI_SUCCESS) return nullptr;
-  MPI_Query_thread(&threads);
-  if (threads < MPI_THREAD_SERIALIZED) return nullptr;
-  prepareReductions();
-  MPI_Comm world;
-  MPI_Comm_dup(MPI_COMM_WORLD, &world);
-  return groupOf(world);
+  bool fits = there || MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads) == MPI_SUCCESS;
+  if (fits) MPI_Query_thread(&threads);
+  fits = fits && threads >= MPI_THREAD_SERIALIZED;
+  Group* g = nullptr;
+  if (fits) {
+    if (!prepared) prepareReductions();
+    prepared = 1;
+    MPI_Comm world;
+    MPI_Comm_dup(MPI_COMM_WORLD, &world);
+    g = groupOf(world);
+  }
+  pthread_mutex_unlock(&lock);
+  return g;
 }
 
 /** Rank, size. */
@@ -336,7 +347,7 @@ API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char
 /** Goes on with what has begun; how the call ended, or −1 while it has not. */
 API int32_t dyn_mpi_poll(void* job) {
   pthread_mutex_lock(&lock);
-  progress();
+  if (!leaving) progress();
   int32_t found = ((Job*)job)->state == Job::DONE ? ((Job*)job)->outcome : -1;
   pthread_mutex_unlock(&lock);
   return found;
@@ -349,7 +360,7 @@ API int32_t dyn_mpi_wait(void* job, double limit, int32_t patient) {
   pthread_mutex_lock(&lock);
   memcpy(j->group->at, j->greeting.text, TEXT);
   waiting++;
-  for (int64_t turn = 0; j->state != Job::DONE; turn++) {
+  for (int64_t turn = 0; j->state != Job::DONE && !leaving; turn++) {
     progress();
     if (j->state == Job::DONE) break;
     if ((turn & 255) == 255) {
@@ -363,7 +374,7 @@ API int32_t dyn_mpi_wait(void* job, double limit, int32_t patient) {
     pthread_mutex_lock(&lock);
   }
   waiting--;
-  if (!waiting && helped) pthread_cond_signal(&work);
+  if (!waiting) pthread_cond_broadcast(&work);
   int32_t found = j->state == Job::DONE ? j->outcome : TIMEOUT;
   if (j->state == Job::DONE) j->group->at[0] = 0;
   pthread_mutex_unlock(&lock);
@@ -381,7 +392,9 @@ API void dyn_mpi_texts(void* job, char* into) {
 API void dyn_mpi_error(void* job, char* into) {
   char text[MPI_MAX_ERROR_STRING] = { 0 };
   int length = 0;
+  pthread_mutex_lock(&lock);
   MPI_Error_string(((Job*)job)->error, text, &length);
+  pthread_mutex_unlock(&lock);
   snprintf(into, TEXT, "%s", text);
 }
 
@@ -410,12 +423,12 @@ API void dyn_mpi_where(void* group, char* into, double limit) {
   memcpy(into + (size_t)TEXT * g->rank, g->at, TEXT);
   for (int rank = 0; rank < g->size; rank++) {
     MPI_Request sent;
-    if (rank == g->rank) continue;
+    if (rank == g->rank || leaving) continue;
     MPI_Isend(nullptr, 0, MPI_BYTE, rank, QUERY, g->words, &sent);
     MPI_Request_free(&sent);
   }
   double end = now() + limit;
-  for (int heard = 1; heard < g->size && now() < end;) {
+  for (int heard = 1; heard < g->size && now() < end && !leaving;) {
     int there = 0;
     MPI_Status status;
     answer();
@@ -429,21 +442,29 @@ API void dyn_mpi_where(void* group, char* into, double limit) {
   pthread_mutex_unlock(&lock);
 }
 
-/** Leaves the world, which all ranks do. */
+/**
+ * Leaves the world, which all ranks do. Nothing of ours calls MPI afterwards, and what the program has begun and not
+ * waited for has ended where the other side is there: its memory is about to go.
+ */
 API void dyn_mpi_leave(int32_t orderly) {
   pthread_mutex_lock(&lock);
   leaving = 1;
-  pthread_cond_signal(&work);
+  pthread_cond_broadcast(&work);
+  while (waiting) pthread_cond_wait(&work, &lock);
   pthread_mutex_unlock(&lock);
   if (helped) pthread_join(helper, nullptr);
+  pthread_mutex_lock(&lock);
   int over = 0;
   MPI_Finalized(&over);
-  if (!orderly || over) return;
-  for (Group* g = groups; g; g = g->next) {
-    MPI_Comm all[] = { g->control, g->data, g->words };
-    for (MPI_Comm each : all) MPI_Comm_free(&each);
+  if (orderly && !over) {
+    for (double end = now() + DRAINING; isBusy() && now() < end; usleep(20)) progress();
+    for (Group* g = groups; g; g = g->next) {
+      MPI_Comm all[] = { g->control, g->data, g->words };
+      for (MPI_Comm each : all) MPI_Comm_free(&each);
+    }
+    releaseReductions();
+    MPI_Finalize();
   }
-  releaseReductions();
-  MPI_Finalize();
+  pthread_mutex_unlock(&lock);
 }
 `;

@@ -112,6 +112,9 @@ function byRank(texts: readonly string[]): string {
 /** Calls that are not over: what they read and write stays alive. */
 const running = new Set<MpiCall>();
 
+/** As many calls run before those that are over are looked for: programs do not wait for all that they send. */
+const MANY = 256;
+
 class MpiCall implements Pending {
   /** How many futures wait for it. */
   #waitingAside = 0;
@@ -133,6 +136,13 @@ class MpiCall implements Pending {
     }
     this.#result();
     return true;
+  }
+
+  /** Gives back what nobody has waited for, where it is over. */
+  settle(): void {
+    if (this.#ending) return;
+    const outcome = this.connection.shim.dyn_mpi_poll(this.job);
+    if (outcome >= 0) this.#end(outcome);
   }
 
   wait(): number {
@@ -166,8 +176,9 @@ class MpiCall implements Pending {
 
   /** Gives the call's own memory back, once nobody waits for it in another thread. */
   #release(outcome: number): void {
-    // Others may still write to the memory of a call that is not over: it is never given back
-    if (outcome === TIMEOUT || this.#waitingAside > 0) return;
+    // Others may still write to the memory of a call that is not over, or that has failed: it is never given back
+    const isOver = outcome === OK || outcome === MISMATCH;
+    if (!isOver || this.#waitingAside > 0) return;
     this.connection.shim.dyn_mpi_free(this.job);
     running.delete(this);
   }
@@ -233,6 +244,7 @@ class MpiConnection implements Connection {
     const { print, text } = signatureOf(call.signature);
     const job = this.shim.dyn_mpi_start(this.handle, words, print, text, inBackground ? 1 : 0);
     if (job === null) throw new InternalError("Expected a call of MPI but found none");
+    if (running.size >= MANY) { for (const each of running) each.settle(); }
     return new MpiCall(this, job, call);
   }
 

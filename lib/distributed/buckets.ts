@@ -69,7 +69,8 @@ export class GradientBuckets {
   readonly #parameters: readonly NamedParameter[];
   readonly #buckets: readonly Bucket[];
   readonly #ready = new Set<Parameter>();
-  readonly #unused = new Set<Parameter>();
+  /** Which have had gradients of their own since the last averages. */
+  readonly #used = new Set<Parameter>();
   #works: Work[] = [];
 
   /** Takes the parameters in the order of the model. */
@@ -89,12 +90,15 @@ export class GradientBuckets {
         }; give findUnusedParameters: true where the forward pass does not use them`,
       );
     }
-    this.#unused.clear();
+  }
+
+  /** Hears of a gradient, also in passes that do not average. */
+  use(parameter: Parameter): void {
+    this.#used.add(parameter);
   }
 
   /** Takes parameters that this pass does not come to as done. */
   skip(parameters: readonly Parameter[]): void {
-    for (const each of parameters) this.#unused.add(each);
     for (const each of parameters) this.add(each);
   }
 
@@ -120,6 +124,7 @@ export class GradientBuckets {
     const works = this.#works, isUsed = this.#usedSomewhere();
     this.#works = [];
     this.#ready.clear();
+    this.#used.clear();
     for (const work of works) work.wait();
     noGrad(() => {
       for (const { members, views } of this.#buckets) {
@@ -137,7 +142,7 @@ export class GradientBuckets {
   #usedSomewhere(): (parameter: Parameter) => boolean {
     const { findUnused, group } = this.#options;
     if (!findUnused) return () => true;
-    const used = tensor(this.#parameters.map(([, each]) => this.#unused.has(each) ? 0 : 1), {
+    const used = tensor(this.#parameters.map(([, each]) => this.#used.has(each) ? 1 : 0), {
       dtype: "uint8",
       device: "cpu",
     });

@@ -9,7 +9,7 @@ import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { getGroupRank, type ProcessGroup, worldGroup } from "./group.ts";
 import { checkList, joined as joinedList, parts, placeOf, type Received, received, sent } from "./staging.ts";
-import type { CallKind, Connection, ReduceOpName } from "./transport.ts";
+import { type CallKind, type Connection, emptyCall, type ReduceOpName } from "./transport.ts";
 import { Work } from "./work.ts";
 
 /** Reductions by PyTorch's names. */
@@ -98,7 +98,10 @@ interface Collective {
 }
 
 function run(call: Collective): Work {
-  const { kind, name, options, joined: { connection }, op = "sum", root, part, send, receive } = call;
+  const { kind, name, options, joined: { connection }, op = "sum", root, part, receive } = call;
+  // MPI reads and writes memories of their own
+  const overlaps = call.send && receive && call.send.storage === receive.tensor.storage;
+  const send = overlaps ? call.send.detach().clone() : call.send;
   const inBackground = options.asyncOp === true;
   const words = [
     ...call.op ? [`"${call.op}"`] : [],
@@ -202,38 +205,30 @@ export function reduceScatter(
   inputList: readonly Tensor[],
   options: ReduceOptions = {},
 ): Work {
-  const { op = "sum" } = options, joined = joinedGroup(options.group);
-  checkOp(op, output.dtype);
-  checkList(inputList, joined.group.size, output);
-  const send = joinedList(inputList), receive = received(output, false);
-  return run({
-    kind: "reduceScatter",
-    name: "reduceScatter",
-    options,
-    joined,
-    op,
-    part: output,
-    send,
-    receive,
+  return reduceParts("reduceScatter", { output, options }, (size) => {
+    checkList(inputList, size, output);
+    return joinedList(inputList);
   });
 }
 
 /** Reduces inputs over all ranks; rank r gets part r of as many, as torch.distributed.reduce_scatter_tensor. */
 export function reduceScatterTensor(output: Tensor, input: Tensor, options: ReduceOptions = {}): Work {
+  return reduceParts("reduceScatterTensor", { output, options }, (size) => {
+    checkWhole(input, output, size);
+    return sent(input);
+  });
+}
+
+/** Reduces what `parts` gives, one part for each of so many ranks, and keeps the own one. */
+function reduceParts(
+  name: string,
+  { output, options }: { readonly output: Tensor; readonly options: ReduceOptions },
+  parts: (size: number) => Tensor,
+): Work {
   const { op = "sum" } = options, joined = joinedGroup(options.group);
   checkOp(op, output.dtype);
-  checkWhole(input, output, joined.group.size);
-  const send = sent(input), receive = received(output, false);
-  return run({
-    kind: "reduceScatter",
-    name: "reduceScatterTensor",
-    options,
-    joined,
-    op,
-    part: output,
-    send,
-    receive,
-  });
+  const send = parts(joined.group.size), receive = received(output, false);
+  return run({ kind: "reduceScatter", name, options, joined, op, part: output, send, receive });
 }
 
 /**
@@ -323,18 +318,8 @@ export function gather(
 /** Waits until all ranks are there, as torch.distributed.barrier. */
 export function barrier(options: CollectiveOptions = {}): Work {
   const joined = joinedGroup(options.group), inBackground = options.asyncOp === true;
-  const pending = joined.connection.start({
-    kind: "barrier",
-    dtype: "uint8",
-    op: "sum",
-    peer: 0,
-    tag: 0,
-    count: 0,
-    send: null,
-    receive: null,
-    signature: inBackground ? "barrier(asyncOp)" : "barrier()",
-    inBackground,
-  });
+  const signature = inBackground ? "barrier(asyncOp)" : "barrier()";
+  const pending = joined.connection.start(emptyCall("barrier", { signature, inBackground }));
   const work = new Work(pending);
   if (!inBackground) work.wait();
   return work;

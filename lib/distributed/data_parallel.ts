@@ -104,6 +104,7 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
     states.set(this, state);
     for (const [, parameter] of parameters) {
       parameter.registerPostAccumulateGradHook(() => {
+        buckets.use(parameter);
         if (state.averages) buckets.add(parameter);
       });
     }

@@ -5,7 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { ALONE } from "./alone.ts";
 import { DistributedError } from "./errors.ts";
-import { type Connection, type GroupCall, transport } from "./transport.ts";
+import { type Connection, emptyCall, transport } from "./transport.ts";
 
 /** Processes that talk to each other, as torch.distributed.ProcessGroup. */
 export class ProcessGroup {
@@ -46,21 +46,9 @@ let world: ProcessGroup | null = null;
 /** What this process leaves at its end: a library can be left only once. */
 let connected: Connection | null = null;
 
-const AGREE: Omit<GroupCall, "signature"> = {
-  kind: "agree",
-  dtype: "uint8",
-  op: "sum",
-  peer: 0,
-  tag: 0,
-  count: 0,
-  send: null,
-  receive: null,
-  inBackground: false,
-};
-
 /** Waits until all ranks have called the same. */
 function agree(connection: Connection, signature: string): void {
-  connection.start({ ...AGREE, signature }).wait();
+  connection.start(emptyCall("agree", { signature, inBackground: false })).wait();
 }
 
 /**

@@ -101,6 +101,9 @@ for (const dtype of ["float32", "float64", "float16", "bfloat16"] as const) {
     const x = tensor([rank === 0 ? NaN : rank, rank === last ? NaN : rank], { dtype });
     dist.allReduce(x, { op });
     assertEquals(list(x), [NaN, NaN]);
+    const zero = tensor([rank === 1 ? -0 : 0], { dtype });
+    dist.allReduce(zero, { op });
+    assertEquals(Object.is(list(zero)[0], -0), op === "min", dtype);
   }
 }
 
@@ -157,6 +160,17 @@ dist.allReduce(zeros([0, 3]));
 const leaf = tensor([2, 3], { dtype: "float32" }).requiresGrad_(), y = leaf.mul(1), z = y.mul(y).sum();
 dist.allReduce(y);
 assertThrows(() => z.backward(), Error, "inplace operation");
+
+// An input within the output, too
+const shares = zeros([size]);
+dist.allGatherIntoTensor(shares, shares.narrow(0, last - rank, 1).fill_(rank + 1));
+assertEquals(list(shares), ranks.map((r) => r + 1));
+
+// Calls that nobody waits for, more than are kept
+const forgotten = ranks.map(() => tensor([1]));
+for (let k = 0; k < 300; k++) dist.allReduce(forgotten[k % size] ?? shares, { asyncOp: true, op: "max" });
+dist.barrier();
+assertEquals(forgotten.map(list), ranks.map(() => [1]));
 
 // Calls in the background end in any order of waiting; other code runs meanwhile
 const many = ranks.map((r) => tensor([r, rank])),

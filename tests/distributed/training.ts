@@ -109,6 +109,18 @@ assertEquals(counters.entries("graph_break"), [
   assertEquals(model.module.spare.weight.grad, null);
 }
 
+// What only passes without averages have used is averaged, too
+{
+  let usesSpare = true;
+  const model = new dist.DistributedDataParallel(new Net(() => usesSpare), { findUnusedParameters: true });
+  model.noSync(() => lossOf(model, own(inputs, 0), own(targets, 0)).backward());
+  usesSpare = false;
+  lossOf(model, own(inputs, 1), own(targets, 1)).backward();
+  const { grad } = model.module.spare.weight;
+  assert(grad);
+  assertSameBits([grad], "used before");
+}
+
 // A parameter that one rank alone uses gets half of its gradient; without word of it the next pass says which are left
 {
   const model = new dist.DistributedDataParallel(new Net(() => rank === 1), { findUnusedParameters: true });
