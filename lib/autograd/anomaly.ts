@@ -4,9 +4,10 @@
  * Invariant: while it is off nothing is kept.
  */
 import { DynError } from "../base/errors.ts";
+import { scoped } from "../base/scoped.ts";
 import { isFloat } from "../base/dtype.ts";
 import { ops } from "../tensor/eager.ts";
-import { noGrad, scoped } from "../tensor/modes.ts";
+import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { wholeBeneath } from "../tensor/levels.ts";
 

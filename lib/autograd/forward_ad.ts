@@ -3,6 +3,7 @@
  * both. Invariant: a tangent means something only while the level lasts at which it was given.
  */
 import { DynError } from "../base/errors.ts";
+import { scoped } from "../base/scoped.ts";
 import { modes, type Tensor } from "../tensor/tensor.ts";
 import { ForwardMode } from "./forward/mode.ts";
 
@@ -23,17 +24,7 @@ let current: ForwardMode | null = null;
 export function dualLevel<R>(body: () => R): R {
   if (current !== null) throw new DynError("Nested forward mode AD is not supported at the moment");
   const level = current = new ForwardMode();
-  const end = () => current = null;
-  let result: R;
-  try {
-    result = level.during(body);
-  } catch (thrown) {
-    end();
-    throw thrown;
-  }
-  if (result instanceof Promise) result.then(end, end);
-  else end();
-  return result;
+  return scoped(() => level.during(body), () => current = null);
 }
 
 /**

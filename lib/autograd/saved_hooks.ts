@@ -4,8 +4,9 @@
  * looks as what was packed did.
  */
 import { DynError } from "../base/errors.ts";
+import { scoped } from "../base/scoped.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
-import { noGrad, scoped } from "../tensor/modes.ts";
+import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** Keeps a tensor in another way, and gives it back. */

@@ -6,6 +6,7 @@
  */
 import { checkFunction } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
+import { scoped } from "./scoped.ts";
 
 /** Settings that stand together. */
 export abstract class Settings {}
@@ -246,17 +247,7 @@ export class Config extends Settings {
   patch<T>(values: ConfigPatch, body: () => T): T {
     checkFunction(body, "to run with changed settings");
     const restore = assign(changesOf(this, values, ""));
-    let result: T;
-    try {
-      result = body();
-    } catch (thrown) {
-      restore();
-      throw thrown;
-    }
-    // Registered before anyone else can await the promise, so it runs before what comes after the await.
-    if (result instanceof Promise) result.then(restore, restore);
-    else restore();
-    return result;
+    return scoped(body, restore);
   }
 }
 

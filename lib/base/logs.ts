@@ -7,6 +7,7 @@
  * Invariant: a text given as a function is built only when somebody will read it.
  */
 import { DynError } from "./errors.ts";
+import { scoped } from "./scoped.ts";
 import { type ArtifactRecord, recording } from "./recording.ts";
 
 /** Everything that can be asked for by name in `DYN_LOGS`. */
@@ -149,20 +150,10 @@ export const logs: Logs = {
     const former = { levels, sink };
     levels = parseLogs(spec);
     sink = to;
-    const restore = () => {
+    return scoped(body, () => {
       levels = former.levels;
       sink = former.sink;
-    };
-    let result: ReturnType<typeof body>;
-    try {
-      result = body();
-    } catch (thrown) {
-      restore();
-      throw thrown;
-    }
-    if (result instanceof Promise) result.then(restore, restore);
-    else restore();
-    return result;
+    });
   },
 };
 

@@ -4,7 +4,7 @@
  */
 import { checkFunction } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { scoped } from "../tensor/modes.ts";
+import { scoped } from "../base/scoped.ts";
 import type { BuiltinModel, Frame } from "./trace/interpreter.ts";
 import { NO_RULES } from "./frame_rules.ts";
 import { PUSHED } from "./trace/interpreter.ts";

@@ -7,7 +7,7 @@ import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { lookupBackend } from "../graph/backends.ts";
-import { scoped } from "../tensor/modes.ts";
+import { scoped } from "../base/scoped.ts";
 
 const STANCES = [
   "default",

@@ -5,9 +5,10 @@
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { scoped } from "../base/scoped.ts";
 import { type Autocast, autocastOf, type AutocastType, isEligible } from "../ops/autocast.ts";
 import type { OpDefinition } from "../ops/definition.ts";
-import { ambient, scoped } from "./modes.ts";
+import { ambient } from "./modes.ts";
 import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "./plan.ts";
 import type { Tensor } from "./tensor.ts";
 

@@ -150,8 +150,18 @@ export function callResolved(called: OpDefinition, args: TensorArgs): Tensor | r
   const results = observed.by === null
     ? execute(entryOf(definition), args)
     : observed.by.span("op", graphNameOf(definition), () => execute(entryOf(definition), args));
-  if (results.length === 1 && !hasSeveral(definition, args)) return results[0] ?? results;
-  return nameResults(definition, results);
+  return asResult(results, { definition, args });
+}
+
+/** The results of a call as it returns them: one alone, or all by their names. */
+export function asResult(
+  results: readonly Tensor[],
+  { definition, args }: { readonly definition: OpDefinition; readonly args: TensorArgs },
+): Tensor | readonly Tensor[] {
+  const [only] = results;
+  return results.length === 1 && only && !hasSeveral(definition, args)
+    ? only
+    : nameResults(definition, results);
 }
 
 /** Calls an op and writes its result into the first tensor, which is returned. */
@@ -178,7 +188,7 @@ export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Ten
 }
 
 /** Whether a call has several results (also where their number is one). */
-export function hasSeveral(definition: OpDefinition, args: TensorArgs): boolean {
+function hasSeveral(definition: OpDefinition, args: TensorArgs): boolean {
   if (definition.resultList) return true;
   if (!definition.results) return false;
   if (definition.resultsIf === undefined) return true;

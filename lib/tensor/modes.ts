@@ -3,6 +3,7 @@
  * execution does. Input: scoped changes; output: what dispatch reads. Invariant: every change is undone when its
  * body ends, for promises when they settle; a mode never sees the calls that it makes itself.
  */
+import { scoped } from "../base/scoped.ts";
 import type { AutocastType } from "../ops/autocast.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
@@ -46,20 +47,6 @@ export const ambient: Ambient = {
   autocast: null,
   autocastCaches: true,
 };
-
-/** Runs `body`, then `restore`; where it returns a promise, after that settles. */
-export function scoped<R>(body: () => R, restore: () => void): R {
-  let result: R;
-  try {
-    result = body();
-  } catch (thrown) {
-    restore();
-    throw thrown;
-  }
-  if (result instanceof Promise) result.then(restore, restore);
-  else restore();
-  return result;
-}
 
 /** Runs `body` with recording of gradients on or off. */
 export function setGradEnabled<R>(enabled: boolean, body: () => R): R {

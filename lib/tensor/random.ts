@@ -5,7 +5,7 @@
  */
 
 import type { RandomSource } from "../ops/random_source.ts";
-import { scoped } from "./modes.ts";
+import { scoped } from "../base/scoped.ts";
 
 /** The state of the generator. */
 export interface GeneratorState {

@@ -9,12 +9,11 @@ import { isFloat } from "../../base/dtype.ts";
 import { BatchCall } from "../../ops/batching/call.ts";
 import { drawn, type Randomness } from "../../ops/batching/random.ts";
 import { batchRuleOf } from "../../ops/batching/table.ts";
-import { nameResults } from "../../ops/api.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import type { Params } from "../../ops/params.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { OPS } from "../../ops/table.ts";
-import { callResolved, callResolvedInplace, hasSeveral, ops } from "../../tensor/eager.ts";
+import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { checkResult, type Execute, recordInplace } from "../../tensor/inplace.ts";
 import { elementOf, type Level, requiresGradBeneath, wholeOf } from "../../tensor/levels.ts";
 import { metadataChanges } from "../../tensor/metadata_version.ts";
@@ -77,11 +76,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
 
   call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     if (inplace) return this.#inPlace({ definition, args });
-    const results = this.#run({ definition, args });
-    const [only] = results;
-    return results.length === 1 && only && !hasSeveral(definition, args)
-      ? only
-      : nameResults(definition, results);
+    return asResult(this.#run({ definition, args }), { definition, args });
   }
 
   #run(call: Call): readonly Tensor[] {

@@ -5,10 +5,10 @@
  */
 import { isDifferentiable } from "../../base/dtype.ts";
 import { DynError, InternalError } from "../../base/errors.ts";
+import { scoped } from "../../base/scoped.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
-import { nameResults } from "../../ops/api.ts";
 import { OPS } from "../../ops/table.ts";
-import { callResolved, callResolvedInplace, hasSeveral, ops } from "../../tensor/eager.ts";
+import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { checkResult } from "../../tensor/inplace.ts";
 import { liesApart } from "../../tensor/layout.ts";
 import type { DispatchMode, OpaqueCode, ResolvedCall } from "../../tensor/modes.ts";
@@ -31,17 +31,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
   /** Runs a body whose calls carry tangents; these are forgotten afterwards, for promises when they settle. */
   during<R>(body: () => R): R {
     this.level.open();
-    const end = () => this.level.close();
-    let result: R;
-    try {
-      result = this.run(body);
-    } catch (thrown) {
-      end();
-      throw thrown;
-    }
-    if (result instanceof Promise) result.then(end, end);
-    else end();
-    return result;
+    return scoped(() => this.run(body), () => this.level.close());
   }
 
   /** Makes calls with tangents. */
@@ -129,11 +119,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
 
   call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     if (inplace) return this.#inPlace({ definition, args });
-    const results = this.#run({ definition, args });
-    const [only] = results;
-    return results.length === 1 && only && !hasSeveral(definition, args)
-      ? only
-      : nameResults(definition, results);
+    return asResult(this.#run({ definition, args }), { definition, args });
   }
 
   #hasTangents({ definition, args }: Call): boolean {

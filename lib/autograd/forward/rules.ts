@@ -8,6 +8,7 @@ import { isComplex, isDifferentiable } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import type { OpName } from "../../ops/generated.ts";
+import { OWN_PLACES } from "../../ops/own_places.ts";
 import { OPS } from "../../ops/table.ts";
 import { callResolved, ops } from "../../tensor/eager.ts";
 import { ambient, enableGrad } from "../../tensor/modes.ts";
@@ -59,17 +60,7 @@ const MULTILINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
 };
 
 /** Ops whose elements come each of those at its own place, besides those whose definitions say so. */
-const DIAGONAL: readonly OpName[] = [
-  "square",
-  "round",
-  "logit",
-  "nanToNum",
-  "xlogy",
-  "xlog1py",
-  "nextafter",
-  "igamma",
-  "igammac",
-];
+const DIAGONAL: readonly OpName[] = [...OWN_PLACES, "igamma", "igammac"];
 
 /** Ops whose results stand still, whatever becomes of their tensors: their gradients are zeros. */
 const CONSTANT: readonly OpName[] = ["bernoulli", "uniform", "normal", "exponential", "norm0"];

@@ -5,6 +5,7 @@
 import { InternalError } from "../../base/errors.ts";
 import type { OpDefinition } from "../definition.ts";
 import type { OpName } from "../generated.ts";
+import { OWN_PLACES } from "../own_places.ts";
 import { OPS } from "../table.ts";
 import { arrangingRules } from "./arranging.ts";
 import type { BatchRule } from "./call.ts";
@@ -18,14 +19,8 @@ import { wholeRules } from "./wholes.ts";
 
 /** Ops that broadcast their operands besides those whose definitions say that elements come of their own places. */
 const BROADCASTING: readonly OpName[] = [
+  ...OWN_PLACES,
   "isclose",
-  "square",
-  "round",
-  "logit",
-  "nanToNum",
-  "xlogy",
-  "xlog1py",
-  "nextafter",
   "zerosLike",
   "onesLike",
   "emptyLike",

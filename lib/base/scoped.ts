@@ -1,0 +1,19 @@
+/**
+ * Changes that hold while something runs. Input: what runs, and what undoes the change; output: what it gives. Invariant:
+ * the change is undone once, also where the body throws; where it gives a promise, when that settles.
+ */
+
+/** Runs `body`, then `restore`; where it returns a promise, after that settles. */
+export function scoped<R>(body: () => R, restore: () => void): R {
+  let result: R;
+  try {
+    result = body();
+  } catch (thrown) {
+    restore();
+    throw thrown;
+  }
+  // Registered before anyone else can await the promise, so it runs before what comes after the await.
+  if (result instanceof Promise) result.then(restore, restore);
+  else restore();
+  return result;
+}
