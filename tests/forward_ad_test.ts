@@ -15,6 +15,7 @@ import {
   manualSeed,
   nn,
   noGrad,
+  stack,
   type Tensor,
   tensor,
   viewAsReal,
@@ -169,6 +170,17 @@ Deno.test("tangents follow views and writes in place, as PyTorch's do", () => {
     );
     const [second] = autograd.grad([unpackDual(gradient).tangent?.sum() ?? gradient], [leaf]);
     assert(second && +second.sub(vector([37.686427829949814, 73.24018028005834])).abs().max() < 1e-11);
+  });
+});
+
+Deno.test("tangents are 0 where norms and deviations have no slope, as PyTorch's are", () => {
+  const x = vector([1, 2, 3]), t = vector([1, 10, 100]), rows = (x: Tensor) => stack([x, x.sub(x)]);
+  dualLevel(() => {
+    const dual = makeDual(x, t), zeros = dual.sub(dual), zero = tensor(0, { dtype: "float64" });
+    for (const p of [0.5, 1.5, 2, 3]) is(zeros.norm(p), zero, zero);
+    is(zeros.std(), zero, zero);
+    is(rows(dual).norm(2, 1), vector([Math.sqrt(14), 0]), vector([321 / Math.sqrt(14), 0]));
+    is(rows(dual).std(1), vector([1, 0]), vector([49.5, 0]));
   });
 });
 

@@ -101,7 +101,7 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
         const dims = spreadDims(args.dim, self.shape.length);
         const over = { shape: self.shape, dims, keepdim: args.keepdim };
         const count = sub(countOver(self.shape, dims), correctionOf(args));
-        const slope = o.where(o.eq(out, 0), 0, o.div(grad, o.mul(out, count)));
+        const slope = o.where(o.eq(out, 0), 0, o.div(grad, o.mul(divisible(o, out), count)));
         const centred = o.sub(self, o.mean(self, dims, true));
         return { self: o.mul(restoreDims(o, slope, over), centred) };
       },
@@ -172,6 +172,11 @@ const logsumexp = defineWideOp({
   samples: [{ args: [t(3, 4), 1] }, { args: [t(3, 4), [0, 1], true] }],
 });
 
+/** A divisor whose zeros, at which a rule gives 0, make no NaN where the rule itself is differentiated. */
+function divisible<T extends TensorLike>(o: OpApi<T>, norm: T): T {
+  return o.where(o.eq(norm, 0), 1, norm);
+}
+
 /** The vector norm of an order, over dimensions. */
 function normOf<T extends TensorLike>(
   o: OpApi<T>,
@@ -234,7 +239,8 @@ const norm2 = defineWideOp({
     rule(o, { args: { self, dim, keepdim }, out: [out], grads: [grad] }) {
       if (!grad || !out) return {};
       const over = { shape: self.shape, dims: dim, keepdim }, norm = restoreDims(o, out, over);
-      return { self: o.where(o.eq(norm, 0), 0, o.mul(self, o.div(restoreDims(o, grad, over), norm))) };
+      const slope = o.div(restoreDims(o, grad, over), divisible(o, norm));
+      return { self: o.where(o.eq(norm, 0), 0, o.mul(self, slope)) };
     },
   },
   samples: [{ args: [t(3, 4), [1], false] }],
@@ -263,7 +269,7 @@ const normP = defineWideOp({
       const over = { shape: self.shape, dims: dim, keepdim }, norm = restoreDims(o, out, over);
       const scaled = p < 1
         ? o.mul(o.mul(o.sign(self), o.where(o.eq(self, 0), 0, o.pow(o.abs(self), p - 1))), o.pow(norm, 1 - p))
-        : o.mul(o.sign(self), o.pow(o.div(o.abs(self), norm), p - 1));
+        : o.mul(o.sign(self), o.pow(o.div(o.abs(self), divisible(o, norm)), p - 1));
       return { self: o.where(o.eq(norm, 0), 0, o.mul(restoreDims(o, grad, over), scaled)) };
     },
   },
