@@ -28,7 +28,7 @@ interface Place {
 /** What a call has saved, as soon as it was run again. */
 interface Call {
   readonly again: () => readonly Tensor[];
-  tensors: (Tensor | null)[] | null;
+  tensors: readonly Tensor[] | null;
 }
 
 /** Ends a run once everything that was saved is there again. */
@@ -110,22 +110,24 @@ function metaText({ dtype, shape, device }: Tensor): string {
 /** A saved tensor of a call, which is run again for the first of them. */
 function tensorAt({ index, call }: Place, saved: readonly string[]): Tensor {
   const { length: count } = saved;
-  call.tensors ??= [...call.again()];
-  const found = call.tensors[index];
-  if (call.tensors.length === count && found) {
-    const others = call.tensors.flatMap((each, k) =>
-      each && metaText(each) !== saved[k] ? [`number ${k} was ${saved[k]} and is ${metaText(each)}`] : []
-    );
-    if (others.length === 0) return found;
-    throw new DynError(
-      `Expected the same saved tensors from a function that checkpoint runs again but found others: ${
-        others.join("; ")
-      }`,
-    );
-  }
+  const tensors = call.tensors ??= checked(call.again(), saved), found = tensors[index];
+  if (tensors.length === count && found) return found;
   throw new DynError(
-    `Expected ${count} saved tensors from a function that checkpoint runs again but found ${call.tensors.length}: it has to ` +
+    `Expected ${count} saved tensors from a function that checkpoint runs again but found ${tensors.length}: it has to ` +
       "do the same both times",
+  );
+}
+
+/** What was saved the second time. Throws DynError for other types, shapes or devices than the first time. */
+function checked(tensors: readonly Tensor[], saved: readonly string[]): readonly Tensor[] {
+  const others = tensors.flatMap((each, k) =>
+    metaText(each) === saved[k] ? [] : [`number ${k} was ${saved[k]} and is ${metaText(each)}`]
+  );
+  if (tensors.length !== saved.length || others.length === 0) return tensors;
+  throw new DynError(
+    `Expected the same saved tensors from a function that checkpoint runs again but found others: ${
+      others.join("; ")
+    }`,
   );
 }
 
