@@ -154,6 +154,25 @@ Deno.test("lint finds what is out of order", () => {
   assertThrows(() => foreign.lint(), Error, "Expected a before its user add");
 });
 
+Deno.test("lint looks at each argument as often as graphs are large", () => {
+  const looks = (count: number) => {
+    const g = new Graph(), x = g.create("placeholder", "x");
+    const all = Array.from({ length: count }, () => g.create("call_method", "abs", { args: [x] }));
+    let found = 0;
+    const watched = new Proxy(all, {
+      get: (list, key, self) => {
+        if (typeof key === "string" && /^\d+$/.test(key)) found++;
+        return Reflect.get(list, key, self);
+      },
+    });
+    g.create("output", "output", { args: [watched] });
+    found = 0;
+    g.lint();
+    return found;
+  };
+  assertEquals(looks(400), 2 * looks(200));
+});
+
 Deno.test("names are unique and never reserved words", () => {
   const g = new Graph();
   const names = ["add", "add", "var", "x.weight", "add", "add_1"].map((target) =>

@@ -6,10 +6,11 @@ import { assert, assertEquals } from "@std/assert";
 import { compile, config, manualSeed, randn, type Tensor, webgpu } from "../mod.ts";
 import type { DType } from "../lib/base/dtype.ts";
 import { generate } from "../lib/codegen/generate.ts";
+import { attachPrologues } from "../lib/codegen/prologues.ts";
 import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
 import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
-import type { ExternKernel, Program } from "../lib/loops/ir.ts";
+import type { ExternKernel, Kernel, Program } from "../lib/loops/ir.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { wasmTarget } from "../backends/wasm/target.ts";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
@@ -44,6 +45,28 @@ interface Case {
   readonly prologues: readonly string[];
   readonly kernels: number;
 }
+
+Deno.test("what becomes a prologue is found by looking at each kernel as often as programs are long", () => {
+  const looks = (count: number) => {
+    const inputs = [half(8, 64), ...Array.from({ length: count }, () => half(64, 32))];
+    const { program } = compiled(
+      traced(inputs, (o, [a, ...bs]) => bs.map((b) => o.matmul(a ?? fail(0), b))),
+    );
+    let found = 0;
+    const watched = (kernel: Kernel): Kernel =>
+      kernel.kind === "extern" ? kernel : Object.defineProperty({ ...kernel }, "body", {
+        get: () => {
+          found++;
+          return kernel.body;
+        },
+      });
+    const made = attachPrologues({ ...program, kernels: program.kernels.map(watched) }, nativeTarget);
+    assert(made.kernels.length < program.kernels.length, "Expected prologues");
+    return found / count;
+  };
+  const [few, many] = [looks(8), looks(32)];
+  assert(many <= 1.25 * few, `Expected ${few} looks a kernel but found ${many}`);
+});
 
 const half = (...shape: readonly number[]) => meta(shape, "bfloat16");
 const product: Build = (o, xs) => [o.matmul(pick(xs, 0), pick(xs, 1))];

@@ -30,7 +30,7 @@ const MOST_ROWS = 512;
 
 /** The program with prologues. */
 export function attachPrologues(program: Program, target: Target): Program {
-  const kernels: (Kernel | undefined)[] = [...program.kernels];
+  const kernels: (Kernel | undefined)[] = [...program.kernels], users = usersOf(program);
   const attached = program.kernels.map((kernel, at): Kernel => {
     if (kernel.kind === "loops" || !runsPrologues(kernel, program, target)) return kernel;
     const touched = new Set(usesOf(kernel).all);
@@ -38,7 +38,7 @@ export function attachPrologues(program: Program, target: Target): Program {
       const rows = kernel.inputs[0]?.shape.at(-2) ?? 1;
       const found = input === 1 && hintOf(rows) > MOST_ROWS
         ? undefined
-        : producerOf(view.buffer, at, program);
+        : producerOf(view.buffer, at, { program, users });
       const made = found && prologueOf(found.kernel, view, input);
       if (!found || !made || !keepsSources(found, at, program)) return [];
       for (const buffer of usesOf(made.nest).all) touched.add(buffer);
@@ -69,17 +69,34 @@ interface Producer {
   readonly kernel: LoopKernel;
 }
 
+/** The places of the kernels that mention a buffer. */
+type Users = ReadonlyMap<BufferId, readonly number[]>;
+
+function usersOf({ kernels }: Program): Users {
+  const users = new Map<BufferId, number[]>();
+  for (const [at, kernel] of kernels.entries()) {
+    for (const buffer of usesOf(kernel).all) {
+      const known = users.get(buffer);
+      if (known) known.push(at);
+      else users.set(buffer, [at]);
+    }
+  }
+  return users;
+}
+
 /** The kernel that writes a temporary which nothing but the call at a place reads, and that once. */
-function producerOf(buffer: BufferId, call: number, { kernels, buffers }: Program): Producer | undefined {
+function producerOf(
+  buffer: BufferId,
+  call: number,
+  { program: { kernels, buffers }, users }: { readonly program: Program; readonly users: Users },
+): Producer | undefined {
   if (buffers[buffer]?.role.kind !== "temporary") return undefined;
-  const users = kernels.flatMap((kernel, at) => usesOf(kernel).all.has(buffer) ? [{ kernel, at }] : []);
-  const [first, second] = users;
-  if (users.length !== 2 || second?.at !== call || first?.kernel.kind !== "loops") return undefined;
-  const { kernel } = second;
-  if (kernel.kind !== "extern" || kernel.outputs.some((view) => view.buffer === buffer)) return undefined;
+  const [at = -1, second, ...others] = users.get(buffer) ?? [], first = kernels[at], kernel = kernels[call];
+  if (others.length > 0 || second !== call || first?.kind !== "loops") return undefined;
+  if (kernel?.kind !== "extern" || kernel.outputs.some((view) => view.buffer === buffer)) return undefined;
   const inside = kernel.epilogue && usesOf(kernel.epilogue).all.has(buffer);
   const reads = kernel.inputs.filter((view) => view.buffer === buffer);
-  return inside || reads.length !== 1 ? undefined : { at: first.at, kernel: first.kernel };
+  return inside || reads.length !== 1 ? undefined : { at, kernel: first };
 }
 
 /** Whether what a kernel reads is still there when a later call runs. */

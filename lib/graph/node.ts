@@ -240,7 +240,7 @@ export class Graph {
    * graph and before their users; `users` mirroring the arguments. Throws InternalError.
    */
   lint(): void {
-    const seen = new Set<Node>();
+    const seen = new Map<Node, ReadonlySet<Node>>();
     const names = new Set<string>();
     let pastInputs = false;
     for (const [at, node] of this.#nodes.entries()) {
@@ -249,7 +249,8 @@ export class Graph {
       names.add(node.name);
       if (node.op !== "placeholder") pastInputs = true;
       else invariant(!pastInputs, `Expected the input ${node.name} before all operations`);
-      for (const input of node.inputs()) {
+      const inputs = node.inputs();
+      for (const input of inputs) {
         invariant(seen.has(input), `Expected ${input.name} before its user ${node.name}`);
         invariant(input.users.has(node), `Expected ${node.name} among the users of ${input.name}`);
       }
@@ -257,12 +258,12 @@ export class Graph {
         (node.op === "output") === (at === this.#nodes.length - 1),
         `Expected one output node, the last, but found ${node.name} at ${at} of ${this.#nodes.length} nodes`,
       );
-      seen.add(node);
+      seen.set(node, inputs);
     }
-    for (const node of seen) {
+    for (const node of seen.keys()) {
       for (const user of node.users.keys()) {
         invariant(
-          seen.has(user) && user.inputs().has(node),
+          seen.get(user)?.has(node),
           `Expected ${user.name} to take ${node.name}, whose user it is`,
         );
       }
