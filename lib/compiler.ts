@@ -72,6 +72,21 @@ export { aotAutograd, type AotOptions } from "./aot/backend.ts";
 export type { Part } from "./aot/engines/part.ts";
 export { type Partition, partition, type Supports } from "./aot/engines/partition.ts";
 export { getDefaultBackend, listBackends, registerBackend, setDefaultBackend } from "./graph/backends.ts";
+export {
+  aotCompile,
+  type AotCompileOptions,
+  type CompiledCall,
+  type ExportedInput,
+  type ExportedOutput,
+  ExportedProgram,
+  type ExportOptions,
+  exportProgram as export,
+  type ExportSignature,
+  type HeldKind,
+  loadCompiledFunction,
+  loadExportedProgram,
+  saveCompiledFunction,
+} from "./export/mod.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;

@@ -35,7 +35,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   aot: upTo("autograd"),
   inductor: upTo("tensor"),
   codegen: upTo("loops"),
-  compile: [...upTo("autograd"), "nn", "distributed", "dynamo", "aot", "inductor"],
+  packages: upTo("sym"),
+  export: [...upTo("autograd"), "nn", "data", "dynamo", "aot", "packages"],
+  compile: [...upTo("autograd"), "nn", "distributed", "dynamo", "aot", "inductor", "export"],
   debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
   backends: [...upTo("autograd"), "distributed", "inductor", "codegen"],
 };

@@ -74,14 +74,14 @@ export function aotAutograd(options: AotOptions, kept?: KeptCompilations): Graph
       return (...inputs) => captured.forward(...inputs);
     }
   };
-  functionalCompilers.set(backend, { fwCompiler, bwCompiler });
+  functionalCompilers.set(backend, { fwCompiler, bwCompiler, kept });
   return backend;
 }
 
 /** The compilers of functional graphs behind backends. */
 const functionalCompilers = new WeakMap<
   GraphBackend,
-  { readonly fwCompiler: GraphCompiler; readonly bwCompiler: GraphCompiler }
+  Pick<Compilation, "fwCompiler" | "bwCompiler" | "kept">
 >();
 
 /** What a backend that `aotAutograd` made compiles functional graphs with; undefined for others. */
@@ -91,6 +91,11 @@ export function functionalCompilerOf(
 ): GraphCompiler | undefined {
   const found = functionalCompilers.get(backend);
   return role === "backward" ? found?.bwCompiler : found?.fwCompiler;
+}
+
+/** How a backend keeps what it compiles; undefined: it does not. */
+export function keptCompilationsOf(backend: GraphBackend): KeptCompilations | undefined {
+  return functionalCompilers.get(backend)?.kept;
 }
 
 /** The eager interpretation of a functional graph: a compiler that compiles nothing. */
@@ -239,7 +244,7 @@ function savedLayout({ meta: { value } }: Node): SavedLayout {
 }
 
 /** Example values for a graph's placeholders: the call's own where they are known, else tensors without elements. */
-function withExamples(graph: Graph, known: readonly unknown[]): unknown[] {
+export function withExamples(graph: Graph, known: readonly unknown[]): unknown[] {
   return graph.placeholders.map((node, at) => at < known.length ? known[at] : exampleOf(node));
 }
 

@@ -110,7 +110,8 @@ const outputPlan: Codec<OutputPlan> = union<OutputPlan>({
   same: record({ leaf: number }),
 });
 
-const tree: Codec<TreeSpec> = {
+/** Structures of values between processes. */
+export const tree: Codec<TreeSpec> = {
   write(spec, symbols): Plain {
     switch (spec.kind) {
       case "leaf":

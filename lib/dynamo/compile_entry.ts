@@ -278,7 +278,7 @@ function assemble(
   needed: readonly Value[],
   tail: (code: ModifiedCode) => readonly string[],
 ): Entry {
-  const { unit, machine, output } = traced;
+  const { unit, machine, output, self, args } = traced;
   const { body } = unit, isAsyncCall = machine.isAsync && !body.resumed;
   guardAliases(machine, output);
   guardElements(machine, output);
@@ -316,6 +316,11 @@ function assemble(
   logs.emit("guards", () => `Guards of ${body.name}:\n${guards.map((g) => `  ${guardText(g)}`).join("\n")}`);
   logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
   const { text: code } = modified;
+  unit.program.options.hooks.onTraced?.({
+    sizes: output.sizes,
+    valueNamed: (base) => sourceReads(readCaptured)(output.sourceNamed(base), { self, args }),
+    effects: [...modified.effects, ...machine.deferred.map(() => "a call of the console")],
+  });
   const run = isAsyncCall
     ? function (this: unknown, ...args: readonly unknown[]) {
       return asyncCall(() => apply(modified.run, this, args));
@@ -324,7 +329,7 @@ function assemble(
   const captured = graph as CapturedGraph | null, gm = captured?.gm ?? null;
   const entry = { ...checked(guards, output), guards, run, code, graph: gm, plain: false, hits: 0 };
   if (traced.keep && !isAsyncCall) {
-    const { keep: { key, reads }, self, args } = traced, { met } = machine.wrapper;
+    const { keep: { key, reads } } = traced, { met } = machine.wrapper;
     const call = { fn: unit.program.fn, self, args }, { asked } = unit.history;
     if (entry.check(self, args) !== -1) {
       reads.refused ??= "its guards refuse the call that they were made for";

@@ -189,7 +189,7 @@ function marked(fn: object): BuiltinModel | undefined {
     case "disabled":
       return () => breakGraph("disabled", `${functionLabel(fn)}${mark.reason && `, ${mark.reason}`}`);
     case "answers":
-      return () => constant(mark.answer);
+      return () => constant(mark.answer());
     case "ruled":
       return (m, request) => {
         const callee = m.wrapper.known(mark.original, functionLabel(mark.original)), caller = m.top;

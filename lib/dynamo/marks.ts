@@ -28,7 +28,7 @@ export type FunctionMark =
   /** Stands for another function, in whose frame something else is done. */
   | { readonly kind: "ruled"; readonly original: object; readonly rules: Partial<FrameRules> }
   /** Asks what code is doing that is being traced. */
-  | { readonly kind: "answers"; readonly answer: boolean };
+  | { readonly kind: "answers"; readonly answer: () => boolean };
 
 const marks = new WeakMap<object, FunctionMark>();
 
@@ -47,21 +47,34 @@ export function isCompiling(): boolean {
   return false;
 }
 
-markFunction(isCompiling, { kind: "answers", answer: true });
+markFunction(isCompiling, { kind: "answers", answer: () => true });
 
 /** The same, as in `torch.compiler`, where other tracers exist. */
 export function isDynamoCompiling(): boolean {
   return false;
 }
 
-markFunction(isDynamoCompiling, { kind: "answers", answer: true });
+markFunction(isDynamoCompiling, { kind: "answers", answer: () => true });
 
-/** Whether a program is being exported: false, also while code is traced, since dyn does not export. */
+let exporting = false;
+
+/** Traces in `body` are those of an export. */
+export function whileExporting<R>(body: () => R): R {
+  const former = exporting;
+  exporting = true;
+  try {
+    return body();
+  } finally {
+    exporting = former;
+  }
+}
+
+/** Whether a program is being exported: true in code that `compiler.export` traces. */
 export function isExporting(): boolean {
   return false;
 }
 
-markFunction(isExporting, { kind: "answers", answer: false });
+markFunction(isExporting, { kind: "answers", answer: () => exporting });
 
 /** Options of `disable`. */
 export interface DisableOptions {

@@ -42,4 +42,5 @@ export {
 export type { Hooks } from "./program.ts";
 export type { DimensionSpec, ShapesSpec } from "./shapes_spec.ts";
 export { setStance, type Stance, type StanceChange, type StanceOptions } from "./stance.ts";
+export { captureWhole, type ReturnedLeaf, type SizeOrigin, type WholeProgram } from "./whole_program.ts";
 export type { UncompiledCalls } from "./uncompiled.ts";

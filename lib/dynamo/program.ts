@@ -10,6 +10,7 @@ import type { SourcePosition } from "../graph/node.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
 import { type ShapeMarks, shapeMarks, type ShapesSpec } from "./shapes_spec.ts";
 import { argumentLabel } from "./source.ts";
+import type { ShapeEnv } from "../sym/shape_env.ts";
 import type { GuardFilter } from "./guards/filters.ts";
 import { UncompiledLog } from "./uncompiled.ts";
 
@@ -42,8 +43,19 @@ export interface Hooks {
   /** Calls will run uncompiled. */
   readonly onUncompiled?: (reason: BreakReason) => void;
   readonly onGuards?: (texts: readonly string[]) => void;
+  /** A trace has ended; before anything of it runs. Who wants to know has each call traced in this process. */
+  readonly onTraced?: (trace: EndedTrace) => void;
   /** A call is served by no entry: why not by each of them. */
   readonly onRecompile?: (title: string, reasons: readonly string[]) => void;
+}
+
+/** What a trace took for granted, and what it does besides its graph. */
+export interface EndedTrace {
+  readonly sizes: ShapeEnv;
+  /** The value that a size is read from, by the name that the sizes know it by, in the traced call. */
+  readonly valueNamed: (base: string) => unknown;
+  /** Statements by which modified code changes objects of the program, or calls what is no tensor operation. */
+  readonly effects: readonly string[];
 }
 
 /** A compiled callable's shared state. */

@@ -43,6 +43,8 @@ export interface ModifiedCode {
 export interface Modified {
   readonly run: (...args: readonly unknown[]) => unknown;
   readonly text: string;
+  /** The statements of the text that change what existed before, or call the program's functions. */
+  readonly effects: readonly string[];
   /** What the text refers to, by name. */
   readonly constants: ReadonlyMap<string, unknown>;
   readonly parameters: readonly string[];
@@ -140,6 +142,7 @@ export function buildModified(parts: ModifiedParts): Modified {
   return {
     run: compiled ? guarded(run, list, parts.failed) : run,
     text,
+    effects: [...calls.before, ...calls.after, ...effects],
     constants: constants.values,
     parameters: list,
   };
@@ -147,7 +150,7 @@ export function buildModified(parts: ModifiedParts): Modified {
 
 /** The function that a text stands for; `failed` is its way out where it runs a graph. */
 export function functionOf(
-  { text, constants: given, parameters }: Omit<Modified, "run">,
+  { text, constants: given, parameters }: Omit<Modified, "run" | "effects">,
   failed: ModifiedParts["failed"] | null,
 ): Modified["run"] {
   const constants = new Constants();

@@ -94,6 +94,7 @@ export function captureKey(
   const { options, fn } = program;
   const own = keepsEntries() ? ownIdentity() : null;
   const isUsual = !body.resumed && options.guardFilter === null &&
+    options.hooks.onTraced === undefined &&
     Object.keys(options.shapesSpec).length === 0 &&
     markOfFunction(fn)?.kind !== "ruled" && !history.hasFixed && history.mayAssume &&
     currentStance() === "default" &&

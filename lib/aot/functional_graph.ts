@@ -1,0 +1,70 @@
+/**
+ * A captured graph as one functional graph without gradients, for what runs it elsewhere. Input: a captured graph; output:
+ * its functional form, the plan of what is around it, and its compiled form. Invariant: tensors that the captured graph
+ * holds are inputs behind its placeholders, in the order of `lifted`.
+ */
+import { DynError } from "../base/errors.ts";
+import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import { interposedCompiler } from "../graph/interpose.ts";
+import { type Question, questionsOf } from "../sym/decide.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { functionalCompilerOf, interpretGraph, withExamples } from "./backend.ts";
+import { buildJoint, type RuntimePlan } from "./joint.ts";
+import { runtimeOf } from "./runtime.ts";
+import { simplify } from "./simplify.ts";
+import { needsStages } from "./stages.ts";
+import { traceForward } from "./trace.ts";
+
+/** A functional graph and what is around it. */
+export interface FunctionalGraph {
+  readonly functional: GraphModule;
+  readonly plan: RuntimePlan;
+}
+
+/** Makes a captured graph functional. Throws DynError for sizes that only elements say, NotFunctional for what is not. */
+export function functionalOf(captured: GraphModule): FunctionalGraph {
+  if (needsStages(captured.graph)) {
+    throw new DynError("Expected sizes that follow from sizes of inputs but found some that elements decide");
+  }
+  return noGrad(() => {
+    const joint = buildJoint(traceForward(captured), { gradEnabled: false });
+    simplify(joint);
+    const { plan, graph, results } = joint;
+    return { plan, functional: inferenceModule(graph, { plan, ownResults: results.length }) };
+  });
+}
+
+/** A functional graph without gradients as backends get it. */
+export function inferenceModule(
+  graph: GraphModule["graph"],
+  { plan: { mutations }, ownResults }: { readonly plan: RuntimePlan; readonly ownResults: number },
+): GraphModule {
+  const mutatedInputs = mutations.map(({ input, output }) => ({ input, output }));
+  return new GraphModule(graph, {}, graphRunner, { role: "inference", mutatedInputs, ownResults });
+}
+
+/** The function that a graph stands for, by interpretation or as `forward` runs it; no gradients are recorded. */
+export function runFunctional(
+  { functional, plan }: FunctionalGraph,
+  forward: CompiledFunction = interpretGraph(functional, []),
+): CompiledFunction {
+  const run = runtimeOf({ plan, forward, captured: functional, functional });
+  return (...inputs) => noGrad(() => run(...inputs));
+}
+
+/** Compiles a functional graph by a backend that differentiates ahead of time; with what was asked about sizes. */
+export function compileFunctional(functional: GraphModule, backend: GraphBackend): {
+  readonly forward: CompiledFunction;
+  readonly questions: readonly Question[];
+} {
+  const compiler = functionalCompilerOf(backend, "inference");
+  if (!compiler) {
+    throw new DynError("Expected a backend that compiles functional graphs but found another");
+  }
+  const { result, questions } = questionsOf(() =>
+    noGrad(() => interposedCompiler(compiler)(functional, withExamples(functional.graph, [])))
+  );
+  return { forward: result, questions };
+}

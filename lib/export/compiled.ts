@@ -1,0 +1,104 @@
+/**
+ * Functions compiled before their first call, and kept as files, as `aot_compile`, `save_compiled_function` and
+ * `load_compiled_function` of torch.compiler. Input: a function and the arguments of a call; output: a compiled function.
+ * Invariant: code is taken from a file only where this dyn, its settings and the machine are those that made it; elsewhere
+ * the program of the file is compiled anew.
+ */
+import { keptCompilationsOf } from "../aot/backend.ts";
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { DynError, messageOf } from "../base/errors.ts";
+import { logs } from "../base/logs.ts";
+import { writeFile } from "../data/safetensors.ts";
+import type { CompiledFunction } from "../graph/backend.ts";
+import { lookupBackend } from "../graph/backends.ts";
+import { writerOf } from "../graph/stored/kept_runs.ts";
+import { Module } from "../nn/module.ts";
+import { DamagedForm } from "../sym/stored/forms.ts";
+import { exportCall, type ExportedParts, type ExportOptions } from "./capture.ts";
+import { bytesOf, type CompiledProgramParts, compileParts, runningParts } from "./program.ts";
+import { type ReadCode, readProgram, writeProgram } from "./stored.ts";
+
+/** Options of `aotCompile`. */
+export interface AotCompileOptions extends ExportOptions {
+  /** The name of a backend that compiles functional graphs; "inductor" unless given. */
+  readonly backend?: string | undefined;
+}
+
+/** A function that was compiled before its first call. */
+export type CompiledCall = (...args: unknown[]) => unknown;
+
+const compiled = new WeakMap<CompiledCall, CompiledProgramParts>();
+
+function remembered(parts: CompiledProgramParts): CompiledCall {
+  compiled.set(parts.run, parts);
+  return parts.run;
+}
+
+type AnyFunction = (this: never, ...args: never[]) => unknown;
+
+/**
+ * Compiles a function or module for calls like this one, now; `dynamic` as in `export`. It has no guards: calls are held
+ * against what it was compiled for, and refused where they differ (DynError). No gradients are recorded. Throws
+ * Unsupported, with the explanation of the break, where it is not one graph.
+ */
+export function aotCompile(
+  target: AnyFunction | Module,
+  args: readonly unknown[],
+  options: AotCompileOptions = {},
+): CompiledCall {
+  checkOptions("aotCompile", { dynamic: ["boolean", "object"], backend: ["string"] }, options);
+  if (!(target instanceof Module)) checkFunction(target, "or an nn.Module to compile");
+  const { dynamic = false, backend = "inductor" } = options;
+  return remembered(compileParts(exportCall(target, args, dynamic), backend));
+}
+
+/** Writes what `aotCompile` gave to a file. Throws DynError for other functions, and for what a file cannot hold. */
+export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void {
+  const found = compiled.get(fn);
+  if (!found) throw new DynError("Expected a function that aotCompile gave but found another");
+  const { parts, backend, forward } = found;
+  const write = writerOf(forward), identity = identityOf(parts, backend);
+  const code = write && identity !== null ? { backend, identity, write } : null;
+  writeFile(path, writeProgram(parts, code));
+}
+
+/**
+ * A compiled function out of a file, or its bytes. Code that this machine or this dyn cannot take over is compiled anew
+ * (`DYN_LOGS=cache` says so). Code runs as it is: load only files that you trust. Throws DynError where the file is none that `saveCompiledFunction` wrote.
+ */
+export function loadCompiledFunction(source: string | URL | Uint8Array): CompiledCall {
+  const { parts, code } = readProgram(bytesOf(source));
+  const restored = code && restore(parts, code);
+  return remembered(
+    code && restored
+      ? runningParts(parts, { backend: code.backend, forward: restored })
+      : compileParts(parts, code?.backend ?? "inductor"),
+  );
+}
+
+function identityOf({ functional }: ExportedParts, backend: string): string | null {
+  return keptCompilationsOf(lookupBackend(backend))?.identityOf(functional) ?? null;
+}
+
+/** The code of a file; null where it has to be compiled anew. */
+function restore(
+  parts: ExportedParts,
+  { backend, identity, run, symbols }: ReadCode,
+): CompiledFunction | null {
+  const kept = keptCompilationsOf(lookupBackend(backend));
+  if (!kept || identityOf(parts, backend) !== identity) {
+    logs.emit(
+      "cache",
+      `${parts.call.name}: compiled anew, since the file's code is for another dyn or machine`,
+    );
+    return null;
+  }
+  try {
+    return kept.restore(parts.functional, run, symbols);
+  } catch (error) {
+    if (!(error instanceof DamagedForm)) throw error;
+    throw new DynError(`Expected compiled code but found some that is damaged: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

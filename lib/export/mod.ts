@@ -1,0 +1,51 @@
+/** Programs that leave the process that traced them: the room's surface for the layers above. */
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { Module } from "../nn/module.ts";
+import { exportCall, type ExportOptions } from "./capture.ts";
+import { ExportedProgram } from "./program.ts";
+
+export {
+  type ExportedInput,
+  type ExportedOutput,
+  ExportedProgram,
+  type ExportSignature,
+  loadExportedProgram,
+} from "./program.ts";
+export {
+  aotCompile,
+  type AotCompileOptions,
+  type CompiledCall,
+  loadCompiledFunction,
+  saveCompiledFunction,
+} from "./compiled.ts";
+export type { ExportOptions } from "./capture.ts";
+export type { HeldKind } from "./specification.ts";
+
+type AnyFunction = (this: never, ...args: never[]) => unknown;
+
+/**
+ * A function or module as one graph, as `torch.export.export`: parameters lifted to inputs, writes as outputs, sizes as
+ * symbols where `dynamic` says so. The call is traced, not run: nothing that it writes to is changed. Throws Unsupported,
+ * with the place and the explanation of the break, where it is not one graph; DynError for effects on objects, and for
+ * results that are no tensors.
+ */
+export function exportProgram<F extends AnyFunction>(
+  target: F,
+  args: Readonly<Parameters<F>>,
+  options?: ExportOptions,
+): ExportedProgram;
+/** The same of a module. */
+export function exportProgram<M extends Module>(
+  target: M,
+  args: Readonly<Parameters<M["forward"]>>,
+  options?: ExportOptions,
+): ExportedProgram;
+export function exportProgram(
+  target: AnyFunction | Module,
+  args: readonly unknown[],
+  options: ExportOptions = {},
+): ExportedProgram {
+  checkOptions("export", { dynamic: ["boolean", "object"] }, options);
+  if (!(target instanceof Module)) checkFunction(target, "or an nn.Module to export");
+  return new ExportedProgram(exportCall(target, args, options.dynamic ?? false));
+}

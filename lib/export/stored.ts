@@ -1,0 +1,251 @@
+/**
+ * Exported programs as files. Input: a program; output: bytes, and an equal program. Invariant: what refers to values of one
+ * process is refused; bytes that do not fit end in DynError.
+ */
+import { inferenceModule } from "../aot/functional_graph.ts";
+import { graphSignature, runtimePlan, tree } from "../aot/stored_pair.ts";
+import { DynError, messageOf } from "../base/errors.ts";
+import type { Plain } from "../base/recording.ts";
+import { parse, serialize } from "../data/safetensors.ts";
+import type { RunWriter } from "../graph/stored/kept_runs.ts";
+import { readGraph, writeGraph } from "../graph/stored/graph.ts";
+import { dtype } from "../graph/stored/values.ts";
+import { readArchive, writeArchive } from "../packages/archive.ts";
+import { ShapeEnv, type SourcePart } from "../sym/shape_env.ts";
+import {
+  type Codec,
+  flag,
+  list,
+  number,
+  oneOf,
+  primitive,
+  record,
+  text,
+  union,
+} from "../sym/stored/codec.ts";
+import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../sym/stored/forms.ts";
+import { dim } from "../sym/stored/dims.ts";
+import { Symbols } from "../sym/stored/symbols.ts";
+import type { ExportedParts, Held } from "./capture.ts";
+import type {
+  ArgumentSpec,
+  CallSpec,
+  ConstantLeaf,
+  Constraint,
+  HeldKind,
+  InputSpec,
+  ResultSpec,
+  SizeOriginSpec,
+  SizeSpec,
+  ValueSource,
+} from "./specification.ts";
+
+const FORMAT = "dyn.exported_program", VERSION = 1;
+const PROGRAM = "program.json", WEIGHTS = "weights.safetensors";
+
+/** Constants besides undefined, which fields leave out. */
+const constant: Codec<Exclude<ConstantLeaf, undefined>> = {
+  write: primitive.write,
+  read(form, symbols) {
+    const value = primitive.read(form, symbols);
+    if (value !== undefined) return value;
+    throw new DamagedForm("Expected a constant but found none");
+  },
+};
+
+const nothing: Codec<null> = {
+  write: () => null,
+  read(form) {
+    if (form === null) return null;
+    throw new DamagedForm(`Expected null but found ${typeof form}`);
+  },
+};
+
+const argumentSpec: Codec<ArgumentSpec> = union<ArgumentSpec>({
+  tensor: record({ shape: list(dim), strides: list(dim), dtype, device: text, written: flag }),
+  constant: record({ value: constant }, ["value"]),
+  integer: record({}),
+});
+
+const fromArgument = record({ leaf: number }), fromHeld = record({ name: text });
+const valueSource: Codec<ValueSource> = union<ValueSource>({ argument: fromArgument, held: fromHeld });
+
+const part: Codec<SourcePart> = union<SourcePart>({
+  value: record({}),
+  shape: record({ dim: number }),
+  stride: record({ dim: number }),
+  offset: record({}),
+});
+
+const origin: Codec<SizeOriginSpec> = record<SizeOriginSpec>({ of: valueSource, part });
+
+const inputSpec: Codec<InputSpec> = record<InputSpec>({
+  name: text,
+  value: union<InputSpec["value"]>({
+    argument: fromArgument,
+    held: fromHeld,
+    size: record({ origin }),
+  }),
+});
+
+const resultSpec: Codec<ResultSpec> = union<ResultSpec>({
+  output: record({ output: number }),
+  given: record({ value: valueSource }),
+  constant: record({ value: nothing }, ["value"]),
+});
+
+const constraint: Codec<Constraint> = union<Constraint>({
+  source: record({ origin, equals: dim, text }),
+  relation: record({ relation: oneOf("eq", "ne", "le", "lt"), left: dim, right: dim, holds: flag, text }),
+});
+
+const heldKind = oneOf<HeldKind>("parameter", "buffer", "constant");
+
+/** What a backend has made of a program's graph. */
+export interface WrittenCode {
+  readonly backend: string;
+  /** What the code depends on besides the graph. */
+  readonly identity: string;
+  readonly write: RunWriter;
+}
+
+/** The bytes of a program's file, with its code where there is any. Throws DynError for what cannot leave the process. */
+export function writeProgram(parts: ExportedParts, code: WrittenCode | null = null): Uint8Array<ArrayBuffer> {
+  const symbols = new Symbols();
+  try {
+    const form = formOf(parts, symbols);
+    symbols.isOpen = false;
+    const program = JSON.stringify({
+      ...form,
+      ...code ? { code: { backend: code.backend, identity: code.identity, run: code.write(symbols) } } : {},
+    });
+    const tensors = Object.fromEntries([...parts.held].map(([name, { tensor }]) => [name, tensor]));
+    return writeArchive(
+      new Map([
+        [PROGRAM, new TextEncoder().encode(program)],
+        [WEIGHTS, new Uint8Array(serialize(tensors))],
+      ]),
+    );
+  } catch (error) {
+    if (!(error instanceof NotStorable)) throw error;
+    throw new DynError(`Expected a program that files can hold but found ${error.message}`, { cause: error });
+  }
+}
+
+function formOf(
+  { functional, plan, inputs, held, resultTree, results, call }: ExportedParts,
+  symbols: Symbols,
+): Record<string, Plain> {
+  // Sizes first: they number the symbols
+  const sizes = call.sizes.map(({ symbol, hint, origin: from }) => {
+    symbols.numberOf(symbol);
+    return {
+      hint,
+      lower: primitive.write(symbol.lower, symbols),
+      upper: primitive.write(symbol.upper, symbols),
+      origin: origin.write(from, symbols),
+    };
+  });
+  const { signature } = functional;
+  if (!signature) throw new DynError("Expected a functional graph with a signature");
+  return {
+    format: FORMAT,
+    version: VERSION,
+    name: call.name,
+    sizes,
+    arguments: list(argumentSpec).write(call.arguments, symbols),
+    argumentTree: tree.write(call.argumentTree, symbols),
+    constraints: list(constraint).write(call.constraints, symbols),
+    inputs: list(inputSpec).write(inputs, symbols),
+    held: [...held].map(([name, { kind }]) => [name, kind]),
+    resultTree: tree.write(resultTree, symbols),
+    results: list(resultSpec).write(results, symbols),
+    plan: runtimePlan.write(plan, symbols),
+    signature: graphSignature.write(signature, symbols),
+    graph: writeGraph(functional.graph, symbols, []),
+  };
+}
+
+/** A program that was read, and the code that its file holds besides. */
+export interface ReadProgram {
+  readonly parts: ExportedParts;
+  readonly code: ReadCode | null;
+}
+
+/** Code of a former process, over the symbols of the program. */
+export interface ReadCode {
+  readonly backend: string;
+  readonly identity: string;
+  readonly run: Plain;
+  readonly symbols: Symbols;
+}
+
+/** Reads a program's file. Throws DynError where it is none. */
+export function readProgram(bytes: Uint8Array<ArrayBuffer>): ReadProgram {
+  const files = readArchive(bytes), program = files.get(PROGRAM), weights = files.get(WEIGHTS);
+  if (!program || !weights) throw new DynError("Expected an exported program but found another archive");
+  try {
+    const form = recordIn(JSON.parse(new TextDecoder().decode(program)));
+    if (form.format !== FORMAT || form.version !== VERSION) {
+      throw new DamagedForm(`Expected ${FORMAT} ${VERSION} but found ${form.format} ${form.version}`);
+    }
+    const symbols = new Symbols(), parts = partsOf(form, parse(weights).tensors, symbols);
+    if (form.code === undefined) return { parts, code: null };
+    const { backend, identity, run = null } = recordIn(form.code);
+    return { parts, code: { backend: textIn(backend), identity: textIn(identity), run, symbols } };
+  } catch (error) {
+    if (!(error instanceof DamagedForm || error instanceof SyntaxError)) throw error;
+    throw new DynError(`Expected an exported program but found one that is damaged: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function partsOf(
+  form: { readonly [key: string]: Plain },
+  tensors: Readonly<Record<string, Held["tensor"]>>,
+  symbols: Symbols,
+): ExportedParts {
+  const env = new ShapeEnv(), get = (key: string): Plain => form[key] ?? null;
+  const sizes = listIn(form.sizes).map((each, at): SizeSpec => {
+    const { hint, lower = null, upper = null, origin: from = null } = recordIn(each);
+    const bound = (given: Plain): number => Number(primitive.read(given, symbols));
+    const value = numberIn(hint);
+    const symbol = env.createSize({ base: `size${at}`, part: { kind: "value" } }, value, {
+      range: [bound(lower), bound(upper)],
+      duck: false,
+    });
+    if (typeof symbol === "number") throw new DamagedForm(`Expected a size in its range but found ${symbol}`);
+    symbols.numberOf(symbol);
+    return { symbol, hint: value, origin: origin.read(from, symbols) };
+  });
+  symbols.isOpen = false;
+  const call: CallSpec = {
+    name: textIn(form.name),
+    arguments: list(argumentSpec).read(get("arguments"), symbols),
+    argumentTree: tree.read(get("argumentTree"), symbols),
+    sizes,
+    constraints: list(constraint).read(get("constraints"), symbols),
+  };
+  const plan = { ...runtimePlan.read(get("plan"), symbols), lifted: [] };
+  const signature = graphSignature.read(get("signature"), symbols);
+  const held = new Map(
+    listIn(form.held).map((each): [string, Held] => {
+      const [name, kind = null] = listIn(each), tensor = tensors[textIn(name)];
+      if (!tensor) throw new DamagedForm(`Expected the tensor ${name} but found none`);
+      return [textIn(name), { kind: heldKind.read(kind, symbols), tensor }];
+    }),
+  );
+  return {
+    call,
+    plan,
+    functional: inferenceModule(readGraph(get("graph"), symbols, []), {
+      plan,
+      ownResults: signature.ownResults,
+    }),
+    inputs: list(inputSpec).read(get("inputs"), symbols),
+    held,
+    resultTree: tree.read(get("resultTree"), symbols),
+    results: list(resultSpec).read(get("results"), symbols),
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * Files in one file: ZIP archives without compression, so that any tool takes them apart and weights can be read where they
+ * lie. Input: files by name; output: bytes, and back. Invariant: what is read is what was written: lengths and checksums are
+ * compared. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+ */
+import { DynError } from "../base/errors.ts";
+
+/** Files by name, in order. */
+export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+
+const LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50;
+/** The first of January 1980, as the format counts days: archives of equal files are equal. */
+const DAY = 1 << 5 | 1;
+/** Where contents begin: safetensors that lie on words can be viewed without a copy. */
+const ALIGNMENT = 64;
+
+const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >>> 1 ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (let at = 0; at < bytes.length; at++) {
+    crc = (CRC[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ crc >>> 8;
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+/** The fields that the headers of a file in both places share. */
+function shared(view: DataView, at: number, file: { name: Uint8Array; crc: number; size: number }): void {
+  view.setUint16(at, 20, true);
+  // Names are UTF-8
+  view.setUint16(at + 2, 0x800, true);
+  view.setUint16(at + 8, DAY, true);
+  view.setUint32(at + 10, file.crc, true);
+  view.setUint32(at + 14, file.size, true);
+  view.setUint32(at + 18, file.size, true);
+  view.setUint16(at + 22, file.name.length, true);
+}
+
+/** Writes an archive. Throws DynError beyond 4 GiB, which the format without extensions does not reach. */
+export function writeArchive(files: Files): Uint8Array<ArrayBuffer> {
+  let length = 22;
+  const entries = [...files].map(([title, bytes]) => {
+    const name = new TextEncoder().encode(title);
+    return { name, bytes, crc: crc32(bytes), size: bytes.length, at: 0, padding: 0 };
+  });
+  let offset = 0;
+  for (const entry of entries) {
+    entry.at = offset;
+    const head = offset + 30 + entry.name.length;
+    entry.padding = (ALIGNMENT - head % ALIGNMENT) % ALIGNMENT;
+    offset = head + entry.padding + entry.size;
+    length += 46 + entry.name.length;
+  }
+  length += offset;
+  if (length >= 2 ** 32) {
+    throw new DynError(`Expected less than 4 GiB in a package but found ${length} bytes`);
+  }
+  const all = new Uint8Array(length), view = new DataView(all.buffer);
+  let central = offset;
+  for (const entry of entries) {
+    const { name, bytes, at, padding } = entry;
+    view.setUint32(at, LOCAL, true);
+    shared(view, at + 4, entry);
+    view.setUint16(at + 28, padding, true);
+    all.set(name, at + 30);
+    all.set(bytes, at + 30 + name.length + padding);
+    view.setUint32(central, CENTRAL, true);
+    view.setUint16(central + 4, 20, true);
+    shared(view, central + 6, entry);
+    view.setUint32(central + 42, at, true);
+    all.set(name, central + 46);
+    central += 46 + name.length;
+  }
+  view.setUint32(central, END, true);
+  view.setUint16(central + 8, entries.length, true);
+  view.setUint16(central + 10, entries.length, true);
+  view.setUint32(central + 12, central - offset, true);
+  view.setUint32(central + 16, offset, true);
+  return all;
+}
+
+/** Reads an archive; contents are views of its bytes. Throws DynError where it is none, or damaged. */
+export function readArchive(all: Uint8Array<ArrayBuffer>): Files {
+  try {
+    return filesIn(all);
+  } catch (cause) {
+    if (cause instanceof DynError) throw cause;
+    throw new DynError("Expected an archive of a package but found one that is cut off", { cause });
+  }
+}
+
+function filesIn(all: Uint8Array<ArrayBuffer>): Files {
+  const view = new DataView(all.buffer, all.byteOffset, all.byteLength), end = all.length - 22;
+  if (end < 0 || view.getUint32(end, true) !== END) {
+    throw new DynError(`Expected an archive of a package but found ${all.length} bytes of something else`);
+  }
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  let central = view.getUint32(end + 16, true);
+  for (let left = view.getUint16(end + 10, true); left > 0; left--) {
+    if (view.getUint32(central, true) !== CENTRAL || view.getUint16(central + 10, true) !== 0) {
+      throw new DynError("Expected an archive of a package, without compression, but found another one");
+    }
+    const crc = view.getUint32(central + 16, true), size = view.getUint32(central + 20, true);
+    const nameLength = view.getUint16(central + 28, true), at = view.getUint32(central + 42, true);
+    const name = new TextDecoder().decode(all.subarray(central + 46, central + 46 + nameLength));
+    const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
+    const bytes = all.subarray(start, start + size);
+    if (bytes.length !== size || crc32(bytes) !== crc) {
+      throw new DynError(`Expected ${name} in a package as it was written but found it damaged`);
+    }
+    files.set(name, bytes);
+    central += 46 + nameLength + view.getUint16(central + 30, true) + view.getUint16(central + 32, true);
+  }
+  return files;
+}

@@ -1,0 +1,182 @@
+/**
+ * Exported programs: one graph with its tensors, in this process and out of files. Results are those of the function itself,
+ * to the bit where the same kernels run.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  compiler,
+  counters,
+  manualSeed,
+  nn,
+  noGrad,
+  ones,
+  randn,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
+import { readArchive, writeArchive } from "../lib/packages/archive.ts";
+import { withFolder } from "./support/process.ts";
+
+class Classifier extends nn.Module {
+  readonly first = new nn.Linear(4, 8);
+  readonly norm = new nn.BatchNorm1d(8);
+  readonly last = new nn.Linear(8, 3);
+
+  override forward(x: Tensor): { readonly logits: Tensor; readonly best: Tensor } {
+    const logits = this.last.call(this.norm.call(this.first.call(x)).relu());
+    return { logits, best: logits.argmax(1) };
+  }
+}
+
+const values = (result: unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(result as Record<string, Tensor>).map(([name, each]) => [name, each.tolist()]),
+  );
+
+Deno.test("a module is one graph, whose parameters and buffers are inputs", () => {
+  manualSeed(0);
+  const model = new Classifier().eval(), x = randn([5, 4]);
+  const program = compiler.export(model, [x]);
+  assertEquals(program.signature.inputs.map(({ kind, target }) => `${kind} ${target}`).toSorted(), [
+    "argument 0",
+    "buffer norm.running_mean",
+    "buffer norm.running_var",
+    "parameter first.bias",
+    "parameter first.weight",
+    "parameter last.bias",
+    "parameter last.weight",
+    "parameter norm.bias",
+    "parameter norm.weight",
+  ]);
+  assertEquals(program.signature.outputs.map(({ kind }) => kind), ["result", "result"]);
+  const wanted = values(noGrad(() => model.call(x)));
+  assertEquals(values(program.call(x)), wanted);
+  assertEquals(values(program.call(x.t().contiguous().t())), wanted);
+  assertEquals(program.toString().includes("ops.mm("), true);
+  assertThrows(
+    () => program.call(randn([6, 4])),
+    Error,
+    "Expected shape [5, 4] of argument 0 of Classifier but found [6, 4]",
+  );
+});
+
+Deno.test("sizes stay symbols where they are asked for, through files and compilation", async () => {
+  const model = new Classifier().eval();
+  const program = compiler.export(model, [randn([5, 4])], { dynamic: true });
+  await withFolder((folder) => {
+    program.save(`${folder}/model.dynx`);
+    const again = compiler.loadExportedProgram(`${folder}/model.dynx`), compiled = again.compile();
+    for (const n of [2, 7]) {
+      const x = randn([n, 4]), wanted = values(noGrad(() => model.call(x)));
+      assertEquals(values(program.call(x)), wanted);
+      assertEquals(values(again.call(x)), wanted);
+      const found = compiled(x) as { readonly logits: Tensor };
+      const difference = found.logits.sub(tensor(wanted["logits"] as number[][])).abs().max().item();
+      assert(Number(difference) < 1e-6, `${difference}`);
+    }
+    assertEquals(again.constraints, program.constraints);
+    assertThrows(() => again.call(randn([7, 5])), Error, "Expected");
+    assertThrows(() => again.call(randn([1, 4])), Error, "Expected 2 <= ");
+    return Promise.resolve();
+  });
+});
+
+Deno.test("dimensions that are named are symbols in their ranges", () => {
+  const f = (x: Tensor, y: Tensor) => x.reshape([y.shape[0] ?? 0, -1]).sum(1);
+  const program = compiler.export(f, [ones([6]), ones([3])], {
+    dynamic: { x: ["dynamic"], y: [{ min: 2, max: 4 }] },
+  });
+  assertEquals((program.call(ones([8]), ones([4])) as Tensor).tolist(), [2, 2, 2, 2]);
+  assertThrows(() => program.call(ones([10]), ones([5])), Error, "<= 4");
+  assertThrows(() => program.call(ones([9]), ones([4])), Error, "Expected");
+  assertThrows(
+    () => compiler.export((x: Tensor) => x.reshape([2, 3]), [ones([6])], { dynamic: { x: ["dynamic"] } }),
+    Error,
+    "dynamic",
+  );
+});
+
+Deno.test("writes are outputs: exporting does none, calls do all", () => {
+  const seen = zeros([3]);
+  const f = (a: { readonly x: Tensor; readonly k: number }, [b]: [Tensor]) => {
+    seen.add_(1);
+    b.mul_(2);
+    return { sum: a.x.mul(a.k).add(seen), view: b.t(), same: a.x, none: null };
+  };
+  const x = ones([3]), b = ones([2, 3]);
+  const program = compiler.export(f, [{ x, k: 2 }, [b]]);
+  assertEquals([seen.tolist(), b.sum().item()], [[0, 0, 0], 6]);
+  assertEquals(program.signature.outputs.map(({ kind }) => kind), ["result", "mutation", "mutation"]);
+  for (const run of [(...args: unknown[]) => program.call(...args), program.compile()]) {
+    const given = ones([2, 3]), before = Number(seen.sum().item()) / 3;
+    const result = run({ x, k: 2 }, [given]) as Record<string, Tensor>;
+    assertEquals([result["sum"]?.tolist(), seen.tolist()], [
+      Array(3).fill(before + 3),
+      Array(3).fill(before + 1),
+    ]);
+    assertEquals([given.sum().item(), result["view"]?.shape, result["same"] === x, result["none"]], [
+      12,
+      [3, 2],
+      true,
+      null,
+    ]);
+  }
+  assertThrows(() => program.call({ x, k: 3 }, [b]), Error, "Expected 2 as argument 1 of f");
+  assertThrows(() => program.call({ x }, [b]), Error, "Expected arguments [");
+  assertThrows(
+    () => program.call({ x: seen, k: 2 }, [b]),
+    Error,
+    "Expected memory of its own for what f writes to",
+  );
+});
+
+Deno.test("what is not one graph of tensors says why", () => {
+  const x = ones([2]), counts = { calls: 0 };
+  const positive = (x: Tensor) => x.sum().gt(0).item() ? x : x.neg();
+  assertThrows(() => compiler.export(positive, [x]), Error, "Use where(condition, a, b)");
+  const counting = (x: Tensor) => {
+    counts.calls++;
+    return x.add(1);
+  };
+  assertThrows(() => compiler.export(counting, [x]), Error, "Expected counting to compute on tensors alone");
+  assertEquals(counts.calls, 0);
+  assertThrows(
+    () => compiler.export((x: Tensor) => [x.add(1), 3], [x]),
+    Error,
+    "Expected tensors, null and undefined in what fn returns but found 3",
+  );
+  assertThrows(() => compiler.export((x: Tensor, y: Tensor) => x.add(y), [x, x]), Error, "found one twice");
+  assertThrows(
+    () => compiler.export((m: Map<unknown, unknown>, x: object) => [m, x], [new Map(), new Date()]),
+    Error,
+  );
+  const told = compiler.export((x: Tensor) => compiler.isExporting() ? x.add(1) : x, [x]);
+  assertEquals((told.call(x) as Tensor).tolist(), [2, 2]);
+});
+
+Deno.test("archives give back what they hold, and notice damage", () => {
+  const bytes = new TextEncoder().encode("some text");
+  const whole = writeArchive(new Map([["a.txt", bytes], ["b/ü", new Uint8Array(0)]]));
+  assertEquals([...readArchive(whole)], [["a.txt", bytes], ["b/ü", new Uint8Array(0)]]);
+  assertThrows(() => readArchive(whole.with(64, 0)), Error, "Expected a.txt in a package as it was written");
+  assertThrows(() => readArchive(whole.subarray(0, 40)), Error, "Expected an archive of a package");
+  assertThrows(() => compiler.loadExportedProgram(whole), Error, "Expected an exported program");
+});
+
+Deno.test("functions are compiled ahead, saved and loaded", async () => {
+  manualSeed(1);
+  const model = new Classifier().eval();
+  const run = compiler.aotCompile(model, [randn([5, 4])], { dynamic: { x: ["dynamic", "static"] } });
+  await withFolder((folder) => {
+    compiler.saveCompiledFunction(run, `${folder}/f.dynx`);
+    const before = counters.get("inductor", "graphs");
+    const again = compiler.loadCompiledFunction(`${folder}/f.dynx`), x = randn([9, 4]);
+    assertEquals(counters.get("inductor", "graphs"), before + 1);
+    assertEquals(values(again(x)), values(run(x)));
+    assertEquals(values(again(x))["best"], values(noGrad(() => model.call(x)))["best"]);
+    assertThrows(() => again(randn([9, 5])), Error, "Expected");
+    assertThrows(() => compiler.saveCompiledFunction(() => 1, `${folder}/g`), Error, "that aotCompile gave");
+    return Promise.resolve();
+  });
+});
