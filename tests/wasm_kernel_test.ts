@@ -1,13 +1,15 @@
 /** Forms of loop kernels on WebAssembly against the reference: masks, positions, bools, running sums, threads. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { DType, HostArray } from "../lib/base/dtype.ts";
-import type { Program, Statement } from "../lib/loops/ir.ts";
-import { recordLowered } from "../lib/loops/nest.ts";
-import { type Decider, type Dim, floorDiv, min, mod, mul, sub, symbol } from "../lib/sym/expr.ts";
+import { windowsOfBuffers } from "../lib/codegen/windows.ts";
+import type { BufferDecl, LoopKernel, Program, Statement } from "../lib/loops/ir.ts";
+import { recordLowered, wrapLoops } from "../lib/loops/nest.ts";
+import { add, type Decider, type Dim, floorDiv, min, mod, mul, sub, symbol } from "../lib/sym/expr.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { ModuleWriter } from "../backends/wasm/binary.ts";
 import { FunctionBody } from "../backends/wasm/function_body.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
+import { wasmTarget } from "../backends/wasm/target.ts";
 import { JOB_PARAMS, ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner, toHost } from "./support/compare.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
@@ -549,4 +551,42 @@ Deno.test("running a program again and again takes no more memory", () => {
   const before = pool.memory.memory.buffer.byteLength;
   for (let i = 0; i < 200; i++) compiled.run(call);
   assertEquals(pool.memory.memory.buffer.byteLength, before);
+});
+
+Deno.test("windows begin no later than any element that is read, and never on memory of a thread's own", () => {
+  const i = symbol("i", { kind: "axis" }, [0, 3]);
+  const copy = (from: number, index: Dim, to: number): LoopKernel => ({
+    kind: "loops",
+    name: "copy",
+    body: wrapLoops([{ symbol: i, size: 4 }], [
+      { kind: "load", id: 0, buffer: from, index, dtype: "float32" },
+      { kind: "store", buffer: 1, index: add(i, to), value: 0, mode: "set" },
+    ]),
+    origins: [],
+  });
+  const places = Array.from({ length: 8 }, (_, k) => 10 * k);
+  const buffer = (name: string, length: number, role: BufferDecl["role"]): BufferDecl => ({
+    name,
+    dtype: "float32",
+    length,
+    role,
+  });
+  const program: Program = {
+    name: "windows",
+    buffers: [
+      buffer("read", 100, { kind: "input", written: false }),
+      buffer("made", 100, { kind: "output" }),
+      buffer("own", 100, { kind: "local" }),
+    ],
+    inputs: [0],
+    outputs: [1],
+    sizes: [],
+    arenaBytes: 0,
+    kernels: [
+      ...places.flatMap((place) => [copy(0, add(i, place), 4), copy(2, add(i, place), 4)]),
+      copy(0, add(floorDiv(sub(i, 3), 2), 80), 4),
+    ],
+  };
+  const roles = windowsOfBuffers(program, wasmTarget(1000)).buffers.slice(3).map(({ role }) => role);
+  assertEquals(roles, [...places.slice(1), 78].map((from) => ({ kind: "window", of: 0, from })));
 });

@@ -15,7 +15,7 @@ import type {
   Program,
   Statement,
 } from "../loops/ir.ts";
-import { type Dim, sub } from "../sym/expr.ts";
+import { boundsOf, type Dim, sub } from "../sym/expr.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
@@ -28,9 +28,10 @@ const stepOf = ({ grid }: Target): number => grid?.vectors ? 4 : 1;
 /** Gives windows to the kernels of a program. */
 export function windowsOfBuffers(program: Program, target: Target): Program {
   const places = new Map<BufferId, Set<number>>();
-  const firsts = new Map<Kernel, ReadonlyMap<BufferId, number>>();
+  const firsts = new Map<Kernel, Map<BufferId, number>>();
   for (const kernel of program.kernels) {
     const first = firstPlaces(kernel, stepOf(target));
+    for (const id of first.keys()) if (program.buffers[id]?.role.kind === "local") first.delete(id);
     firsts.set(kernel, first);
     for (const [buffer, place] of first) places.set(buffer, (places.get(buffer) ?? new Set()).add(place));
   }
@@ -57,10 +58,10 @@ export function windowsOfBuffers(program: Program, target: Target): Program {
 }
 
 /** Where a kernel reads the first element of each buffer that it only reads; of others nothing is said. */
-function firstPlaces(kernel: Kernel, step: number): ReadonlyMap<BufferId, number> {
+function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {
   const found = new Map<BufferId, number>(), others = new Set(usesOf(kernel).written);
   const see = (buffer: BufferId, index: Dim) =>
-    void found.set(buffer, Math.min(found.get(buffer) ?? Infinity, constantOf(index)));
+    void found.set(buffer, Math.min(found.get(buffer) ?? Infinity, leastOf(index)));
   const visit = (body: readonly Statement[]) => {
     for (const s of body) {
       if (s.kind === "load") see(s.buffer, s.index);
@@ -83,11 +84,10 @@ function firstPlaces(kernel: Kernel, step: number): ReadonlyMap<BufferId, number
   return new Map(found.entries().map(([buffer, place]) => [buffer, place - place % step]));
 }
 
-/** What is added to the rest of an index, which is not negative. */
-function constantOf(index: Dim): number {
-  if (typeof index === "number") return index;
-  const { node } = index;
-  return node.kind === "sum" && node.terms.every(({ coefficient }) => coefficient > 0) ? node.constant : 0;
+/** The least that an index can be; 0 where that is not known. */
+function leastOf(index: Dim): number {
+  const [least] = boundsOf(index);
+  return Math.max(0, least);
 }
 
 /** A kernel that reads some buffers through windows. */
