@@ -4,10 +4,19 @@
  */
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { counters } from "../lib/base/logs.ts";
-import { ALL_OPS, OPS } from "../lib/ops/table.ts";
+import { compileGraph } from "../lib/inductor/compile_graph.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { printProgram } from "../lib/loops/print.ts";
+import { withSizeArguments } from "../lib/loops/size_arguments.ts";
+import { parseCall } from "../lib/ops/call.ts";
+import { ALL_OPS, findTarget, OPS } from "../lib/ops/table.ts";
+import { graphOf } from "../lib/tensor/class_graph.ts";
+import { classOf, ClassSizes } from "../lib/tensor/class_sizes.ts";
+import { pointwiseProgram } from "../lib/tensor/pointwise_class.ts";
+import { isTensor } from "../lib/tensor/tensor.ts";
 import { callOp } from "../lib/tensor/eager.ts";
 import { classPlan } from "../lib/tensor/classes.ts";
-import { entryOf, type Plan } from "../lib/tensor/plan.ts";
+import { entryOf, type Plan, tensorsOf } from "../lib/tensor/plan.ts";
 import { arange, DynError, manualSeed, nn, noGrad, rand, randn, Tensor } from "../mod.ts";
 import { makeSample } from "./support/samples.ts";
 
@@ -125,6 +134,39 @@ Deno.test("elementwise ops give of rows what they give of the same elements in a
     });
     assert(same && whole.dtype === row.dtype, definition.name);
   }
+});
+
+/** The operations and accesses of a program, whatever values and buffers are called. */
+const statementsOf = (program: Program): string =>
+  printProgram(program, { origins: false }).split("\n").map((line) => line.trim())
+    .filter((line) => /^(v\d+ = [^-0-9.ItfN]|b\d+\[|parallel)/.test(line))
+    .map((line) => line.replace("parallel vector", "parallel").replace(/\b([vbs])\d+/g, "$1"))
+    .join("\n");
+
+Deno.test("programs straight from what ops say are those that the graph compiler makes", () => {
+  const others = new Set<string>();
+  let same = 0;
+  for (const definition of ALL_OPS) {
+    if (definition.implementation.kind === "view") continue;
+    for (const sample of definition.samples) {
+      const args = parseCall(definition, makeSample(sample).given, isTensor, (tensor) => tensor.item());
+      const entry = entryOf(definition), call = classOf(entry, args, []), numbers = [] as const;
+      if (tensorsOf(entry, args).some(({ layout }) => layout.numel === 0)) continue;
+      const straight = pointwiseProgram({ entry, args, numbers, sizes: new ClassSizes(call) });
+      const made = straight && graphOf({ entry, args, numbers, sizes: new ClassSizes(call), device: "cpu" });
+      if (!made) continue;
+      const { program } = compileGraph(made.graph, (target) => findTarget(target)?.definition, {
+        signature: { ownResults: made.results },
+        silent: true,
+      });
+      if (program.kernels.length === 0) continue;
+      if (statementsOf(straight.program) === statementsOf(withSizeArguments(program).program)) same++;
+      else others.add(definition.name);
+    }
+  }
+  assert(same > 300, `Expected hundreds of programs but found ${same}`);
+  // Divisions by powers of two are products there, and the index of a single element is none
+  assertEquals([...others].sort(), ["div", "linspace"]);
 });
 
 Deno.test("operands that do not fit are refused by their sizes, not by symbols", () => {

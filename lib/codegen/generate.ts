@@ -1,7 +1,7 @@
 /**
  * From a program of loops to one that a target's printer writes down as it stands. Input: a program and a target;
- * output: the program that computes the same. Invariants: the passes run in the order of one list; after each the
- * program satisfies the checks of loops/verify.ts and can be dumped.
+ * output: the program that computes the same. Invariants: the passes run in the order of one list; after them the program
+ * satisfies the checks of loops/verify.ts; what each of them makes can be dumped.
  */
 import { recording } from "../base/recording.ts";
 import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
@@ -64,19 +64,34 @@ export const PASSES: readonly Pass[] = [
   { name: "windows", applies: () => true, run: windowsOfBuffers },
 ];
 
-/** Runs the passes that a target asks for. Throws InternalError where one breaks the rules of loop IR. */
+/**
+ * Runs the passes that a target asks for. Throws InternalError where one breaks the rules of loop IR: what comes out is
+ * verified, and where that fails what each pass makes, so that the error names the pass.
+ */
 export function generate(program: Program, target: Target): Program {
-  return recording.phase(
-    "loop passes",
-    () =>
-      PASSES.filter((pass) => pass.applies(target)).reduce<Program>((before, pass) => {
-        const after = pass.run(before, target);
-        if (after === before) return before;
-        verifyProgram(after, pass.name);
-        recording.artifact(`loops_${pass.name}`, () => printProgram(after), { part: program.name });
-        return after;
-      }, { ...program, kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, given })) }),
-  );
+  const numbered = {
+    ...program,
+    kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, given })),
+  };
+  const passes = PASSES.filter((pass) => pass.applies(target));
+  const run = (check: (made: Program, pass: string) => void): Program =>
+    passes.reduce<Program>((before, pass) => {
+      const after = pass.run(before, target);
+      if (after === before) return before;
+      check(after, pass.name);
+      recording.artifact(`loops_${pass.name}`, () => printProgram(after), { part: program.name });
+      return after;
+    }, numbered);
+  return recording.phase("loop passes", () => {
+    try {
+      const made = run(() => {});
+      verifyProgram(made, target.name);
+      return made;
+    } catch (thrown) {
+      run(verifyProgram);
+      throw thrown;
+    }
+  });
 }
 
 type Rewrite = (body: readonly Statement[]) => readonly Statement[];

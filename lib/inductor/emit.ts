@@ -9,7 +9,7 @@ import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from ".
 import type { Dim } from "../sym/expr.ts";
 import { cutAxes, joinAxes, replaceIn, type Replacement } from "./axes.ts";
 import { type Computation, contribution } from "./computation.ts";
-import { removeDead } from "./dead_code.ts";
+import { removeDead } from "../loops/dead_code.ts";
 import { type Group, type Member, rebased } from "./group.ts";
 import { chooseOrder, type Tiling } from "./loop_order.ts";
 import { regionKernels } from "./region_kernels.ts";

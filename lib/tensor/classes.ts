@@ -28,6 +28,7 @@ import {
   type TensorArgs,
   tensorsOf,
 } from "./plan.ts";
+import { pointwiseProgram } from "./pointwise_class.ts";
 import { deviceNamed } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
@@ -209,7 +210,7 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
     // Made again where more than its code is asked for, of the same sizes as before
     const program = (): Program => {
       const made = compileCall(layouts, { device, sizes: new ClassSizes(call, each.sizes.hints) });
-      if (made && textOf(made) === each.text) return made.compiled.program;
+      if (made && textOf(made) === each.text) return made.program;
       throw new InternalError(`Expected the program of ${request.entry.definition.name} as it was kept`);
     };
     family.classes.push({ ...each, program: compiledOnce(each, device, { program, request }) });
@@ -229,12 +230,12 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
   try {
     const made = compileCall(request, { device, sizes });
     if (!made) return undefined;
-    const { program } = made.compiled;
+    const { program, programSizes, reads, results } = made;
     const parts: KeptClass = {
       sizes,
-      programSizes: made.compiled.sizes,
-      reads: made.reads,
-      results: made.results,
+      programSizes,
+      reads,
+      results,
       kernelCount: program.kernels.length,
       text: textOf(made),
     };
@@ -254,7 +255,9 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
 
 /** A call as a program. */
 interface CompiledCall {
-  readonly compiled: GraphProgram;
+  readonly program: Program;
+  /** The values of its sizes, over those of the class. */
+  readonly programSizes: readonly Dim[];
   readonly reads: readonly number[];
   readonly results: readonly ClassResult[];
   /** Which sizes are at most their limits. */
@@ -262,6 +265,17 @@ interface CompiledCall {
 }
 
 function compileCall(
+  request: ClassRequest,
+  { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
+): CompiledCall | undefined {
+  const straight = pointwiseProgram({ ...request, sizes });
+  if (!straight) return compileGraphOf(request, { device, sizes });
+  const { program, sizes: programSizes, reads, result } = straight;
+  return { program, programSizes, reads, results: [result], answers: [] };
+}
+
+/** The same by way of the graph compiler. */
+function compileGraphOf(
   { entry, args, numbers }: ClassRequest,
   { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
 ): CompiledCall | undefined {
@@ -282,7 +296,8 @@ function compileCall(
   if (results.length !== made.results || program.outputs.length !== made.results) return undefined;
   if (program.kernels.length === 0) return undefined;
   return {
-    compiled,
+    program,
+    programSizes: compiled.sizes,
     reads: inputs.map((input) => made.places[input] ?? 0),
     results,
     answers: limits.map(({ size, limit }) => sizes.isAtMost(size, limit)),
@@ -290,7 +305,7 @@ function compileCall(
 }
 
 /** The complete text of a program and of what was answered for it. */
-const textOf = ({ answers, compiled: { program } }: CompiledCall): string =>
+const textOf = ({ answers, program }: CompiledCall): string =>
   `${answers}\n${printProgram(program, { origins: false })}`;
 
 /** The program for a device, shared by all classes with the same text and answers. */

@@ -30,7 +30,6 @@ import {
   entryOf,
   findPlan,
   inferResults,
-  makePlan,
   mapTensors,
   type OpEntry,
   type Plan,
@@ -41,6 +40,7 @@ import {
 } from "./plan.ts";
 import { drawnFrom, Generator } from "./random.ts";
 import { checkRanges } from "./ranges.ts";
+import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, Storage, watchAllocations } from "./storage.ts";
 import { autograd, isTensor, modes, type NestedElements, recordsGrad, Tensor } from "./tensor.ts";

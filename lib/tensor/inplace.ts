@@ -23,7 +23,6 @@ import {
   findPlan,
   inferResults,
   type LoadedNumber,
-  makePlan,
   mapTensors,
   type OpEntry,
   type Plan,
@@ -32,6 +31,7 @@ import {
   tensorsOf,
 } from "./plan.ts";
 import { checkRanges } from "./ranges.ts";
+import { makePlan } from "./recorded_plan.ts";
 import { runPlan } from "./run.ts";
 import { autograd, isTensor, recordsGrad, Tensor } from "./tensor.ts";
 

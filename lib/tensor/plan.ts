@@ -1,7 +1,6 @@
 /**
- * Plans of eager calls: the compiled one-op program and the layouts of its results, by signature. Input: a
- * resolved call over tensors; output: a plan, made once per signature. Invariant: two calls with one signature
- * (types, layouts, constants) have one plan; a plan holds no tensor.
+ * Plans of eager calls by signature. Input: a resolved call over tensors, and who makes plans; output: a plan, made once
+ * per signature. Invariant: two calls with one signature (types, layouts, constants) have one plan; a plan holds no tensor.
  */
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import {
@@ -16,19 +15,13 @@ import {
 } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
-import type { Lowered, Operand } from "../loops/body.ts";
 import type { CompiledProgram } from "../loops/device.ts";
-import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
-import { costsOf, noteCosts } from "../loops/launch.ts";
-import type { BufferOperand } from "../loops/record.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
 import { ALL_OPS } from "../ops/table.ts";
 import { Sym } from "../sym/expr.ts";
-import { concrete, contiguousLayout, type Layout, layoutOf } from "./layout.ts";
-import { type MakeTemporary, recordKernels } from "./library_calls.ts";
-import { deviceNamed } from "./storage.ts";
+import type { Layout } from "./layout.ts";
 import { Tensor } from "./tensor.ts";
 
 /** The arguments of a call over eager tensors. */
@@ -277,125 +270,6 @@ export function inferResults(
 
 function isMetas(value: TensorMeta | readonly TensorMeta[]): value is readonly TensorMeta[] {
   return Array.isArray(value);
-}
-
-/** The lowerings of a call, given how its tensors are loaded. */
-type Lower = (
-  args: ArgsOf<Params, Operand>,
-  results: readonly TensorMeta[],
-  keys: readonly [Operand, Operand],
-) => readonly Lowered[];
-
-/** How a program is made. */
-export interface PlanRequest {
-  readonly entry: OpEntry;
-  readonly args: TensorArgs;
-  readonly metas: readonly TensorMeta[];
-  readonly lower: Lower;
-  /** Numbers that the program loads. */
-  readonly numbers?: readonly LoadedNumber[];
-  /** Write with these layouts instead of those of the metas (in-place results). */
-  readonly targets?: readonly Layout[];
-}
-
-/** Compiles a plan. */
-export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: PlanRequest): Plan {
-  const results = targets ?? metas.map(layoutOf);
-  const buffers: BufferDecl[] = [], inputs: number[] = [], reads: number[] = [];
-  let count = 0;
-  const declare = (layout: InputLayout, place: number) => {
-    buffers.push({
-      name: place < -2 ? `number${-3 - place}` : place < 0 ? `key${-1 - place}` : `in${place}`,
-      dtype: layout.dtype,
-      length: Math.max(1, layout.extent),
-      role: { kind: "input", written: false },
-    });
-    inputs.push(buffers.length - 1);
-    reads.push(place);
-    return buffers.length - 1;
-  };
-  const outputs: BufferOperand[] = results.map((layout, k) => {
-    buffers.push({
-      name: `out${k}`,
-      dtype: layout.dtype,
-      length: Math.max(1, layout.extent),
-      // What lies between the elements of an in-place result stays
-      role: layout.extent > layout.numel ? { kind: "output", partly: true } : { kind: "output" },
-    });
-    const { shape, strides, dtype } = layout;
-    return { buffer: buffers.length - 1, offset: 0, shape, strides, dtype };
-  });
-  const operands = {
-    ...mapTensors<Operand>(entry, args, (tensor) => {
-      const place = count++;
-      return new PlannedOperand(tensor.layout, () => declare(tensor.layout, place));
-    }),
-  };
-  numbers.forEach(({ param, dtype }, k) => {
-    const layout = { shape: [], strides: [], dtype, extent: 1 };
-    operands[param] = new PlannedOperand(layout, () => declare(layout, -3 - k));
-  });
-  const scalar = { shape: [], strides: [], dtype: "int32", extent: 1 } as const;
-  const keyOperands: readonly [Operand, Operand] = [
-    new PlannedOperand(scalar, () => declare(scalar, -1)),
-    new PlannedOperand(scalar, () => declare(scalar, -2)),
-  ];
-  const draws = entry.definition.implementation.kind === "random";
-  if (results.every((layout) => layout.numel === 0)) {
-    return { results, program: null, reads, numbers, draws, sizes: [] };
-  }
-  const kernels: Kernel[] = [];
-  let at = 0, arenaBytes = 0;
-  const temporary: MakeTemporary = (shape, dtype) => {
-    const layout = contiguousLayout(shape.map(concrete), dtype, "cpu"), length = Math.max(1, layout.numel);
-    buffers.push({
-      name: `t${buffers.length}`,
-      dtype,
-      length,
-      role: { kind: "temporary", offset: arenaBytes },
-    });
-    arenaBytes += Math.ceil(length * itemSize(dtype) / 64) * 64;
-    return { buffer: buffers.length - 1, offset: 0, shape, strides: layout.strides, dtype };
-  };
-  for (const each of lower(operands, metas, keyOperands)) {
-    const width = each.kind === "extern" ? each.outputs.length : 1;
-    const { name } = entry.definition;
-    kernels.push(...recordKernels(each, outputs.slice(at, at + width), { name, temporary }));
-    at += width;
-  }
-  const program: Program = {
-    name: entry.definition.name,
-    buffers,
-    inputs,
-    outputs: outputs.map((o) => o.buffer),
-    sizes: [],
-    arenaBytes,
-    kernels,
-  };
-  const [first] = results;
-  if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
-  const compiled = deviceNamed(first.device).compileEager(program);
-  noteCosts(compiled, () => costsOf(program));
-  return { results, program: compiled, reads, numbers, draws, sizes: [] };
-}
-
-type InputLayout = Pick<Layout, "shape" | "strides" | "dtype" | "extent">;
-
-/** A tensor operand that becomes an input of the program when a kernel first reads it. */
-class PlannedOperand implements BufferOperand {
-  readonly offset = 0;
-  readonly shape: readonly number[];
-  readonly strides: readonly number[];
-  readonly dtype: DType;
-  #buffer: BufferId | undefined;
-  constructor(layout: InputLayout, readonly declare: () => BufferId) {
-    this.shape = layout.shape;
-    this.strides = layout.strides;
-    this.dtype = layout.dtype;
-  }
-  get buffer(): BufferId {
-    return this.#buffer ??= this.declare();
-  }
 }
 
 /** Where a tensor starts in its memory, in bytes. */

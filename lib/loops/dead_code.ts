@@ -2,7 +2,7 @@
  * Removes statements whose values nobody uses. Input: statements; output: those that stores need. Invariant:
  * stores and their order are kept; a loop stays while it stores or its results are used.
  */
-import type { Loop, Statement, ValueId } from "../loops/ir.ts";
+import type { Loop, Statement, ValueId } from "./ir.ts";
 import { type Dim, freeSymbols } from "../sym/expr.ts";
 
 /** The live part of a statement list. */

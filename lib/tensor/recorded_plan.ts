@@ -1,0 +1,178 @@
+/**
+ * Programs of single calls as their op says, one kernel for each of its lowerings. Input: a resolved call, how its tensors
+ * lie and where its results go; output: a program over that memory, and what of the call it reads. Invariant: an operand
+ * is an input of the program only if a kernel reads it.
+ */
+import { type DType, itemSize } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { Lowered, Operand } from "../loops/body.ts";
+import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
+import { costsOf, noteCosts } from "../loops/launch.ts";
+import type { BufferOperand } from "../loops/record.ts";
+import type { ArgsOf, Params } from "../ops/params.ts";
+import type { Dim, Sym } from "../sym/expr.ts";
+import { concrete, contiguousLayout, type Layout, layoutOf } from "./layout.ts";
+import { type MakeTemporary, recordKernels } from "./library_calls.ts";
+import { type LoadedNumber, mapTensors, type OpEntry, type Plan, type TensorArgs } from "./plan.ts";
+import { deviceNamed } from "./storage.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** The lowerings of a call, given how its tensors are loaded. */
+type Lower = (
+  args: ArgsOf<Params, Operand>,
+  results: readonly TensorMeta[],
+  keys: readonly [Operand, Operand],
+) => readonly Lowered[];
+
+/** How a tensor lies in its memory, from its first element on. */
+export interface Lying {
+  readonly shape: readonly Dim[];
+  readonly strides: readonly Dim[];
+  readonly dtype: DType;
+  /** Elements from the first to one past the last that is addressed. */
+  readonly extent: Dim;
+}
+
+/** Where a result goes. */
+export interface Target extends Lying {
+  /** Whether there is between its elements what stays as it is. */
+  readonly partly: boolean;
+}
+
+/** A call whose program is made. */
+export interface RecordedCall {
+  readonly entry: OpEntry;
+  /** With sizes as the program has them. */
+  readonly args: TensorArgs;
+  /** Of the results. */
+  readonly metas: readonly TensorMeta[];
+  readonly lower: Lower;
+  readonly layoutOf: (tensor: Tensor) => Lying;
+  readonly targets: readonly Target[];
+  /** Numbers that the program loads. */
+  readonly numbers: readonly LoadedNumber[];
+  readonly sizes: readonly Sym[];
+}
+
+/** The program of a call, and what it reads, as plans have it. */
+export function recordProgram(
+  { entry, args, metas, lower, layoutOf, targets, numbers, sizes }: RecordedCall,
+): { readonly program: Program; readonly reads: readonly number[] } {
+  const { name } = entry.definition, buffers: BufferDecl[] = [], inputs: number[] = [], reads: number[] = [];
+  const lengthOf = ({ extent }: Lying): Dim => typeof extent === "number" ? Math.max(1, extent) : extent;
+  let count = 0;
+  const declare = (layout: Lying, place: number) => {
+    buffers.push({
+      name: place < -2 ? `number${-3 - place}` : place < 0 ? `key${-1 - place}` : `in${place}`,
+      dtype: layout.dtype,
+      length: lengthOf(layout),
+      role: { kind: "input", written: false },
+    });
+    inputs.push(buffers.length - 1);
+    reads.push(place);
+    return buffers.length - 1;
+  };
+  const outputs: BufferOperand[] = targets.map((target, k) => {
+    const { shape, strides, dtype, partly } = target;
+    buffers.push({
+      name: `out${k}`,
+      dtype,
+      length: lengthOf(target),
+      role: partly ? { kind: "output", partly } : { kind: "output" },
+    });
+    return { buffer: buffers.length - 1, offset: 0, shape, strides, dtype };
+  });
+  const operands = {
+    ...mapTensors<Operand>(entry, args, (tensor) => {
+      const place = count++, lying = layoutOf(tensor);
+      return new PlannedOperand(lying, () => declare(lying, place));
+    }),
+  };
+  numbers.forEach(({ param, dtype }, k) => {
+    const layout = { shape: [], strides: [], dtype, extent: 1 };
+    operands[param] = new PlannedOperand(layout, () => declare(layout, -3 - k));
+  });
+  const scalar = { shape: [], strides: [], dtype: "int32", extent: 1 } as const;
+  const keys: readonly [Operand, Operand] = [
+    new PlannedOperand(scalar, () => declare(scalar, -1)),
+    new PlannedOperand(scalar, () => declare(scalar, -2)),
+  ];
+  const kernels: Kernel[] = [];
+  let at = 0, arenaBytes = 0;
+  const temporary: MakeTemporary = (shape, dtype) => {
+    const layout = contiguousLayout(shape.map(concrete), dtype, "cpu"), length = Math.max(1, layout.numel);
+    buffers.push({
+      name: `t${buffers.length}`,
+      dtype,
+      length,
+      role: { kind: "temporary", offset: arenaBytes },
+    });
+    arenaBytes += Math.ceil(length * itemSize(dtype) / 64) * 64;
+    return { buffer: buffers.length - 1, offset: 0, shape, strides: layout.strides, dtype };
+  };
+  for (const each of lower(operands, metas, keys)) {
+    const width = each.kind === "extern" ? each.outputs.length : 1;
+    kernels.push(...recordKernels(each, outputs.slice(at, at + width), { name, temporary }));
+    at += width;
+  }
+  const program = {
+    name,
+    buffers,
+    inputs,
+    outputs: outputs.map((o) => o.buffer),
+    sizes,
+    arenaBytes,
+    kernels,
+  };
+  return { program, reads };
+}
+
+/** How a plan is made. */
+export interface PlanRequest extends Pick<RecordedCall, "entry" | "args" | "metas" | "lower"> {
+  /** Numbers that the program loads. */
+  readonly numbers?: readonly LoadedNumber[];
+  /** Write with these layouts instead of those of the metas (in-place results). */
+  readonly targets?: readonly Layout[];
+}
+
+/** Compiles a plan for calls of one shape. */
+export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: PlanRequest): Plan {
+  const results = targets ?? metas.map(layoutOf);
+  const draws = entry.definition.implementation.kind === "random";
+  if (results.every((layout) => layout.numel === 0)) {
+    return { results, program: null, reads: [], numbers, draws, sizes: [] };
+  }
+  const { program, reads } = recordProgram({
+    entry,
+    args,
+    metas,
+    lower,
+    layoutOf: ({ layout }) => layout,
+    targets: results.map((layout) => ({ ...layout, partly: layout.extent > layout.numel })),
+    numbers,
+    sizes: [],
+  });
+  const [first] = results;
+  if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
+  const compiled = deviceNamed(first.device).compileEager(program);
+  noteCosts(compiled, () => costsOf(program));
+  return { results, program: compiled, reads, numbers, draws, sizes: [] };
+}
+
+/** A tensor operand that becomes an input of the program when a kernel first reads it. */
+class PlannedOperand implements BufferOperand {
+  readonly offset = 0;
+  readonly shape: readonly Dim[];
+  readonly strides: readonly Dim[];
+  readonly dtype: DType;
+  #buffer: BufferId | undefined;
+  constructor({ shape, strides, dtype }: Lying, readonly declare: () => BufferId) {
+    this.shape = shape;
+    this.strides = strides;
+    this.dtype = dtype;
+  }
+  get buffer(): BufferId {
+    return this.#buffer ??= this.declare();
+  }
+}
