@@ -16,6 +16,7 @@ import "./backends/mpi/transport.ts";
 import "./lib/debug/install.ts";
 import "./lib/steering.ts";
 import { initDevice, useDevice } from "./backends/devices.ts";
+import { loadInWorkers } from "./lib/data/worker_modules.ts";
 export { config } from "./lib/base/config.ts";
 export {
   BackendCompilerFailed,
@@ -146,6 +147,8 @@ export type * from "./lib/types.ts";
 export async function init(options: { device?: string } = {}): Promise<void> {
   await initDevice(options.device ?? "cpu");
 }
+
+loadInWorkers({ module: import.meta.url });
 
 // The default device works before the first statement of whoever imports this module.
 const device = Deno.env.get("DYN_DEVICE");

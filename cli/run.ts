@@ -10,6 +10,7 @@
  */
 import { registerHooks } from "node:module";
 import { isPlainObject } from "../lib/base/tree.ts";
+import { loadInWorkers } from "../lib/data/worker_modules.ts";
 import { markAsMain, rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
@@ -47,7 +48,12 @@ export async function runScript(path: string, args: readonly string[]): Promise<
   const { url, folder } = await scriptSource(path);
   Object.defineProperty(Deno, "args", { value: [...args], enumerable: true, configurable: true });
   redirectOtherCheckouts();
-  if (folder !== null) useProjectImports(folder);
+  loadInWorkers({ module: import.meta.url, call: { name: "redirectOtherCheckouts", args: [] } });
+  if (folder !== null) {
+    useProjectImports(folder);
+    const module = import.meta.resolve("./script_imports.ts");
+    loadInWorkers({ module, call: { name: "useProjectImports", args: [folder] } });
+  }
   rewriteLoadedModules();
   markAsMain(url);
   await import(url);

@@ -1,6 +1,7 @@
 /** Loaders and the safetensors format: batches, orders and what is broken. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  arange,
   data,
   DynError,
   Generator,
@@ -12,6 +13,7 @@ import {
   tensor,
   zeros,
 } from "../mod.ts";
+import type * as worker from "./support/worker_datasets.ts";
 
 const numbers = [0, 1, 2, 3, 4];
 const lists = (loader: Iterable<unknown>): unknown[] =>
@@ -225,4 +227,126 @@ Deno.test("files in parts are read by their index", () => {
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
+});
+
+const WORKERS = import.meta.resolve("./support/worker_datasets.ts");
+
+Deno.test("workers make batches in order, waited for or not, and wait for the next epoch", async () => {
+  const samples = await data.fromModule<typeof worker.Squares>(WORKERS, "Squares", [15, tensor([1, 0.5])]);
+  const loader = new data.DataLoader(samples, {
+    batchSampler: [[3, 1], [0, 2, 4], [5], [6, 7], [8]],
+    numWorkers: 2,
+    persistentWorkers: true,
+  });
+  const listed = ({ x, label, name }: data.Collated<ReturnType<typeof samples.get>>) => [
+    x.tolist(),
+    label.tolist(),
+    name,
+  ];
+  const expected = [...new data.DataLoader(samples, { batchSampler: [[3, 1], [0, 2, 4], [5], [6, 7], [8]] })]
+    .map(listed);
+  assertEquals([...loader].map(listed), expected);
+  // What is left of an epoch does not come in the next one
+  for await (const batch of loader) {
+    assertEquals(listed(batch), expected[0]);
+    break;
+  }
+  for (const batch of loader) {
+    assertEquals(listed(batch), expected[0]);
+    break;
+  }
+  const found: unknown[] = [];
+  for await (const batch of loader) found.push(listed(batch));
+  assertEquals(found, expected);
+  // Received tensors are as others: written, computed with, viewed
+  const [batch] = loader;
+  assertEquals(batch?.x.add_(1).t().sum(0).tolist(), [6.5, 3.5]);
+  // Parts of it, with an error that says where
+  const broken = new data.DataLoader(new data.Subset(samples, [4, 13]), { numWorkers: 1 }),
+    labels: unknown[] = [];
+  const error = assertThrows(
+    () => {
+      for (const { label } of broken) labels.push(label.tolist());
+    },
+    DynError,
+    "Expected sample 1 but its dataset threw in worker 0: no such square",
+  );
+  assert(error.cause instanceof Error && error.cause.name === "RangeError");
+  assert(error.cause.stack?.includes("worker_datasets.ts:9"), error.cause.stack);
+  assertEquals(labels, [[16]]);
+});
+
+Deno.test("workers have random numbers of their own, which follow the loader's generator, and are set up", async () => {
+  const noise = await data.fromModule<typeof worker.noise>(WORKERS, "noise");
+  const workerInitFn = await data.fromModule<typeof worker.begin>(WORKERS, "begin");
+  const epoch = () => {
+    const generator = new Generator().manualSeed(5);
+    const loader = new data.DataLoader(noise, 2, { numWorkers: 2, generator, workerInitFn });
+    return [...loader].map((batch) => batch.map((x) => x.tolist()));
+  };
+  const first = epoch();
+  assertEquals(first.map(([, id, begun]) => [id, begun]), [
+    [[0, 0], [0, 0]],
+    [[1, 1], [1, 1]],
+    [[0, 0], [0, 0]],
+    [[1, 1], [1, 1]],
+  ]);
+  assertEquals(new Set(first.map(([x]) => `${x}`)).size, 4);
+  assertEquals(epoch(), first);
+});
+
+Deno.test("workers load streams in parts, samples that come later, arrays, and every type", async () => {
+  const shards = await data.fromModule<typeof worker.Shards>(WORKERS, "Shards", [7]);
+  const streams = new data.DataLoader(shards, { batchSize: 2, numWorkers: 2, persistentWorkers: true });
+  for (let epoch = 0; epoch < 2; epoch++) {
+    assertEquals([...streams].map((x) => x.tolist()), [[0, 2], [1, 3], [4, 6], [5]]);
+  }
+  const later = await data.fromModule<typeof worker.later>(WORKERS, "later", [5]);
+  const promised: unknown[] = [];
+  for await (const x of new data.DataLoader<Promise<number>, Tensor>(later, 2, { numWorkers: 1 })) {
+    promised.push(x.tolist());
+  }
+  assertEquals(promised, [[0, 1], [2, 3], [4]]);
+  const reversed = await data.fromModule<typeof worker.reversed>(WORKERS, "reversed");
+  const arrays = new data.DataLoader([1.5, 2, 3], { batchSize: 2, numWorkers: 1, collateFn: reversed });
+  assertEquals([...arrays].map((x) => x.tolist()), [[2, 1.5], [3]]);
+  const rows = new data.TensorDataset(
+    arange(6).reshape(2, 3).t(),
+    zeros([3, 0]).to("float64"),
+    tensor([1.5, 2, 3]).to("bfloat16"),
+    tensor([true, false, true]),
+  );
+  const [batch] = new data.DataLoader(rows, { batchSize: 3, numWorkers: 1 });
+  assertEquals(batch?.map((x) => [x.dtype, x.shape, x.tolist()]), [
+    ["int64", [3, 2], [[0, 3], [1, 4], [2, 5]]],
+    ["float64", [3, 0], [[], [], []]],
+    ["bfloat16", [3], [1.5, 2, 3]],
+    ["bool", [3], [true, false, true]],
+  ]);
+});
+
+Deno.test("what cannot be sent to workers, or does not come from them, is an error that says so", async () => {
+  const own = { length: 3, get: (i: number) => i };
+  assertThrows(() => new data.DataLoader(own, { numWorkers: 1 }), DynError, "take it from data.fromModule");
+  assertThrows(
+    () => new data.DataLoader([1], { numWorkers: 1, collateFn: (x) => x }),
+    DynError,
+    "Expected collateFn that workers can make, too, but found the function collateFn",
+  );
+  assertThrows(() => new data.DataLoader(own, { numWorkers: -1 }), DynError, "numWorkers of at least 0");
+  assertThrows(() => new data.DataLoader(own, { persistentWorkers: true }), DynError, "persistentWorkers");
+  await assertRejects(() => data.fromModule("./digits.ts", "x"), DynError, "import.meta.resolve");
+  await assertRejects(() => data.fromModule(WORKERS, "circles"), DynError, "an export circles of");
+  const closures = await data.fromModule<typeof worker.closures>(WORKERS, "closures");
+  assertThrows(
+    () => [...new data.DataLoader(closures, { batchSize: null, numWorkers: 1 })],
+    DynError,
+    "Expected what can be sent to another thread at the batch but found the function",
+  );
+  const hangs = await data.fromModule<typeof worker.hangs>(WORKERS, "hangs", []);
+  assertThrows(
+    () => [...new data.DataLoader(new data.Subset(hangs, [1]), { numWorkers: 1, timeout: 0.01 })],
+    DynError,
+    "Expected a batch from worker 0 within 0.01 s but found none",
+  );
 });

@@ -27,6 +27,22 @@ const f = compile((x: Tensor): Tensor => x.mul(2).add(1));
 console.log(f(tensor([1, 2, 3])).tolist(), Deno.args, Deno.env.get("DENO_DIR"));
 `;
 
+/** A dataset of a module, which workers load. */
+const SAMPLES = `import { data, type Tensor, tensor } from "jsr:@x/dyn";
+export class Samples implements data.Dataset<Tensor> {
+  constructor(readonly length: number) {}
+  get(index: number): Tensor {
+    return tensor([index, 10]);
+  }
+}
+`;
+
+const LOADER = `import { data } from "jsr:@x/dyn";
+import type { Samples } from "./samples.ts";
+const samples = await data.fromModule<typeof Samples>(import.meta.resolve("./samples.ts"), "Samples", [3]);
+for (const batch of new data.DataLoader(samples, { batchSize: 2, numWorkers: 1 })) console.log(batch.tolist());
+`;
+
 /** Makes the executable, runs it on a copy elsewhere, and returns what the builder said. */
 async function check(options: readonly string[]): Promise<string> {
   return await withFolder(async (folder) => {
@@ -45,6 +61,10 @@ async function check(options: readonly string[]): Promise<string> {
     };
     const script = await runProgram(executable, ["model.ts", "--x"], around);
     assertEquals(script, { code: 0, stdout: '[ 3, 5, 7 ] [ "--x" ] theirs\n', stderr: "" });
+    await Deno.writeTextFile(join(home, "samples.ts"), SAMPLES);
+    await Deno.writeTextFile(join(home, "loader.ts"), LOADER);
+    const loading = await runProgram(executable, ["loader.ts"], around);
+    assertEquals(loading, { code: 0, stdout: "[ [ 0, 10 ], [ 1, 10 ] ]\n[ [ 2, 10 ] ]\n", stderr: "" });
     const lines = [
       'import { compile, tensor, type Tensor } from "jsr:@x/dyn"',
       "const f = compile((x: Tensor): Tensor => x.add(1))",

@@ -7,7 +7,7 @@ import "./kept_texts.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import "../eager_classes.ts";
-import { HostMemory } from "./host_memory.ts";
+import { HostBlock, HostMemory } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { autotune } from "./autotune.ts";
 import {
@@ -36,6 +36,7 @@ export const cpu: Device = {
   synchronousReads: true,
   allocate,
   free: (memory) => hostPool.free(host(memory)),
+  adopt: (buffer) => new HostMemory("cpu", new HostBlock(new Uint8Array(buffer))),
   memoryUse: hostPool,
   write: (memory, byteOffset, bytes) => host(memory).uint8.set(bytes, byteOffset),
   readSync,

@@ -169,3 +169,17 @@ function sizesOf(total: number, lengths: readonly number[]): readonly number[] {
   const rest = total - sizes.reduce((a, b) => a + b, 0);
   return sizes.map((size, i) => size + Math.floor(rest / sizes.length) + (i < rest % sizes.length ? 1 : 0));
 }
+
+/** Samples in an array as a dataset. */
+export function fromList<S>(samples: readonly S[]): Dataset<S> {
+  return {
+    length: samples.length,
+    get(index) {
+      const sample = samples[index];
+      if (sample === undefined) {
+        throw new DynError(`Expected an index in [0, ${samples.length - 1}] but found ${index}`);
+      }
+      return sample;
+    },
+  };
+}

@@ -3,10 +3,17 @@
  * sample it was.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { DynError, messageOf } from "../base/errors.ts";
+import { getDefaultDtype } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { randint } from "../tensor/generated_functions.ts";
 import type { Generator } from "../tensor/random.ts";
-import { type Collated, defaultCollate, defaultConvert } from "./collate.ts";
-import type { Dataset } from "./dataset.ts";
+import type { Collated } from "./collate.ts";
+import { type Dataset, fromList } from "./dataset.ts";
+import { Fetcher } from "./fetcher.ts";
+import { originOf } from "./from_module.ts";
+import { LoaderWorkers } from "./workers.ts";
+import { getWorkerInfo } from "./worker_info.ts";
+import type { WorkerTask } from "./worker_messages.ts";
 import { BatchSampler, RandomSampler, type Sampler, SequentialSampler } from "./samplers.ts";
 
 /** How a loader makes batches. */
@@ -27,14 +34,32 @@ export interface LoaderOptions<S, B> {
   readonly collate?: (samples: readonly S[]) => B;
   /** Where random orders come from; the common generator unless given. */
   readonly generator?: Generator | null;
-  /** How many batches `for await` begins before they are asked for; 2 unless given. */
+  /** How many batches `for await`, or each worker, begins before they are asked for; 2 unless given. */
   readonly prefetchFactor?: number;
+  /** How many threads make batches; 0 unless given: this one does. */
+  readonly numWorkers?: number;
+  /** Whether workers stay for the next epoch. */
+  readonly persistentWorkers?: boolean;
+  /** Called in each worker with its number before it begins; from `data.fromModule`. */
+  readonly workerInitFn?: ((id: number) => void) | null;
+  /** Seconds to wait for a batch of a worker; 0, without end, unless given. */
+  readonly timeout?: number;
 }
 
 const POSITIONAL = ["batchSize", "shuffle", "sampler", "batchSampler"] as const;
 const NAMES = {
   positional: POSITIONAL,
-  named: ["dropLast", "collateFn", "collate", "generator", "prefetchFactor"],
+  named: [
+    "dropLast",
+    "collateFn",
+    "collate",
+    "generator",
+    "prefetchFactor",
+    "numWorkers",
+    "persistentWorkers",
+    "workerInitFn",
+    "timeout",
+  ],
 } as const;
 
 /** Samples that a loader may be given: by index, in an array, or in an order of their own. */
@@ -43,6 +68,11 @@ export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
 /**
  * Iterates over samples in batches, as torch.utils.data.DataLoader. A dataset whose samples are promises (files that are
  * read, say) is iterated with `for await`, which works on several batches at once and gives them in order.
+ *
+ * With `numWorkers`, threads make the batches, of which each loads the dataset for itself: it comes from
+ * `data.fromModule`, or is made of tensors and of arrays, or of other such datasets. `collateFn` and `workerInitFn` come
+ * from there, too. Tensors arrive without a copy. Of samples in an order of their own each worker has all, unless they ask
+ * `data.getWorkerInfo()` for their part.
  */
 export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterable<B> {
   /** Samples a batch; null: they come one by one. */
@@ -52,6 +82,11 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   readonly #stream: Iterable<S> | null;
   readonly #options: LoaderOptions<S, B>;
   readonly #sampler: Iterable<number>;
+  readonly #fetcher: Fetcher<S, B>;
+  /** What workers are to do; null where there are none. */
+  readonly #task: WorkerTask | null;
+  /** Workers that wait for the next epoch. */
+  #workers: LoaderWorkers | null = null;
 
   /** Takes samples, then PyTorch's arguments; trailing ones also by name. Throws DynError for those that do not agree. */
   constructor(dataset: Samples<S>, ...given: Trailing<LoaderOptions<S, B>, typeof POSITIONAL>) {
@@ -74,6 +109,18 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     const source = this.dataset ?? { length: 0 };
     this.#sampler = sampler ??
       (shuffle ? new RandomSampler(source, { generator }) : new SequentialSampler(source));
+    const { collateFn = null, collate = collateFn } = options,
+      single = this.batchSize === null && !batchSampler;
+    this.#fetcher = new Fetcher<S, B>({ dataset: this.dataset, collate, single });
+    checkWorkers(options);
+    this.#task = !options.numWorkers ? null : {
+      dataset: originOf(dataset, "a dataset"),
+      collate: collate ? originOf(collate, "collateFn") : null,
+      init: options.workerInitFn ? originOf(options.workerInitFn, "workerInitFn") : null,
+      single,
+      stream: this.#stream ? { size: this.batchSize ?? 1, dropLast: options.dropLast ?? false } : null,
+      defaultDtype: getDefaultDtype(),
+    };
   }
 
   /** How many samples there are and how they are put together. */
@@ -102,19 +149,35 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
 
   /** The batches of an epoch. */
   *[Symbol.iterator](): Iterator<B> {
-    if (this.#stream) yield* this.#streamed(this.#stream);
-    else for (const indices of this.#indices()) yield this.#batch(indices);
+    if (this.#task) {
+      const workers = this.#begin(this.#task);
+      try {
+        yield* workers.batches(this.#asked()) as Iterable<B>;
+      } finally {
+        this.#leave(workers);
+      }
+    } else if (this.#stream) yield* this.#streamed(this.#stream);
+    else for (const indices of this.#indices()) yield this.#fetcher.batch(indices);
   }
 
   /** The batches of an epoch, of samples that may be promises. */
   async *[Symbol.asyncIterator](): AsyncIterator<B> {
     const { prefetchFactor = 2 } = this.#options, begun: Promise<B>[] = [];
+    if (this.#task) {
+      const workers = this.#begin(this.#task);
+      try {
+        yield* workers.batchesLater(this.#asked()) as AsyncIterable<B>;
+      } finally {
+        this.#leave(workers);
+      }
+      return;
+    }
     if (this.#stream) {
       yield* this.#streamed(this.#stream);
       return;
     }
     for (const indices of this.#indices()) {
-      const batch = this.#batchLater(indices);
+      const batch = this.#fetcher.batchLater(indices);
       // Whoever asks for it gets its error
       batch.catch(() => {});
       begun.push(batch);
@@ -125,71 +188,73 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   }
 
   /** The indices of each batch. */
-  *#indices(): Iterable<readonly number[]> {
+  *#indices(): IterableIterator<readonly number[]> {
     const { batchSampler, dropLast = false } = this.#options;
     if (batchSampler) yield* batchSampler;
     else if (this.batchSize === null) { for (const index of this.#sampler) yield [index]; }
     else yield* new BatchSampler(sized(this.#sampler), this.batchSize, dropLast);
   }
 
-  *#streamed(stream: Iterable<S>): Iterable<B> {
-    let samples: S[] = [];
-    for (const sample of stream) {
-      samples.push(sample);
-      if (samples.length < (this.batchSize ?? 1)) continue;
-      yield this.#collated(samples);
-      samples = [];
-    }
-    if (samples.length > 0 && !this.#options.dropLast) yield this.#collated(samples);
+  #streamed(stream: Iterable<S>): Iterable<B> {
+    return this.#fetcher.streamed(stream, this.batchSize ?? 1, this.#options.dropLast ?? false);
   }
 
-  #collated(samples: readonly S[]): B {
-    const { collateFn, collate = collateFn, batchSampler } = this.#options;
-    if (collate) return collate(samples);
-    const single = this.batchSize === null && !batchSampler;
-    return (single ? defaultConvert(samples[0]) : defaultCollate(samples)) as B;
+  /** What workers are asked for: indices, or, null, the batches of their streams. */
+  #asked(): Iterator<readonly number[]> | null {
+    return this.#stream ? null : this.#indices();
   }
 
-  #batch(indices: readonly number[]): B {
-    const { dataset } = this, { collateFn, collate = collateFn } = this.#options;
-    const together = !collate && (this.batchSize !== null || this.#options.batchSampler);
-    if (together && dataset?.batch) return dataset.batch(indices) as unknown as B;
-    return this.#collated(indices.map((index) => this.#sample(index)));
+  /** Workers for an epoch. */
+  #begin(task: WorkerTask): LoaderWorkers {
+    const waiting = this.#workers;
+    this.#workers = null;
+    if (waiting) return waiting;
+    const { numWorkers = 0, prefetchFactor = 2, timeout = 0, generator = null } = this.#options;
+    return new LoaderWorkers(task, {
+      count: numWorkers,
+      prefetch: prefetchFactor,
+      timeout: timeout === 0 ? Infinity : 1000 * timeout,
+      seed: Number(randint(SEEDS, [1], { generator, device: "cpu" }).item()),
+    });
   }
 
-  async #batchLater(indices: readonly number[]): Promise<B> {
-    const samples = await Promise.all(indices.map(async (index) => {
-      try {
-        return await this.#sample(index);
-      } catch (thrown) {
-        throw placed(thrown, index);
-      }
-    }));
-    return this.#collated(samples);
-  }
-
-  #sample(index: number): S {
-    const { dataset } = this;
-    if (!dataset) throw new DynError("Expected a dataset with samples by index");
-    try {
-      return dataset.get(index);
-    } catch (thrown) {
-      throw placed(thrown, index);
-    }
+  /** Has workers wait for the next epoch, or end. */
+  #leave(workers: LoaderWorkers): void {
+    if (this.#options.persistentWorkers && this.#workers === null) this.#workers = workers;
+    else workers.end();
   }
 }
 
-/** An error that says which sample it was. */
-function placed(thrown: unknown, index: number): unknown {
-  if (thrown instanceof SampleError) return thrown;
-  return new SampleError(`Expected sample ${index} but its dataset threw: ${messageOf(thrown)}`, {
-    cause: thrown,
-  });
-}
+/** Below this lies what workers' random numbers begin with. */
+const SEEDS = 2 ** 31 - 1;
 
-/** What a dataset threw, with the sample. */
-class SampleError extends DynError {
-  override readonly name: string = "SampleError";
+/** Throws DynError for options of workers that are none, or where there can be no workers. */
+function checkWorkers({ numWorkers = 0, prefetchFactor, persistentWorkers, timeout = 0 }: {
+  readonly numWorkers?: number;
+  readonly prefetchFactor?: number;
+  readonly persistentWorkers?: boolean;
+  readonly timeout?: number;
+}): void {
+  for (
+    const [name, value, least] of [["numWorkers", numWorkers, 0], [
+      "prefetchFactor",
+      prefetchFactor ?? 1,
+      1,
+    ]] as const
+  ) {
+    if (Number.isInteger(value) && value >= least) continue;
+    throw new DynError(`Expected a ${name} of at least ${least} but found ${value}`);
+  }
+  if (!(timeout >= 0)) throw new DynError(`Expected a timeout of 0 or more seconds but found ${timeout}`);
+  if (numWorkers === 0 && persistentWorkers) {
+    throw new DynError("Expected numWorkers of at least 1 for persistentWorkers but found 0");
+  }
+  if (numWorkers > 0 && getWorkerInfo()) {
+    throw new DynError(
+      "Expected a loader without workers inside of a worker but found numWorkers: the module of a dataset must not import " +
+        "the program that loads it",
+    );
+  }
 }
 
 function sized(sampler: Iterable<number>): Sampler {
@@ -207,17 +272,4 @@ function isList<S>(dataset: Samples<S>): dataset is readonly S[] {
 
 function isIndexed<S>(dataset: Samples<S>): dataset is Dataset<S> {
   return "get" in dataset && "length" in dataset;
-}
-
-function fromList<S>(samples: readonly S[]): Dataset<S> {
-  return {
-    length: samples.length,
-    get(index) {
-      const sample = samples[index];
-      if (sample === undefined) {
-        throw new DynError(`Expected an index in [0, ${samples.length - 1}] but found ${index}`);
-      }
-      return sample;
-    },
-  };
 }

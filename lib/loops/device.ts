@@ -135,6 +135,8 @@ export interface Device {
   allocate(byteLength: number): Memory;
   /** Gives memory back for reuse. The caller promises that nothing refers to it any more. */
   free(memory: Memory): void;
+  /** Memory over a buffer of a multiple of 64 bytes, which it keeps. Absent: the device has only memory of its own. */
+  readonly adopt?: (buffer: ArrayBuffer | SharedArrayBuffer) => Memory;
   /** How much memory is in use. */
   readonly memoryUse: MemoryUse;
   /** Host → device. */

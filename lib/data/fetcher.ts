@@ -1,0 +1,95 @@
+/**
+ * Batches of samples by index, or of samples in an order of their own. Input: a dataset and how batches are put together;
+ * output: batches. Invariant: what a dataset throws says which sample it was, wherever batches are made.
+ */
+import { DynError, messageOf } from "../base/errors.ts";
+import { defaultCollate, defaultConvert } from "./collate.ts";
+import type { Dataset } from "./dataset.ts";
+
+/** What batches are made of, and how. */
+export interface Batching<S, B> {
+  /** Samples by index; null for samples in an order of their own. */
+  readonly dataset: Dataset<S> | null;
+  /** Makes a batch of samples; null for the usual one. */
+  readonly collate: ((samples: readonly S[]) => B) | null;
+  /** Whether a batch is one sample as it is. */
+  readonly single: boolean;
+}
+
+/** Makes batches. */
+export class Fetcher<S, B> {
+  readonly #batching: Batching<S, B>;
+
+  constructor(batching: Batching<S, B>) {
+    this.#batching = batching;
+  }
+
+  /** The batch of some samples. */
+  batch(indices: readonly number[]): B {
+    return this.#together(indices) ?? this.collated(indices.map((index) => this.#sample(index)));
+  }
+
+  /** The same of samples that may be promises. */
+  async batchLater(indices: readonly number[]): Promise<B> {
+    const together = this.#together(indices);
+    if (together !== undefined) return await together;
+    const samples = await Promise.all(indices.map(async (index) => {
+      try {
+        return await this.#sample(index);
+      } catch (thrown) {
+        throw placed(thrown, index);
+      }
+    }));
+    return this.collated(samples);
+  }
+
+  /** Batches of samples that come in their own order. */
+  *streamed(stream: Iterable<S>, size: number, dropLast: boolean): Iterable<B> {
+    let samples: S[] = [];
+    for (const sample of stream) {
+      samples.push(sample);
+      if (samples.length < size) continue;
+      yield this.collated(samples);
+      samples = [];
+    }
+    if (samples.length > 0 && !dropLast) yield this.collated(samples);
+  }
+
+  /** A batch of samples. */
+  collated(samples: readonly S[]): B {
+    const { collate, single } = this.#batching;
+    if (collate) return collate(samples);
+    return (single ? defaultConvert(samples[0]) : defaultCollate(samples)) as B;
+  }
+
+  /** The batch as the dataset itself makes it, where it does. */
+  #together(indices: readonly number[]): B | undefined {
+    const { dataset, collate, single } = this.#batching;
+    return collate || single ? undefined : dataset?.batch?.(indices) as B | undefined;
+  }
+
+  #sample(index: number): S {
+    const { dataset } = this.#batching;
+    if (!dataset) throw new DynError("Expected a dataset with samples by index");
+    try {
+      return dataset.get(index);
+    } catch (thrown) {
+      throw placed(thrown, index);
+    }
+  }
+}
+
+/** An error that says which sample it was. */
+function placed(thrown: unknown, index: number): unknown {
+  return thrown instanceof SampleError ? thrown : new SampleError(index, "its dataset threw", thrown);
+}
+
+/** What a dataset threw, with the sample. */
+export class SampleError extends DynError {
+  override readonly name: string = "SampleError";
+
+  /** `who` says who threw `cause`. */
+  constructor(readonly index: number, who: string, cause: unknown) {
+    super(`Expected sample ${index} but ${who}: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,25 @@
+/** Which worker of a loader this thread is, as far as its datasets ask. */
+
+/** What a dataset may know of the worker that it is in, as `torch.utils.data.get_worker_info` gives it. */
+export interface WorkerInfo {
+  /** From 0. */
+  readonly id: number;
+  /** How many workers the loader has. */
+  readonly numWorkers: number;
+  /** With which this worker's random numbers began: another one in each worker. */
+  readonly seed: number;
+  /** The worker's own copy; null while that is made. */
+  readonly dataset: object | null;
+}
+
+const current: { info: WorkerInfo | null } = { info: null };
+
+/** The worker that this is; null outside of workers. */
+export function getWorkerInfo(): WorkerInfo | null {
+  return current.info;
+}
+
+/** Says which worker this thread is. */
+export function becomeWorker(info: WorkerInfo): void {
+  current.info = info;
+}

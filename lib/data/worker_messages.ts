@@ -1,0 +1,62 @@
+/** What a loader and its workers tell each other. */
+import type { FloatType } from "../base/dtype.ts";
+import type { MessagePort } from "node:worker_threads";
+import type { Origin } from "./from_module.ts";
+import type { SentValue } from "./sent.ts";
+import type { WorkerModule } from "./worker_modules.ts";
+
+/** What workers of one loader have in common. */
+export interface WorkerTask {
+  readonly dataset: Origin;
+  readonly collate: Origin | null;
+  readonly init: Origin | null;
+  /** Whether a batch is one sample as it is. */
+  readonly single: boolean;
+  /** How samples in an order of their own become batches; null where they have indices. */
+  readonly stream: { readonly size: number; readonly dropLast: boolean } | null;
+  readonly defaultDtype: FloatType;
+}
+
+/** Places in the memory that a loader shares with a worker. */
+export const SHARED = {
+  /** Answers so far. */
+  answers: 0,
+  /** The epoch that the loader is in: what was asked in others is not needed. */
+  epoch: 1,
+  /** Not 0: the worker has ended. */
+  ended: 2,
+} as const;
+
+/** What a worker is started with. */
+export interface WorkerStart {
+  readonly task: WorkerTask;
+  readonly id: number;
+  readonly numWorkers: number;
+  readonly seed: number;
+  readonly port: MessagePort;
+  readonly shared: Int32Array<SharedArrayBuffer>;
+  readonly modules: readonly WorkerModule[];
+  /** The address of the module whose `serve` is called. */
+  readonly thread: string;
+}
+
+/** Asks for a batch: of some samples, or, null, the next one of a stream. */
+export interface Request {
+  readonly epoch: number;
+  readonly indices: readonly number[] | null;
+}
+
+/** What was thrown in a worker. */
+export interface Failure {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** The sample whose dataset threw it; null where none did. */
+  readonly sample: number | null;
+}
+
+/** What comes of a request. */
+export type Answer =
+  | { readonly kind: "batch"; readonly epoch: number; readonly value: SentValue }
+  | { readonly kind: "failed"; readonly epoch: number; readonly failure: Failure }
+  | { readonly kind: "end"; readonly epoch: number };

@@ -1,0 +1,281 @@
+/**
+ * The workers of a loader: threads that make its batches. Input: how they make the dataset, the indices of batches; output:
+ * batches in the order of the indices. Invariant: a loop that ends before its epoch asks nobody for more; a program's end
+ * does not wait for workers, nor does a loader keep them longer than the program has it.
+ */
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { DynError } from "../base/errors.ts";
+import { SampleError } from "./fetcher.ts";
+import { received } from "./sent.ts";
+import {
+  type Answer,
+  type Failure,
+  type Request,
+  SHARED,
+  type WorkerStart,
+  type WorkerTask,
+} from "./worker_messages.ts";
+import { workerModules } from "./worker_modules.ts";
+
+/** What threads run, which load this module for it. */
+export { serve } from "./worker_thread.ts";
+
+/** What was thrown in a worker, whose own stack its cause has. */
+export class WorkerError extends DynError {
+  override readonly name: string = "WorkerError";
+}
+
+/** How a loader works with its workers. */
+export interface WorkerOptions {
+  readonly count: number;
+  /** Batches that are begun for each worker before they are asked for. */
+  readonly prefetch: number;
+  /** Milliseconds to wait for a batch. */
+  readonly timeout: number;
+  /** With which the random numbers of the first worker begin. */
+  readonly seed: number;
+}
+
+/** The program of a thread: the modules that it needs, then its work. */
+const PROGRAM = `
+const { workerData } = require("node:worker_threads");
+process.on("exit", () => {
+  Atomics.store(workerData.shared, ${SHARED.ended}, 1);
+  Atomics.notify(workerData.shared, ${SHARED.answers});
+});
+(async () => {
+  for (const { module, call } of workerData.modules) {
+    const loaded = await import(module);
+    if (call) await loaded[call.name](...call.args);
+  }
+  (await import(workerData.thread)).serve(workerData);
+})();`;
+
+/** Ends the threads of loaders that the program has dropped. */
+const dropped = new FinalizationRegistry<readonly LoaderWorker[]>((workers) =>
+  workers.forEach((each) => each.end())
+);
+
+/** All workers of a loader. */
+export class LoaderWorkers {
+  readonly #workers: readonly LoaderWorker[];
+  readonly #prefetch: number;
+  #epoch = 0;
+
+  constructor(task: WorkerTask, options: WorkerOptions) {
+    this.#prefetch = options.prefetch;
+    this.#workers = Array.from({ length: options.count }, (_, id) => new LoaderWorker(task, id, options));
+    dropped.register(this, this.#workers);
+  }
+
+  /** Ends the threads. */
+  end(): void {
+    for (const each of this.#workers) each.end();
+  }
+
+  /** The batches of an epoch, of indices or, for null, of streams; waits for each. */
+  *batches(indices: Iterator<readonly number[]> | null): Generator<unknown> {
+    const epoch = this.#begin(indices);
+    try {
+      for (let worker = epoch.next(); worker !== null; worker = epoch.next()) {
+        const found = epoch.take(worker, worker.wait());
+        if (found) yield found.batch;
+      }
+    } finally {
+      this.#leave(indices);
+    }
+  }
+
+  /** The same, with other work of this thread while it waits. */
+  async *batchesLater(indices: Iterator<readonly number[]> | null): AsyncGenerator<unknown> {
+    const epoch = this.#begin(indices);
+    try {
+      for (let worker = epoch.next(); worker !== null; worker = epoch.next()) {
+        const found = epoch.take(worker, await worker.waitLater());
+        if (found) yield found.batch;
+      }
+    } finally {
+      this.#leave(indices);
+    }
+  }
+
+  #begin(indices: Iterator<readonly number[]> | null): Epoch {
+    this.#epoch++;
+    for (const each of this.#workers) each.begin(this.#epoch);
+    return new Epoch(this.#workers, indices, this.#prefetch);
+  }
+
+  #leave(indices: Iterator<readonly number[]> | null): void {
+    for (const each of this.#workers) each.begin(++this.#epoch);
+    indices?.return?.();
+  }
+}
+
+/** Who makes which batch of an epoch: worker after worker. */
+class Epoch {
+  readonly #workers: readonly LoaderWorker[];
+  readonly #indices: Iterator<readonly number[]> | null;
+  /** The most answers to await. */
+  readonly #most: number;
+  /** Whose answers come next, in order. */
+  readonly #awaited: LoaderWorker[] = [];
+  /** Those whose stream has ended. */
+  readonly #ended = new Set<LoaderWorker>();
+  #asked = 0;
+  #isDone = false;
+
+  constructor(
+    workers: readonly LoaderWorker[],
+    indices: Iterator<readonly number[]> | null,
+    prefetch: number,
+  ) {
+    this.#workers = workers;
+    this.#indices = indices;
+    this.#most = workers.length * prefetch;
+  }
+
+  /** Asks for what may be begun; gives the worker with the next batch, null at the end. */
+  next(): LoaderWorker | null {
+    while (!this.#isDone && this.#awaited.length < this.#most) this.#ask();
+    return this.#awaited.shift() ?? null;
+  }
+
+  /** The batch of an answer; null for the end of a worker's stream. Throws what the worker has met. */
+  take(worker: LoaderWorker, answer: Answer): { readonly batch: unknown } | null {
+    switch (answer.kind) {
+      case "batch":
+        return { batch: received(answer.value) };
+      case "failed":
+        throw errorOf(answer.failure, worker.id);
+      case "end": {
+        this.#ended.add(worker);
+        // What it was asked for beyond its end
+        const others = this.#awaited.filter((each) => each !== worker);
+        this.#awaited.splice(0, this.#awaited.length, ...others);
+        this.#isDone ||= this.#ended.size === this.#workers.length;
+        return null;
+      }
+      default:
+        return answer satisfies never;
+    }
+  }
+
+  #ask(): void {
+    const worker = this.#workers[this.#asked++ % this.#workers.length];
+    if (!worker || this.#ended.has(worker)) return;
+    let indices: readonly number[] | null = null;
+    if (this.#indices) {
+      const { done, value } = this.#indices.next();
+      if (done) return void (this.#isDone = true);
+      indices = value;
+    }
+    worker.ask(indices);
+    this.#awaited.push(worker);
+  }
+}
+
+/** One thread, as the loader has it. */
+class LoaderWorker {
+  readonly #thread: Worker;
+  readonly #port: MessagePort;
+  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * Object.keys(SHARED).length));
+  readonly #timeout: number;
+  #epoch = 0;
+
+  constructor(task: WorkerTask, readonly id: number, { count, timeout, seed }: WorkerOptions) {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.#timeout = timeout;
+    const start: WorkerStart = {
+      task,
+      id,
+      numWorkers: count,
+      seed: seed + id,
+      port: port2,
+      shared: this.#shared,
+      modules: workerModules(),
+      thread: import.meta.url,
+    };
+    this.#thread = new Worker(PROGRAM, { eval: true, workerData: start, transferList: [port2] });
+    // What ends a thread is written to standard error, and its end is told in the memory that is shared
+    this.#thread.on("error", () => {});
+    this.#thread.unref();
+  }
+
+  /** What was asked in other epochs is not needed any more. */
+  begin(epoch: number): void {
+    this.#epoch = epoch;
+    Atomics.store(this.#shared, SHARED.epoch, epoch);
+  }
+
+  /** Asks for a batch. */
+  ask(indices: readonly number[] | null): void {
+    const request: Request = { epoch: this.#epoch, indices };
+    this.#port.postMessage(request);
+  }
+
+  /** The next answer. Throws WorkerError where it does not come. */
+  wait(): Answer {
+    for (const deadline = performance.now() + this.#timeout;;) {
+      const seen = Atomics.load(this.#shared, SHARED.answers), answer = this.#received();
+      if (answer) return answer;
+      const left = Math.max(0, Math.min(LOOK, deadline - performance.now()));
+      const outcome = Atomics.wait(this.#shared, SHARED.answers, seen, left);
+      this.#check(outcome, deadline);
+    }
+  }
+
+  /** The same, later. */
+  async waitLater(): Promise<Answer> {
+    // What the process waits for: waiting for memory alone would let it end
+    const held = setInterval(() => {}, LOOK);
+    try {
+      for (const deadline = performance.now() + this.#timeout;;) {
+        const seen = Atomics.load(this.#shared, SHARED.answers), answer = this.#received();
+        if (answer) return answer;
+        const left = Math.max(0, Math.min(LOOK, deadline - performance.now()));
+        this.#check(await Atomics.waitAsync(this.#shared, SHARED.answers, seen, left).value, deadline);
+      }
+    } finally {
+      clearInterval(held);
+    }
+  }
+
+  /** Ends the thread. */
+  end(): void {
+    this.#port.close();
+    void this.#thread.terminate();
+  }
+
+  /** The first answer of this epoch that is there. */
+  #received(): Answer | null {
+    for (;;) {
+      const found: { readonly message: Answer } | undefined = receiveMessageOnPort(this.#port);
+      if (!found) return null;
+      if (found.message.epoch === this.#epoch) return found.message;
+    }
+  }
+
+  #check(outcome: "ok" | "not-equal" | "timed-out", deadline: number): void {
+    if (Atomics.load(this.#shared, SHARED.ended) !== 0) {
+      throw new WorkerError(`Expected a batch from worker ${this.id} but its thread has ended`);
+    }
+    if (outcome === "timed-out" && performance.now() >= deadline) {
+      throw new WorkerError(
+        `Expected a batch from worker ${this.id} within ${this.#timeout / 1000} s but found none`,
+      );
+    }
+  }
+}
+
+/** Milliseconds between two looks whether a worker still is. */
+const LOOK = 1000;
+
+/** What was thrown in a worker as an error of this thread; its cause has the worker's stack. */
+function errorOf({ name, message, stack, sample }: Failure, worker: number): DynError {
+  const cause = new Error(message);
+  cause.name = name;
+  cause.stack = stack;
+  if (sample !== null) return new SampleError(sample, `its dataset threw in worker ${worker}`, cause);
+  return new WorkerError(`Expected a batch from worker ${worker} but it threw: ${message}`, { cause });
+}
