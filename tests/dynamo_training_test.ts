@@ -7,7 +7,7 @@ import { Adam } from "../lib/optim/adam.ts";
 import { SGD } from "../lib/optim/sgd.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
 import { ops } from "../lib/tensor/eager.ts";
-import type { Tensor } from "../lib/tensor/tensor.ts";
+import { compile, compiler, getRngState, manualSeed, nn, ones, rand, randn, Tensor, tensor } from "../mod.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
 function wave(shape: readonly number[], seed: number): Tensor {
@@ -140,4 +140,139 @@ Deno.test("two passes through one graph that is retained, with arguments in ever
   const c = capture(fn);
   assertEquals(list(c.run(traced)), list(fn(plain)));
   assertEquals(list(traced.grad), list(plain.grad));
+});
+
+class Model extends nn.Module {
+  readonly first: nn.Linear;
+  readonly rest: nn.Sequential;
+  scale: nn.Parameter = new nn.Parameter(ones([2]));
+  constructor(inputs: number) {
+    super();
+    this.first = new nn.Linear(inputs, 4);
+    this.rest = new nn.Sequential(new nn.BatchNorm1d(4), new nn.Dropout(0.5), new nn.Linear(4, 2));
+  }
+  override forward(x: Tensor): Tensor {
+    return this.rest.call(this.first.call(x).relu()).mul(this.scale);
+  }
+}
+
+/** Functions that make parameters and modules. */
+const MAKING: Readonly<Record<string, (x: Tensor) => unknown>> = {
+  "a layer whose result goes on": (x) => new nn.Linear(3, 4).call(x),
+  "a model and its result": (x) => {
+    const model = new Model(x.size(1));
+    return [model, model.call(x)];
+  },
+  "random numbers before and behind": (x) => {
+    const y = nn.functional.dropout(x, 0.5), layer = new nn.Linear(3, 2);
+    return [nn.functional.dropout(layer.call(y), 0.3), layer, rand(2)];
+  },
+  "gradients": (x) => {
+    const layer = new nn.Linear(3, 4);
+    layer.call(x).square().sum().backward();
+    return [layer, layer.weight.grad];
+  },
+  "several steps": (x) => {
+    const model = new Model(3), optimizer = new SGD(model.parameters(), { lr: 0.01, momentum: 0.9 });
+    const losses = Array.from({ length: 3 }, () => {
+      const loss = model.call(x).square().sum();
+      optimizer.zeroGrad();
+      loss.backward();
+      optimizer.step();
+      return loss.detach();
+    });
+    return [model, ...losses];
+  },
+  "what a parameter is made from shows its memory": (x) => {
+    const data = randn(2, 3), made = new nn.Parameter(data);
+    noGrad(() => data.add_(1));
+    return [made.mul(x), made, data, data.sum()];
+  },
+  "writes between uses": (x) => {
+    const fixed = x.detach(), made = new nn.Parameter(fixed.mul(2)), before = made.mul(fixed).sum();
+    noGrad(() => made.add_(1));
+    return [before, made.mul(fixed).sum(), made];
+  },
+  "frozen parameters, and what they are": (x) => {
+    const made = new nn.Parameter(tensor([1.5, 2, 3]), { requiresGrad: false });
+    return [made.mul(x), made, made instanceof nn.Parameter, made.isLeaf, made.constructor === nn.Parameter];
+  },
+  "a shared parameter": (x) => {
+    const a = new nn.Linear(3, 3), b = new nn.Linear(3, 3);
+    b.weight = a.weight;
+    return [b.call(a.call(x)), a.weight === b.weight, a, b];
+  },
+  "without gradients": (x) => noGrad(() => new nn.Linear(3, 2).call(x)),
+  "fillings": () => {
+    const layer = new nn.Linear(3, 2);
+    nn.init.truncNormal_(layer.weight, { std: 0.02 });
+    nn.init.zeros_(layer.bias ?? ones([]));
+    return layer;
+  },
+  "a state dict that is loaded": (x) => {
+    const a = new nn.Linear(3, 2), b = new nn.Linear(3, 2);
+    a.loadStateDict(b.stateDict());
+    return [a.call(x), a, b];
+  },
+  "attention, convolution, recurrence": (x) => {
+    const attention = new nn.MultiheadAttention(4, 2), query = ones([2, 1, 4]);
+    const recurrent = new nn.GRU(3, 4), convolution = new nn.Conv1d(1, 2, 2);
+    const results = [attention.call(query, query, query), recurrent.call(x.unsqueeze(0))].map(([y]) => y);
+    return [attention, recurrent, convolution, ...results, convolution.call(x.unsqueeze(1))];
+  },
+};
+
+/** What a function gives, and what backward passes leave behind. */
+function trained(fn: (x: Tensor) => unknown): unknown {
+  manualSeed(5);
+  const x = wave([2, 3], 1).detach().requiresGrad_(), results = [fn(x)].flat();
+  for (const each of results) {
+    if (each instanceof Tensor && each.requiresGrad && !each.isLeaf) {
+      each.sum().backward({ retainGraph: true });
+    }
+  }
+  const shown = (value: unknown): unknown => {
+    if (value instanceof nn.Module) {
+      return [value.constructor.name, ...value.namedParameters(), ...Object.entries(value.stateDict())].flat()
+        .map(shown);
+    }
+    if (!(value instanceof Tensor)) return value;
+    return [
+      value.constructor.name,
+      value.requiresGrad,
+      value.isLeaf,
+      value.tolist(),
+      value.isLeaf && shown(value.grad),
+    ];
+  };
+  return [shown(x), ...results.map(shown), getRngState()];
+}
+
+for (const [name, fn] of Object.entries(MAKING)) {
+  Deno.test(`parameters are made in a graph: ${name}`, () => {
+    const compiled = compile(fn, { backend: "eager", fullgraph: true });
+    for (let i = 0; i < 2; i++) assertEquals(trained(compiled), trained(fn));
+  });
+}
+
+Deno.test("parameters that are made in a graph are trained by kernels", () => {
+  const fn = (x: Tensor) => {
+    const layer = new nn.Linear(3, 2), optimizer = new SGD(layer.parameters(), { lr: 0.1 });
+    layer.call(x).square().sum().backward();
+    optimizer.step();
+    return [layer.weight, layer.bias, layer.call(x)];
+  };
+  const [found, expected] = [compile(fn, { fullgraph: true }), fn].map((each) => {
+    manualSeed(3);
+    return each(wave([2, 3], 1)).map((each) => each?.detach());
+  });
+  expected?.forEach((each, k) => assert(each && found?.[k]?.allclose(each)));
+});
+
+Deno.test("a parameter of what the program handed in ends the graph", () => {
+  const fn = (x: Tensor) => [new nn.Parameter(x), x.add(1)];
+  assertEquals(compiler.explain(fn)(vector(1, 2)).breakReasons.map(({ id }) => id), ["GB0022"]);
+  const x = vector(1, 2), [made] = compile(fn, { backend: "eager" })(x);
+  noGrad(() => x.add_(1));
+  assertEquals(list(made ?? x), [2, 3]);
 });

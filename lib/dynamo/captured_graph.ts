@@ -35,7 +35,7 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
   const examples = output.inputs.map((input): unknown => {
     switch (input.kind) {
       case "tensor":
-        return input.value.real;
+        return input.value.real ?? input.value.made?.example;
       case "size":
         return hintOf(input.size);
       case "scalar":

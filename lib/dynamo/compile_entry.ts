@@ -290,9 +290,9 @@ function assemble(
     output,
     state: {
       objects: machine.wrapper.objects,
-      // What begins a history does not outlive the trace
+      // What begins a history does not outlive the trace; parameters that are made get what they have where they are seen
       tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
-        t.assigned.size > 0 && t.begunAt === null
+        t.assigned.size > 0 && !t.isBegun
       ),
       cells: machine.allCells(),
     },

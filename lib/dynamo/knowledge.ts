@@ -20,6 +20,8 @@ import { Tensor } from "../tensor/tensor.ts";
 import { addAmbient } from "./ambient.ts";
 import { invariant, traceProgram } from "../base/errors.ts";
 import { Module } from "../nn/module.ts";
+import { erfOf } from "../nn/error_function.ts";
+import { Parameter } from "../nn/parameter.ts";
 import { PerParameter } from "../optim/per_parameter.ts";
 import { breakGraph } from "./break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
@@ -41,6 +43,7 @@ import { addPatterns } from "./trace/builtins/patterns.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
 import { addComptime } from "./comptime.ts";
 import { errorOnGraphBreak, errorOnGraphBreakModel } from "./error_on_break.ts";
+import { primitiveOf } from "./trace/builtins/pure.ts";
 import { addPrintedCode } from "./trace/builtins/printed_code.ts";
 import { ModelTable } from "./trace/builtins/table.ts";
 import type { BuiltinModel, CallRequest, Interpreter } from "./trace/interpreter.ts";
@@ -58,6 +61,7 @@ import { callCustom } from "./trace/custom_calls.ts";
 import { callNonstrict } from "./trace/nonstrict.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";
 import { prepareState } from "./trace/optimizer_state.ts";
+import { constructParameter } from "./trace/parameters.ts";
 import { callOp } from "./trace/tensor_ops.ts";
 import {
   constant,
@@ -114,6 +118,11 @@ function models(): ModelTable {
   made.call(traceProgram, () => UNDEFINED);
   made.call(Module.prototype.call, tracedAs(Module.prototype.callTraced));
   made.call(PerParameter.prototype.prepare, prepareState);
+  made.constructs(Parameter, constructParameter);
+  made.call(
+    erfOf,
+    (m, { args: [x = UNDEFINED] }) => constant(erfOf(Number(primitiveOf(m, x, "the error function")))),
+  );
   made.call(whileLoop, traceWhile);
   made.call(scanRows, traceScan);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));

@@ -7,6 +7,7 @@ import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/ar
 import { fromTypedArray } from "../tensor/creation.ts";
 import { randn, randperm } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
+import { erfOf } from "./error_function.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
@@ -83,8 +84,7 @@ export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds,
     given,
   );
   // Φ⁻¹ of uniform numbers between Φ of the bounds; 2Φ(x√2) − 1 = erf(x)
-  const ends = Float64Array.of((a - mean) / std, (b - mean) / std).map((x) => x / Math.SQRT2);
-  const [low, high] = Array.from(hostTensor(ends, [2]).erf().toTypedArray(), Number);
+  const low = erfOf((a - mean) / std / Math.SQRT2), high = erfOf((b - mean) / std / Math.SQRT2);
   return filled(
     tensor,
     () => tensor.uniform_(low, high).erfinv_().mul_(std * Math.SQRT2).add_(mean).clamp_({ min: a, max: b }),

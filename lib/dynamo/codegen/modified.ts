@@ -90,7 +90,7 @@ export function buildModified(parts: ModifiedParts): Modified {
     const args = output.inputs.map((input) => {
       switch (input.kind) {
         case "tensor":
-          return rebuild.tensor(input.value);
+          return input.value.made ? rebuild.parameter(input.value) : rebuild.tensor(input.value);
         case "size":
           return dimText(input.size, (s) => sizeText(s));
         case "scalar":
@@ -122,10 +122,16 @@ export function buildModified(parts: ModifiedParts): Modified {
         return size.part satisfies never;
     }
   }
+  const made = [...rebuild.parameters].map(([{ meta, requiresGrad }, name]) => {
+    const shape = meta.shape.map((size) => dimText(size, sizeText)).join(", ");
+    const { dtype, device } = meta, options = JSON.stringify({ dtype, device, requiresGrad });
+    return `const ${name} = ${rebuild.helper("makeParameter")}([${shape}], ${options});`;
+  });
   const list = [...parameters, ...(extraArguments ? ["...rest"] : [])];
   const body = [
     ...prologue,
     ...calls.before,
+    ...made,
     ...call,
     ...calls.after,
     ...rebuild.creations,

@@ -84,7 +84,11 @@ export class Rebuilder {
   readonly fills: string[] = [];
   /** Statements that come after all changes: iterators are taken to where they stand. */
   readonly finals: string[] = [];
+  /** Parameters that are made before the graph runs. */
+  readonly parameters: Map<TensorValue, string> = new Map();
   readonly #outputNames = new Map<Node, string>();
+  readonly #met = new Set<TensorValue>();
+  readonly #filled = new Set<TensorValue>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
   /** Objects whose creation waits for those that it needs. */
   #underway = new Set<ObjectValue>();
@@ -120,11 +124,15 @@ export class Rebuilder {
       case "enumerator":
         if (value.object) this.count(value.object);
         return;
+      case "tensor":
+        if (!value.made || this.#met.has(value)) return;
+        this.#met.add(value);
+        for (const assigned of value.assigned.values()) this.count(assigned);
+        return;
       case "constant":
       case "uninitialized":
       case "number":
       case "item":
-      case "tensor":
         return;
       default:
         value satisfies never;
@@ -200,8 +208,31 @@ export class Rebuilder {
   /** A tensor: the user's own where it came from outside, else a result of the graph. */
   tensor(value: TensorValue): string {
     if (value.real && value.source) return this.reader.read(value.source);
+    if (value.made) return this.#made(value);
     invariant(value.node, "Expected a node for a tensor");
     return this.output(value.node);
+  }
+
+  /** A parameter that the program has made and sees, with what it has hung on it. */
+  #made(value: TensorValue): string {
+    const name = this.parameter(value);
+    if (!this.#filled.has(value)) {
+      this.#filled.add(value);
+      for (const [key, assigned] of value.assigned) {
+        this.#fill(() => `${name}${this.access(key)} = ${this.value(assigned)};`);
+      }
+    }
+    return name;
+  }
+
+  /** The name of a parameter that is made before the graph runs. */
+  parameter(value: TensorValue): string {
+    let name = this.parameters.get(value);
+    if (name === undefined) {
+      name = this.names.fresh("parameter");
+      this.parameters.set(value, name);
+    }
+    return name;
   }
 
   /** The name of a result of the graph. */

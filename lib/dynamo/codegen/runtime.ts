@@ -4,8 +4,12 @@
  */
 import { types } from "node:util";
 import { defineOwn, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
+import type { DType } from "../../base/dtype.ts";
+import { Parameter } from "../../nn/parameter.ts";
 import { scalarTensor } from "../../tensor/creation.ts";
-import type { Tensor } from "../../tensor/tensor.ts";
+import { empty } from "../../tensor/generated_functions.ts";
+import { noGrad } from "../../tensor/modes.ts";
+import { modes, type Tensor } from "../../tensor/tensor.ts";
 
 const { setPrototypeOf } = Object;
 const { apply, getPrototypeOf } = Reflect;
@@ -121,4 +125,16 @@ export function advance(iterator: Iterator<unknown>, index: number, done: boolea
 /** A number as the graph takes it. */
 export function scalar(value: number): Tensor {
   return scalarTensor(value, { dtype: "float64", device: "cpu" });
+}
+
+/** A parameter that the graph fills. */
+export function makeParameter(
+  shape: readonly number[],
+  { dtype, device, requiresGrad }: {
+    readonly dtype: DType;
+    readonly device: string;
+    readonly requiresGrad: boolean;
+  },
+): Parameter {
+  return modes.without(() => noGrad(() => new Parameter(empty([...shape], { dtype, device }), requiresGrad)));
 }

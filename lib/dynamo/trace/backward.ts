@@ -125,7 +125,7 @@ function named(m: Interpreter, args: readonly Value[]): Named {
 /** A leaf that a gradient flows into. */
 function leafAt(m: Interpreter, node: Node): Leaf {
   const value = m.output.tensors.get(node);
-  if (value?.begunAt !== null && value?.begunAt !== undefined) return { tensor: value, hooks: [] };
+  if (value?.isBegun) return { tensor: value, hooks: [] };
   const { real = null, source = null } = value ?? {};
   const hooks = [...real?.state?.accumulator?.hooks.get(0)?.values() ?? []];
   if (!value || !real || !source || !isLeaf(real, hooks)) {

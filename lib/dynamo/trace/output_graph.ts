@@ -198,6 +198,19 @@ export class OutputGraph {
     return node;
   }
 
+  /** The placeholder of a parameter that the program makes. */
+  parameterNode(value: TensorValue): Node {
+    const { meta, requiresGrad } = value;
+    const node = this.graph.create("placeholder", "parameter", {
+      meta: { value: { kind: "tensor", tensor: meta, requiresGrad }, stack: [], source: "new Parameter" },
+      ...this.#place(),
+    });
+    value.node = node;
+    this.tensors.set(node, value);
+    this.inputs.push({ kind: "tensor", node, value });
+    return node;
+  }
+
   /** A placeholder that hands a number in as a 0-dimensional tensor of float64. */
   scalarNode(value: NumberValue): Node {
     const text = hostText(value.expression, hostLeafText);

@@ -31,7 +31,7 @@ export function findTensorProperty(
   const { real, source } = tensor;
   const value = knownProperty(m, tensor, key);
   if (value) return { kind: "value", value };
-  const prototype = real ? Object.getPrototypeOf(real) : m.tensorPrototype;
+  const prototype = classOf(m, tensor);
   for (let holder: object | null = prototype; holder; holder = Object.getPrototypeOf(holder)) {
     const descriptor = programDescriptor(holder, key);
     if (!descriptor) continue;
@@ -131,8 +131,8 @@ const GETTERS: ReadonlyMap<Key, unknown> = new Map(
  * Programs may replace getters of the class; theirs run as they are. Whether the one that is found is the one that the
  * trace answers for.
  */
-function relyOnGetter(m: Interpreter, { real }: TensorValue, key: Key): boolean {
-  const prototype: object = real ? Object.getPrototypeOf(real) : m.tensorPrototype;
+function relyOnGetter(m: Interpreter, tensor: TensorValue, key: Key): boolean {
+  const prototype = classOf(m, tensor);
   for (let holder: object | null = prototype; holder; holder = Object.getPrototypeOf(holder)) {
     const found = programDescriptor(holder, key);
     m.output.relyOnMethod({ kind: "getter", prototype: holder, key, method: found?.get });
@@ -141,10 +141,14 @@ function relyOnGetter(m: Interpreter, { real }: TensorValue, key: Key): boolean 
   return false;
 }
 
+function classOf(m: Interpreter, { real, made }: TensorValue): object {
+  const found = real ?? made?.example;
+  return found ? Object.getPrototypeOf(found) : m.tensorPrototype;
+}
+
 /** What a tensor inherits from: guarded with the rest of an input, but for those that are guarded by identity. */
-export function prototypeOf(m: Interpreter, { real, source }: TensorValue): object {
-  if (real === null) return m.tensorPrototype;
-  const prototype: object = Object.getPrototypeOf(real);
+export function prototypeOf(m: Interpreter, tensor: TensorValue): object {
+  const { source } = tensor, prototype = classOf(m, tensor);
   if (source?.kind === "known") {
     m.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
   }
@@ -157,8 +161,8 @@ function constructorOf(m: Interpreter, tensor: TensorValue): object {
 }
 
 /** Whether no operation has made it. */
-function isLeaf(m: Interpreter, { real, source, requiresGrad, begunAt, written }: TensorValue): Value {
-  if (!requiresGrad || begunAt !== null) return constant(true);
+function isLeaf(m: Interpreter, { real, source, requiresGrad, isBegun, written }: TensorValue): Value {
+  if (!requiresGrad || isBegun) return constant(true);
   // What is written into a tensor makes it no other node, but for one that had no gradient before
   if (!real || !source || (written && !real.requiresGrad)) return constant(false);
   return m.wrapper.wrap(real.isLeaf, propertySource(source, "isLeaf"));
@@ -183,7 +187,7 @@ function sizeList(
 
 function gradOf(m: Interpreter, tensor: TensorValue): Value {
   if (!tensor.real || !tensor.source) {
-    const isResult = tensor.requiresGrad && tensor.begunAt === null;
+    const isResult = tensor.requiresGrad && !tensor.isBegun;
     return isResult ? breakGraph("gradientState", "grad of a result") : NULL;
   }
   return m.wrapper.wrap(tensor.real.grad, propertySource(tensor.source, "grad"));
@@ -196,7 +200,7 @@ export function writeTensorProperty(
   { key, value }: { readonly key: Key; readonly value: Value },
 ): ObjectValue | null {
   if (key === "grad") {
-    const isLeaf = tensor.real !== null || tensor.begunAt !== null;
+    const isLeaf = tensor.real !== null || tensor.isBegun;
     if (!isLeaf || (value.kind !== "tensor" && !(value.kind === "constant" && value.value === null))) {
       return breakGraph("gradientState", "an assignment to grad");
     }

@@ -170,7 +170,20 @@ export class TensorValue {
     public node: Node | null,
     readonly real: Tensor | null,
     readonly source: Source | null,
+    /** Of a parameter that the program makes: it is allocated before the graph runs. */
+    readonly made: MadeParameter | null = null,
   ) {}
+
+  /** Whether the program has made it as a leaf of the tape. */
+  get isBegun(): boolean {
+    return this.begunAt !== null || this.made !== null;
+  }
+}
+
+/** A parameter that is made anew in each call. */
+export interface MadeParameter {
+  /** One like it. */
+  readonly example: Tensor;
 }
 
 /** A property of an object as far as the trace has changed or made it. */
