@@ -7,7 +7,7 @@
 import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
-import { gradientPath, whyNotRepeated } from "../ops/gradient_stages.ts";
+import { gradientPath, lateGradient } from "../ops/gradient_stages.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
@@ -110,8 +110,7 @@ function runStage({ part, writes, gives, frees }: Stage, call: Call): void {
 
 function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
   const { graph } = captured, late = lateBindings(graph);
-  const groups = cut(graph, late);
-  const repeated = groups.map(({ nodes }) => repeatedFor(captured, nodes));
+  const { groups, repeated } = groupsOf(captured, late);
   const lastUse = new Map<Node, number>();
   for (const [index, { nodes }] of groups.entries()) {
     for (const node of [...repeated[index] ?? [], ...nodes]) {
@@ -146,6 +145,24 @@ function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
   });
 }
 
+/** The groups of a graph, and what each computes again for gradients that are taken in it. */
+function groupsOf(
+  captured: GraphModule,
+  late: ReadonlyMap<Node, readonly LateBinding[]>,
+): { readonly groups: readonly Group[]; readonly repeated: readonly (readonly Node[])[] } {
+  const taped = new Set<Node>();
+  while (true) {
+    const groups = cut(captured.graph, { late, taped }),
+      crossings: readonly Crossed[] = groups.map(
+        ({ nodes, onHost }) => onHost ? { repeated: [], taped: [] } : crossing(captured, nodes),
+      );
+    const more = crossings.flatMap((each) => each.taped);
+    if (more.length === 0) return { groups, repeated: crossings.map((each) => each.repeated) };
+    // The tape takes these: the groups are others without them
+    for (const node of more) taped.add(node);
+  }
+}
+
 interface Group {
   readonly nodes: readonly Node[];
   readonly onHost: boolean;
@@ -155,7 +172,14 @@ interface Group {
  * The nodes in groups that run one after the other. What the host does waits as long as nothing needs it, so that
  * kernels around it stay together.
  */
-function cut(graph: Graph, late: ReadonlyMap<Node, readonly LateBinding[]>): Group[] {
+function cut(
+  graph: Graph,
+  { late, taped }: {
+    readonly late: ReadonlyMap<Node, readonly LateBinding[]>;
+    /** Gradients that the tape takes. */
+    readonly taped: ReadonlySet<Node>;
+  },
+): Group[] {
   const groups: Group[] = [];
   let open: Node[] = [], waiting: Node[] = [];
   const close = () => {
@@ -165,7 +189,8 @@ function cut(graph: Graph, late: ReadonlyMap<Node, readonly LateBinding[]>): Gro
   };
   for (const node of graph.nodes) {
     if (node.op === "placeholder" || node.op === "output") continue;
-    if (node.meta.onHost) {
+    const [source] = node.target === "getitem" ? node.inputs() : [node];
+    if (node.meta.onHost || (source && taped.has(source))) {
       waiting.push(node);
       continue;
     }
@@ -214,18 +239,29 @@ function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolean {
   return nodes.map(rootOf).some((root) => roots.has(root) || (hasInput && root.op === "placeholder"));
 }
 
-/**
- * What earlier parts have computed and gradients of this one pass through: it is computed again, so that a gradient is
- * taken of what its own part has computed. Throws NotFunctional where that is something else.
- */
-function repeatedFor(captured: GraphModule, nodes: readonly Node[]): readonly Node[] {
+/** How gradients of a part come by what earlier parts have computed. */
+interface Crossed {
+  /** It is computed again, so that a gradient is taken of what its own part has computed. */
+  readonly repeated: readonly Node[];
+  /** Gradients that the tape takes instead. */
+  readonly taped: readonly Node[];
+}
+
+/** How gradients that are taken in a part pass through earlier ones. Throws NotFunctional where they cannot. */
+function crossing(captured: GraphModule, nodes: readonly Node[]): Crossed {
   const { graph } = captured;
   const taking = nodes.filter(takesGradients), [first = null] = taking, own = new Set(nodes);
-  const path = gradientPath(graph, taking.flatMap((node) => gradientCallOf(node).outputs));
+  const calls = taking.map(gradientCallOf);
+  const path = gradientPath(graph, calls.flatMap(({ outputs }) => outputs));
   const earlier = path.filter((node) => !own.has(node));
-  if (earlier.length === 0) return earlier;
+  if (earlier.length === 0) return { repeated: [], taped: [] };
   const drawing = drawingNodes(captured);
-  const because = whyNotRepeated(graph, earlier, { before: first, draws: (node) => drawing.has(node) });
-  if (because !== null) throw new NotFunctional(`Expected gradients of one part but ${because}`);
-  return earlier;
+  const late = lateGradient(graph, earlier, {
+    inputs: calls.flatMap(({ inputs }) => inputs),
+    createGraph: calls.some(({ createGraph }) => createGraph),
+    before: first,
+    draws: (node) => drawing.has(node),
+  });
+  if (late.kind === "refused") throw new NotFunctional(`Expected gradients of one part but ${late.because}`);
+  return late.kind === "repeated" ? { repeated: earlier, taped: [] } : { repeated: [], taped: taking };
 }

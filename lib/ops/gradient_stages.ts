@@ -1,8 +1,8 @@
 /**
- * Gradients behind what the host computes: a graph runs in stages then, and a gradient is taken in one of them. Input:
- * the nodes that are differentiated; output: the nodes that the gradient passes through, which its own stage computes
- * again where an earlier one has. Invariant: computing them again gives the same: no random numbers, nothing written
- * before.
+ * Gradients behind what the host computes: a graph runs in stages then, and a gradient passes through several of them.
+ * Input: the nodes that are differentiated; output: the nodes that the gradient passes through, and who takes it: the last
+ * stage, which computes again what earlier ones have, or the tape, on which all stages leave theirs. Invariant: what is
+ * computed again gives the same: it draws no random numbers, and nothing was written before.
  */
 import { takesGradients } from "../graph/gradient_call.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
@@ -19,30 +19,55 @@ export function gradientPath(graph: Graph, from: Iterable<Node>): readonly Node[
 }
 
 /** What is asked about a path. */
-export interface Repetition {
-  /** In front of which node it is to be computed a second time; null: at the end of the graph. */
+export interface Crossing {
+  /** What gradients are taken with respect to; none where these are leaves. */
+  readonly inputs: readonly Node[];
+  /** Whether the gradients have a history of their own. */
+  readonly createGraph: boolean;
+  /** In front of which node the path is to be computed a second time; null: at the end of the graph. */
   readonly before: Node | null;
   /** Whether a node draws random numbers, be it in what it is composed of. */
   readonly draws: (node: Node) => boolean;
 }
 
-/** Why the nodes of a path cannot be computed a second time; null: they can. */
-export function whyNotRepeated(
+/** Who takes a gradient that passes through several stages. */
+export type LateGradient =
+  /** The stage that asks for it, which computes the path again. */
+  | { readonly kind: "repeated" }
+  /** The tape, while the graph runs: each stage has left there what it has computed. */
+  | { readonly kind: "taped" }
+  | { readonly kind: "refused"; readonly because: string };
+
+/** Who takes a gradient along a path. */
+export function lateGradient(
   graph: Graph,
   path: readonly Node[],
-  { before, draws }: Repetition,
-): string | null {
+  { inputs, createGraph, before, draws }: Crossing,
+): LateGradient {
+  const refused = (because: string) => ({ kind: "refused", because } as const);
   const host = path.find(({ meta }) => meta.onHost);
-  if (host) return `${host.name}, which the host computes, lies on its way`;
+  if (host) return refused(`${host.name}, which the host computes, lies on its way`);
   const taken = path.find(takesGradients);
-  if (taken) return `${taken.name} takes gradients before the host has computed`;
+  if (taken) return refused(`${taken.name} takes gradients before the host has computed`);
+  const because = whyNotRepeated(graph, path, { before, draws });
+  if (because === null) return { kind: "repeated" };
+  // Stages are compiled: their tape knows what they are given and what they give, and nothing between
+  const begun = path.find(({ meta }) => meta.leaf) ?? inputs.find(({ op }) => op.startsWith("call_"));
+  if (begun) return refused(`${because}, and ${begun.name} is made in the graph`);
+  return createGraph ? refused(`${because}, and a gradient has a history of its own`) : { kind: "taped" };
+}
+
+/** Why the nodes of a path cannot be computed a second time; null: they can. */
+function whyNotRepeated(
+  { nodes }: Graph,
+  path: readonly Node[],
+  { before, draws }: Pick<Crossing, "before" | "draws">,
+): string | null {
   const random = path.find(draws);
   if (random) return `${random.name} draws random numbers before the host has computed`;
-  for (const node of graph.nodes) {
-    if (node === before) break;
-    if (hasEffect(node)) return `${node.name} writes before the host has computed`;
-  }
-  return null;
+  const end = before === null ? nodes.length : nodes.indexOf(before);
+  const writing = nodes.slice(0, end).find(hasEffect);
+  return writing ? `${writing.name} writes before the host has computed` : null;
 }
 
 function carriesGradient({ meta: { value } }: Node): boolean {

@@ -1,5 +1,5 @@
 /** Training steps in which only elements say how large something is, or a number. */
-import { config, manualSeed, nn, optim, randn, type Tensor } from "../../mod.ts";
+import { autograd, config, manualSeed, nn, optim, rand, randn, type Tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 import type { World } from "../../cli/fuzz/language/observation.ts";
 
@@ -65,10 +65,6 @@ export const lateBackward: Corpus = {
       return loss;
     });
   },
-};
-
-/** What the tape has to do. */
-export const brokenLateBackward: Corpus = {
   "random numbers before the mask"(world) {
     const model = linear();
     train(world, model, (x) => {
@@ -81,6 +77,86 @@ export const brokenLateBackward: Corpus = {
     train(world, model, (x) => {
       const out = model.call(x);
       return done(out.maskedSelect(out.gt(0)).square().sum());
+    });
+  },
+  "a write to rows before the mask, and behind it"(world) {
+    const model = linear();
+    train(world, model, (x) => {
+      const out = model.call(x).tanh().clone();
+      out.select(0, 1).mul_(3);
+      const kept = out.maskedSelect(out.gt(0)).mul(2);
+      kept.mul_(0.5);
+      return done(kept.square().sum().add(out.square().mean()));
+    });
+  },
+  "random numbers on both sides of two masks"(world) {
+    const model = linear();
+    train(world, model, (x, y) => {
+      const out = nn.functional.dropout(model.call(x), 0.3);
+      const kept = nn.functional.dropout(out.maskedSelect(out.ne(0)), 0.3);
+      const again = kept.maskedSelect(kept.gt(-1)).mul(rand([1]).add(0.5));
+      return done(again.square().sum().add(y.sum()));
+    });
+  },
+  "a scale by an element, behind random numbers"(world) {
+    const model = linear();
+    train(world, model, (x) => {
+      const out = nn.functional.dropout(model.call(x), 0.5);
+      const scale = Number(out.detach().abs().max().item()) + 1;
+      return done(out.div(scale).square().sum());
+    });
+  },
+  "an update between two passes, both of random numbers"(world) {
+    const model = linear(), optimizer = new optim.SGD(model.parameters(), { lr: 0.1, momentum: 0.9 });
+    train(world, model, (x) => {
+      const pass = () => {
+        const out = nn.functional.dropout(model.call(x), 0.5);
+        const loss = done(out.maskedSelect(out.gt(-9)).square().mean());
+        optimizer.step();
+        return loss;
+      };
+      return pass().add(pass());
+    });
+  },
+  "a pass that keeps what it reads, and a second one"(world) {
+    const model = linear();
+    train(world, model, (x) => {
+      const out = nn.functional.dropout(model.call(x), 0.5);
+      const kept = out.maskedSelect(out.gt(-9));
+      kept.square().sum().backward(null, { retainGraph: true });
+      return done(kept.sum());
+    });
+  },
+  "statistics, random numbers and layers in front of a mask of classes"(world) {
+    manualSeed(3);
+    const model = new nn.Sequential(
+      new nn.Linear(3, 5),
+      new nn.BatchNorm1d(5),
+      new nn.Dropout(0.2),
+      new nn.Linear(5, 2),
+    );
+    train(world, model, (x, y) => {
+      const out = model.call(x), rows = y.reshape([-1]).gt(-0.5).nonzero().reshape([-1]);
+      const loss = nn.functional.crossEntropy(
+        out.indexSelect(0, rows),
+        y.reshape([-1]).gt(0).long().indexSelect(0, rows),
+      );
+      return done(loss);
+    });
+  },
+};
+
+/** What the tape has to do. */
+export const brokenLateBackward: Corpus = {
+  "random numbers before the mask, on the way to a tensor that is made"(world) {
+    const model = linear();
+    train(world, model, (x) => {
+      const out = nn.functional.dropout(model.call(x), 0.5), scaled = out.mul(2);
+      const [grad] = autograd.grad([scaled.maskedSelect(out.gt(0)).square().sum()], [out], {
+        retainGraph: true,
+      });
+      if (grad) world.see(grad);
+      return done(scaled.square().sum());
     });
   },
   "a result that requires grad, whose history is used up"(world) {

@@ -5,7 +5,7 @@
  */
 import type { Graph, Node } from "../../graph/node.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
-import { gradientPath, whyNotRepeated } from "../../ops/gradient_stages.ts";
+import { gradientPath, lateGradient } from "../../ops/gradient_stages.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
 import { GraphReplay, HistoryLost, type ReplayedInput } from "../../autograd/graph_replay.ts";
 import { isContiguous } from "../../graph/meta.ts";
@@ -104,7 +104,7 @@ export class TraceHistory {
 
   /** The gradients of a backward pass with respect to the leaves. */
   plan(call: Omit<GradientCall, "inputs" | "complete">): BackwardPlan {
-    return this.#planned(call, () => {
+    return this.#planned({ ...call, inputs: [] }, () => {
       const wanted = this.#leaves();
       const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
       const gradients = wanted.flatMap(({ node }, k): LeafGradient[] => {
@@ -188,20 +188,24 @@ export class TraceHistory {
     return [...inputs, ...[...this.#replay.begun].map(([node, value]) => ({ node, value }))];
   }
 
-  /** Why a gradient cannot be taken in the last of the stages behind it, for which earlier ones are repeated; null: it can. */
-  #whyAcrossStages(outputs: readonly Node[]): string | null {
+  /** Why a gradient cannot be taken across the stages behind it; null: it can. */
+  #whyAcrossStages({ outputs, inputs, createGraph }: Asked): string | null {
     const { graph } = this.output;
     if (!onHostBehind(outputs)) return null;
-    return whyNotRepeated(graph, gradientPath(graph, outputs), {
+    const draws = (node: Node) => this.#drawing.has(node);
+    const late = lateGradient(graph, gradientPath(graph, outputs), {
+      inputs,
+      createGraph,
       before: null,
-      draws: (node) => this.#drawing.has(node),
+      draws,
     });
+    return late.kind === "refused" ? late.because : null;
   }
 
-  #planned<P>(call: Pick<GradientCall, "outputs">, plan: () => P | Refusal): P | Refusal {
+  #planned<P>(call: Asked, plan: () => P | Refusal): P | Refusal {
     try {
       this.#catchUp();
-      const because = this.#whyAcrossStages(call.outputs);
+      const because = this.#whyAcrossStages(call);
       return because === null ? plan() : { kind: "refused", because };
     } catch (error) {
       if (error instanceof HistoryLost) {
@@ -235,6 +239,9 @@ export class TraceHistory {
     this.#replay.defineGradients(node, gradients);
   }
 }
+
+/** What gradients are asked for; no inputs: those of leaves. */
+type Asked = Pick<GradientCall, "outputs" | "inputs" | "createGraph">;
 
 interface Leaf {
   readonly node: Node;
