@@ -22,6 +22,7 @@ import { Module } from "./nn/module.ts";
 import { metadataChanges } from "./tensor/metadata_version.ts";
 import { isTensor, type Tensor } from "./tensor/tensor.ts";
 
+export { setEnableGuardCollectives } from "./distributed/guard_collectives.ts";
 export {
   allowInGraph,
   assumeConstantResult,

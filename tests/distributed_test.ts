@@ -3,7 +3,8 @@
  */
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { distributed, init, tensor, zeros } from "../mod.ts";
+import { beginningEarly } from "../lib/aot/shared_calls.ts";
+import { compile, distributed, type GraphBackend, init, ones, type Tensor, tensor, zeros } from "../mod.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -31,6 +32,43 @@ Deno.test("all collectives and messages, on three ranks", MPI, async () => {
   const { code, stdout, stderr } = await mpirun(3, "collectives.ts");
   const expected = [0, 1, 2].map((rank) => `rank ${rank} of 3 is done`);
   assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+});
+
+Deno.test("collectives as functions, plainly and in graphs on every tier, on two ranks", MPI, async () => {
+  const { code, stdout, stderr } = await mpirun(2, "functional.ts");
+  assertEquals([stdout.trim().split("\n").sort(), code], [["rank 0 is done", "rank 1 is done"], 0], stderr);
+});
+
+Deno.test("collectives begin as early and are waited for as late as their graph allows", async () => {
+  const { functional: F } = distributed, orders: string[] = [];
+  const ordered = (program: (x: Tensor) => Tensor) => {
+    const backend: GraphBackend = (gm) => {
+      orders.push(
+        beginningEarly(gm).filter(({ target }) => target !== "getitem").map((n) => n.target).join(" "),
+      );
+      return (...inputs) => gm.forward(...inputs);
+    };
+    compile(program, { backend, fullgraph: true })(ones([2]));
+  };
+  await alone(() => {
+    ordered((x) => {
+      const aside = x.tanh(), a = F.allReduce(x.sin()).mul(2), b = F.allReduce(x.cos());
+      return a.add(b).add(aside);
+    });
+    ordered((x) => F.allReduce(F.allReduce(x).exp()).sub(x.tanh()));
+    // Nothing passes what writes
+    ordered((x) => {
+      const y = x.clone(), a = F.allReduce(y).neg();
+      y.add_(1);
+      return a.add(y.cos());
+    });
+  });
+  const all = "distributed_all_reduce";
+  assertEquals(orders, [
+    `sin ${all} cos ${all} tanh mul add add`,
+    `${all} tanh exp ${all} sub`,
+    `clone ${all} neg add_ cos add`,
+  ]);
 });
 
 Deno.test("a rank that waits too long says where all of them are", MPI, async () => {

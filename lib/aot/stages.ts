@@ -4,6 +4,7 @@
  * for parts without such sizes; output: a function over the graph's inputs. Invariant: a call is a transaction: where
  * a part or a check fails, nothing that existed before it has changed.
  */
+import { agreement, gatherWork, type Wait } from "../base/begun_work.ts";
 import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
@@ -26,6 +27,7 @@ import { NotFunctional } from "../autograd/functional.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { GraphPart, type PartNodes, symbolsOfNodes } from "./graph_part.ts";
+import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
 
 /** Whether a graph has sizes or numbers that only the host can say while it runs. */
 export function needsStages(graph: Graph): boolean {
@@ -40,6 +42,7 @@ export function inStages(captured: GraphModule, backend: GraphBackend): Compiled
   const { graph, attributes, runner } = captured;
   const stages = stagesOf(new GraphModule(graph, withCompiledRegions(attributes, backend), runner), backend);
   const { placeholders, output } = captured.graph;
+  const shared = sharedCallsOf(captured.graph);
   const bindings = new Map(sizeBindings(captured.graph).map((binding) => [binding.symbol, binding]));
   return (...inputs) => {
     const values = new Map<Node, unknown>(placeholders.map((node, at) => [node, inputs[at]]));
@@ -53,9 +56,11 @@ export function inStages(captured: GraphModule, backend: GraphBackend): Compiled
       sizes.set(symbol, size);
       return size;
     };
-    const call: Call = { values, sizes, sizeOf, transaction: graphRunner.begin() };
+    if (shared.length > 0) agreement.reach?.(shared);
+    const call: Call = { values, sizes, sizeOf, transaction: graphRunner.begin(), begun: new Map() };
     try {
       for (const stage of stages) runStage(stage, call);
+      for (const waits of call.begun.values()) waitFor(waits);
     } catch (error) {
       const { stage } = call;
       const isWhole = !(error instanceof InternalError) && (stage === undefined || isUndone(error, stage));
@@ -81,12 +86,16 @@ interface Call {
   readonly sizes: Map<Sym, number>;
   readonly sizeOf: (symbol: Sym) => number;
   readonly transaction: Transaction;
+  /** How to wait for values that other processes have a part in. */
+  readonly begun: Map<Node, readonly Wait[]>;
   /** The graph of the part that runs. */
   stage?: Graph;
 }
 
 interface Stage {
   readonly part: CompiledPart | GraphPart;
+  /** Whether it begins work that others wait for, where they read what it gives. */
+  readonly begins: boolean;
   /** Values from before the part that it writes to. */
   readonly writes: readonly Node[];
   readonly gives: readonly { readonly node: Node; readonly bindings: readonly LateBinding[] }[];
@@ -94,13 +103,22 @@ interface Stage {
   readonly frees: readonly Node[];
 }
 
-function runStage({ part, writes, gives, frees }: Stage, call: Call): void {
-  const { values, sizes, sizeOf, transaction } = call;
+function waitFor(waits: readonly Wait[]): void {
+  for (const wait of waits) wait();
+}
+
+function runStage({ part, begins, writes, gives, frees }: Stage, call: Call): void {
+  const { values, sizes, sizeOf, transaction, begun } = call;
+  for (const node of part.nodes.inputs) {
+    waitFor(begun.get(node) ?? []);
+    begun.delete(node);
+  }
   for (const node of writes) transaction.willWrite(values.get(node));
   const { graph, run } = part.prepare(values, sizeOf);
   call.stage = graph;
-  const results = run();
+  const { result: results, waits } = begins ? gatherWork(run) : { result: run(), waits: [] };
   delete call.stage;
+  if (waits.length > 0) { for (const node of part.nodes.results) begun.set(node, waits); }
   part.nodes.results.forEach((node, at) => values.set(node, results[at]));
   for (const { node, bindings } of gives) {
     for (const binding of bindings) sizes.set(binding.symbol, readLateBinding(binding, values.get(node)));
@@ -119,7 +137,7 @@ function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
   }
   for (const input of graph.output.inputs()) lastUse.set(input, groups.length);
   const written = groups.map(({ nodes }) => writtenBy(nodes, new Set(nodes)));
-  return groups.map(({ nodes, onHost }, index): Stage => {
+  return groups.map(({ nodes, kind }, index): Stage => {
     const later = new Set(written.slice(index + 1).flat().map(rootOf));
     const all = [...repeated[index] ?? [], ...nodes], own = new Set(all);
     const inputs = [...new Set(all.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
@@ -131,10 +149,11 @@ function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
     const given = new Set(gives.flatMap(({ bindings }) => bindings.map(({ symbol }) => symbol)));
     const parts: PartNodes = { nodes: all, inputs, results, gives: given };
     return {
-      part: onHost ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, {
+      part: kind !== "compiled" ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, {
         backend,
         writtenLater: shares([...inputs, ...results], later),
       }),
+      begins: kind === "begins",
       // Nothing can fail behind the last part, and a part takes back what it has done itself
       writes: index < groups.length - 1 ? written[index] ?? [] : [],
       gives,
@@ -152,9 +171,9 @@ function groupsOf(
 ): { readonly groups: readonly Group[]; readonly repeated: readonly (readonly Node[])[] } {
   const taped = new Set<Node>();
   while (true) {
-    const groups = cut(captured.graph, { late, taped }),
+    const groups = cut(captured, { late, taped }),
       crossings: readonly Crossed[] = groups.map(
-        ({ nodes, onHost }) => onHost ? { repeated: [], taped: [] } : crossing(captured, nodes),
+        ({ nodes, kind }) => kind === "compiled" ? crossing(captured, nodes) : { repeated: [], taped: [] },
       );
     const more = crossings.flatMap((each) => each.taped);
     if (more.length === 0) return { groups, repeated: crossings.map((each) => each.repeated) };
@@ -165,15 +184,16 @@ function groupsOf(
 
 interface Group {
   readonly nodes: readonly Node[];
-  readonly onHost: boolean;
+  readonly kind: "compiled" | "host" | "begins";
 }
 
 /**
  * The nodes in groups that run one after the other. What the host does waits as long as nothing needs it, so that
- * kernels around it stay together.
+ * kernels around it stay together; what other processes have a part in begins at once, and what does not read it comes
+ * before what does.
  */
 function cut(
-  graph: Graph,
+  captured: GraphModule,
   { late, taped }: {
     readonly late: ReadonlyMap<Node, readonly LateBinding[]>;
     /** Gradients that the tape takes. */
@@ -181,14 +201,25 @@ function cut(
   },
 ): Group[] {
   const groups: Group[] = [];
-  let open: Node[] = [], waiting: Node[] = [];
+  let open: Node[] = [], waiting: Node[] = [], begun = new Set<Node>();
   const close = () => {
-    if (open.length > 0) groups.push({ nodes: open, onHost: false });
-    if (waiting.length > 0) groups.push({ nodes: waiting, onHost: true });
+    if (open.length > 0) groups.push({ nodes: open, kind: "compiled" });
+    if (waiting.length > 0) groups.push({ nodes: waiting, kind: "host" });
     [open, waiting] = [[], []];
   };
-  for (const node of graph.nodes) {
-    if (node.op === "placeholder" || node.op === "output") continue;
+  for (const node of beginningEarly(captured)) {
+    if (node.meta.begins) {
+      begun.add(node);
+      if (beginsWork(node)) {
+        close();
+        groups.push({ nodes: [node, ...resultsOf(node)], kind: "begins" });
+      }
+      continue;
+    }
+    if ([...node.inputs()].some((input) => begun.has(input))) {
+      close();
+      begun = new Set();
+    }
     const [source] = node.target === "getitem" ? node.inputs() : [node];
     if (node.meta.onHost || (source && taped.has(source))) {
       waiting.push(node);

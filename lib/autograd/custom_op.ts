@@ -29,6 +29,12 @@ export interface CustomOpOptions {
   readonly schema?: string;
   /** The devices that the function is for; unless given, all of them. */
   readonly deviceTypes?: DeviceName | readonly DeviceName[];
+  /**
+   * Whether it begins work that other processes have a part in (base/begun_work.ts), which graphs wait for late.
+   *
+   * @internal
+   */
+  readonly isDeferrable?: boolean;
 }
 
 /** How an op is differentiated: gradients of its arguments from those of its results. */
@@ -65,6 +71,7 @@ interface Known {
   readonly name: string;
   readonly mutated: readonly number[];
   readonly kernels: Map<DeviceName | "", OpFunction>;
+  readonly isDeferrable: boolean;
   fake: OpFunction | null;
   function: typeof AutogradFunction;
   isDifferentiable: boolean;
@@ -94,7 +101,7 @@ export function customOpNamed(name: string): CustomOp {
 export function customOp<F extends OpFunction>(
   name: string,
   fn: F,
-  { mutatesArgs = [], schema, deviceTypes }: CustomOpOptions = {},
+  { mutatesArgs = [], schema, deviceTypes, isDeferrable = false }: CustomOpOptions = {},
 ): CustomOp<F> {
   if (!/^\w+::\w+(\.\w+)?$/.test(name)) {
     throw new DynError(`Expected the name of an op with its namespace, as mylib::relu, but found ${name}`);
@@ -114,6 +121,7 @@ export function customOp<F extends OpFunction>(
     name,
     mutated,
     kernels: new Map([deviceTypes ?? ""].flat().map((device): [DeviceName, OpFunction] => [device, fn])),
+    isDeferrable,
     fake: null,
     function: functionOf(name, () => entry, { backward: null, options: {} }),
     isDifferentiable: false,
@@ -294,6 +302,11 @@ export function fakeResults(op: CustomOp, args: readonly unknown[]): FakeResults
 /** Whether gradients of results flow to arguments. */
 export function isDifferentiable(op: CustomOp): boolean {
   return entryOf(op).isDifferentiable;
+}
+
+/** Whether calls begin work that is waited for later. */
+export function isDeferrable(op: CustomOp): boolean {
+  return entryOf(op).isDeferrable;
 }
 
 /**

@@ -19,6 +19,12 @@ export class ProcessGroup {
      * @internal
      */
     readonly connection: Connection | null,
+    /**
+     * What ops call it by; 0: all processes. The same on all ranks.
+     *
+     * @internal
+     */
+    readonly name: number = 0,
   ) {}
 
   /** How many processes there are in it. */
@@ -43,12 +49,20 @@ const TIMEOUT = 600_000;
 
 let world: ProcessGroup | null = null;
 
+/** All groups but the one of all processes, by name: the first has 1. */
+const groups: ProcessGroup[] = [];
+
 /** What this process leaves at its end: a library can be left only once. */
 let connected: Connection | null = null;
 
 /** Waits until all ranks have called the same. */
 function agree(connection: Connection, signature: string): void {
   connection.start(emptyCall("agree", { signature, inBackground: false })).wait();
+}
+
+/** Waits until all ranks of a group have come to the same. Throws DistributedError where they have not. */
+export function meet(group: ProcessGroup, signature: string): void {
+  if (group.connection) agree(group.connection, signature);
 }
 
 /**
@@ -94,6 +108,14 @@ export function worldGroup(): ProcessGroup {
   throw new DynError("Expected a process group but found none; call distributed.initProcessGroup() first");
 }
 
+/** The group that ops call by a name. Throws DynError where there is none. */
+export function groupNamed(name: number): ProcessGroup {
+  if (name === 0) return worldGroup();
+  const found = groups[name - 1];
+  if (found) return found;
+  throw new DynError(`Expected one of ${groups.length} groups but found group ${name}`);
+}
+
 /** The rank of this process in a group, that of all unless given; −1 where it is none of them. */
 export function getRank(group: ProcessGroup | null = null): number {
   return (group ?? worldGroup()).rank;
@@ -131,7 +153,9 @@ export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
     throw new DynError(`Expected distinct ranks in [0, ${size - 1}] but found [${chosen.join(", ")}]`);
   }
   agree(connection, `newGroup([${chosen.join(", ")}])`);
-  return new ProcessGroup(chosen, connection.split(chosen));
+  const group = new ProcessGroup(chosen, connection.split(chosen), groups.length + 1);
+  groups.push(group);
+  return group;
 }
 
 /** Ends the group of all processes once all have called it. A process that ends does it by itself. */

@@ -31,6 +31,8 @@ export {
   scatter,
   type ScatterOptions,
 } from "./collectives.ts";
+/** Collectives as differentiable functions, which compiled graphs take in. */
+export * as functional from "./functional.ts";
 export { type DataParallelOptions, DistributedDataParallel } from "./data_parallel.ts";
 export { irecv, isend, type MessageOptions, recv, send } from "./messages.ts";
 export { DistributedError } from "./errors.ts";

@@ -79,6 +79,8 @@ export interface NodeMeta {
    * computes it. It gives the symbols of such sizes that its value mentions first.
    */
   onHost?: true;
+  /** Set on what begins work that other processes have a part in, and on its results: it is waited for when they are read. */
+  begins?: true;
   /** Which part of a joint graph the node belongs to. */
   partition?: "forward" | "backward";
   /** Set on what a function did that the program has marked as a region: the number of its call in the trace. */

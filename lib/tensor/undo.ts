@@ -3,6 +3,7 @@
  * before, and the state of the random generator. Input: the tensors that are about to be written; output: everything
  * as it was. Invariant: what the run itself has made is left to the collector.
  */
+import { begunCount } from "../base/begun_work.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { defaultGenerator } from "./random.ts";
 import { deviceNamed, lastSerial, type Storage } from "./storage.ts";
@@ -11,6 +12,7 @@ import type { Tensor } from "./tensor.ts";
 /** The changes of one run. */
 export class UndoLog {
   readonly #start = lastSerial();
+  readonly #begun = begunCount();
   readonly #generator = defaultGenerator.state;
   readonly #storages = new Set<Storage>();
   readonly #tensors = new Set<Tensor>();
@@ -37,11 +39,11 @@ export class UndoLog {
     });
   }
 
-  /** Takes everything back; tells whether that was possible. */
+  /** Takes everything back; tells whether that was possible: other processes cannot be asked to. */
   rollBack(): boolean {
     for (const restore of this.#restore.toReversed()) restore();
     defaultGenerator.state = this.#generator;
-    return this.#complete;
+    return this.#complete && begunCount() === this.#begun;
   }
 
   #rememberTensor(tensor: Tensor): void {

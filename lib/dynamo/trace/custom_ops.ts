@@ -3,7 +3,13 @@
  * output: traced tensors that look as the op's fake says. Invariant: a node writes to nothing; what the op writes to gets
  * its new elements by a copy behind it.
  */
-import { type CustomOp, fakeResults, functionalised, isDifferentiable } from "../../autograd/custom_op.ts";
+import {
+  type CustomOp,
+  fakeResults,
+  functionalised,
+  isDeferrable,
+  isDifferentiable,
+} from "../../autograd/custom_op.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { messageOf } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -48,6 +54,7 @@ export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[
     stack: m.output.whereabouts.stack(),
     value,
     onHost: true,
+    ...isDeferrable(op) ? { begins: true } : {},
     ...mode,
   });
   const node = m.output.graph.create("call_function", attributeName(m, op), {

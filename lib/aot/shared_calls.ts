@@ -1,0 +1,124 @@
+/**
+ * Calls in a graph that other processes have a part in. Input: a captured graph; output: its nodes in an order in which
+ * such calls begin as soon as they can, and what does not read their results comes before what does. Invariants: such
+ * calls keep their order, which all processes share; nothing passes what writes, draws random numbers or is asked of the
+ * host.
+ */
+import type { SharedCall } from "../base/begun_work.ts";
+import { drawingNodes } from "../autograd/graph_replay.ts";
+import { NotFunctional } from "../autograd/functional.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import { type Graph, hasEffect, Node } from "../graph/node.ts";
+
+/** Whether a node is such a call, not one of its results. */
+export function beginsWork({ meta: { begins, value } }: Node): boolean {
+  return begins === true && value.kind === "tensors";
+}
+
+/** The nodes that take the results of such a call apart. */
+export function resultsOf(call: Node): readonly Node[] {
+  return [...call.users.keys()].filter(({ meta }) => meta.begins === true);
+}
+
+/** What a graph asks of other processes, in order. */
+export function sharedCallsOf(graph: Graph): SharedCall[] {
+  return graph.nodes.filter(beginsWork).map(({ target, args, meta: { value } }) => ({
+    name: target,
+    constants: args.filter((each) => !(each instanceof Node)),
+    results: value.kind === "tensors"
+      ? value.tensors.map(({ dtype, shape }) => `${dtype} [${shape.join(", ")}]`).join(", ")
+      : "",
+  }));
+}
+
+/** The nodes between inputs and output. */
+export function beginningEarly(captured: GraphModule): readonly Node[] {
+  const nodes = captured.graph.nodes.filter(({ op }) => op !== "placeholder" && op !== "output");
+  if (!nodes.some(beginsWork)) return nodes;
+  const stays = staying(captured);
+  if (stays === null) return nodes;
+  const ordered: Node[] = [];
+  let stretch: Node[] = [];
+  for (const node of nodes) {
+    if (isTaken(node)) continue;
+    if (!stays(node)) {
+      stretch.push(node);
+      continue;
+    }
+    ordered.push(...inStretch(stretch), node);
+    stretch = [];
+  }
+  return [...ordered, ...inStretch(stretch)].flatMap((
+    node,
+  ) => [node, ...[...node.users.keys()].filter(isTaken)]);
+}
+
+/** Whether a node is one of several results of another: it stays with that one, since parts give tensors to each other. */
+function isTaken(node: Node): boolean {
+  const [from] = node.inputs();
+  return node.target === "getitem" && from?.meta.value.kind === "tensors";
+}
+
+/** What a node reads, where it reads a result of several what gives them. */
+function inputsOf(node: Node): readonly Node[] {
+  return [...node.inputs()].flatMap((input) => isTaken(input) ? [...input.inputs()] : [input]);
+}
+
+/** Which nodes others do not pass; null where that is not known. */
+function staying(captured: GraphModule): ((node: Node) => boolean) | null {
+  try {
+    const drawing = drawingNodes(captured);
+    return (node) =>
+      hasEffect(node) || drawing.has(node) || (node.meta.onHost === true && node.meta.begins !== true);
+  } catch (error) {
+    if (error instanceof NotFunctional) return null;
+    throw error;
+  }
+}
+
+/** Nodes that may stand in any order that their inputs allow. */
+function inStretch(nodes: readonly Node[]): readonly Node[] {
+  const left = new Set(nodes), ordered: Node[] = [];
+  /** What comes of calls that nobody has waited for. */
+  const pending = new Set<Node>();
+  const take = (chosen: readonly Node[]) => {
+    for (const node of chosen) if (left.delete(node)) ordered.push(node);
+  };
+  const free = () => [...left].filter((node) => !beginsWork(node) && !pending.has(node));
+  for (const call of nodes.filter(beginsWork)) {
+    const needed = ancestors(call, left);
+    if ([...needed, ...inputsOf(call)].some((node) => pending.has(node))) {
+      take(independent(free(), left));
+      pending.clear();
+    }
+    take([...needed, call]);
+    for (const node of reached(call, nodes)) pending.add(node);
+  }
+  take(independent(free(), left));
+  take([...left]);
+  return ordered;
+}
+
+/** Those of some nodes that need no others of what is left. */
+function independent(nodes: readonly Node[], left: ReadonlySet<Node>): readonly Node[] {
+  const own = new Set<Node>();
+  for (const node of nodes) {
+    if (inputsOf(node).every((input) => !left.has(input) || own.has(input))) own.add(node);
+  }
+  return [...own];
+}
+
+/** What a call needs of what is left, in order, without itself. */
+function ancestors(call: Node, left: ReadonlySet<Node>): readonly Node[] {
+  const found = new Set<Node>([call]);
+  for (const node of found) for (const input of inputsOf(node)) if (left.has(input)) found.add(input);
+  found.delete(call);
+  return [...left].filter((node) => found.has(node));
+}
+
+/** What is computed from a call, itself included. */
+function reached(call: Node, nodes: readonly Node[]): ReadonlySet<Node> {
+  const found = new Set<Node>([call]);
+  for (const node of nodes) if (inputsOf(node).some((input) => found.has(input))) found.add(node);
+  return found;
+}

@@ -1,0 +1,208 @@
+/**
+ * Collectives as functions: the namespace `distributed.functional`, as torch.distributed.nn.functional. Input: tensors,
+ * which stay as they are; output: fresh tensors. Invariants: all ranks make the same calls in the same order, those of
+ * backward passes included; they are ops, so that graphs go on through them, and a compiled graph waits for one only
+ * where its result is read.
+ */
+import type { FunctionContext } from "../autograd/function.ts";
+import { customOp } from "../autograd/custom_op.ts";
+import { isGathering, noteBegun } from "../base/begun_work.ts";
+import { DynError } from "../base/errors.ts";
+import { ops } from "../tensor/eager.ts";
+import { cat } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import * as collectives from "./collectives.ts";
+import { getGroupRank, groupNamed, type ProcessGroup } from "./group.ts";
+import type { ReduceOpName } from "./transport.ts";
+import type { Work } from "./work.ts";
+
+/** Which processes take part. */
+export interface FunctionalOptions {
+  /** All of them unless given. */
+  readonly group?: ProcessGroup | null;
+}
+
+/** Options of functions that reduce. */
+export interface FunctionalReduceOptions extends FunctionalOptions {
+  /** How elements of all ranks become one; "sum" unless given. Gradients flow through "sum" and "avg". */
+  readonly op?: ReduceOpName;
+}
+
+/** Options of functions that join or divide. */
+export interface DimensionOptions {
+  /** Along which dimension parts of ranks stand; 0 unless given. */
+  readonly dim?: number;
+}
+
+/** Arguments of all calls. The form of MPI's calls does not depend on whether ranks wait at once. */
+const called = (group: number) => ({ group: groupNamed(group), asyncOp: true }) as const;
+
+/** What is sent in a call that may go on: the program may write to its tensor meanwhile. */
+const kept = (x: Tensor): Tensor => isGathering() ? ops.clone(x).contiguous() : x.contiguous();
+
+/** A result, and the work that fills it in. */
+function begun(result: Tensor, work: Work): Tensor {
+  noteBegun(() => work.wait());
+  return result;
+}
+
+/** Results with other sizes along the first dimension. */
+function rowsOf(x: Tensor, rows: number): Tensor {
+  return x.newEmpty([rows, ...x.shape.slice(1)]);
+}
+
+function checkedRows(x: Tensor, size: number): number {
+  const rows = x.shape[0] ?? 1;
+  if (x.ndim > 0 && rows % size === 0) return rows;
+  throw new DynError(`Expected a multiple of ${size} along dimension 0 but found [${x.shape.join(", ")}]`);
+}
+
+function checkDifferentiable(op: unknown): asserts op is "sum" | "avg" {
+  if (op === "sum" || op === "avg") return;
+  throw new DynError(`Expected a gradient through "sum" or "avg" but found "${op}", which has none`);
+}
+
+const OPTIONS = { isDeferrable: true };
+
+const allReduceOp = customOp(
+  "distributed::all_reduce",
+  (x: Tensor, op: ReduceOpName, group: number): Tensor => {
+    const result = ops.clone(x).contiguous();
+    return begun(result, collectives.allReduce(result, { ...called(group), op }));
+  },
+  OPTIONS,
+);
+allReduceOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
+
+const allGatherOp = customOp("distributed::all_gather", (x: Tensor, group: number): Tensor => {
+  const options = called(group), result = rowsOf(x, options.group.size * (x.shape[0] ?? 1));
+  return begun(result, collectives.allGatherIntoTensor(result, kept(x), options));
+}, OPTIONS);
+allGatherOp.registerFake((x: Tensor, group: number) => rowsOf(x, groupNamed(group).size * (x.shape[0] ?? 1)));
+
+const reduceScatterOp = customOp(
+  "distributed::reduce_scatter",
+  (x: Tensor, op: ReduceOpName, group: number): Tensor => {
+    const options = called(group), { size } = options.group, result = rowsOf(x, checkedRows(x, size) / size);
+    return begun(result, collectives.reduceScatterTensor(result, kept(x), { ...options, op }));
+  },
+  OPTIONS,
+);
+reduceScatterOp.registerFake((x: Tensor, _op: ReduceOpName, group: number) => {
+  const { size } = groupNamed(group);
+  return rowsOf(x, checkedRows(x, size) / size);
+});
+
+const broadcastOp = customOp("distributed::broadcast", (x: Tensor, src: number, group: number): Tensor => {
+  const result = ops.clone(x).contiguous();
+  return begun(result, collectives.broadcast(result, src, called(group)));
+}, OPTIONS);
+broadcastOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
+
+/** The sum on one rank, zeros on the others: what broadcasting is transposed. */
+const reduceOp = customOp("distributed::reduce", (x: Tensor, dst: number, group: number): Tensor => {
+  const options = called(group), sent = ops.clone(x).contiguous();
+  const isRoot = getGroupRank(options.group, dst) === options.group.rank;
+  const work = collectives.reduce(sent, dst, options);
+  if (isRoot) return begun(sent, work);
+  return begun(ops.zerosLike(sent), work);
+}, OPTIONS);
+reduceOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
+
+const allToAllOp = customOp("distributed::all_to_all", (x: Tensor, group: number): Tensor => {
+  const options = called(group), result = rowsOf(x, checkedRows(x, options.group.size));
+  return begun(result, collectives.allToAllSingle(result, kept(x), options));
+}, OPTIONS);
+allToAllOp.registerFake((x: Tensor, group: number) => rowsOf(x, checkedRows(x, groupNamed(group).size)));
+
+allReduceOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
+  checkDifferentiable(context.op);
+  return [allReduceOp(grad, context.op, Number(context.group)), null, null];
+}, {
+  setupContext(context, [, op, group]: readonly [Tensor, ReduceOpName, number]) {
+    Object.assign(context, { op, group });
+  },
+});
+
+allGatherOp.registerAutograd(
+  (context: FunctionContext, grad: Tensor) => [reduceScatterOp(grad, "sum", Number(context.group)), null],
+  {
+    setupContext(context, [, group]: readonly [Tensor, number]) {
+      context.group = group;
+    },
+  },
+);
+
+reduceScatterOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
+  checkDifferentiable(context.op);
+  const group = Number(context.group), whole = allGatherOp(grad, group);
+  return [context.op === "avg" ? whole.div(groupNamed(group).size) : whole, null, null];
+}, {
+  setupContext(context, [, op, group]: readonly [Tensor, ReduceOpName, number]) {
+    Object.assign(context, { op, group });
+  },
+});
+
+for (const [op, transposed] of [[broadcastOp, reduceOp], [reduceOp, broadcastOp]] as const) {
+  op.registerAutograd((context: FunctionContext, grad: Tensor) => [
+    transposed(grad, Number(context.root), Number(context.group)),
+    null,
+    null,
+  ], {
+    setupContext(context, [, root, group]: readonly [Tensor, number, number]) {
+      Object.assign(context, { root, group });
+    },
+  });
+}
+
+allToAllOp.registerAutograd(
+  (context: FunctionContext, grad: Tensor) => [allToAllOp(grad, Number(context.group)), null],
+  {
+    setupContext(context, [, group]: readonly [Tensor, number]) {
+      context.group = group;
+    },
+  },
+);
+
+/** By what ops name the group of a call. */
+const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?? 0;
+
+/** The reduction of a tensor over all ranks, on all of them, as torch.distributed.nn.functional.all_reduce. */
+export function allReduce(x: Tensor, { op = "sum", group }: FunctionalReduceOptions = {}): Tensor {
+  return allReduceOp(x, op, nameOf(group));
+}
+
+/**
+ * The tensors of all ranks, of one shape, joined along `dim`, on all of them; as
+ * torch.distributed._functional_collectives.all_gather_tensor.
+ */
+export function allGather(x: Tensor, { dim = 0, group }: FunctionalOptions & DimensionOptions = {}): Tensor {
+  const all = allGatherOp(x, nameOf(group));
+  return dim === 0 ? all : cat(all.split(x.size(0)), dim);
+}
+
+/**
+ * A tensor reduced over all ranks and divided along `dim`: rank r gets part r. As
+ * torch.distributed._functional_collectives.reduce_scatter_tensor. Throws DynError for a size that does not divide.
+ */
+export function reduceScatter(
+  x: Tensor,
+  { op = "sum", dim = 0, group }: FunctionalReduceOptions & DimensionOptions = {},
+): Tensor {
+  return dim === 0
+    ? reduceScatterOp(x, op, nameOf(group))
+    : reduceScatterOp(x.transpose(0, dim).contiguous(), op, nameOf(group)).transpose(0, dim);
+}
+
+/** The tensor of rank `src` of all processes, on all ranks, as torch.distributed.nn.functional.broadcast. */
+export function broadcast(x: Tensor, src: number, { group }: FunctionalOptions = {}): Tensor {
+  return broadcastOp(x, src, nameOf(group));
+}
+
+/**
+ * Part r of the first dimension goes to rank r, and stands there at the place of its sender; as
+ * torch.distributed._functional_collectives.all_to_all_single. Throws DynError for a size that does not divide.
+ */
+export function allToAll(x: Tensor, { group }: FunctionalOptions = {}): Tensor {
+  return allToAllOp(x, nameOf(group));
+}
