@@ -1,10 +1,11 @@
 /**
- * The WebGPU device at work: memory bandwidth, fused kernels, matrix products and the latency of small ops, on
- * whatever adapter there is (a software one gets smaller sizes).
+ * The WebGPU device at work: memory bandwidth, fused kernels, matrix products, attention with its gradients (and how far
+ * it is from the same op by op) and the latency of small ops, on whatever adapter there is (a software one gets smaller
+ * sizes).
  *
  *   deno run -A bench/webgpu.ts
  */
-import { compile, noGrad, randn, type Tensor, webgpu } from "../mod.ts";
+import { compile, nn, noGrad, randn, type Tensor, webgpu } from "../mod.ts";
 import { findDevice } from "../lib/loops/device.ts";
 import { medianOf } from "./support/measure.ts";
 
@@ -18,6 +19,14 @@ const MEBI = 2 ** 20;
 const elements = software ? 4 * MEBI : 256 * MEBI;
 const rows = software ? 256 : 4096, columns = 1024;
 const sizes = software ? [128, 256] : [1024, 4096];
+
+/** Batch, heads, length, width. */
+const attentions = software ? [[1, 2, 128, 16]] : [
+  [4, 8, 1024, 64],
+  [4, 8, 1024, 128],
+  [8, 4, 128, 64],
+  [1, 16, 4096, 64],
+];
 
 interface Row {
   readonly work: string;
@@ -82,7 +91,43 @@ noGrad(() => {
   }, perCall);
 });
 
+for (const sizes of attentions) for (const causal of [false, true]) attention(sizes, causal);
+
 console.table(table);
+
+/** Attention and its gradients: those of the products that it consists of count, where it is causal half of them. */
+function attention(sizes: readonly number[], causal: boolean): void {
+  const [batch = 1, heads = 1, length = 1, width = 1] = sizes;
+  const [q, k, v] = [0, 1, 2].map(() => randn([...sizes], { device: "webgpu" }));
+  if (!q || !k || !v) throw new Error("Expected three operands");
+  const attend = (q: Tensor, k: Tensor, v: Tensor) =>
+    nn.functional.scaledDotProductAttention(q, k, v, null, 0, causal);
+  const compiled = compile(attend), count = 4 * batch * heads * length ** 2 * width * (causal ? 0.5 : 1);
+  const name = `${causal ? "causal " : ""}attention ${sizes.join("×")}`;
+  const off = noGrad(() => compiled(q, k, v).sub(attend(q, k, v)).abs().max().item());
+  row(
+    name,
+    () => noGrad(() => compiled(q, k, v)),
+    (ms) => `${flops(count)(ms)}, off by ${off.toExponential(1)}`,
+  );
+  const leaves = [q, k, v].map((x) => x.requiresGrad_());
+  const grads = (attend: (q: Tensor, k: Tensor, v: Tensor) => Tensor) => {
+    for (const leaf of leaves) leaf.grad = null;
+    attend(q, k, v).sum().backward();
+    return leaves.map((leaf) => leaf.grad?.clone());
+  };
+  const [found, wanted] = [compiled, attend].map(grads);
+  const far = Math.max(...(found ?? []).map((x, i) => {
+    const y = wanted?.[i];
+    return x && y ? x.sub(y).abs().max().item() : NaN;
+  }));
+  row(`${name}, with gradients`, () => {
+    for (const leaf of leaves) leaf.grad = null;
+    const out = compiled(q, k, v);
+    out.backward(q);
+    return out;
+  }, (ms) => `${flops(3.5 * count)(ms)}, off by ${far.toExponential(1)}`);
+}
 
 function compiledOn(x: Tensor, f: (x: Tensor) => Tensor): () => Tensor {
   const compiled = compile(f);

@@ -196,7 +196,7 @@ Deno.test("prologues: targets whose library has none keep kernels", () => {
 Deno.test("prologues: a grid computes elements on the way, where its fast tiles do not fit", () => {
   const nests = (m: number) => {
     const program = compiled(traced([half(m, 64), half(128, 64), half(128)], linear)).program;
-    const { kernels } = generate(program, webGpuTarget(8, true));
+    const { kernels } = generate(program, webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14 }, true));
     const [call] = kernels.filter((kernel): kernel is ExternKernel => kernel.kind === "extern");
     return [call?.prologues?.length ?? 0, call?.epilogue !== undefined, kernels.length];
   };
@@ -209,7 +209,10 @@ Deno.test("prologues: a grid finishes the results of a convolution where they ar
   const made = compiled(
     traced(inputs, (o, xs) => [o.relu(o.mul(o.conv2d(pick(xs, 0), pick(xs, 1)), pick(xs, 2)))]),
   );
-  const { kernels } = generate(made.program, webGpuTarget(8, true));
+  const { kernels } = generate(
+    made.program,
+    webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14 }, true),
+  );
   assertEquals(kernels.map((kernel) => kernel.kind === "extern" && kernel.epilogue !== undefined), [true]);
 });
 

@@ -3,16 +3,15 @@
  * implementation fuse, regroup and flush what is subnormal to zero, so that the bounds are wider than those of CPUs.
  */
 import { assert } from "@std/assert";
-import type { HostArray } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
-import { findDevice } from "../lib/loops/device.ts";
 import { definitionOf } from "../lib/loops/math/table.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
 import { error, type Sample, samplesOf } from "./math/samples.ts";
-import { bytesOf, toHost } from "./support/compare.ts";
+import { toHost } from "./support/compare.ts";
 import { singleOp } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
+import { runOnWebGpu } from "./support/webgpu_run.ts";
 import tables from "./math/tables.json" with { type: "json" };
 
 /** What an implementation may add to the bound of a body, in units in the last place. */
@@ -33,8 +32,7 @@ function apply<V>(o: Body<V>, op: ScalarOpName, args: readonly V[]): V {
 
 /** The results of an operation on columns of operands. */
 function results(op: ScalarOpName, columns: readonly (readonly number[])[]): Float32Array {
-  const gpu = findDevice("webgpu"), shape = [columns[0]?.length ?? 0];
-  assert(gpu);
+  const shape = [columns[0]?.length ?? 0];
   const program = singleOp(
     columns.map(() => ({ shape, dtype: "float32" })),
     [{ shape, dtype: "float32" }],
@@ -45,15 +43,8 @@ function results(op: ScalarOpName, columns: readonly (readonly number[])[]): Flo
       element: (o, index) => apply(o, op, xs.map((x) => o.load(x, index))),
     }),
   );
-  const upload = (array: HostArray) => {
-    const memory = gpu.allocate(array.byteLength);
-    gpu.write(memory, 0, bytesOf(array));
-    return memory;
-  };
-  const found = new Float32Array(shape[0] ?? 0), out = upload(found);
-  const inputs = columns.map((column) => upload(toHost("float32", column)));
-  gpu.compile(program).run({ inputs, outputs: [out], sizes: [] });
-  bytesOf(found).set(gpu.readSync(out, 0, found.byteLength));
+  const found = new Float32Array(shape[0] ?? 0);
+  runOnWebGpu(program, { inputs: columns.map((column) => toHost("float32", column)), outputs: [found] });
   return found;
 }
 

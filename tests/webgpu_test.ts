@@ -7,14 +7,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type DType, type HostArray, REAL_DTYPES } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
-import { findDevice } from "../lib/loops/device.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
-import { bytesOf, compare, type Runner, toHost } from "./support/compare.ts";
+import { compare, toHost } from "./support/compare.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { singleOp } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
+import { runOnWebGpu, webGpu } from "./support/webgpu_run.ts";
 
 /** A test of every run. */
 function test(name: string, body: () => void | Promise<void>): void {
@@ -28,33 +28,11 @@ const sampled: (readonly [name: string, body: () => void])[] = [];
 /** How many of these a run takes, and of the cases in each. */
 const TESTS_AT_ONCE = 2, CASES_AT_ONCE = 6;
 
-function device() {
-  const found = findDevice("webgpu");
-  assert(found);
-  return found;
-}
-
-/** Runs a program on the device. */
-const run: Runner = (program, inputs, outputs) => {
-  const gpu = device();
-  const upload = (array: HostArray) => {
-    const memory = gpu.allocate(array.byteLength);
-    gpu.write(memory, 0, bytesOf(array));
-    return memory;
-  };
-  const memories = inputs.map(upload), results = outputs.map(upload);
-  const compiled = gpu.compile(program);
-  compiled.run({ inputs: memories, outputs: results, sizes: [] });
-  outputs.forEach((array, i) => {
-    const memory = results[i];
-    assert(memory);
-    bytesOf(array).set(gpu.readSync(memory, 0, array.byteLength));
-  });
-  return compiled.source;
-};
-
 const check = (program: Program, inputs: readonly HostArray[], tolerance = 2e-6) =>
-  compare(program, inputs, { run, tolerance });
+  compare(program, inputs, {
+    run: (program, inputs, outputs) => runOnWebGpu(program, { inputs, outputs }),
+    tolerance,
+  });
 
 const FLOATS = [0, -0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, 0.01, -7.25, 20, 1e-3, NaN, Infinity, -Infinity];
 const UNITS = FLOATS.filter((x) => Math.abs(x) <= 1);
@@ -307,7 +285,7 @@ sometimes("accumulating stores collide without loss", () => {
 });
 
 test("reads in parts and at odd places", () => {
-  const gpu = device();
+  const gpu = webGpu();
   const bytes = Uint8Array.from({ length: (4 << 20) + 1001 }, (_, i) => i * 31 % 251);
   const memory = gpu.allocate(bytes.length);
   gpu.write(memory, 0, bytes);
@@ -324,7 +302,7 @@ test("float64 is refused with advice", () => {
     dtype: "float64",
     element: (o, index) => o.load(x!, index),
   }));
-  const error = assertThrows(() => device().compile(program), Error);
+  const error = assertThrows(() => webGpu().compile(program), Error);
   assertEquals(error.message, 'Expected float32 on webgpu but found float64: convert with x.to("float32")');
 });
 

@@ -53,8 +53,10 @@ class WebGpuDevice implements Device {
     });
     const pool = new BlockPool(buffers);
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
-    this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
-    const target = (vectors: boolean) => webGpuTarget(this.maxKernelBuffers, vectors);
+    const { maxStorageBuffersPerShaderStage, maxComputeWorkgroupStorageSize } = device.limits;
+    const kernelBuffers = this.maxKernelBuffers = maxStorageBuffersPerShaderStage - 1;
+    const limits = { kernelBuffers, workgroupBytes: maxComputeWorkgroupStorageSize };
+    const target = (vectors: boolean) => webGpuTarget(limits, vectors);
     const timer = readback.synchronous ? new DispatchTimer(device, queue, readback) : null;
     this.#context = { device, target, buffers, pool, queue, pipelines, isRaised, timer };
     this.#readback = readback;

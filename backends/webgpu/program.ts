@@ -10,6 +10,7 @@ import { generate } from "../../lib/codegen/generate.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
 import { givenKernels } from "../../lib/loops/together.ts";
+import { printAttention } from "./attention.ts";
 import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
 import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
@@ -43,6 +44,7 @@ export interface ProgramContext {
 /** The shader of a kernel. */
 export function shaderOf(kernel: Kernel, program: Program, placement: Placement): Shader {
   if (kernel.kind === "loops") return printKernel(kernel, program, placement);
+  if (kernel.weights) return printAttention(kernel, kernel.weights, { program, placement });
   if (kernel.call.op === "matmul") {
     const print = fitsTiles(kernel, program, placement) ? printTiledMatmul : printMatmul;
     return print(kernel, program, placement);

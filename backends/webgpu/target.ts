@@ -1,5 +1,5 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
-import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
+import { ALONE, type AttentionSizes, type CallSupport, type Target } from "../../lib/codegen/target.ts";
 import { productSizes } from "../../lib/codegen/product_sizes.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
@@ -40,8 +40,36 @@ export function coversTiles({ inputs: [a], outputs: [out] }: ExternKernel): bool
   return whole(m, FAST_TILE.side) && whole(n, FAST_TILE.side) && whole(k, FAST_TILE.depth);
 }
 
-/** What printed WGSL runs, where a kernel may touch so many buffers, and these start at whole vectors or do not. */
-export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
+/** Keys of one step of attention, how deep operands are staged, features of a head at most, and threads. */
+export const ATTENTION = { keys: 64, depth: 16, features: 128, threads: 128 } as const;
+
+/** Vectors of workgroup memory that attention in blocks of so many rows takes: staged operands, and weights. */
+export function attentionVectors(block: number, columns: number): { stage: number; weights: number } {
+  const { keys, depth } = ATTENTION, features = keys / 4 * Math.ceil(columns / keys);
+  const operands = depth * (block / 4 + 1 + keys / 4 + 1);
+  return { stage: Math.max(operands, depth * features, keys / 4 * block / 4), weights: keys * block / 4 };
+}
+
+/** The most rows of attention in one block that leave enough blocks, and for which there is workgroup memory. */
+function attentionBlock({ batch, rows, columns }: AttentionSizes, bytes: number): number | undefined {
+  if (columns > ATTENTION.features) return undefined;
+  const fitting = [64, 32].filter((block) => {
+    const { stage, weights } = attentionVectors(block, columns);
+    return 16 * (stage + weights) + 8 * block <= bytes;
+  });
+  return fitting.find((block) => batch * Math.ceil(rows / block) >= BUSY) ?? fitting.at(-1);
+}
+
+/** What a device can do. */
+export interface WebGpuLimits {
+  /** How many buffers one kernel may touch. */
+  readonly kernelBuffers: number;
+  /** Bytes of workgroup memory. */
+  readonly workgroupBytes: number;
+}
+
+/** What printed WGSL runs on a device, where buffers start at whole vectors or do not. */
+export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, vectors: boolean): Target {
   return {
     name: "webgpu",
     supports,
@@ -55,6 +83,7 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
       shared: 32,
       rows: { few: 256, long: 4096 },
       vectors,
+      attention: (sizes) => attentionBlock(sizes, workgroupBytes),
       tiles: (product) =>
         product.call.op === "matmul" && coversTiles(product)
           ? { rows: FAST_TILE.side, columns: FAST_TILE.side, busy: BUSY, depth: 64, step: FAST_TILE.depth }
@@ -72,6 +101,7 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
 function supports(kernel: ExternKernel): CallSupport {
   switch (kernel.call.op) {
     case "matmul":
+      if (kernel.weights) return { prologues: false, epilogue: true };
       return coversTiles(kernel) ? ALONE : { prologues: true, epilogue: true };
     case "convForward":
     case "convBackwardInput":

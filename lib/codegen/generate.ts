@@ -7,6 +7,7 @@ import { recording } from "../base/recording.ts";
 import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
+import { fusedAttention } from "./attention.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
@@ -40,6 +41,7 @@ export interface Pass {
 /** All passes, in their order. */
 export const PASSES: readonly Pass[] = [
   { name: "small_sums", applies: ({ grid }) => grid === null, run: expandSmallSums },
+  { name: "attention", applies: ({ grid }) => grid !== null, run: fusedAttention },
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "prologues", applies: () => true, run: attachPrologues },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },

@@ -9,37 +9,21 @@
  */
 import { itemSize } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim, floorDiv, min, mul, product, sub } from "../sym/expr.ts";
-import type { Blocks, BufferDecl, BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
-import { usesOf } from "../loops/uses.ts";
+import { add, type Dim, floorDiv, min, mul, sub } from "../sym/expr.ts";
+import type { Blocks, BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
 import { laidOut } from "./arena.ts";
 import { axisOf } from "./cut_loop.ts";
 import { withoutHidden } from "./hidden_columns.ts";
 import type { MakeTemporary } from "./kernels.ts";
-import {
-  type ByRows,
-  isSame,
-  matrixOf,
-  productByRows,
-  productOverRows,
-  type RowBlock,
-  rowKernel,
-  type RowSpace,
-  type Widths,
-} from "./row_form.ts";
+import { type Chain, chainFrom, type Scores, withChain } from "./row_chain.ts";
+import { matrixOf, type RowBlock } from "./row_form.ts";
 import { groupsOf, sumsOf } from "./row_sums.ts";
 import type { Target } from "./target.ts";
 
-/** Deeper products take so long that memory between them does not matter, and their operands are packed once for all rows. */
-const MOST_DEPTH = 256;
-/** Smaller results stay in the caches anyway. */
-const LEAST_ELEMENTS = 1 << 14;
 /** Rows that are worth a product, that make blocks for many threads, and that are enough where sizes are the call's. */
 const LEAST_ROWS = 8, FEW_ROWS = 32, MANY_ROWS = 64;
 /** Blocks that keep threads busy. */
 const BUSY = 32;
-/** How many kernels behind a product are looked at for those that finish it. */
-const REACH = 16;
 
 /** The program with products finished row by row. */
 export function blocksOfRows(program: Program, { blockBytes }: Target): Program {
@@ -51,93 +35,6 @@ export function blocksOfRows(program: Program, { blockBytes }: Target): Program 
   return found === program ? program : laidOut(found);
 }
 
-/** A product and the kernels behind it. */
-class Chain {
-  readonly steps: ByRows[] = [];
-  /** Of the buffers that steps hand to each other. */
-  widths: Widths = new Map();
-  /** Kernels in between that have to do with others only, and those that have to wait. */
-  readonly before: Kernel[] = [];
-  readonly after: Kernel[] = [];
-  readonly #own = new Uses();
-  readonly #waiting = new Uses();
-
-  constructor(readonly program: Program, readonly space: RowSpace, readonly beside: boolean) {}
-
-  /** Takes a kernel into the chain; false where it has nothing to do with it, or does not work by rows. */
-  join(kernel: Kernel): boolean {
-    const { space, widths, steps } = this, { all, written } = usesOf(kernel);
-    const follows = steps.length === 0 || [...all].some((buffer) => widths.has(buffer)) ||
-      (this.beside && this.#isBeside(kernel));
-    const others = [...all].some((buffer) => this.#own.written.has(buffer) && !widths.has(buffer));
-    // Blocks read again what former ones have read
-    const spoils = [...written].some((buffer) =>
-      !widths.has(buffer) && (this.#own.all.has(buffer) || this.#isInput(buffer))
-    );
-    if (!follows || others || spoils || this.#meets(kernel, this.#waiting)) return false;
-    if (kernel.kind === "loops") return this.#push(kernel, rowKernel(kernel, space, widths));
-    const { epilogue, prologues = [], ...call } = kernel;
-    const step = productByRows(call, space, widths) ?? productOverRows(call, space, widths);
-    if (!step || !prologues.every(({ nest }) => this.#isApart(nest))) return false;
-    for (const { nest } of prologues) this.before.push(nest);
-    this.#push(call, step);
-    if (epilogue && !this.join(epilogue)) this.pass(epilogue);
-    return true;
-  }
-
-  /** Whether a product has as many scores of the same rows, which later kernels combine with those of the first. */
-  #isBeside(kernel: Kernel): boolean {
-    const scores = kernel.kind === "extern" ? scoresOf(kernel) : undefined, { batch, rows } = this.space;
-    return scores !== undefined && isSame(scores.space.batch, batch) && isSame(scores.space.rows, rows);
-  }
-
-  #push(kernel: Kernel, step: ByRows | undefined): boolean {
-    if (!step) return false;
-    this.steps.push(step);
-    this.widths = step.widths;
-    this.#own.add(kernel);
-    return true;
-  }
-
-  /** Puts a kernel in front of the chain where it has nothing to do with it, else behind. */
-  pass(kernel: Kernel): void {
-    if (this.#isApart(kernel)) this.before.push(kernel);
-    else {
-      this.after.push(kernel);
-      this.#waiting.add(kernel);
-    }
-  }
-
-  #isApart(kernel: Kernel): boolean {
-    return !this.#meets(kernel, this.#waiting) && !this.#meets(kernel, this.#own);
-  }
-
-  /** Whether one writes what the other reads or writes. Inputs may share memory with each other. */
-  #meets(kernel: Kernel, others: Uses): boolean {
-    const { all, written } = usesOf(kernel);
-    const isInput = (buffer: BufferId) => this.#isInput(buffer);
-    const meets = (writes: ReadonlySet<BufferId>, uses: ReadonlySet<BufferId>) =>
-      [...writes].some((buffer) => uses.has(buffer) || (isInput(buffer) && [...uses].some(isInput)));
-    return meets(written, others.all) || meets(others.written, all);
-  }
-
-  #isInput(buffer: BufferId): boolean {
-    return this.program.buffers[buffer]?.role.kind === "input";
-  }
-}
-
-/** What several kernels touch. */
-class Uses {
-  readonly all: Set<BufferId> = new Set();
-  readonly written: Set<BufferId> = new Set();
-
-  add(kernel: Kernel): void {
-    const { all, written } = usesOf(kernel);
-    for (const buffer of all) this.all.add(buffer);
-    for (const buffer of written) this.written.add(buffer);
-  }
-}
-
 interface Place {
   readonly at: number;
   readonly blockBytes: number;
@@ -147,67 +44,21 @@ interface Place {
 
 /** The program with the product at a place in blocks; undefined where it is not finished row by row. */
 function blocksFrom(program: Program, { at, blockBytes, whole }: Place): Program | undefined {
-  const { kernels, guard } = program, start = kernels[at];
-  const scores = start?.kind === "extern" && !start.blocks ? scoresOf(start) : undefined;
-  if (!scores) return undefined;
-  const chain = new Chain(program, scores.space, whole);
-  let end = at, closed = false;
-  for (; end < kernels.length && end <= at + REACH && !closed; end++) {
-    const kernel = kernels[end];
-    if (!kernel || kernel.blocks || (end > at && guard?.after === end)) return undefined;
-    const joins = chain.join(kernel);
-    if (!joins && end === at) return undefined;
-    if (!joins) chain.pass(kernel);
-    closed = joins && end > at && kernel.kind === "extern" && (!whole || isFinished(chain, scores, end));
-  }
-  if (!closed) return undefined;
-  const others = [...kernels.slice(0, at), ...kernels.slice(end), ...chain.before, ...chain.after];
-  const outside = new Set(others.flatMap((kernel) => [...usesOf(kernel).all]));
-  const isLocal = (id: BufferId) =>
-    program.buffers[id]?.role.kind === "temporary" && chain.widths.has(id) && !outside.has(id);
+  const found = chainFrom(program, { at, whole });
+  if (!found) return undefined;
+  const { chain, scores, isLocal } = found;
   const rows = isLocal(scores.buffer) ? rowsOfBlock(chain, isLocal, blockBytes) : 0;
   const made = rows < LEAST_ROWS ? undefined : inBlocks(chain, { rows, scores, isLocal });
   if (!made) return undefined;
-  const replaced = [...chain.before, ...made.kernels, ...chain.after];
   const buffers = program.buffers.map((buffer, id): BufferDecl =>
     isLocal(id)
       ? { ...buffer, length: mul(rows, chain.widths.get(id) ?? 0), role: { kind: "local" } }
       : buffer
   );
   return {
-    ...program,
+    ...withChain(program, found, [...chain.before, ...made.kernels, ...chain.after]),
     buffers: [...buffers, ...made.partial],
-    kernels: [...kernels.slice(0, at), ...replaced, ...kernels.slice(end)],
-    guard: guard &&
-      { ...guard, after: guard.after > at ? guard.after + replaced.length - (end - at) : guard.after },
   };
-}
-
-/** Whether no later kernel needs what is as large as the scores. */
-function isFinished({ program, widths, after }: Chain, { columns }: Scores, at: number): boolean {
-  const later = new Set([...after, ...program.kernels.slice(at + 1)].flatMap((k) => [...usesOf(k).all]));
-  return ![...widths].some(([id, width]) =>
-    program.buffers[id]?.role.kind === "temporary" && isSame(width, columns) && later.has(id)
-  );
-}
-
-interface Scores {
-  readonly buffer: BufferId;
-  readonly space: RowSpace;
-  readonly columns: Dim;
-  /** Multiplications. */
-  readonly work: Dim;
-}
-
-/** A product whose result is large against the depth of its sums. */
-function scoresOf({ call, inputs: [a], outputs: [out] }: ExternKernel): Scores | undefined {
-  if (call.op !== "matmul" || call.accumulate || !a || !out) return undefined;
-  const [columns = 1, rows = 1, batch = 1] = out.shape.toReversed(), depth = a.shape.at(-1) ?? 1;
-  const elements = product(out.shape);
-  if (hintOf(depth) > Math.min(MOST_DEPTH, hintOf(columns)) || hintOf(elements) < LEAST_ELEMENTS) {
-    return undefined;
-  }
-  return { buffer: out.buffer, space: { batch, rows }, columns, work: mul(elements, depth) };
 }
 
 /** How many rows of the local buffers there is room for, as long as there are blocks for all threads. */

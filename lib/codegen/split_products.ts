@@ -25,7 +25,9 @@ export function splitProducts(program: Program, { grid }: Target): Program {
 /** Tiles are filled by parts of sums, each of which should be long against the tile that it leaves. */
 function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
-  if (!sizes || kernel.prologues || (kernel.call.op === "matmul" && kernel.call.accumulate)) return 1;
+  if (
+    !sizes || kernel.prologues || kernel.weights || (kernel.call.op === "matmul" && kernel.call.accumulate)
+  ) return 1;
   const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);
   const count = Math.ceil(rows / tiles.rows) * Math.ceil(columns / tiles.columns) * batch;
   const wanted = Math.min(Math.ceil(tiles.busy / Math.max(1, count)), Math.floor(depth / tiles.depth));

@@ -31,6 +31,13 @@ export interface Tiles {
   readonly step: number;
 }
 
+/** Sizes of attention, as far as they are known: matrices, queries of each, and features of values. */
+export interface AttentionSizes {
+  readonly batch: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
 /** What keeps a grid busy. */
 export interface Grid {
   /** Workgroups that fill it several times over. */
@@ -45,6 +52,11 @@ export interface Grid {
   readonly rows: { readonly few: number; readonly long: number };
   /** Whether buffers start where four elements may be read and written as a vector. */
   readonly vectors: boolean;
+  /**
+   * How many rows of attention are made together by a kernel whose scores are not in memory; undefined where there is
+   * none for the sizes.
+   */
+  readonly attention: (sizes: AttentionSizes) => number | undefined;
   /** The tiles that make a product. */
   readonly tiles: (product: ExternKernel) => Tiles;
 }

@@ -269,6 +269,40 @@ export interface Prologue {
   readonly nest: LoopKernel;
 }
 
+/** Statements, and which of the values that they define is meant. */
+export interface Piece {
+  readonly body: readonly Statement[];
+  readonly value: ValueId;
+}
+
+/**
+ * Attention: how the first operand of a product is made row by row on the way, so that neither it nor the scores that it
+ * is made of are ever in memory as a whole. An element is exp(score − maximum of the row) · factor, where a maximum of −∞
+ * counts as 0; rows of the result are multiplied by what `finish` gives.
+ */
+export interface AttentionWeights {
+  /** [b?, m, k] and [b?, k, n], whose product scores are made of. */
+  readonly queries: BufferView;
+  readonly keys: BufferView;
+  /** Counters that the pieces are over. */
+  readonly matrix: Sym;
+  readonly row: Sym;
+  readonly key: Sym;
+  /** A score, of the element of the product. */
+  readonly product: ValueId;
+  readonly score: Piece;
+  /** What a weight is multiplied by that is no part of the sum of its row. Absent: nothing. */
+  readonly factor?: Piece | undefined;
+  /** Once for each row, of the maximum of its scores and the sum of exp(score − maximum), which it may store. */
+  readonly maximum: ValueId;
+  readonly sum: ValueId;
+  readonly finish: Piece;
+  /** Rows that are made together. */
+  readonly block: number;
+  /** Whether keys behind the last row of a block have no weight. */
+  readonly causal: boolean;
+}
+
 export interface ExternKernel {
   readonly kind: "extern";
   readonly name: string;
@@ -282,6 +316,8 @@ export interface ExternKernel {
   readonly epilogue?: LoopKernel;
   /** Of operands that are computed on the way, each once. Absent: all are read as they are. */
   readonly prologues?: readonly Prologue[];
+  /** Of the product of weights and values, whose first operand is a local buffer that nothing else touches. */
+  readonly weights?: AttentionWeights;
   /**
    * Into how many parts its sums are cut: the output's memory is contiguous, and each part is written behind the former
    * one. Absent: one.

@@ -5,7 +5,17 @@
  */
 import { TextWriter } from "../base/text_writer.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
-import type { Axis, BufferView, Elements, Kernel, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
+import type {
+  AttentionWeights,
+  Axis,
+  BufferView,
+  Elements,
+  Kernel,
+  LoopKernel,
+  Program,
+  Statement,
+  ValueId,
+} from "./ir.ts";
 
 /** Options of the printed text. */
 export interface PrintOptions {
@@ -157,12 +167,29 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
       );
       writer.indent(() => writeStatements(writer, nest.body, names));
     }
+    if (kernel.weights) writeWeights(writer, kernel.weights, names);
     for (const view of kernel.inputs) writer.line(`in ${names.view(view)}`);
     for (const view of kernel.outputs) writer.line(`out ${names.view(view)}`);
     const { epilogue } = kernel;
     if (epilogue) {
       writer.line(`epilogue${originText(epilogue.origins, options)}`);
       writer.indent(() => writeStatements(writer, epilogue.body, names));
+    }
+  });
+}
+
+function writeWeights(writer: TextWriter, weights: AttentionWeights, names: Names): void {
+  const { queries, keys, matrix, row, key, product, score, factor, finish, maximum, sum } = weights;
+  const counters = [matrix, row, key].map((symbol) => names.axis(symbol)).join(", ");
+  writer.line(`weights over ${counters} by ${weights.block} rows${weights.causal ? ", causal" : ""}`);
+  const v = (id: ValueId) => names.value(id);
+  writer.indent(() => {
+    writer.line(`${v(product)} of ${names.view(queries)} and ${names.view(keys)}`);
+    for (const [name, piece] of Object.entries({ score, factor, finish })) {
+      if (!piece) continue;
+      writer.line(`${name}${piece === finish ? ` of maximum ${v(maximum)} and sum ${v(sum)}` : ""}`);
+      writer.indent(() => writeStatements(writer, piece.body, names));
+      writer.line(`  gives ${v(piece.value)}`);
     }
   });
 }

@@ -25,6 +25,11 @@ export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<Buffe
     for (const view of kernel.outputs) written.add(view.buffer);
     visit(kernel.epilogue?.body ?? []);
     for (const { nest } of kernel.prologues ?? []) visit(nest.body);
+    if (kernel.weights) {
+      const { queries, keys, score, factor, finish } = kernel.weights;
+      for (const view of [queries, keys]) all.add(view.buffer);
+      for (const piece of [score, factor, finish]) visit(piece?.body ?? []);
+    }
   }
   return { all, written };
 }

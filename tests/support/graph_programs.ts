@@ -241,13 +241,14 @@ function assertKept(graph: Graph, program: Program): void {
   assertEquals(text(loopProgram.read(written, symbols)), text(program));
 }
 
-/** Runs a compiled graph on the reference; results come row-major. */
+/** Runs a compiled graph on the reference, or as it is told; results come row-major. */
 export function runCompiled(
   { program, inputs: used, outputBuffers, outputs }: CompiledGraph,
   inputs: readonly HostTensor[],
-  { sizes = new Map(), precision = "exact" }: {
+  { sizes = new Map(), precision = "exact", run = interpret }: {
     readonly sizes?: ReadonlyMap<Sym, number>;
     readonly precision?: Precision;
+    readonly run?: (program: Program, call: Parameters<typeof interpret>[1]) => void;
   } = {},
 ): HostTensor[] {
   const known = (d: Dim) => evaluate(d, (s) => sizes.get(s) ?? 0);
@@ -259,7 +260,7 @@ export function runCompiled(
   const made = outputBuffers.map(({ length, dtype }) =>
     hostArray(dtype, new ArrayBuffer(known(length) * itemSize(dtype)))
   );
-  interpret(program, {
+  run(program, {
     inputs: given,
     outputs: made,
     sizes: program.sizes.map((s) => sizes.get(s) ?? 0),

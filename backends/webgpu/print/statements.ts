@@ -144,6 +144,12 @@ export class ShaderWriter {
     return known;
   }
 
+  /** Names a value that is handed in. */
+  given(id: ValueId, dtype: ValueType): string {
+    this.#types.set(id, dtype);
+    return this.plain(id);
+  }
+
   /** The variable of a value that is the same for all four neighbours. */
   plain(id: ValueId): string {
     return `v${this.#numberOf(id)}`;

@@ -1,0 +1,179 @@
+/**
+ * Attention in one kernel for devices with workgroups (Dao et al. 2022): a product that makes scores, the kernels that turn
+ * their rows into weights by a softmax, and the product of these with values. Input: a program as it is given; output: one
+ * where the last product makes its weights on the way. Invariant: only what is understood wholly is fused: rows are shifted
+ * by their maximum, exponentials are summed, and what else happens to elements happens to each by itself. Maxima and sums
+ * that a backward wants are stored as before.
+ */
+import { hintOf } from "../sym/decide.ts";
+import { add, min, mul, sub } from "../sym/expr.ts";
+import type { AttentionWeights, BufferDecl, ExternKernel, Kernel, Program, ValueId } from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
+import { laidOut } from "./arena.ts";
+import { axisOf } from "./cut_loop.ts";
+import { withoutHidden } from "./hidden_columns.ts";
+import { type Chain, chainFrom, type Found, withChain } from "./row_chain.ts";
+import type { RowBlock } from "./row_form.ts";
+import { RowValues } from "./row_values.ts";
+import type { Grid, Target } from "./target.ts";
+
+/** Fewer rows leave tiles empty. */
+const LEAST_ROWS = 16;
+
+/** The program with attention in one kernel. */
+export function fusedAttention(program: Program, { grid, kernelBuffers }: Target): Program {
+  if (!grid) return program;
+  let found = program;
+  for (let at = 0; at < found.kernels.length; at++) {
+    const chain = chainFrom(found, { at, whole: false });
+    const fused = chain && fusedChain(found, chain, grid);
+    if (fused && usesOf(fused).all.size <= kernelBuffers) found = withAttention(found, chain, fused);
+  }
+  return found === program ? program : laidOut(found);
+}
+
+function withAttention(program: Program, found: Found, kernel: ExternKernel): Program {
+  const { chain, isLocal } = found, { epilogue } = kernel;
+  const after = chain.after.filter((each) => each !== epilogue);
+  const buffers = program.buffers.map((buffer, id): BufferDecl =>
+    isLocal(id) ? { ...buffer, role: { kind: "local" } } : buffer
+  );
+  return { ...withChain(program, found, [...chain.before, kernel, ...after]), buffers };
+}
+
+/** The kernel that a chain is; undefined where it is not understood. */
+function fusedChain(
+  program: Program,
+  { chain, scores, end, isLocal }: Found,
+  grid: Grid,
+): ExternKernel | undefined {
+  const { rows, batch } = scores.space, last = program.kernels[end - 1];
+  const at = last ? chain.kernels.findLastIndex((kernel) => kernel.kind === "extern") : -1;
+  const first = chain.kernels[0], between = chain.kernels.slice(1, at);
+  if (first?.kind !== "extern" || last?.kind !== "extern" || at < 2 || chain.steps[at]?.adds) {
+    return undefined;
+  }
+  const [queries, keys] = first.inputs, [weights, values] = last.inputs, [out] = last.outputs;
+  if (!queries || !keys || !weights || !values || !out || !isLocal(scores.buffer)) return undefined;
+  const isFloat = [queries, keys, values, out, weights].every(({ buffer }) =>
+    program.buffers[buffer]?.dtype === "float32"
+  );
+  const columns = out.shape.at(-1) ?? 1;
+  if (!isFloat || !isLocal(weights.buffer) || hintOf(rows) < LEAST_ROWS || typeof columns !== "number") {
+    return undefined;
+  }
+  const block = grid.attention({ batch: hintOf(batch), rows: hintOf(rows), columns });
+  const row = axisOf("m", rows).symbol, key = axisOf("n", scores.columns).symbol;
+  const matrix = axisOf("b", batch).symbol;
+  if (block === undefined) return undefined;
+  const found = new RowValues({ row, key, columns: scores.columns, scores: scores.buffer, isLocal });
+  const whole: RowBlock = { ...scores.space, matrix: batch === 1 ? 0 : matrix, first: 0, count: rows };
+  const understood = between.every((_, k) => {
+    const kernel = chain.steps[k + 1]?.forBlock(whole, isLocal);
+    const loop = kernel?.kind === "loops" ? kernel.body.at(-1) : undefined;
+    if (kernel?.kind !== "loops" || loop?.kind !== "loop") return false;
+    return found.take([...kernel.body.slice(0, -1), ...loop.body], loop.axis.symbol);
+  });
+  const softmax = understood ? softmaxOf(found, found.held(weights.buffer)) : undefined;
+  if (!softmax) return undefined;
+  const { epilogue } = last, isBehind = epilogue && chain.after.includes(epilogue);
+  if (epilogue && !isBehind && !chain.kernels.slice(at + 1).includes(epilogue)) return undefined;
+  return {
+    ...last,
+    name: `attention_${last.name}`,
+    origins: [...new Set(chain.kernels.flatMap(({ origins }) => origins))],
+    weights: {
+      ...softmax,
+      queries,
+      keys,
+      matrix,
+      row,
+      key,
+      product: found.product,
+      block,
+      causal: hides({ chain, scores, isLocal }, at, block),
+    },
+  };
+}
+
+type Softmax = Pick<AttentionWeights, "score" | "factor" | "maximum" | "sum" | "finish">;
+
+/** Weights as exp(score − maximum) · factors, of which some belong to the row. */
+function softmaxOf(found: RowValues, weight: ValueId | undefined): Softmax | undefined {
+  const [maximum, sum, another] = found.reductions;
+  if (maximum?.op !== "max" || sum?.op !== "sum" || another || weight === undefined) return undefined;
+  const shifted = operandsOf(found, sum.value, "exp")?.[0], parts = operandsOf(found, shifted, "sub");
+  if (!parts || parts[0] !== maximum.value || !isShift(found, parts[1], maximum.id)) return undefined;
+  const factors = factorsOf(found, weight);
+  const own = factors?.findIndex((each) => !each.inverse && each.id === sum.value) ?? -1;
+  if (!factors || own < 0) return undefined;
+  const others = factors.toSpliced(own, 1),
+    one = found.add({ kind: "constant", id: 0, value: 1, dtype: "float32" });
+  const all = (list: readonly Factor[]): ValueId =>
+    list.reduce<ValueId>((all, { id, inverse }) => {
+      const args = [all, id];
+      return all === one && !inverse
+        ? id
+        : found.add({ kind: "scalar", id: 0, op: inverse ? "div" : "mul", args, dtype: "float32" });
+    }, one);
+  const elements = others.filter(({ id }) => !found.isOfRow(id));
+  const score = found.piece(maximum.value, [found.product]);
+  const factor = elements.length > 0 ? found.piece(all(elements), []) : undefined;
+  const scale = all(others.filter(({ id }) => found.isOfRow(id)));
+  const finish = found.piece(scale, [maximum.id, sum.id], found.stores);
+  if (!score || !finish || (elements.length > 0 && !factor) || found.readsStored()) return undefined;
+  return { score, factor, maximum: maximum.id, sum: sum.id, finish };
+}
+
+function operandsOf(found: RowValues, id: ValueId | undefined, op: string): readonly ValueId[] | undefined {
+  const node = id === undefined ? undefined : found.node(id);
+  return node?.kind === "scalar" && node.op === op ? node.args : undefined;
+}
+
+/** Whether a value is the maximum, or 0 where that is −∞. */
+function isShift(found: RowValues, id: ValueId | undefined, maximum: ValueId): boolean {
+  if (id === undefined || id === maximum) return id === maximum;
+  const node = found.node(id);
+  if (node?.kind !== "select" || node.otherwise !== maximum) return false;
+  const is = (value: ValueId | undefined, constant: number) => {
+    const known = value === undefined ? undefined : found.node(value);
+    return known?.kind === "constant" && known.value === constant;
+  };
+  const compared = operandsOf(found, node.condition, "eq");
+  const [a, b] = compared ?? [];
+  return is(node.then, 0) && ((a === maximum && is(b, -Infinity)) || (b === maximum && is(a, -Infinity)));
+}
+
+interface Factor {
+  readonly id: ValueId;
+  /** Whether it is divided by. */
+  readonly inverse: boolean;
+}
+
+/** What a value is the product of. */
+function factorsOf(found: RowValues, id: ValueId): readonly Factor[] | undefined {
+  const product = operandsOf(found, id, "mul"), quotient = operandsOf(found, id, "div");
+  const [a, b] = product ?? quotient ?? [];
+  if (a === undefined || b === undefined || found.isOfRow(id)) return [{ id, inverse: false }];
+  const left = factorsOf(found, a), right = product ? factorsOf(found, b) : [{ id: b, inverse: true }];
+  return left && right && [...left, ...right];
+}
+
+/** Whether keys behind the last row of a block weigh nothing. */
+function hides(
+  { chain, scores: { columns, space }, isLocal }: Pick<Found, "chain" | "scores" | "isLocal">,
+  at: number,
+  block: number,
+): boolean {
+  const part = axisOf("p", space.rows).symbol, first = mul(part, block), left = sub(space.rows, first);
+  const one: RowBlock = {
+    ...space,
+    matrix: space.batch === 1 ? 0 : axisOf("b", space.batch).symbol,
+    first,
+    count: min(block, left),
+  };
+  const kernels: Kernel[] = stepsOf(chain, at).map(({ forBlock }) => forBlock(one, isLocal));
+  return withoutHidden(kernels, { end: add(first, block), columns, isLocal }) !== kernels;
+}
+
+const stepsOf = ({ steps }: Chain, at: number) => steps.slice(0, at + 1);

@@ -1,0 +1,194 @@
+/**
+ * A product of scores and what finishes their rows: kernels that follow it and work on the same rows, one after the other,
+ * up to products of these rows. Input: kernels in their order; output: those that belong together, and where the others go.
+ * Invariant: kernels change places only where neither reads or writes what the other writes.
+ */
+import { hintOf } from "../sym/decide.ts";
+import { type Dim, mul, product } from "../sym/expr.ts";
+import type { BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
+import {
+  type ByRows,
+  isSame,
+  productByRows,
+  productOverRows,
+  rowKernel,
+  type RowSpace,
+  type Widths,
+} from "./row_form.ts";
+
+/** Deeper products take so long that memory between them does not matter, and their operands are packed once for all rows. */
+const MOST_DEPTH = 256;
+/** Smaller results stay in the caches anyway. */
+const LEAST_ELEMENTS = 1 << 14;
+/** How many kernels behind a product are looked at for those that finish it. */
+const REACH = 16;
+
+/** Scores of rows. */
+export interface Scores {
+  readonly buffer: BufferId;
+  readonly space: RowSpace;
+  readonly columns: Dim;
+  /** Multiplications. */
+  readonly work: Dim;
+}
+
+/** A product whose result is large against the depth of its sums. */
+function scoresOf({ call, inputs: [a], outputs: [out] }: ExternKernel): Scores | undefined {
+  if (call.op !== "matmul" || call.accumulate || !a || !out) return undefined;
+  const [columns = 1, rows = 1, batch = 1] = out.shape.toReversed(), depth = a.shape.at(-1) ?? 1;
+  const elements = product(out.shape);
+  if (hintOf(depth) > Math.min(MOST_DEPTH, hintOf(columns)) || hintOf(elements) < LEAST_ELEMENTS) {
+    return undefined;
+  }
+  return { buffer: out.buffer, space: { batch, rows }, columns, work: mul(elements, depth) };
+}
+
+/** Kernels of a program that belong together. */
+export interface Found {
+  readonly chain: Chain;
+  readonly scores: Scores;
+  /** The first kernel, and the one behind the last. */
+  readonly at: number;
+  readonly end: number;
+  /** Whether nothing but the chain needs a buffer of rows. */
+  readonly isLocal: (buffer: BufferId) => boolean;
+}
+
+/**
+ * What finishes the rows of the product at a place: everything that is as large as the scores where it is to be `whole`,
+ * as in a backward; else up to the first product of rows. Undefined where it is something else.
+ */
+export function chainFrom(
+  program: Program,
+  { at, whole }: { readonly at: number; readonly whole: boolean },
+): Found | undefined {
+  const { kernels, guard } = program, start = kernels[at];
+  const scores = start?.kind === "extern" && !start.blocks ? scoresOf(start) : undefined;
+  if (!scores) return undefined;
+  const chain = new Chain(program, scores.space, whole);
+  let end = at, closed = false;
+  for (; end < kernels.length && end <= at + REACH && !closed; end++) {
+    const kernel = kernels[end];
+    if (!kernel || kernel.blocks || (end > at && guard?.after === end)) return undefined;
+    const joins = chain.join(kernel);
+    if (!joins && end === at) return undefined;
+    if (!joins) chain.pass(kernel);
+    closed = joins && end > at && kernel.kind === "extern" && (!whole || isFinished(chain, scores, end));
+  }
+  if (!closed) return undefined;
+  const others = [...kernels.slice(0, at), ...kernels.slice(end), ...chain.before, ...chain.after];
+  const outside = new Set(others.flatMap((kernel) => [...usesOf(kernel).all]));
+  const isLocal = (id: BufferId) =>
+    program.buffers[id]?.role.kind === "temporary" && chain.widths.has(id) && !outside.has(id);
+  return { chain, scores, at, end, isLocal };
+}
+
+/** The program with other kernels instead of those of a chain and those in between. */
+export function withChain(program: Program, { at, end }: Found, instead: readonly Kernel[]): Program {
+  const { kernels, guard } = program;
+  return {
+    ...program,
+    kernels: [...kernels.slice(0, at), ...instead, ...kernels.slice(end)],
+    guard: guard &&
+      { ...guard, after: guard.after > at ? guard.after + instead.length - (end - at) : guard.after },
+  };
+}
+
+/** Whether no later kernel needs what is as large as the scores. */
+function isFinished({ program, widths, after }: Chain, { columns }: Scores, at: number): boolean {
+  const later = new Set([...after, ...program.kernels.slice(at + 1)].flatMap((k) => [...usesOf(k).all]));
+  return ![...widths].some(([id, width]) =>
+    program.buffers[id]?.role.kind === "temporary" && isSame(width, columns) && later.has(id)
+  );
+}
+
+/** A product and the kernels behind it. */
+export class Chain {
+  readonly steps: ByRows[] = [];
+  /** What these are of; of calls without what stands around them. */
+  readonly kernels: Kernel[] = [];
+  /** Of the buffers that steps hand to each other. */
+  widths: Widths = new Map();
+  /** Kernels in between that have to do with others only, and those that have to wait. */
+  readonly before: Kernel[] = [];
+  readonly after: Kernel[] = [];
+  readonly #own = new Uses();
+  readonly #waiting = new Uses();
+
+  constructor(readonly program: Program, readonly space: RowSpace, readonly beside: boolean) {}
+
+  /** Takes a kernel into the chain; false where it has nothing to do with it, or does not work by rows. */
+  join(kernel: Kernel): boolean {
+    const { space, widths, steps } = this, { all, written } = usesOf(kernel);
+    const follows = steps.length === 0 || [...all].some((buffer) => widths.has(buffer)) ||
+      (this.beside && this.#isBeside(kernel));
+    const others = [...all].some((buffer) => this.#own.written.has(buffer) && !widths.has(buffer));
+    // Blocks read again what former ones have read
+    const spoils = [...written].some((buffer) =>
+      !widths.has(buffer) && (this.#own.all.has(buffer) || this.#isInput(buffer))
+    );
+    if (!follows || others || spoils || this.#meets(kernel, this.#waiting)) return false;
+    if (kernel.kind === "loops") return this.#push(kernel, rowKernel(kernel, space, widths));
+    const { epilogue, prologues = [], ...call } = kernel;
+    const step = productByRows(call, space, widths) ?? productOverRows(call, space, widths);
+    if (!step || !prologues.every(({ nest }) => this.#isApart(nest))) return false;
+    for (const { nest } of prologues) this.before.push(nest);
+    this.#push(call, step);
+    if (epilogue && !this.join(epilogue)) this.pass(epilogue);
+    return true;
+  }
+
+  /** Whether a product has as many scores of the same rows, which later kernels combine with those of the first. */
+  #isBeside(kernel: Kernel): boolean {
+    const scores = kernel.kind === "extern" ? scoresOf(kernel) : undefined, { batch, rows } = this.space;
+    return scores !== undefined && isSame(scores.space.batch, batch) && isSame(scores.space.rows, rows);
+  }
+
+  #push(kernel: Kernel, step: ByRows | undefined): boolean {
+    if (!step) return false;
+    this.steps.push(step);
+    this.kernels.push(kernel);
+    this.widths = step.widths;
+    this.#own.add(kernel);
+    return true;
+  }
+
+  /** Puts a kernel in front of the chain where it has nothing to do with it, else behind. */
+  pass(kernel: Kernel): void {
+    if (this.#isApart(kernel)) this.before.push(kernel);
+    else {
+      this.after.push(kernel);
+      this.#waiting.add(kernel);
+    }
+  }
+
+  #isApart(kernel: Kernel): boolean {
+    return !this.#meets(kernel, this.#waiting) && !this.#meets(kernel, this.#own);
+  }
+
+  /** Whether one writes what the other reads or writes. Inputs may share memory with each other. */
+  #meets(kernel: Kernel, others: Uses): boolean {
+    const { all, written } = usesOf(kernel);
+    const isInput = (buffer: BufferId) => this.#isInput(buffer);
+    const meets = (writes: ReadonlySet<BufferId>, uses: ReadonlySet<BufferId>) =>
+      [...writes].some((buffer) => uses.has(buffer) || (isInput(buffer) && [...uses].some(isInput)));
+    return meets(written, others.all) || meets(others.written, all);
+  }
+
+  #isInput(buffer: BufferId): boolean {
+    return this.program.buffers[buffer]?.role.kind === "input";
+  }
+}
+
+/** What several kernels touch. */
+class Uses {
+  readonly all: Set<BufferId> = new Set();
+  readonly written: Set<BufferId> = new Set();
+
+  add(kernel: Kernel): void {
+    const { all, written } = usesOf(kernel);
+    for (const buffer of all) this.all.add(buffer);
+    for (const buffer of written) this.written.add(buffer);
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * What loops over rows of scores compute, as values of one element and of one row. Input: the statements of a row, in which
+ * loops over its columns hand elements to each other in local buffers; output: each value once, however often it is
+ * computed. Invariant: a value is found to be equal to another only where both are the same operations on equal operands.
+ */
+import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../sym/expr.ts";
+import type { BufferId, Loop, Piece, ReductionOp, Statement, ValueId } from "../loops/ir.ts";
+import { indirect, valuesOf } from "../loops/uses.ts";
+import { isSame } from "./row_form.ts";
+
+/** A statement that computes a value, alone. */
+export type Plain = Exclude<Statement, { readonly kind: "loop" | "masked" | "store" }>;
+
+type Store = Extract<Statement, { readonly kind: "store" }>;
+
+/** A reduction of the elements of a row. */
+export interface RowReduction {
+  readonly id: ValueId;
+  readonly op: ReductionOp;
+  readonly value: ValueId;
+}
+
+/** What walks over rows. */
+export interface RowSetting {
+  readonly row: Sym;
+  readonly key: Sym;
+  readonly columns: Dim;
+  /** The product that the elements are made of. */
+  readonly scores: BufferId;
+  readonly isLocal: (buffer: BufferId) => boolean;
+}
+
+/** The values of rows. */
+export class RowValues {
+  readonly product: ValueId = 0;
+  readonly reductions: RowReduction[] = [];
+  readonly stores: Store[] = [];
+  readonly #nodes = new Map<ValueId, Plain>();
+  readonly #known = new Map<string, ValueId>();
+  readonly #dims = new Map<Dim, number>();
+  readonly #contents = new Map<BufferId, ValueId>();
+  /** Those that differ from column to column. */
+  readonly #elements = new Set<ValueId>([this.product]);
+  #next = 1;
+
+  constructor(readonly setting: RowSetting) {
+    this.#contents.set(setting.scores, this.product);
+  }
+
+  /** What a local buffer holds for an element. */
+  held(buffer: BufferId): ValueId | undefined {
+    return this.#contents.get(buffer);
+  }
+
+  node(id: ValueId): Plain | undefined {
+    return this.#nodes.get(id);
+  }
+
+  /** Whether a value is the same for all columns. */
+  isOfRow(id: ValueId): boolean {
+    return !this.#elements.has(id);
+  }
+
+  /** Takes the statements of a row, whose counters may have other names; false for what is not understood. */
+  take(body: readonly Statement[], row: Sym): boolean {
+    const names = new Map<ValueId, ValueId>();
+    const inRow = (d: Dim): Dim => substitute(d, (s) => s === row ? this.setting.row : s);
+    return body.every((s) => {
+      if (s.kind === "loop") return this.#columns(s, names, inRow);
+      if (s.kind === "masked") return false;
+      if (s.kind !== "store") return !this.#isLocalAccess(s) && this.#define(s, names, inRow);
+      const value = names.get(s.value), index = inRow(s.index);
+      if (value === undefined || !this.isOfRow(value) || s.mode !== "set" || indirect(index).length > 0) {
+        return false;
+      }
+      this.stores.push({ ...s, index, value });
+      return !this.setting.isLocal(s.buffer);
+    });
+  }
+
+  /** Adds a value, or finds the one that it is equal to. */
+  add(s: Plain): ValueId {
+    const text = this.#textOf(s), known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const id = this.#next++;
+    this.#known.set(text, id);
+    this.#nodes.set(id, { ...s, id });
+    const walks = (s.kind === "load" || s.kind === "index") && freeSymbols(s.index).has(this.setting.key);
+    if (walks || valuesOf(s).some((arg) => this.#elements.has(arg))) this.#elements.add(id);
+    return id;
+  }
+
+  /** The statements that some values need, given others, and stores of them; undefined where it reads what was not given. */
+  piece(
+    value: ValueId,
+    given: readonly ValueId[],
+    stores: readonly Store[] = [],
+  ): Piece | undefined {
+    const needed = new Set<ValueId>(), free = new Set(given);
+    const visit = (id: ValueId): boolean => {
+      if (free.has(id) || needed.has(id)) return true;
+      const node = this.#nodes.get(id);
+      if (!node) return false;
+      needed.add(id);
+      return valuesOf(node).every(visit);
+    };
+    if (![value, ...stores.map((s) => s.value)].every(visit)) return undefined;
+    const body: Statement[] = [...this.#nodes].flatMap(([id, node]) => needed.has(id) ? [node] : []);
+    return { body: [...body, ...stores], value };
+  }
+
+  /** Whether anything that it reads is stored, too. */
+  readsStored(): boolean {
+    const stored = new Set(this.stores.map(({ buffer }) => buffer));
+    return [...this.#nodes.values()].some((s) => s.kind === "load" && stored.has(s.buffer));
+  }
+
+  #columns(loop: Loop, names: Map<ValueId, ValueId>, inRow: (d: Dim) => Dim): boolean {
+    const { key, row, columns, isLocal } = this.setting, { symbol, size } = loop.axis;
+    if (!isSame(size, columns) || loop.carried.length > 0 || loop.folds || loop.order === "sequential") {
+      return false;
+    }
+    const at = (d: Dim): Dim => substitute(inRow(d), (s) => s === symbol ? key : s);
+    const place = add(mul(row, columns), key);
+    for (const s of loop.body) {
+      if (s.kind === "loop" || s.kind === "masked") return false;
+      if (!this.#isLocalAccess(s)) {
+        if (s.kind === "store" || !this.#define(s, names, at)) return false;
+        continue;
+      }
+      if (s.kind !== "load" && s.kind !== "store") return false;
+      if (at(s.index) !== place || !isLocal(s.buffer)) return false;
+      const value = s.kind === "load" ? this.#contents.get(s.buffer) : names.get(s.value);
+      if (value === undefined) return false;
+      if (s.kind === "load") names.set(s.id, value);
+      else if (s.mode !== "set") return false;
+      else this.#contents.set(s.buffer, value);
+    }
+    for (const { id, op, value, index } of loop.reductions) {
+      const of = names.get(value);
+      if (of === undefined || index !== undefined) return false;
+      this.reductions.push({ id: this.#next, op, value: of });
+      names.set(id, this.#next++);
+    }
+    return true;
+  }
+
+  #isLocalAccess(s: Statement): boolean {
+    return (s.kind === "load" || s.kind === "store") && this.setting.isLocal(s.buffer);
+  }
+
+  #define(s: Plain, names: Map<ValueId, ValueId>, at: (d: Dim) => Dim): boolean {
+    const renamed = this.#renamed(s, names, at);
+    if (!renamed) return false;
+    names.set(s.id, this.add(renamed));
+    return true;
+  }
+
+  #renamed(s: Plain, names: ReadonlyMap<ValueId, ValueId>, at: (d: Dim) => Dim): Plain | undefined {
+    const of = (id: ValueId) => names.get(id) ?? -1;
+    if (s.kind === "load" || s.kind === "index") {
+      return indirect(s.index).length === 0 ? { ...s, index: at(s.index) } : undefined;
+    }
+    if (valuesOf(s).some((id) => !names.has(id))) return undefined;
+    switch (s.kind) {
+      case "constant":
+        return s;
+      case "scalar":
+        return { ...s, args: s.args.map(of) };
+      case "cast":
+        return { ...s, value: of(s.value) };
+      case "select":
+        return { ...s, condition: of(s.condition), then: of(s.then), otherwise: of(s.otherwise) };
+      default:
+        return s satisfies never;
+    }
+  }
+
+  #textOf(s: Plain): string {
+    const own = s.kind === "constant"
+      ? Object.is(s.value, -0) ? "-0" : `${s.value}`
+      : s.kind === "load"
+      ? `b${s.buffer} ${this.#numberOf(s.index)}`
+      : s.kind === "index"
+      ? `${this.#numberOf(s.index)}`
+      : `${s.kind === "scalar" ? s.op : ""} ${valuesOf(s)}`;
+    return `${s.kind} ${s.dtype} ${own}`;
+  }
+
+  /** Equal expressions are one object. */
+  #numberOf(d: Dim): number {
+    const known = this.#dims.get(d) ?? this.#dims.size;
+    this.#dims.set(d, known);
+    return known;
+  }
+}

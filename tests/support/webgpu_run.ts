@@ -1,0 +1,38 @@
+/** Runs programs on the WebGPU device. Input: a program and host arrays; output: filled arrays, and the shaders. */
+import { assert } from "@std/assert";
+import type { HostArray } from "../../lib/base/dtype.ts";
+import { type Device, findDevice } from "../../lib/loops/device.ts";
+import type { Program } from "../../lib/loops/ir.ts";
+import { bytesOf } from "./compare.ts";
+
+/** What a call is handed: arrays, and values of the sizes of the program. */
+export interface HostCall {
+  readonly inputs: readonly HostArray[];
+  readonly outputs: readonly HostArray[];
+  readonly sizes?: readonly number[];
+}
+
+/** The device, which is there after `initWebGpu`. */
+export function webGpu(): Device {
+  const found = findDevice("webgpu");
+  assert(found);
+  return found;
+}
+
+/** Runs a program on copies of arrays and fills the outputs. */
+export function runOnWebGpu(program: Program, { inputs, outputs, sizes = [] }: HostCall): string {
+  const gpu = webGpu();
+  const upload = (array: HostArray) => {
+    const memory = gpu.allocate(array.byteLength);
+    gpu.write(memory, 0, bytesOf(array));
+    return memory;
+  };
+  const memories = inputs.map(upload), results = outputs.map(upload), compiled = gpu.compile(program);
+  compiled.run({ inputs: memories, outputs: results, sizes });
+  outputs.forEach((array, i) => {
+    const memory = results[i];
+    assert(memory);
+    bytesOf(array).set(gpu.readSync(memory, 0, array.byteLength));
+  });
+  return compiled.source;
+}
