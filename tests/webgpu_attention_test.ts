@@ -150,7 +150,7 @@ for (const [name, each] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("webgpu attention: little workgroup memory is for small heads only", () => {
+Deno.test("M45: attention on a grid with little workgroup memory is for small heads only", () => {
   const found = (width: number) => {
     const { graph } = made({
       build: (o, q, k, v) => [attend(o, scores(o, q, k), v)],
