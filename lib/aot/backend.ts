@@ -26,6 +26,7 @@ import { buildJoint, type JointGraph, type RuntimePlan } from "./joint.ts";
 import { type KeptCompilations, KeptPair } from "./kept_pairs.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
+import { rematerialize } from "./rematerialize.ts";
 import { runtimeOf } from "./runtime.ts";
 import { jointOfRegions } from "./regions.ts";
 import { simplify } from "./simplify.ts";
@@ -156,6 +157,7 @@ function compilePair(
     const built = (regions ? jointOfRegions(captured, cut) : null) ??
       buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
     simplify(built);
+    if (built.tangents.length === 0) rematerialize(built);
     if (regions) noticeUnrolling(captured.graph, built.graph);
     return built;
   });

@@ -1,62 +1,97 @@
 /**
  * A budget for what backward passes keep: below 1, `config.activationMemoryBudget` has more computed again, the cheapest
- * by byte first, as `activation_memory_budget` of PyTorch's functorch. Input: a joint graph and a share of what would be
- * saved without a budget; output: the values to save. Invariant: what is saved besides inputs and results takes no more
- * than the share, unless nothing that is left can be computed twice; elements are the same.
+ * by byte first, as `activation_memory_budget` of PyTorch's functorch. Input: a graph to cut and a share of what would be
+ * saved without a budget; output: the values to save. Invariant: what is saved besides inputs and results never takes
+ * more than the share, unless nothing that is left can be computed twice; elements are the same.
  */
 import { config } from "../base/config.ts";
 import { logs } from "../base/logs.ts";
 import { elementCount } from "../graph/meta.ts";
 import type { Argument, Node } from "../graph/node.ts";
 import { hintOf } from "../sym/decide.ts";
-import type { JointGraph } from "./joint.ts";
-import { forwardNodesOf, minimumCut } from "./min_cut.ts";
+import { type Cuttable, minimumCut } from "./min_cut.ts";
 import { bannedFromRecomputation, bytesOf, costlyNodes, type ForwardNodes, metasOf } from "./recompute.ts";
 
 /** Scalar operations in the time that a byte takes between memory and processor, of matrix products. */
 const OPERATIONS_PER_BYTE = 8;
 
 /** The values to save, by cost and within the budget. */
-export function savedWithinBudget(joint: JointGraph): ReadonlySet<Node> {
-  const { activationMemoryBudget: share } = config;
-  const forward = forwardNodesOf(joint), usual = minimumCut(joint, forward, bannedFromRecomputation(forward));
+export function savedWithinBudget(cuttable: Cuttable): ReadonlySet<Node> {
+  const { activationMemoryBudget: share } = config, { forward } = cuttable;
+  const usual = minimumCut(cuttable, bannedFromRecomputation(forward));
   if (share === 1) return usual;
-  const held = heldBy(joint), wanted = bytesIn(held(usual)), most = share * wanted;
+  const lives = new Lives(cuttable), { bytes: wanted } = lives.peak(usual), most = share * wanted;
   // First everything that costs no more than its memory traffic, then products and the like, the cheapest first
   const once = costlyNodes(forward);
-  let saved = minimumCut(joint, forward, once);
-  for (let left = bytesIn(held(saved)); left > most; left = bytesIn(held(saved))) {
+  let saved = minimumCut(cuttable, once), peak = lives.peak(saved);
+  while (peak.bytes > most) {
     const before = once.size;
-    const choices = held(saved).flatMap((node) => {
+    const choices = peak.alive.flatMap((node) => {
       const again = costlyBehind(node, once);
       const cost = again.reduce((sum, each) => sum + recomputingCost(each), 0);
       return again.length > 0 && again.every((each) => isRepeatable(each, forward))
         ? [{ again, bytes: bytesOf(node), costByByte: cost / bytesOf(node) }]
         : [];
     });
+    let left = peak.bytes;
     for (const { again, bytes } of choices.sort((a, b) => a.costByByte - b.costByByte)) {
       if (left <= most) break;
       for (const node of again) once.delete(node);
       left -= bytes;
     }
     if (once.size === before) break;
-    saved = minimumCut(joint, forward, once);
+    saved = minimumCut(cuttable, once);
+    peak = lives.peak(saved);
   }
-  const found = bytesIn(held(saved));
+  const { bytes } = peak;
   logs.emit(
     "aot_joint_graph",
-    () => `Saved for the backward: ${found} bytes, ${wanted} without the budget of ${share}`,
+    () => `Saved for the backward: ${bytes} bytes at the most, ${wanted} without the budget of ${share}`,
   );
-  return found < wanted ? saved : usual;
+  return bytes < wanted ? saved : usual;
 }
 
-/** Those of some saved values that the forward would not keep for others. */
-function heldBy({ graph, results }: JointGraph): (saved: ReadonlySet<Node>) => readonly Node[] {
-  const others = new Set<Argument>([...graph.placeholders, ...results]);
-  return (saved) => [...saved].filter((node) => !others.has(node));
-}
+/** From where to where in a graph values of its forward part are needed. */
+class Lives {
+  readonly #from: ReadonlyMap<Node, number>;
+  readonly #to = new Map<Node, number>();
+  readonly #others: ReadonlySet<Argument>;
 
-const bytesIn = (nodes: readonly Node[]): number => nodes.reduce((sum, node) => sum + bytesOf(node), 0);
+  constructor({ graph, forward: { independent }, results }: Cuttable) {
+    const from = new Map(graph.nodes.map((node, at) => [node, at]));
+    // What a value is needed for it may also be needed for by way of what is computed again
+    for (const node of graph.nodes.toReversed()) {
+      const uses = [...node.users.keys()].map((user) =>
+        (independent.has(user) ? this.#to.get(user) : from.get(user)) ?? 0
+      );
+      this.#to.set(node, Math.max(0, ...uses));
+    }
+    this.#from = from;
+    this.#others = new Set<Argument>([...graph.placeholders, ...results]);
+  }
+
+  /** When saved values take most, besides what is there anyway: how many bytes, and of which values. */
+  peak(saved: ReadonlySet<Node>): { readonly bytes: number; readonly alive: readonly Node[] } {
+    const held = [...saved].filter((node) => !this.#others.has(node)).map((node) => ({
+      node,
+      bytes: bytesOf(node),
+      from: this.#from.get(node) ?? 0,
+      to: this.#to.get(node) ?? 0,
+    }));
+    const changes = held.flatMap((
+      { bytes, from, to },
+    ) => [{ at: from, bytes }, { at: to + 1, bytes: -bytes }]);
+    let now = 0, most = 0, when = 0;
+    for (const { at, bytes } of changes.sort((a, b) => a.at - b.at || a.bytes - b.bytes)) {
+      now += bytes;
+      if (now > most) [most, when] = [now, at];
+    }
+    return {
+      bytes: most,
+      alive: held.flatMap((each) => each.from <= when && when <= each.to ? [each.node] : []),
+    };
+  }
+}
 
 /** What keeps a node from being computed again: the nearest nodes that may be computed once, itself maybe. */
 function costlyBehind(node: Node, once: ReadonlySet<Node>): readonly Node[] {

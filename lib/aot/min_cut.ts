@@ -39,33 +39,47 @@ export function forwardEnds({ graph, results }: JointGraph): readonly Argument[]
   return [...results, ...graph.nodes.filter(mayFail)];
 }
 
-/** The forward part of a joint graph. */
-export function forwardNodesOf(joint: JointGraph): ForwardNodes {
+/** A graph with a forward and a backward part. */
+export interface Cuttable {
+  readonly graph: Graph;
+  readonly forward: ForwardNodes;
+  /** What exists besides the inputs, whatever is saved. */
+  readonly results: ReadonlySet<Argument>;
+  /** Inputs whose elements are others once the backward runs. */
+  readonly overwritten: ReadonlySet<Node | undefined>;
+  /** Nodes of the forward part that the backward one gives as they are. */
+  readonly gradients: ReadonlySet<Node | null>;
+}
+
+/** A joint graph as it is to be cut. */
+export function cuttableJoint(joint: JointGraph): Cuttable {
+  const { graph, plan, results, gradients } = joint;
   return {
-    required: ancestors(joint.graph, forwardEnds(joint)),
-    independent: independentNodes(joint),
-    classifier: new Classifier(),
+    graph,
+    forward: {
+      required: ancestors(graph, forwardEnds(joint)),
+      independent: independentNodes(joint),
+      classifier: new Classifier(),
+    },
+    results: new Set(results),
+    overwritten: new Set(plan.mutations.map(({ input }) => graph.placeholders[input])),
+    gradients: new Set(gradients),
   };
 }
 
 /** The values to save: a minimum cut between what exists in the forward and what the backward reads. */
 export function minimumCut(
-  joint: JointGraph,
-  { required, independent, classifier }: ForwardNodes,
+  { graph, forward: { required, independent, classifier }, results, overwritten, gradients }: Cuttable,
   banned: ReadonlySet<Node>,
 ): Set<Node> {
-  const { graph } = joint;
-  const materialized = new Set<Argument>(joint.results);
   const distance = distancesFromBackward(graph, independent);
-  const mutated = new Set(joint.plan.mutations.map(({ input }) => graph.placeholders[input]));
   const ids = new Map([...independent].map((node, at) => [node, at]));
   const source = 2 * ids.size, sink = source + 1;
   const network = new FlowNetwork(sink + 1);
-  const gradients = new Set<Node | null>(joint.gradients);
   for (const [node, id] of ids) {
     const entry = 2 * id, exit = entry + 1;
     if (node.op === "placeholder" || banned.has(node)) network.edge(source, entry, Infinity);
-    const exists = (node.op === "placeholder" && !mutated.has(node)) || materialized.has(node);
+    const exists = (node.op === "placeholder" && !overwritten.has(node)) || results.has(node);
     const cost = isRecomputed(node, required) && !exists
       ? Infinity
       : savingCost(node, { classifier, exists, distance: distance.get(node) ?? 0 });

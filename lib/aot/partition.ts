@@ -14,7 +14,7 @@ import type { JointGraph } from "./joint.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { refreshMeta } from "../ops/rewrite/metadata.ts";
 import { savedWithinBudget } from "./memory_budget.ts";
-import { ancestors, forwardEnds, independentNodes } from "./min_cut.ts";
+import { ancestors, cuttableJoint, forwardEnds, independentNodes } from "./min_cut.ts";
 import { Classifier, metasOf } from "./recompute.ts";
 
 /** Where the runtime finds a value that the backward needs. */
@@ -39,7 +39,7 @@ export interface Partition {
 export type Partitioner = (joint: JointGraph) => Partition;
 
 /** Saves what costs least, within the budget of memory, and recomputes the rest. */
-export const minCutPartition: Partitioner = (joint) => split(joint, savedWithinBudget(joint));
+export const minCutPartition: Partitioner = (joint) => split(joint, savedWithinBudget(cuttableJoint(joint)));
 
 /** Saves everything that the backward reads, recomputing only views. */
 export const savingPartition: Partitioner = (joint) => {

@@ -333,7 +333,7 @@ export class GraphReplay {
 
   #gradients(node: Node): unknown {
     const call = gradientCallOf(node);
-    this.builder.shared = sharedBy(node);
+    this.builder.shared = { ...sharedBy(node), ofPass: true };
     const wanted = call.inputs.map((each) => this.historyOf(this.tensor(each)));
     // A gradient that the captured program does not hand on would be lost without a word.
     const others = call.complete ? this.leaves.filter((leaf) => !wanted.includes(leaf)) : [];

@@ -87,6 +87,13 @@ export interface NodeMeta {
   regionCall?: number;
   /** Set on what a function did whose intermediates are to be computed again: the number of its call in the trace. */
   recomputed?: number;
+  /** Set on nodes of a backward pass that the graph itself makes. */
+  ofPass?: true;
+  /**
+   * Set where a graph computes something a second time rather than keep it: on the nodes that it has twice, and on their
+   * repetitions. The two stay apart, and so do their kernels.
+   */
+  turn?: "first" | "again";
   /** The graph that a node of a functional graph calls; its target is that graph's name. */
   region?: Region;
 }

@@ -7,13 +7,15 @@ import { formatArgument, type Graph, type Node, type NodeMeta } from "./node.ts"
 
 /**
  * Makes equal calls of equal arguments one node. Ops are pure here, and random ones repeat by their keys, so that the
- * same call gives the same elements.
+ * same call gives the same elements. What is computed again on purpose stays.
  */
 export function eliminateCommonSubexpressions(graph: Graph): boolean {
   const seen = new Map<string, Node>(), repeated = new Set<Node>();
   for (const node of graph.nodes) {
     if (node.op !== "call_function" && node.op !== "get_attr") continue;
-    const key = `${node.op} ${node.target}(${formatArgument(node.args)}, ${formatArgument(node.kwargs)})`;
+    const key = `${node.meta.turn ?? ""} ${node.op} ${node.target}(${formatArgument(node.args)}, ${
+      formatArgument(node.kwargs)
+    })`;
     const earlier = seen.get(key);
     if (!earlier) {
       seen.set(key, node);

@@ -18,7 +18,7 @@ import type { CompiledGraph } from "./compiled_graph.ts";
 import { type Computation, makeComputation } from "./computation.ts";
 import { memoryPlanText, scheduleDiagram, scheduleText } from "./describe.ts";
 import { emitGroup } from "./emit.ts";
-import { schedule } from "./fusion.ts";
+import { type FusionOptions, schedule } from "./fusion.ts";
 import { cleaned } from "./graph_passes.ts";
 import type { Group } from "./group.ts";
 import { OTHER_TILINGS, TILING } from "./loop_order.ts";
@@ -98,6 +98,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
       epilogues: config.inductor.epilogueFusion,
       maxBuffers,
       first,
+      turns: turnsOf(ready),
     }));
   if (!silent) logs.emit("schedule", () => scheduleText(groups, storages), { part: name });
   const usual = recording.phase("codegen", () => programOf(groups));
@@ -118,6 +119,14 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   record("graph_diagram", () => scheduleDiagram(compiled.program));
   logs.emit("kernel_code", () => printProgram(compiled.program), { part: name });
   return compiled;
+}
+
+/** The places in a graph, as computations name them, of what it has twice; undefined: there is nothing. */
+function turnsOf({ nodes }: Graph): FusionOptions["turns"] {
+  const of = (wanted: "first" | "again") =>
+    new Set(nodes.flatMap(({ meta: { turn } }, at) => turn === wanted ? [at + 1] : []));
+  const again = of("again");
+  return again.size > 0 ? { first: of("first"), again } : undefined;
 }
 
 /** Computations in order, without those whose results nobody needs. */

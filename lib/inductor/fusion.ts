@@ -22,19 +22,25 @@ export interface FusionOptions {
   readonly maxBuffers: number;
   /** A buffer that is wanted as early as it can be had. */
   readonly first?: BufferId | undefined;
+  /** Places in the graph of what it has twice, and of the repetitions, which never run together. */
+  readonly turns?: { readonly first: ReadonlySet<number>; readonly again: ReadonlySet<number> } | undefined;
 }
 
 /** Most buffers that one fused kernel touches: more streams than this slow memory down. */
 const MAX_BUFFERS = 32;
 /** Below this many iterations a kernel less is worth more than its lanes. */
 const SMALL = 1 << 14;
+/** Groups further apart in the graph than this keep what is in between in memory when they become one. */
+const FAR = 64;
+/** Memory of fewer bytes is no reason for loops to become one. */
+const TINY = 256;
 /** What it saves not to pass over an element again, in the steps of costOf. */
 const PASS = 0.5;
 
 interface Entry {
   readonly id: number;
   readonly group: Group;
-  /** Position of its first member. */
+  /** Position of its first member among the computations. */
   readonly order: number;
   readonly buffers: ReadonlyMap<BufferId, { read: boolean; written: boolean }>;
   readonly before: Set<number>;
@@ -133,8 +139,7 @@ class Scheduler {
     for (const [buffer, entries] of touching) {
       const size = this.#bytes[buffer] ?? 0;
       const written = entries.some((e) => e.buffers.get(buffer)?.written);
-      // Sharing a read of something tiny is worth nothing
-      if (!written && size < 256) continue;
+      if (!written && size < TINY) continue;
       for (let i = 0; i < entries.length; i++) {
         for (let j = i + 1; j < Math.min(entries.length, i + 24); j++) {
           const x = entries[i], y = entries[j];
@@ -168,6 +173,8 @@ class Scheduler {
     if (together > (dependent ? this.options.maxBuffers : Math.min(MAX_BUFFERS, this.options.maxBuffers))) {
       return fail();
     }
+    if (this.#isFar(first, second, dependent)) return fail();
+    if (this.#isRepeated(first, second) || this.#isRepeated(second, first)) return fail();
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
     const group = fuseGroups(first.group, second.group);
     if (!group || !this.#pays(group, first, second)) return fail();
@@ -185,6 +192,33 @@ class Scheduler {
     this.#insert(group, Math.min(first.order, second.order), before, after);
     logs.emit("fusion", () => `fused ${about()}`);
     return true;
+  }
+
+  /**
+   * Whether two groups are so far apart that the first would wait with all that it reads and the second would need: of
+   * two parts of a batch both would be kept. What needs nothing else that comes later may come from afar, as updates do.
+   */
+  #isFar(first: Entry, second: Entry, dependent: boolean): boolean {
+    const a = placesOf(first), b = placesOf(second), end = Math.max(...a);
+    if (Math.max(end - Math.min(...b), Math.max(...b) - Math.min(...a)) <= FAR) return false;
+    if (!dependent) return true;
+    const seen = new Set([first.id, second.id]), pending = [...second.before];
+    for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+      const entry = this.#entries.get(id);
+      if (!entry || seen.has(id)) continue;
+      seen.add(id);
+      const isLarge = [...entry.buffers.keys()].some((buffer) => (this.#bytes[buffer] ?? 0) >= TINY);
+      if (isLarge && Math.min(...placesOf(entry)) > end) return true;
+      pending.push(...entry.before);
+    }
+    return false;
+  }
+
+  /** Whether one group computes what the other repeats: together they would keep it. */
+  #isRepeated(a: Entry, b: Entry): boolean {
+    const { turns } = this.options;
+    const has = (entry: Entry, wanted: ReadonlySet<number>) => placesOf(entry).some((at) => wanted.has(at));
+    return turns !== undefined && has(a, turns.first) && has(b, turns.again);
   }
 
   /** Whether two groups are not better off in loops of their own, where each has its elements side by side. */
@@ -250,6 +284,11 @@ class Scheduler {
     }
     return groups;
   }
+}
+
+/** Where in the graph the members of a group belong. */
+function placesOf({ group: { members } }: Entry): readonly number[] {
+  return members.map(({ computation: { order } }) => order);
 }
 
 function describe(group: Group): string {

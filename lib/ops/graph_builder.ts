@@ -102,9 +102,21 @@ export function argumentsOfNode<T>(
 }
 
 /** What the nodes that a builder makes have in common. */
-export type SharedMeta = Partial<Pick<NodeMeta, "stack" | "partition" | "noGrad" | "recomputed">> & {
-  readonly requiresGrad?: boolean;
-};
+export type SharedMeta =
+  & Partial<Pick<NodeMeta, "stack" | "partition" | "noGrad" | "recomputed" | "ofPass" | "turn">>
+  & {
+    readonly requiresGrad?: boolean;
+  };
+
+/** Where a node stands: what nodes have in common with it that are made in its place. */
+export function placeOf({ meta: { stack, partition, ofPass, turn } }: Node): SharedMeta {
+  return {
+    stack,
+    ...(partition ? { partition } : {}),
+    ...(ofPass ? { ofPass } : {}),
+    ...(turn ? { turn } : {}),
+  };
+}
 
 /** The arguments of a call as nodes hold them: defaults left out, what follows them and keywords by name. */
 export function callArguments(

@@ -56,7 +56,7 @@ export function writeGraph(
       throw new NotStorable(`${name}, which reads ${target}`);
     }
     const { value, stack, source, held, noGrad, leaf, onHost, begins: _, partition, ...marks } = meta;
-    const { region, regionCall, recomputed, ...others } = marks;
+    const { region, regionCall, recomputed, ofPass, turn: own, ...others } = marks;
     // What nodes come to know besides has to be written, too
     others satisfies Record<string, never>;
     if (onHost) throw new NotStorable(`${name}, which the host computes`);
@@ -75,6 +75,8 @@ export function writeGraph(
       ...partition === undefined ? {} : { partition },
       ...regionCall === undefined ? {} : { regionCall },
       ...recomputed === undefined ? {} : { recomputed },
+      ...ofPass ? { ofPass } : {},
+      ...own === undefined ? {} : { turn: own },
       ...region ? { region: regionForm(region) } : {},
     };
     numbers.set(node, number);
@@ -83,6 +85,7 @@ export function writeGraph(
 }
 
 const partition = oneOf("forward", "backward");
+const turn = oneOf("first", "again");
 const NO_STACK: readonly SourcePosition[] = [];
 
 /** The graph that was written. Throws DamagedForm. */
@@ -119,6 +122,8 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
       ...fields.partition === undefined ? {} : { partition: partition.read(fields.partition, symbols) },
       ...fields.regionCall === undefined ? {} : { regionCall: numberIn(fields.regionCall) },
       ...fields.recomputed === undefined ? {} : { recomputed: numberIn(fields.recomputed) },
+      ...fields.ofPass ? { ofPass: true } : {},
+      ...fields.turn === undefined ? {} : { turn: turn.read(fields.turn, symbols) },
       ...fields.region === undefined ? {} : { region: regionOf(fields.region) },
     };
     if (!isArguments(args) || !isKeywords(kwargs)) throw new DamagedForm("Expected arguments of a node");

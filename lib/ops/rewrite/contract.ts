@@ -10,7 +10,7 @@ import { type Argument, type Graph, isList, Node, type NodeValue } from "../../g
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
 import type { OpApi } from "../generated.ts";
 import { graphApi } from "../graph_api.ts";
-import { GraphBuilder, type GraphValue, valueOfNode } from "../graph_builder.ts";
+import { GraphBuilder, type GraphValue, placeOf, valueOfNode } from "../graph_builder.ts";
 import { memoryRoot } from "./memory_root.ts";
 import { inferredMetas, sameMeta } from "./metadata.ts";
 
@@ -58,8 +58,7 @@ export class GraphContract {
         return output;
       }
       const builder = new GraphBuilder(graph, graph.output);
-      const { stack, partition } = output.meta;
-      builder.shared = { stack, ...(partition ? { partition } : {}) };
+      builder.shared = placeOf(output);
       const copy = laidOut(graphApi((call) => builder.call(call)), valueOfNode(output), meta, true).node;
       taken.add(memoryRoot(copy));
       changed = true;

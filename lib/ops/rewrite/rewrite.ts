@@ -9,7 +9,7 @@ import { type Graph, Node } from "../../graph/node.ts";
 import { placeOfNode } from "../../graph/place.ts";
 import { provablyEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
-import { GraphBuilder, listOf } from "../graph_builder.ts";
+import { GraphBuilder, listOf, placeOf } from "../graph_builder.ts";
 import { OPS } from "../table.ts";
 import { outputsOf } from "./contract.ts";
 import { refreshMeta } from "./metadata.ts";
@@ -93,8 +93,7 @@ function replaceByConstant(graph: Graph, node: Node, by: { meta: TensorMeta; val
 
 function makeFull(graph: Graph, node: Node, { meta, value }: { meta: TensorMeta; value: number }): Node {
   const builder = new GraphBuilder(graph, node);
-  const { stack, partition } = node.meta;
-  builder.shared = { stack, ...(partition ? { partition } : {}) };
+  builder.shared = placeOf(node);
   const { shape, dtype, device } = meta;
   const args = { size: shape, fillValue: value, dtype, device };
   const [made] = listOf(builder.call({ definition: OPS.full, args }));

@@ -1,0 +1,83 @@
+/**
+ * Recomputation in graphs that make their own backward pass, as whole training steps do: what the program has marked as a
+ * checkpoint, and what the budget of memory does not hold, is computed a second time where the pass needs it. Input: a
+ * functional graph; output: the same with repetitions. Invariant: elements are the same, and random numbers, which repeat
+ * by their keys; repetitions stand where they are first read.
+ */
+import { config } from "../base/config.ts";
+import { type Argument, type Graph, mapNodes, type Node } from "../graph/node.ts";
+import { type GraphPass, keepChecks, runPasses } from "../ops/rewrite/passes.ts";
+import { outputsOf } from "../ops/rewrite/contract.ts";
+import type { JointGraph } from "./joint.ts";
+import { savedWithinBudget } from "./memory_budget.ts";
+import type { Cuttable } from "./min_cut.ts";
+import { Classifier } from "./recompute.ts";
+
+/** Repeats in a graph what its own backward pass should not find kept. */
+export function rematerialize({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
+  runPasses(graph, [REMATERIALIZE], {
+    ownResults: results.length,
+    laidOut: results.length,
+    part: "joint_passes",
+  });
+}
+
+const REMATERIALIZE: GraphPass = {
+  name: "rematerialize",
+  run(graph) {
+    const isAsked = config.activationMemoryBudget < 1 ||
+      graph.nodes.some(({ meta }) => meta.recomputed !== undefined);
+    if (!isAsked || !graph.nodes.some(({ meta }) => meta.ofPass)) return false;
+    const cuttable = cuttableStep(graph);
+    return repeat(cuttable, savedWithinBudget(cuttable));
+  },
+};
+
+/** A graph with passes of its own as it is to be cut: they, and all that depends on them, are the backward part. */
+function cuttableStep(graph: Graph): Cuttable {
+  const dependent = new Set<Node>(), independent = new Set<Node>();
+  for (const node of graph.nodes) {
+    if (node.op === "output") continue;
+    const isBehind = node.meta.ofPass || [...node.inputs()].some((input) => dependent.has(input));
+    (isBehind ? dependent : independent).add(node);
+  }
+  const required = new Set([...independent].filter((node) => node.op !== "placeholder"));
+  return {
+    graph,
+    forward: { required, independent, classifier: new Classifier() },
+    results: new Set(outputsOf(graph)),
+    overwritten: new Set(),
+    gradients: new Set(),
+  };
+}
+
+/** Has the backward part read repetitions of what is not saved; tells whether there are any. */
+function repeat({ graph, forward: { independent, required } }: Cuttable, saved: ReadonlySet<Node>): boolean {
+  const again = new Map<Node, Node>();
+  /** What stands for a value from `reader` on. */
+  const copyOf = (node: Node, reader: Node): Node => {
+    if (!required.has(node) || saved.has(node) || node.op !== "call_function") return node;
+    const known = again.get(node);
+    if (known) return known;
+    const moved = (argument: Argument) => mapNodes(argument, (each) => copyOf(each, reader));
+    const args = node.args.map(moved);
+    const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)]));
+    // Nothing is checked a second time
+    const meta = { ...node.meta, turn: "again", partition: "backward" } as const;
+    const copy = graph.create(node.op, node.target, { name: node.name, args, kwargs, meta, before: reader });
+    again.set(node, copy);
+    return copy;
+  };
+  for (const node of [...graph.nodes]) {
+    if (node.op === "output" || independent.has(node)) continue;
+    const moved = (argument: Argument) => mapNodes(argument, (each) => copyOf(each, node));
+    const args = node.args.map(moved);
+    const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)]));
+    node.args = args;
+    node.kwargs = kwargs;
+  }
+  if (again.size === 0) return false;
+  for (const node of required) node.meta.turn = "first";
+  graph.eliminateDeadCode(keepChecks);
+  return true;
+}
