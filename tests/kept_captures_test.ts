@@ -85,6 +85,15 @@ const REFUSED: readonly string[] = [
   "the rules of a language",
 ];
 
+/** Worlds of several calls, and how many of those are captured: the others are served by what changes are taken for. */
+const SEVERAL: Readonly<Record<string, number>> = {
+  "sizes that change": 2,
+  "sizes that follow from others": 2,
+  "a dimension that is marked": 1,
+  "integers that change": 2,
+  "numbers that change": 2,
+};
+
 const namesWhere = (worlds: Worlds, holds: (told: Told) => boolean): string[] =>
   Object.entries(worlds).filter(([, told]) => holds(told)).map(([name]) => name);
 
@@ -99,5 +108,7 @@ Deno.test("captures are taken in the same world, and in no other", () =>
     const results = (worlds: Worlds) => Object.entries(worlds).map(([name, { result }]) => [name, result]);
     assertEquals(results(warm), results(cold));
     assertEquals(namesWhere(warm, ({ taken }) => taken === 0), REFUSED);
+    const several = (worlds: Worlds) => Object.keys(SEVERAL).map((name) => [name, worlds[name]?.taken]);
+    assertEquals(several(warm), Object.entries(SEVERAL));
     assertEquals(namesWhere(other, ({ taken }) => taken > 0), []);
   }));

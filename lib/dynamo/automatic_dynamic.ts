@@ -22,6 +22,9 @@ export type Asked =
   | { readonly kind: "object"; readonly place: string; readonly value: object }
   | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
 
+/** Whether a place has changed; of a shape each dimension. */
+export type Answer = boolean | readonly boolean[];
+
 /** How many calls may run twice because they were other ones than what was assumed. */
 const MOST_FAILED = 4;
 
@@ -38,8 +41,8 @@ export class ChangeHistory {
   >();
 
   #failedAssumptions = 0;
-  /** What is asked from here on, with whether it had changed; null: nobody wants to know. */
-  asked: (Asked & { readonly changed: boolean })[] | null = null;
+  /** What is asked from here on, with what the answer was; null: nobody wants to know. */
+  asked: (Asked & { readonly changed: Answer })[] | null = null;
 
   constructor(private readonly profile: DynamicProfile) {}
 
@@ -81,7 +84,7 @@ export class ChangeHistory {
       logs.emit("dynamic", () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`);
     });
     this.#shapes.set(source, { last: shape, changed });
-    this.asked?.push({ kind: "shape", place: source, value: shape, changed: changed.includes(true) });
+    this.asked?.push({ kind: "shape", place: source, value: shape, changed });
     return changed;
   }
 
@@ -114,8 +117,8 @@ export class ChangeHistory {
     return this.#failedAssumptions < MOST_FAILED;
   }
 
-  /** Asks again what a former process asked; gives whether any of it has changed. */
-  hasChanged(asked: Asked): boolean {
+  /** Asks again what a former process asked. */
+  answer(asked: Asked): Answer {
     const { kind, place, value } = asked;
     switch (kind) {
       case "number":
@@ -123,7 +126,7 @@ export class ChangeHistory {
       case "object":
         return this.objectChanges(place, value);
       case "shape":
-        return this.shapeChanges(place, value).includes(true);
+        return this.shapeChanges(place, value);
       default:
         return asked satisfies never;
     }

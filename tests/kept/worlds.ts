@@ -509,6 +509,33 @@ const WORLDS: Readonly<Record<string, World>> = {
       Deno.env.set("TZ", zone);
     }
   },
+  "sizes that change"(other, wrap) {
+    const run = wrap((x: Tensor, y: Tensor) => {
+      const z = x.size(0) < y.size(0) ? x.mul(x.size(0)) : x.neg();
+      return [z.sum(), x.matmul(x.t()).sum(1), y.view([-1, 2, 1]).sum(0), x.size(0) * 2 + y.size(0)];
+    });
+    return (other ? [5, 6, 11] : [3, 4, 9]).map((n) => run(ones([n, 2]), ones([n + 1, 2])));
+  },
+  "sizes that follow from others"(other, wrap) {
+    const run = wrap((x: Tensor, y: Tensor) => x.add(y).view([-1]).slice(0, 1, x.size(0) * 2));
+    return (other ? [5, 6, 11] : [3, 4, 9]).map((n) => run(ones([n, 2]), ones([n, 2])));
+  },
+  "a dimension that is marked"(other, wrap) {
+    const run = wrap((x: Tensor) => x.softmax(0).mul(x.size(0)));
+    return (other ? [5, 6] : [3, 4]).map((n) => {
+      const x = ones([n, 2]);
+      compiler.markDynamic(x, 0);
+      return run(x);
+    });
+  },
+  "integers that change"(other, wrap) {
+    const run = wrap((x: Tensor, n: number) => [x.mul(n), n + 1, x.repeat([n, 1]), n > 2 ? x.add(1) : x]);
+    return (other ? [4, 5, 9] : [3, 6, 7]).map((n) => run(input(), n));
+  },
+  "numbers that change"(other, wrap) {
+    const run = wrap((x: Tensor, by: number) => x.mul(by * 2).add(Math.sqrt(by) > 1 ? by : -by));
+    return (other ? [1.5, 2.5, 3.5] : [1.25, 2.25, 3.25]).map((by) => run(input(), by));
+  },
   "a proxy"(other, wrap) {
     const state = new Scaled();
     const found = other

@@ -19,14 +19,17 @@ import { type Plain, recording } from "../../base/recording.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { readGraph, stacksOf, writeGraph } from "../../graph/stored/graph.ts";
-import { DamagedForm, listIn, NotStorable, recordIn, textIn } from "../../sym/stored/forms.ts";
+import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
+import { hintOf } from "../../sym/decide.ts";
+import type { ShapeEnv } from "../../sym/shape_env.ts";
+import { numberSizes, readSizes, writeSizes } from "../../sym/stored/envs.ts";
 import { Symbols } from "../../sym/stored/symbols.ts";
 import { graphRunner } from "../../tensor/graph_runner.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { ambientState } from "../ambient.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { tracedCodeOf } from "../entry_parts.ts";
-import type { Asked, ChangeHistory } from "../automatic_dynamic.ts";
+import type { Answer, Asked, ChangeHistory } from "../automatic_dynamic.ts";
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
 import * as runtime from "../codegen/runtime.ts";
 import { compileCaptured } from "../captured_graph.ts";
@@ -35,16 +38,12 @@ import type { Guard } from "../guards/guard.ts";
 import { LIST_READERS } from "../guards/reader.ts";
 import { markOfFunction } from "../marks.ts";
 import { currentStance } from "../stance.ts";
-import type { OutputGraph } from "../trace/output_graph.ts";
+import type { Source } from "../source.ts";
+import type { GraphInput, OutputGraph } from "../trace/output_graph.ts";
+import { SymbolicLimit } from "../trace/restart.ts";
 import type { Unit } from "../unit.ts";
-import {
-  type ByNumber,
-  guard as guardForm,
-  line as lineForm,
-  Lines,
-  position,
-  source as sourceForm,
-} from "./fact_forms.ts";
+import { guard as guardForm, line as lineForm, position } from "./fact_forms.ts";
+import { type ByNumber, Lines, source as sourceForm } from "./place_forms.ts";
 import { layoutOfBuiltins } from "./builtin_paths.ts";
 import { beginAgain } from "./begun_again.ts";
 import { Differs, readJournal, type TracedCall, writeJournal } from "./journal.ts";
@@ -82,6 +81,8 @@ export interface TakenCapture {
   readonly guards: readonly Guard[];
   readonly graph: GraphModule | null;
   readonly text: string;
+  /** Where sizes come from, by the names that guards have for it. */
+  readonly named: ReadonlyMap<string, Source>;
   /** The modified function; `failed` is its way out where the graph throws. */
   readonly run: (failed: ModifiedParts["failed"]) => Modified["run"];
 }
@@ -148,7 +149,9 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
         return taken;
       } catch (error) {
         unit.begunStates.takeBack();
-        if (!(error instanceof Differs || error instanceof NotStorable)) throw error;
+        const isOther = error instanceof Differs || error instanceof NotStorable ||
+          error instanceof SymbolicLimit;
+        if (!isOther) throw error;
         why = error.message;
       }
     }
@@ -181,15 +184,18 @@ export function keepCapture(unit: Unit, key: string, traced: TracedEntry): void 
   }
 }
 
-const NO_SYMBOLS = () => new Symbols(false);
-
 const nothingToRead = (): never => {
   throw new DamagedForm("Expected nothing to be read while a capture is written");
 };
 
 function write(traced: TracedEntry): Plain {
   const { call, reads, met, output, guards, modified, graph, asked } = traced;
+  const { sizes } = output, symbols = new Symbols();
+  numberSizes(sizes, symbols);
+  symbols.isOpen = false;
   const form = (by: ByNumber): Record<string, Plain> => ({
+    sizes: writeSizes(sizes, symbols),
+    named: basesOf(guards, sizes).map((name) => sourceForm.write(output.sourceNamed(name), by)),
     asked: (asked ?? []).map((each) => writeAsked(each, output, by)),
     guards: guards.map((each) => guardForm.write(each, by)),
     text: modified.text,
@@ -204,27 +210,41 @@ function write(traced: TracedEntry): Plain {
     if (found) return found;
     throw new NotStorable(`${code.name}, a function that is known by its code`);
   };
-  form({ numberOf: (object) => mentioned.add(object).size, at: nothingToRead, withCode, lines });
+  form({
+    numberOf: (object) => mentioned.add(object).size,
+    at: nothingToRead,
+    withCode,
+    lines,
+    symbols,
+    sizes,
+  });
   const journal = writeJournal(call, reads, mentioned);
   const numberOf = (object: object) => journal.numberOf(object);
-  const by: ByNumber = { numberOf, at: nothingToRead, withCode, lines };
+  const by: ByNumber = { numberOf, at: nothingToRead, withCode, lines, symbols, sizes };
   return { journal: journal.form, ...form(by), lines: lines.list.map((each) => lineForm.write(each, by)) };
 }
 
+/** The places that sizes come from, and that guards compare with them. */
+function basesOf(guards: readonly Guard[], sizes: ShapeEnv): readonly string[] {
+  const compared = guards.flatMap(({ fact }) =>
+    fact.kind === "size" && fact.guard.kind === "source" ? [fact.guard.source.base] : []
+  );
+  return [...new Set([...sizes.symbols.map((symbol) => sizes.sourceOf(symbol).base), ...compared])];
+}
+
 function writeAsked(
-  { kind, place, value, changed }: Asked & { readonly changed: boolean },
+  { kind, place, value, changed }: Asked & { readonly changed: Answer },
   output: OutputGraph,
   by: ByNumber,
 ): Plain {
-  if (changed) throw new NotStorable("a size or number that was seen to change");
   const at = sourceForm.write(output.sourceNamed(place), by);
   switch (kind) {
     case "number":
-      return [kind, at, writePrimitive(value)];
+      return [kind, at, writePrimitive(value), changed];
     case "object":
-      return [kind, at, by.numberOf(value)];
+      return [kind, at, by.numberOf(value), changed];
     case "shape":
-      return [kind, at, [...value]];
+      return [kind, at, [...value], changed];
     default:
       return kind satisfies never;
   }
@@ -262,14 +282,40 @@ function writeCaptured(
   const stacks = stacksOf(gm.graph), held = heldTensors(gm.attributes);
   return {
     name,
-    nodes: writeGraph(gm.graph, NO_SYMBOLS(), stacks, { attributes: new Set(held.keys()) }),
+    nodes: writeGraph(gm.graph, by.symbols, stacks, { attributes: new Set(held.keys()) }),
     held: writeHeld(held),
     stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
-    inputs: output.inputs.map((input) => {
-      if (input.kind !== "tensor" || !input.value.real) throw new NotStorable("a graph of sizes or numbers");
-      return by.numberOf(input.value.real);
-    }),
+    inputs: output.inputs.map((input) => writeInput(input, by)),
   };
+}
+
+/** What an input of a graph is for the call that is compiled. */
+function writeInput(input: GraphInput, by: ByNumber): Plain {
+  switch (input.kind) {
+    case "tensor":
+      if (!input.value.real) throw new NotStorable("a graph that is given a new parameter");
+      return [input.kind, by.numberOf(input.value.real)];
+    case "size":
+      return [input.kind, hintOf(input.size)];
+    case "scalar":
+      return [input.kind, writePrimitive(input.hint)];
+    default:
+      return input satisfies never;
+  }
+}
+
+function readInput(form: Plain, by: ByNumber): unknown {
+  const [kind, given = null] = listIn(form);
+  switch (kind) {
+    case "tensor":
+      return by.at(numberIn(given));
+    case "size":
+      return numberIn(given);
+    case "scalar":
+      return runtime.scalar(Number(readPrimitive(given)));
+    default:
+      throw new DamagedForm(`Expected an input of a graph but found ${JSON.stringify(kind)}`);
+  }
 }
 
 /** The capture in this world. Throws Differs, NotStorable and DamagedForm. */
@@ -279,7 +325,10 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
   const nothingToWrite = (): never => {
     throw new DamagedForm("Expected nothing to be written while a capture is read");
   };
+  const symbols = new Symbols(), sizes = readSizes(listIn(form.sizes), symbols);
   const by: ByNumber = {
+    symbols,
+    sizes,
     numberOf: nothingToWrite,
     withCode: nothingToWrite,
     at(number) {
@@ -291,8 +340,12 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
   };
   for (const each of listIn(form.lines)) lines.list.push(lineForm.read(each, by));
   for (const each of listIn(form.asked)) {
-    if (unit.history.hasChanged(readAsked(each, by))) throw new Differs("a size or number has changed");
+    const [, , , changed = null] = listIn(each);
+    if (JSON.stringify(unit.history.answer(readAsked(each, by))) !== JSON.stringify(changed)) {
+      throw new Differs("other sizes and numbers have changed");
+    }
   }
+  const named = listIn(form.named).map((each) => sourceForm.read(each, by));
   const guards = listIn(form.guards).map((each) => guardForm.read(each, by));
   const compiled = form.graph === null ? null : compileAgain(unit, recordIn(form.graph), by);
   const text = textIn(form.text);
@@ -307,6 +360,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
     guards,
     graph: compiled?.gm ?? null,
     text,
+    named: new Map(named.map((source) => [source.name, source])),
     run: (failed) => functionOf({ text, constants, parameters }, compiled ? failed : null),
   };
 }
@@ -324,14 +378,12 @@ function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: B
   const stacks = listIn(form.stacks).map((stack): readonly SourcePosition[] =>
     listIn(stack).map((each) => position.read(each, by))
   );
-  const graph = readGraph(form.nodes ?? null, NO_SYMBOLS(), stacks), held = readHeld(form.held ?? null);
-  const examples = listIn(form.inputs).map((each) => by.at(Number(each)));
-  return compileCaptured(unit, new GraphModule(graph, held, graphRunner), {
-    examples,
-    sizes: {
-      sourceOf() {
-        throw new DamagedForm("Expected a graph without symbols");
-      },
-    },
-  });
+  const graph = readGraph(form.nodes ?? null, by.symbols, stacks), held = readHeld(form.held ?? null);
+  const examples = listIn(form.inputs).map((each) => readInput(each, by));
+  const { sizes } = by, before = new Set(sizes.guardTexts());
+  const compiled = compileCaptured(unit, new GraphModule(graph, held, graphRunner), { examples, sizes });
+  // What a backend assumes of sizes is guarded as well, so that this one has to assume the same
+  const more = sizes.guardTexts().find((text) => !before.has(text));
+  if (more !== undefined) throw new Differs(`compilation assumes ${more}`);
+  return compiled;
 }

@@ -19,10 +19,10 @@ export interface Call {
 export function keptEntry(unit: Unit, key: string, { self, args }: Call): Entry | null {
   const taken = takeCapture(unit, key, { fn: unit.program.fn, self, args });
   if (!taken) return null;
-  const { guards, graph, text } = taken, made: { entry: Entry | null } = { entry: null };
+  const { guards, graph, text, named } = taken, made: { entry: Entry | null } = { entry: null };
   const run = taken.run(wayOut(unit, { graph: () => graph?.graph ?? null, made, isAsyncCall: false }));
   const entry: Entry = {
-    ...checked(guards, NO_SIZES),
+    ...checked(guards, { sourceNamed: (name) => sourceIn(named, name) }),
     guards,
     run,
     code: text,
@@ -38,8 +38,9 @@ export function keptEntry(unit: Unit, key: string, { self, args }: Call): Entry 
   return made.entry = entry;
 }
 
-const NO_SIZES = {
-  sourceNamed(name: string): Source {
-    throw new Error(`Expected no sizes that are symbols but found ${name}`);
-  },
-};
+/** Where a size comes from. */
+function sourceIn(named: ReadonlyMap<string, Source>, name: string): Source {
+  const found = named.get(name);
+  invariant(found, `Expected a place of a size but found ${name}`);
+  return found;
+}

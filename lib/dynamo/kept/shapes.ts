@@ -172,9 +172,9 @@ function tensorKind(tensor: Tensor, number: number, numbering: Numbering): Plain
   const listeners = [...state?.accumulator?.hooks.values() ?? []],
     retained = state?.accumulator?.retained.size ?? 0;
   if (retained > 0 || listeners.some(({ size }) => size > 0)) throw new NotStorable("a tensor with hooks");
-  if (shape.some((_, dim) => markOf(tensor, dim) !== undefined)) {
-    throw new NotStorable("a tensor whose dimensions are marked");
-  }
+  const marks = shape.map((_, dim) =>
+    Object.entries(markOf(tensor, dim) ?? {}).map(([name, value]) => [name, writePrimitive(value)])
+  );
   return [
     "tensor",
     [...shape],
@@ -185,5 +185,6 @@ function tensorKind(tensor: Tensor, number: number, numbering: Numbering): Plain
     state?.requiresGrad ?? false,
     numbering.memoryOf(storage, number),
     describeValue(state?.grad ?? null, numbering),
+    ...marks.some(({ length }) => length > 0) ? [marks] : [],
   ];
 }

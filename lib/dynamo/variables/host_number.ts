@@ -91,6 +91,32 @@ export function isHostMath(name: string): name is HostMath {
   return HOST_MATH.has(name);
 }
 
+const BINARY = {
+  "+": true,
+  "-": true,
+  "*": true,
+  "/": true,
+  "%": true,
+  "**": true,
+  "&": true,
+  "|": true,
+  "^": true,
+  "<<": true,
+  ">>": true,
+  ">>>": true,
+  "<": true,
+  "<=": true,
+  ">": true,
+  ">=": true,
+  "===": true,
+  "!==": true,
+} as const satisfies Record<HostBinary, true>;
+
+/** Whether a text is an operator of `HostBinary`. */
+export function isHostBinary(text: string): text is HostBinary {
+  return Object.hasOwn(BINARY, text);
+}
+
 /** The result of an operator on two numbers. */
 export function applyBinary(operator: HostBinary, a: number, b: number): number | boolean {
   switch (operator) {

@@ -1,0 +1,168 @@
+/**
+ * Places of a call as data, and what forms of other things are put together from. Input: sources, and numbers of a trace's
+ * objects; output: data, and sources in another process. Invariant: what only its process knows is refused.
+ */
+import type { Plain } from "../../base/recording.ts";
+import type { SourcePosition } from "../../graph/node.ts";
+import type { ShapeEnv } from "../../sym/shape_env.ts";
+import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
+import type { Symbols } from "../../sym/stored/symbols.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import {
+  argumentSource,
+  capturedName,
+  capturedSource,
+  entrySource,
+  globalSource,
+  knownSource,
+  propertySource,
+  type Source,
+  sourceText,
+  THIS_SOURCE,
+} from "../source.ts";
+import { readKey, writeKey } from "./plain_values.ts";
+
+/** Numbers of objects while facts are written, objects by number while they are read. */
+export interface ByNumber {
+  numberOf(object: object): number;
+  at(number: number): object;
+  /** A function of this code, while facts are written. Throws NotStorable where none has been met. */
+  withCode(code: CodeObject): object;
+  /** The same of lines of the program, which many guards and nodes share. */
+  readonly lines: Lines;
+  /** The same of sizes that change. */
+  readonly symbols: Symbols;
+  /** What is known of them. */
+  readonly sizes: ShapeEnv;
+}
+
+/** Lines of the program, each once. */
+export class Lines {
+  readonly #numbers = new Map<string, number>();
+
+  constructor(readonly list: SourcePosition[] = []) {}
+
+  numberOf(line: SourcePosition): number {
+    const { file, functionName } = line, key = `${line.line}:${line.column} ${functionName} ${file}`;
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.list.push(line) - 1;
+    this.#numbers.set(key, number);
+    return number;
+  }
+}
+
+/** Writes and reads one thing. */
+export interface Form<T> {
+  write(value: T, by: ByNumber): Plain;
+  read(form: Plain, by: ByNumber): T;
+}
+
+export const refused = (what: string): Form<never> => ({
+  write: () => {
+    throw new NotStorable(what);
+  },
+  read: () => {
+    throw new DamagedForm(`Expected nothing that is refused but found ${what}`);
+  },
+});
+
+/** An object of the journal. */
+export const object: Form<object> = {
+  write: (value, by) => by.numberOf(value),
+  read: (form, by) => by.at(numberIn(form)),
+};
+
+export const key: Form<string | symbol> = { write: writeKey, read: readKey };
+export const flag: Form<boolean> = {
+  write: (value) => value,
+  read: (form) => form === true,
+};
+export const count: Form<number> = { write: (value) => value, read: numberIn };
+export const text: Form<string> = { write: (value) => value, read: textIn };
+export const optional = <T>(inner: Form<T>): Form<T | null> => ({
+  write: (value, by) => value === null ? null : inner.write(value, by),
+  read: (form, by) => form === null ? null : inner.read(form, by),
+});
+export const maybe = <T>(inner: Form<T>): Form<T | undefined> => ({
+  write: (value, by) => value === undefined ? null : inner.write(value, by),
+  read: (form, by) => form === null ? undefined : inner.read(form, by),
+});
+export const list = <T>(inner: Form<T>): Form<readonly T[]> => ({
+  write: (values, by) => values.map((each) => inner.write(each, by)),
+  read: (form, by) => listIn(form).map((each) => inner.read(each, by)),
+});
+export const oneOf = <T extends string>(...names: readonly T[]): Form<T> => ({
+  write: (value) => value,
+  read(form) {
+    const found = names.find((name) => name === form);
+    if (found === undefined) throw new DamagedForm(`Expected one of ${names.join(", ")} but found ${form}`);
+    return found;
+  },
+});
+type Fields<T> = { readonly [K in keyof T]-?: Form<T[K]> };
+
+/** A record of these fields. */
+export function fields<T extends object>(forms: Fields<T>): Form<T> {
+  const names = Object.keys(forms) as (keyof T & string)[];
+  return {
+    write: (value, by) => names.map((name) => forms[name].write(value[name], by)),
+    read(form, by) {
+      const given = listIn(form);
+      return Object.fromEntries(names.map((name, i) => [name, forms[name].read(given[i] ?? null, by)])) as T;
+    },
+  };
+}
+
+const labelOf = (source: Source): string => /^F\["(.*)"\]$/.exec(sourceText(source))?.[1] ?? "object";
+
+/** A place. */
+export const source: Form<Source> = {
+  write(value, by) {
+    const again = (each: Source) => source.write(each, by);
+    switch (value.kind) {
+      case "argument":
+        return [value.kind, value.label, value.index];
+      case "this":
+        return [value.kind];
+      case "global":
+        return [value.kind, value.variable];
+      case "known":
+        return [value.kind, labelOf(value), by.numberOf(value.object)];
+      case "property":
+        return [value.kind, again(value.base), writeKey(value.key)];
+      case "entry":
+        return [value.kind, again(value.base), value.part, value.index];
+      case "captured":
+        return [value.kind, again(value.base), capturedName(value), value.index];
+      case "cell":
+      case "private":
+        throw new NotStorable(`${sourceText(value)}, a variable that is read in each call`);
+      default:
+        return value satisfies never;
+    }
+  },
+  read(form, by) {
+    const [kind, first = null, second = null, third] = listIn(form);
+    switch (kind) {
+      case "argument":
+        return argumentSource(textIn(first), numberIn(second));
+      case "this":
+        return THIS_SOURCE;
+      case "global":
+        return globalSource(textIn(first));
+      case "known":
+        return knownSource(textIn(first), by.at(numberIn(second)));
+      case "property":
+        return propertySource(source.read(first, by), readKey(second));
+      case "entry":
+        return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
+      case "captured":
+        return capturedSource(source.read(first, by), textIn(second), numberIn(third));
+      default:
+        throw new DamagedForm(`Expected a source but found ${JSON.stringify(kind)}`);
+    }
+  },
+};
+
+export const part = oneOf("key", "value", "member");

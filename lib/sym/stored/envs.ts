@@ -1,0 +1,101 @@
+/**
+ * The sizes of a trace as data. Input: a ShapeEnv whose guards are all known; output: data, and another one that knows
+ * the same of equal symbols. Invariant: symbols keep their order, and so their names; sizes that only elements say are
+ * refused.
+ */
+import type { Plain } from "../../base/recording.ts";
+import { ShapeEnv, type SizeGuard, type SizeSource, type SourcePart } from "../shape_env.ts";
+import { type Codec, list, number, oneOf, primitive, record, text, union } from "./codec.ts";
+import { dim, symbol } from "./dims.ts";
+import { DamagedForm } from "./forms.ts";
+import type { Symbols } from "./symbols.ts";
+
+const part: Codec<SourcePart> = union<SourcePart>({
+  value: record({}),
+  shape: record({ dim: number }),
+  stride: record({ dim: number }),
+  offset: record({}),
+});
+
+const sizeSource: Codec<SizeSource> = record<SizeSource>({ base: text, part });
+
+/** Bounds may be infinite. */
+const bound: Codec<number> = {
+  write: (value, symbols) => primitive.write(value, symbols),
+  read(form, symbols) {
+    const found = primitive.read(form, symbols);
+    if (typeof found === "number") return found;
+    throw new DamagedForm(`Expected a bound but found ${typeof found}`);
+  },
+};
+
+/** Guards on sizes. */
+export const sizeGuard: Codec<SizeGuard> = union<SizeGuard>({
+  range: record({ symbol, lower: bound, upper: bound, text }),
+  source: record({ source: sizeSource, equals: dim, text }),
+  relation: record({ relation: oneOf("eq", "ne", "le"), left: dim, right: dim, text }),
+});
+
+/** A size as it is made. */
+interface Made {
+  readonly source: SizeSource;
+  readonly hint: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+const made: Codec<readonly Made[]> = list(
+  record<Made>({ source: sizeSource, hint: number, lower: bound, upper: bound }),
+);
+const guards: Codec<readonly SizeGuard[]> = list(sizeGuard);
+
+/** Numbers the symbols of a trace, before anything mentions them. */
+export function numberSizes(env: ShapeEnv, symbols: Symbols): void {
+  for (const each of env.symbols) symbols.numberOf(each);
+}
+
+/** Writes the sizes of a trace. Throws NotStorable. */
+export function writeSizes(env: ShapeEnv, symbols: Symbols): Plain {
+  const sizes = env.symbols.map((each): Made => ({
+    source: env.sourceOf(each),
+    hint: env.hintOf(each),
+    lower: each.lower,
+    upper: each.upper,
+  }));
+  return [made.write(sizes, symbols), guards.write(env.guards(), symbols)];
+}
+
+/** Sizes that the same is known of; gives their symbols their numbers. Throws DamagedForm. */
+export function readSizes(form: readonly Plain[], symbols: Symbols): ShapeEnv {
+  const [sizes = null, known = null] = form, env = new ShapeEnv();
+  const places = new Map<string, number>();
+  made.read(sizes, symbols).forEach(({ source, hint, lower, upper }, at) => {
+    const size = env.createSize(source, hint, { range: [lower, upper], duck: false });
+    if (typeof size === "number") {
+      throw new DamagedForm(`Expected a size within its bounds but found ${hint}`);
+    }
+    places.set(JSON.stringify(source), at);
+    symbols.numberOf(size);
+  });
+  for (const guard of guards.read(known, symbols)) {
+    switch (guard.kind) {
+      case "range":
+        if (guard.lower !== -Infinity) env.assume("le", [guard.lower, guard.symbol], true);
+        if (guard.upper !== Infinity) env.assume("le", [guard.symbol, guard.upper], true);
+        break;
+      case "source": {
+        // What stands at another place than that of a symbol is read nowhere else
+        const at = places.get(JSON.stringify(guard.source));
+        if (at !== undefined) env.assume("eq", [symbols.at(at), guard.equals], true);
+        break;
+      }
+      case "relation":
+        if (guard.relation === "ne") env.assume("eq", [guard.left, guard.right], false);
+        else env.assume(guard.relation, [guard.left, guard.right], true);
+        break;
+      default:
+        guard satisfies never;
+    }
+  }
+  return env;
+}
