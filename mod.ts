@@ -13,6 +13,7 @@ import "./preload.ts";
 import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
 import "./backends/mpi/transport.ts";
+import "./backends/onednn/engine.ts";
 import "./lib/debug/install.ts";
 import "./lib/steering.ts";
 import { initDevice, useDevice } from "./backends/devices.ts";

@@ -1,5 +1,5 @@
 /**
- * `backends`: the names that `compile` takes. Input: none; output: one name a line.
+ * `backends`: the names that `compile` takes. Input: none; output: a line for each, with what it needs or lacks.
  */
 import { type Command, expectNoMore } from "./command.ts";
 import { toolkit } from "./toolkit.ts";
@@ -8,11 +8,18 @@ import { toolkit } from "./toolkit.ts";
 export const backendsCommand: Command = {
   name: "backends",
   usage: "backends",
-  summary: "List the backends that compile can use",
+  summary: "List the backends that compile can use, and what each needs",
   takesFlags: false,
   run: async (args) => {
     expectNoMore("backends", args);
-    for (const name of (await toolkit()).compiler.listBackends({ debug: true })) console.log(name);
+    const backends = (await toolkit()).compiler.describeBackends({ debug: true });
+    const width = Math.max(...backends.map(({ name }) => name.length));
+    for (const { name, needs, missing } of backends) {
+      const lacks = missing === null ? [] : [`not here: ${missing}`];
+      console.log(
+        [name.padEnd(width), ...needs === null ? [] : [`needs ${needs}`], ...lacks].join("  ").trimEnd(),
+      );
+    }
     return 0;
   },
 };

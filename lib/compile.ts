@@ -19,6 +19,7 @@ import { type Mode, settingsOf } from "./compile_modes.ts";
 import { WatchingBackend } from "./compile_counter.ts";
 import type { GuardFilter, GuardFilterEntry, ShapesSpec } from "./dynamo/mod.ts";
 import { Module, setForwardCompiler } from "./nn/module.ts";
+import "./engines.ts";
 import "./pipeline.ts";
 
 export type { Mode } from "./compile_modes.ts";

@@ -4,12 +4,12 @@
  */
 import { config, type InductorConfig } from "./base/config.ts";
 import { DynError } from "./base/errors.ts";
-import { logs } from "./base/logs.ts";
 
 /**
  * How hard to optimise, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
- * keeps the fastest; "max-autotune-no-cudagraphs" is the same. "reduce-overhead" is what graphs recorded for replay
- * bring elsewhere: here every graph is one native call, so it is the default and says so under perf_hints.
+ * keeps the fastest; "max-autotune-no-cudagraphs" is the same. "reduce-overhead": graphs on WebGPU are recorded, and results
+ * that need no gradient are in memory that the next call overwrites; on the CPU every graph is one native call already,
+ * so it is the default there and says so under perf_hints.
  */
 export type Mode = "default" | "reduce-overhead" | "max-autotune" | "max-autotune-no-cudagraphs";
 
@@ -18,7 +18,7 @@ export type ModeOptions = Readonly<Partial<Omit<InductorConfig, "trace">>>;
 
 const MODES: Readonly<Record<Mode, ModeOptions>> = {
   "default": {},
-  "reduce-overhead": {},
+  "reduce-overhead": { replay: true },
   "max-autotune": { maxAutotune: true },
   "max-autotune-no-cudagraphs": { maxAutotune: true },
 };
@@ -35,11 +35,7 @@ function checked(mode: string): Mode {
 
 /** The settings of a mode. Throws DynError for one that does not exist. */
 export function settingsOf(mode: string): ModeOptions {
-  const settings = MODES[checked(mode)];
-  if (mode === "reduce-overhead") {
-    logs.emit("perf_hints", "A graph is one native call already, so mode reduce-overhead changes nothing");
-  }
-  return settings;
+  return MODES[checked(mode)];
 }
 
 /** What each mode stands for, as `torch._inductor.list_mode_options`. */

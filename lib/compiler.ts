@@ -72,7 +72,6 @@ export {
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
 export type { Part } from "./aot/engines/part.ts";
 export { type Partition, partition, type Supports } from "./aot/engines/partition.ts";
-export { getDefaultBackend, listBackends, registerBackend, setDefaultBackend } from "./graph/backends.ts";
 export {
   aotCompile,
   type AotCompileOptions,
@@ -88,6 +87,14 @@ export {
   loadExportedProgram,
   saveCompiledFunction,
 } from "./export/mod.ts";
+export {
+  type BackendDescription,
+  describeBackends,
+  getDefaultBackend,
+  listBackends,
+  registerBackend,
+  setDefaultBackend,
+} from "./graph/backends.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;

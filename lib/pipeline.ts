@@ -25,7 +25,7 @@ import { freezing } from "./inductor/freezing.ts";
 import { type InputRange, withIndexChecks } from "./inductor/index_checks.ts";
 import { ResultMemory } from "./inductor/result_memory.ts";
 import { GraphRunner, type RunnerParts } from "./inductor/runner.ts";
-import type { CompiledProgram, Device, DeviceName, ProgramForms } from "./loops/device.ts";
+import type { CompileChoices, CompiledProgram, Device, DeviceName, ProgramForms } from "./loops/device.ts";
 import type { Program } from "./loops/ir.ts";
 import { noteCosts } from "./loops/launch.ts";
 import { loopProgram } from "./loops/stored/program.ts";
@@ -56,7 +56,9 @@ export const compileFunctional: GraphCompiler = (original) => {
     ...(config.inductor.maxAutotune ? { choose: (forms: ProgramForms) => fastest(forms, device) } : {}),
   });
   const program = compiled.program.kernels.length > 0
-    ? recording.phase("kernels", () => device.compile(compiled.program), { device: device.name })
+    ? recording.phase("kernels", () => device.compile(compiled.program, choicesFor(device)), {
+      device: device.name,
+    })
     : undefined;
   if (program) {
     logs.emit("output_code", () => program.source, { part: name, meta: { language: program.language } });
@@ -140,7 +142,9 @@ const keptPrograms: KeptCompilations = {
     const known = convention.read(how, symbols);
     const restored = (): CompiledProgram | null => {
       if (code !== undefined) return device.restore?.(code, symbols) ?? null;
-      return loops === undefined ? null : device.compile(loopProgram.read(loops, symbols));
+      return loops === undefined
+        ? null
+        : device.compile(loopProgram.read(loops, symbols), choicesFor(device));
     };
     const program = recording.phase("kernels", restored, { device: device.name });
     if (!program && known.kernels.length > 0) return null;
@@ -161,9 +165,12 @@ export const inductor: GraphBackend = aotAutograd({
   regions: true,
 }, keptPrograms);
 
-registerBackend("eager", eager, { debug: true });
-registerBackend("aot_eager", aotEager, { debug: true });
-registerBackend("inductor", inductor, { declines: true });
+registerBackend("eager", eager, { debug: true, needs: "nothing; captured graphs run op by op" });
+registerBackend("aot_eager", aotEager, { debug: true, needs: "nothing; differentiated graphs run op by op" });
+registerBackend("inductor", inductor, {
+  needs: "nothing; a C++ compiler makes native code, a WebGPU adapter kernels on a GPU",
+  declines: true,
+});
 
 /** The device of a graph's tensors: inputs first, else results. */
 function deviceOf(graph: Graph): DeviceName {
@@ -213,9 +220,22 @@ function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "exte
   counters.add("inductor", "extern_calls", externCalls);
 }
 
+/** How a device is to run graphs, as the settings ask. */
+function choicesFor({ name, records = false }: Device): CompileChoices {
+  const { replay } = config.inductor;
+  if (replay && !records) {
+    logs.emit(
+      "perf_hints",
+      `A graph on ${name} is one native call already, so recording it for replay changes nothing`,
+    );
+  }
+  return { record: replay && records };
+}
+
 /** Memory for results that live until the next call, where the settings ask for it and gradients allow it. */
 function resultMemory({ signature }: GraphModule, device: DeviceName): ResultMemory | undefined {
-  if (!config.inductor.staticResults) return undefined;
+  const { staticResults, replay } = config.inductor;
+  if (!staticResults && !(replay && deviceNamed(device).records)) return undefined;
   const role = signature?.role ?? "inference";
   if (role === "inference") return new ResultMemory(device);
   if (role === "forward") {

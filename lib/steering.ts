@@ -17,6 +17,7 @@ const STEERING: readonly object[] = [
   compiler.assumeConstantResult,
   compiler.cacheEntries,
   compiler.compileTimes,
+  compiler.describeBackends,
   compiler.disable,
   compiler.explain,
   compiler.getDefaultBackend,

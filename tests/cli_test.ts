@@ -186,8 +186,10 @@ Deno.test("help and version", async () => {
 });
 
 Deno.test("backends, verify, doctor and cache tell what is there", async () => {
-  const names = (await dyn(["backends"])).stdout.trim().split("\n");
+  const listed = (await dyn(["backends"])).stdout,
+    names = listed.trim().split("\n").map((line) => line.split(" ")[0]);
   assert(names.includes("eager") && names.includes("inductor"), names.join());
+  assertMatch(listed, /^onednn +needs a C\+\+ compiler and oneDNN /m);
   const verified = await dyn(["verify", "eager", "wasm"]);
   const works = verified.stdout.match(/^ok .* ms a step$/gm)?.length;
   assertEquals([verified.code, works], [0, 3], verified.stdout);

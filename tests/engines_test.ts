@@ -4,12 +4,18 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { oneDnnAbsence } from "../backends/onednn/library.ts";
+import { runCampaign } from "../cli/fuzz/campaign.ts";
+import { TensorFuzzer } from "../cli/fuzz/tensor/fuzzer.ts";
+import { counters } from "../lib/base/logs.ts";
 import {
   compile,
   compiler,
+  config,
   type fx,
   manualSeed,
   nn,
+  noGrad,
   rand,
   randn,
   type Tensor,
@@ -95,7 +101,7 @@ Deno.test("graphs in parts give what they give whole, wherever they are cut", ()
       const backend = isFunctional ? aot(seed) : captured(seed);
       assertEquals(outcome(compile(program, { backend, fullgraph: true, name })), expected, name);
     });
-    fc.assert(property, { seed: 7, numRuns: 6 });
+    fc.assert(property, { seed: 7, numRuns: 4 });
   }
 });
 
@@ -166,4 +172,128 @@ Deno.test("what an engine may not give, and engines that are not there, are told
     "Expected a list of 1 results from products_0 but found 0",
   );
   assert(run({ products: () => null }).shape[0] === 2, "an engine may decline");
+});
+
+Deno.test("every listed backend that is there runs random programs as they run plainly", async () => {
+  const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+  const programs = Number(Deno.env.get("DYN_FUZZ_PROGRAMS") ?? 4), findings: string[] = [];
+  const backends = compiler.describeBackends().filter(({ name, missing }) =>
+    name !== "inductor" && missing === null
+  );
+  for (const { name } of backends) {
+    // As WebAssembly, which takes no compiler's time: native code has tests of its own
+    await config.patch(
+      { inductor: { tier: "wasm" } },
+      () =>
+        runCampaign(new TensorFuzzer({ backend: name }), {
+          tier: "eager",
+          seed,
+          programs,
+          seconds: 60,
+          shrinkSeconds: 10,
+          report: (event) => {
+            if (event.event === "finding") findings.push(`${name}: ${event.failure.text}\n${event.file}`);
+          },
+        }),
+    );
+  }
+  assertEquals(findings.join("\n\n"), "", `All of them again: DYN_FUZZ_SEED=${seed}`);
+});
+
+Deno.test("backends say what they need, and one that lacks it cannot be chosen", () => {
+  compiler.registerBackend("nowhere", plainly, {
+    needs: "an abacus",
+    absence: () => "Expected an abacus but found none",
+  });
+  const found = compiler.describeBackends().find(({ name }) => name === "nowhere");
+  assertEquals(found, { name: "nowhere", needs: "an abacus", missing: "Expected an abacus but found none" });
+  assertThrows(
+    () => compile((x: Tensor) => x, { backend: "nowhere" }),
+    Error,
+    'Expected an abacus but found none; backend "nowhere" needs an abacus',
+  );
+  const listed = compiler.listBackends();
+  for (const name of ["aot_fuser", "fuser", "inductor", "ofi", "onednn", "replay"]) {
+    assert(listed.includes(name), name);
+  }
+});
+
+/** The largest difference of what two backends give, of a program and of its gradients. */
+function difference(program: Program, inputs: readonly Tensor[], backend: string): number {
+  const run = (name: string): Tensor[] => {
+    const [x, y] = inputs.map((each) => each.detach().clone().requiresGrad_());
+    assert(x && y);
+    const result = compile(program, { backend: name, fullgraph: true })(x, y);
+    const list: readonly Tensor[] = Array.isArray(result) ? result : [result];
+    list.map((each) => each.mul(each).sum()).reduce((a, b) => a.add(b)).backward();
+    return [...list, ...[x.grad, y.grad].filter((each) => each !== null)];
+  };
+  const expected = run("eager"), found = run(backend);
+  assertEquals(found.map(({ shape }) => shape), expected.map(({ shape }) => shape));
+  return Math.max(...found.map((each, k) => each.sub(expected[k] ?? each).abs().max().item()));
+}
+
+Deno.test({
+  name: "oneDNN computes products, convolutions with their gradients, softmax and layer norms",
+  ignore: oneDnnAbsence() !== null && Deno.env.get("CI") !== "true",
+  fn() {
+    const { functional: F } = nn, row = rand(6), other = rand(6);
+    /** A program, the sizes of its tensors, and how many nodes are oneDNN's: forward and backward, without gradients. */
+    const cases: Readonly<
+      Record<string, readonly [Program, number[], number[], trained: number, plain: number]>
+    > = {
+      "products of any layout": [(x, y) => x.t().matmul(y).matmul(x.narrow(1, 1, 2)), [5, 5], [5, 5], 6, 2],
+      "batches of products": [(x, y) => x.matmul(y.transpose(-1, -2)), [2, 3, 4, 5], [2, 3, 6, 5], 3, 1],
+      "a convolution in groups": [
+        (x, w) => F.conv2d(x, w, row, 2, 1, 1, 2),
+        [2, 4, 7, 6],
+        [6, 2, 3, 3],
+        3,
+        1,
+      ],
+      "a dilated one": [
+        (x, w) => F.conv2d(x, w, null, [1, 2], [2, 0], [2, 1]),
+        [1, 3, 8, 8],
+        [4, 3, 3, 2],
+        3,
+        1,
+      ],
+      "one of lines": [(x, w) => F.conv1d(x, w, null, 1, 1), [2, 3, 9], [6, 3, 3], 3, 1],
+      "softmax": [(x, y) => [x.softmax(1), y.logSoftmax(0)], [3, 6], [4, 6], 0, 2],
+      "layer norms": [
+        (x, y) => [F.layerNorm(x, [6], row, other), F.layerNorm(y, [6])],
+        [3, 6],
+        [2, 2, 6],
+        0,
+        2,
+      ],
+    };
+    manualSeed(1);
+    for (const [name, [program, one, two, trained, plain]] of Object.entries(cases)) {
+      const inputs = [randn(one), randn(two)];
+      counters.clear();
+      assert(difference(program, inputs, "onednn") < 1e-4, name);
+      assert(counters.get("onednn", "nodes") >= trained, `${name}: ${counters.get("onednn", "nodes")}`);
+      counters.clear();
+      const [x, y] = inputs;
+      assert(x && y);
+      const run = (backend: string) => {
+        const result = noGrad(() => compile(program, { backend, fullgraph: true })(x, y));
+        return Array.isArray(result) ? result : [result];
+      };
+      const found = run("onednn");
+      assertEquals(counters.get("onednn", "nodes"), plain, name);
+      run("eager").forEach((each, k) => assert(each.sub(found[k]).abs().max().item() < 1e-5, name));
+    }
+  },
+});
+
+Deno.test("fusers make kernels of pointwise chains and leave the rest to ops", () => {
+  const program: Program = (x, y) => x.sin().mul(y).matmul(y).add(x).tanh();
+  for (const backend of ["fuser", "aot_fuser"]) {
+    assert(difference(program, [rand(4, 4), rand(4, 4)], backend) < 1e-5);
+    const f = compile(program, { backend });
+    noGrad(() => f(rand(4, 4), rand(4, 4)));
+    assertEquals([compiler.status(f).graphs, compiler.status(f).kernels], [1, 2], backend);
+  }
 });

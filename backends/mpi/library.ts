@@ -5,6 +5,7 @@
  */
 import { messageOf } from "../../lib/base/errors.ts";
 import { DistributedError } from "../../lib/distributed/errors.ts";
+import { headerIdentity } from "../cpu/headers.ts";
 import { buildLibraries, discardBroken, type Source } from "../cpu/object_cache.ts";
 import { toolchainStatus } from "../cpu/toolchain.ts";
 import { SHIM } from "./shim.ts";
@@ -55,18 +56,10 @@ function mpiOptions(): readonly string[] | null {
   return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...words, ...folders];
 }
 
-/** Which mpi.h the compiler will find: its place, size and time. */
-function headerIdentity(options: readonly string[]): string {
+/** Which mpi.h the compiler will find. */
+function mpiHeader(options: readonly string[]): string {
   const folders = options.filter((word) => word.startsWith("-I")).map((word) => word.slice(2));
-  for (const folder of [...folders, "/usr/include", "/usr/local/include"]) {
-    try {
-      const path = Deno.realPathSync(`${folder}/mpi.h`), { size, mtime } = Deno.statSync(path);
-      return `${path} ${size} ${mtime?.getTime() ?? 0}`;
-    } catch {
-      continue;
-    }
-  }
-  return "unknown";
+  return headerIdentity(folders, "mpi.h") ?? "unknown";
 }
 
 let found: Source | string | undefined;
@@ -77,7 +70,7 @@ function source(): Source | string {
   const compiler = toolchainStatus(), options = mpiOptions();
   if (compiler.kind !== "ready") found = `${compiler.reason}; MPI is reached through compiled code`;
   else if (options === null) found = `Expected an MPI library but found no mpicc; ${ADVICE}`;
-  else found = { name: "mpi", text: `// mpi.h: ${headerIdentity(options)}\n${SHIM}`, options };
+  else found = { name: "mpi", text: `// mpi.h: ${mpiHeader(options)}\n${SHIM}`, options };
   return found;
 }
 

@@ -4,6 +4,7 @@
  */
 import { DynError } from "../../lib/base/errors.ts";
 import {
+  type CompileChoices,
   type CompiledProgram,
   type Device,
   type Memory,
@@ -19,6 +20,7 @@ import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { Pipelines } from "./pipelines.ts";
 import { CommandQueue } from "./queue.ts";
 import { Readback, RefusedWork } from "./readback.ts";
+import { Recordings } from "./recordings.ts";
 import { Receipts } from "./receipts.ts";
 import { DispatchTimer, TIMESTAMPS } from "./timing.ts";
 
@@ -36,6 +38,7 @@ class WebGpuDevice implements Device {
   readonly maxKernelBuffers: number;
   readonly synchronousReads: boolean;
   readonly lacksFloat64 = true;
+  readonly records = true;
   readonly #context: ProgramContext;
   readonly #readback: Readback;
   /** Memories whose elements are on their way, which nobody else may have. */
@@ -174,8 +177,8 @@ class WebGpuDevice implements Device {
     return new WebGpuProgram(program, this.#context);
   }
 
-  compile(program: Program): CompiledProgram {
-    return new WebGpuProgram(program, this.#context);
+  compile(program: Program, { record = false }: CompileChoices = {}): CompiledProgram {
+    return new WebGpuProgram(program, this.#context, record ? new Recordings(this.#context.pool) : undefined);
   }
 
   synchronize(): void {

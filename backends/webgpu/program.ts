@@ -20,6 +20,7 @@ import { printKernel, type Shader } from "./print/kernel.ts";
 import { type CallPlaces, writeParameters } from "./print/parameters.ts";
 import type { Pipelines } from "./pipelines.ts";
 import type { CommandQueue } from "./queue.ts";
+import type { Commands, PlacedDispatch, Recordings } from "./recordings.ts";
 import type { DispatchTimer } from "./timing.ts";
 
 /** Bind groups that a stage keeps, and parameter words that a program keeps. */
@@ -75,6 +76,13 @@ interface Bound {
   readonly pack: WebGpuMemory | undefined;
 }
 
+/** Inputs next to each other, once the copies are made. */
+interface Packed {
+  readonly pack: WebGpuMemory | undefined;
+  readonly byteOffsets: readonly number[];
+  readonly copies: Commands["copies"];
+}
+
 export class WebGpuProgram implements CompiledProgram {
   readonly source: string;
   readonly language = "wgsl";
@@ -89,7 +97,12 @@ export class WebGpuProgram implements CompiledProgram {
   /** The program where buffers do not start at whole vectors. */
   #unaligned: Program | undefined;
 
-  constructor(readonly given: Program, readonly context: ProgramContext) {
+  /** `recordings`: where the commands of calls are kept; absent: each call makes its own. */
+  constructor(
+    readonly given: Program,
+    readonly context: ProgramContext,
+    private readonly recordings?: Recordings,
+  ) {
     const program = this.program = generate(given, context.target(true));
     const plain = program.kernels.map((kernel) => shaderOf(kernel, program, APART));
     this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
@@ -99,34 +112,57 @@ export class WebGpuProgram implements CompiledProgram {
   }
 
   run(call: ProgramCall): boolean {
-    const { program, context } = this;
-    const { guard } = program;
-    const memories = [...call.inputs, ...call.outputs].map((memory) => own(memory, context));
-    const valueOf = sizeLookup(program, call.sizes);
+    const { context } = this,
+      memories = [...call.inputs, ...call.outputs].map((memory) => own(memory, context));
+    const { recordings } = this;
+    if (!recordings) {
+      const commands = this.#commandsOf(call, memories), passes = this.#issue(commands, call, memories);
+      // What comes later in the queue may reuse them: it runs after this
+      for (const each of commands.own) context.pool.free(each);
+      return passes;
+    }
+    const key = `${memories.map(({ bufferId }) => bufferId)};${call.sizes};${call.byteOffsets ?? ""}`;
+    return this.#issue(recordings.of(key, () => this.#commandsOf(call, memories)), call, memories);
+  }
+
+  /** What a call does, and the memory that it does it in. */
+  #commandsOf(call: ProgramCall, memories: readonly WebGpuMemory[]): Commands {
+    const { program, context } = this, valueOf = sizeLookup(program, call.sizes);
     const arenaBytes = evaluate(program.arenaBytes, valueOf);
     const arena = arenaBytes > 0 ? context.pool.allocate(arenaBytes) : undefined;
-    const { pack, byteOffsets } = this.#packInputs(call, memories, valueOf);
+    const { pack, byteOffsets, copies } = this.#packInputs(call, memories, valueOf);
     const aliases = this.#aliasesOf(memories);
     const stages = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0));
     const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, { sizes: call.sizes, byteOffsets });
-    const dispatch = ({ kernels, shader, pipeline }: Stage, i: number) => {
+    const dispatches = stages.flatMap(({ kernels, shader, pipeline }, at) => {
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
-      if (count === 0) return;
+      if (count === 0) return [];
       const x = Math.min(count, MAX_GRID);
       const workgroups = [x, Math.ceil(count / x)] as const;
-      const encoded = { pipeline, bindGroup: present(groups[i]), workgroups };
-      if (call.clock && context.timer) call.clock.ran(kernels, context.timer.run(encoded));
-      else context.queue.dispatch(encoded);
+      return [{ at, kernels, dispatch: { pipeline, bindGroup: present(groups[at]), workgroups } }];
+    });
+    const decided = program.guard?.after ?? stages.length;
+    return {
+      copies,
+      first: dispatches.filter(({ at }) => at < decided),
+      rest: dispatches.filter(({ at }) => at >= decided),
+      own: [arena, pack].filter((each) => each !== undefined),
     };
-    const decided = guard ? guard.after : stages.length;
-    stages.slice(0, decided).forEach(dispatch);
+  }
+
+  /** Encodes commands: those that decide whether the call passes, then the others where it does. */
+  #issue({ copies, first, rest }: Commands, call: ProgramCall, memories: readonly WebGpuMemory[]): boolean {
+    const { program: { guard, outputs }, context } = this;
+    const issue = ({ kernels, dispatch }: PlacedDispatch) => {
+      if (call.clock && context.timer) call.clock.ran(kernels, context.timer.run(dispatch));
+      else context.queue.dispatch(dispatch);
+    };
+    for (const { from, into, to, length } of copies) context.queue.copy(from, into, { to, length });
+    first.forEach(issue);
     const passes = !guard || call.passes === true ||
       // Where nobody can wait, flags count as clear
-      !context.isRaised?.(present(memories[call.inputs.length + program.outputs.indexOf(guard.flag)]));
-    if (passes) stages.slice(decided).forEach((stage, i) => dispatch(stage, decided + i));
-    // What comes later in the queue may reuse them: it runs after this
-    if (arena) context.pool.free(arena);
-    if (pack) context.pool.free(pack);
+      !context.isRaised?.(present(memories[call.inputs.length + outputs.indexOf(guard.flag)]));
+    if (passes) rest.forEach(issue);
     return passes;
   }
 
@@ -173,14 +209,14 @@ export class WebGpuProgram implements CompiledProgram {
     return aliases;
   }
 
-  /** Copies the packed inputs next to each other; their byte offsets are then those in the pack. */
+  /** Places the packed inputs next to each other; their byte offsets are then those in the pack. */
   #packInputs(
     call: ProgramCall,
     memories: readonly WebGpuMemory[],
     valueOf: (symbol: Sym) => number,
-  ): { readonly pack: WebGpuMemory | undefined; readonly byteOffsets: readonly number[] } {
+  ): Packed {
     const given = call.byteOffsets ?? [];
-    if (this.#packed.size === 0) return { pack: undefined, byteOffsets: given };
+    if (this.#packed.size === 0) return { pack: undefined, byteOffsets: given, copies: [] };
     const byteOffsets = memories.map((_, i) => given[i] ?? 0);
     const parts: { readonly memory: WebGpuMemory; readonly to: number; readonly length: number }[] = [];
     let end = 0;
@@ -194,10 +230,13 @@ export class WebGpuProgram implements CompiledProgram {
       end += length;
     });
     const pack = this.context.pool.allocate(end);
-    for (const { memory, to, length } of parts) {
-      this.context.queue.copy(memory.buffer, pack.buffer, { to, length });
-    }
-    return { pack, byteOffsets };
+    const copies = parts.map(({ memory, to, length }) => ({
+      from: memory.buffer,
+      into: pack.buffer,
+      to,
+      length,
+    }));
+    return { pack, byteOffsets, copies };
   }
 
   /** A bind group for each stage: those of former calls where a stage meets the same memories. */

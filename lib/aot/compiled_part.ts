@@ -139,7 +139,8 @@ export class CompiledPart {
   /** Compiles a graph under the settings of the capture; undefined where that fails and the part runs op by op. */
   #handOver(gm: GraphModule, examples: readonly unknown[]): CompiledFunction | undefined {
     // A part may run several times in one call, and what it gave before is still needed
-    const { trace: _, ...settings } = this.#settings, inductor = { ...settings, staticResults: false };
+    const { trace: _, ...settings } = this.#settings,
+      inductor = { ...settings, staticResults: false, replay: false };
     try {
       return config.patch({ inductor }, () => modes.without(() => this.options.backend(gm, examples))) ??
         undefined;

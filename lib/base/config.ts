@@ -149,6 +149,11 @@ export class InductorConfig extends Settings {
   realizeOpsThreshold = 30;
   /** Keep results in memory that the graph owns and overwrites in its next call, as CUDA graphs do; a stale one is an error. */
   staticResults = false;
+  /**
+   * Keep what a call of a graph hands to a GPU, its commands and the memory of intermediates, and hand it over again in
+   * the next call on the same memories; results are in memory as by staticResults. Graphs on the CPU are one call anyway.
+   */
+  replay = false;
   /** What the debug folder holds. */
   readonly trace: TraceConfig = checked(new TraceConfig(), "inductor.trace.");
 }

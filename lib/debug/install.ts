@@ -23,7 +23,10 @@ if (folder) {
   recording.add(recorder);
   traceRuns((line) => recorder.write(line));
 }
-registerBackend("crossref", crossref, { debug: true });
+registerBackend("crossref", crossref, {
+  debug: true,
+  needs: "nothing; compares what it captures with what it runs",
+});
 recording.add(debugFolders((text) => console.error(text)));
 setCallRecorder(recordFailures);
 interpose(bisectInterposer);

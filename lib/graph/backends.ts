@@ -14,6 +14,19 @@ export interface BackendOptions {
   readonly module?: string;
   /** Whether graphs that it fails on run op by op, unless the settings want to see the failure. */
   readonly declines?: boolean;
+  /** What it needs besides dyn, and what it is for, in a few words. */
+  readonly needs?: string;
+  /** Why it cannot be had here; null where it can. Asked when somebody wants to use it. */
+  readonly absence?: () => string | null;
+}
+
+/** A backend in a list. */
+export interface BackendDescription {
+  readonly name: string;
+  /** What it needs besides dyn, and what it is for; null where nobody said. */
+  readonly needs: string | null;
+  /** Why it cannot be had here; null where it can. */
+  readonly missing: string | null;
 }
 
 interface Entry extends BackendOptions {
@@ -37,7 +50,13 @@ export function registerBackend(
   checkFunction(backend, `from graphs to callables as backend ${JSON.stringify(name)}`);
   checkOptions(
     "registerBackend",
-    { debug: ["boolean"], module: ["string"], declines: ["boolean"] },
+    {
+      debug: ["boolean"],
+      module: ["string"],
+      declines: ["boolean"],
+      needs: ["string"],
+      absence: ["function"],
+    },
     options,
   );
   backends.set(name, { backend, ...options });
@@ -53,9 +72,12 @@ export function backendDeclines(name: string): boolean {
   return backends.get(name)?.declines ?? false;
 }
 
-/** The backend of a name. Throws DynError for an unknown one. */
+/** The backend of a name. Throws DynError for an unknown one, and for one that lacks what it needs. */
 export function lookupBackend(name: string): GraphBackend {
-  const found = backends.get(name);
+  const found = backends.get(name), missing = found?.absence?.() ?? null;
+  if (missing !== null) {
+    throw new DynError(`${missing}; backend ${JSON.stringify(name)} needs ${found?.needs ?? "it"}`);
+  }
   if (found) return found.backend;
   throw new DynError(
     `Expected a backend out of ${[...backends.keys()].join(", ")} but found ${JSON.stringify(name)}`,
@@ -65,6 +87,14 @@ export function lookupBackend(name: string): GraphBackend {
 /** Names of all backends, sorted; as `torch._dynamo.list_backends`, debug ones only with `{ debug: true }`. */
 export function listBackends({ debug = false }: { readonly debug?: boolean } = {}): string[] {
   return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
+}
+
+/** What the listed backends need, and whether it is there; debug ones only with `{ debug: true }`. */
+export function describeBackends(options: { readonly debug?: boolean } = {}): BackendDescription[] {
+  return listBackends(options).map((name) => {
+    const { needs = null, absence } = backends.get(name) ?? {};
+    return { name, needs, missing: absence?.() ?? null };
+  });
 }
 
 let chosen: string | GraphBackend | null = null;

@@ -129,6 +129,12 @@ export interface ProgramForm {
 /** The same program in several forms, the usual one first. */
 export type ProgramForms = readonly [ProgramForm, ...ProgramForm[]];
 
+/** How a graph's program is to run. */
+export interface CompileChoices {
+  /** Keep the commands of calls, so that the next one with the same memories only encodes them. */
+  readonly record?: boolean;
+}
+
 export interface Device {
   readonly name: DeviceName;
   /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. Throws `OutOfMemory`. */
@@ -151,7 +157,9 @@ export interface Device {
    */
   readonly compileClass?: (source: ClassSource) => CompiledProgram;
   /** For graphs: as fast as can be. Uses the kernel cache. */
-  compile(program: Program): CompiledProgram;
+  compile(program: Program, choices?: CompileChoices): CompiledProgram;
+  /** Whether it can keep the commands of calls. */
+  readonly records?: boolean;
   /** What the programs that it keeps depend on besides their text. Absent: it keeps none. */
   readonly identity?: () => string;
   /** A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. */

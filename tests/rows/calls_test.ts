@@ -109,7 +109,7 @@ Deno.test("M2: shapesSpec says of each dimension of a parameter whether it is a 
 Deno.test("M3: every mode is listed with what it stands for, and others are refused", () => {
   assertEquals(compiler.listModeOptions(), {
     "default": {},
-    "reduce-overhead": {},
+    "reduce-overhead": { replay: true },
     "max-autotune": { maxAutotune: true },
     "max-autotune-no-cudagraphs": { maxAutotune: true },
   });

@@ -1,0 +1,66 @@
+/**
+ * The compiled shim: where oneDNN is, and the functions that stand before it. Input: DNNLROOT, or a header where
+ * compilers look; output: opened functions, or why there are none. Invariant: the library is built again when another
+ * oneDNN is there.
+ */
+import { DynError, messageOf } from "../../lib/base/errors.ts";
+import { headerIdentity } from "../cpu/headers.ts";
+import { buildLibraries, discardBroken, type Source } from "../cpu/object_cache.ts";
+import { toolchainStatus } from "../cpu/toolchain.ts";
+import { SHIM } from "./shim.ts";
+
+/** What the backend needs, and how to get it. */
+export const NEEDS =
+  "a C++ compiler and oneDNN 2 or 3 with its headers (Debian: apt-get install libdnnl-dev; " +
+  "elsewhere DNNLROOT names its folder)";
+
+const SYMBOLS = {
+  dyn_dnn_make: { parameters: ["buffer", "buffer"], result: "pointer" },
+  dyn_dnn_run: { parameters: ["pointer", "buffer", "i32"], result: "i32" },
+  dyn_dnn_free: { parameters: ["pointer"], result: "void" },
+  dyn_dnn_version: { parameters: [], result: "i32" },
+} as const;
+
+/** The functions of the shim. */
+export type Shim = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
+
+/** Words for the compiler. */
+function options(root: string | undefined): readonly string[] {
+  const folders = root ? [`-I${root}/include`, `-L${root}/lib`, `-Wl,-rpath,${root}/lib`] : [];
+  // The library stands before the source, where linkers that take only what is needed would leave it out
+  return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...folders, "-ldnnl"];
+}
+
+let found: Source | string | undefined;
+
+/** The shim's source, or why it cannot be built. */
+function source(): Source | string {
+  if (found !== undefined) return found;
+  const compiler = toolchainStatus(), root = Deno.env.get("DNNLROOT") || undefined;
+  const header = headerIdentity(root ? [`${root}/include`] : [], "oneapi/dnnl/dnnl.h");
+  if (compiler.kind !== "ready") found = compiler.reason;
+  else if (header === null) found = "Expected oneDNN's header oneapi/dnnl/dnnl.h but found none";
+  else found = { name: "onednn", text: `// dnnl.h: ${header}\n${SHIM}`, options: options(root) };
+  return found;
+}
+
+/** Why there is no oneDNN here; null where there is. */
+export function oneDnnAbsence(): string | null {
+  const there = source();
+  return typeof there === "string" ? there : null;
+}
+
+let opened: Shim | undefined;
+
+/** The shim, built and opened once. Throws DynError where there is no oneDNN, ToolchainError where it cannot be built. */
+export function oneDnn(): Shim {
+  if (opened) return opened;
+  const there = source();
+  if (typeof there === "string") throw new DynError(`${there}; onednn needs ${NEEDS}`);
+  const [path = ""] = buildLibraries([there]);
+  try {
+    return opened = Deno.dlopen(path, SYMBOLS).symbols;
+  } catch (thrown) {
+    throw discardBroken(path, messageOf(thrown));
+  }
+}

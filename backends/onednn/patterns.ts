@@ -1,0 +1,133 @@
+/**
+ * Ops that functional graphs have taken apart and oneDNN has whole: softmax, its logarithm, layer normalisation. Input: a
+ * node; output: what it is the last node of. Invariant: nothing outside of a pattern reads what is inside of it.
+ */
+import { type Argument, isList, Node } from "../../lib/graph/node.ts";
+
+/** What nodes are together. */
+export type Pattern =
+  | {
+    readonly kind: "softmax" | "logSoftmax";
+    readonly nodes: readonly Node[];
+    readonly input: Node;
+    readonly dim: number;
+  }
+  | {
+    readonly kind: "layerNorm";
+    readonly nodes: readonly Node[];
+    readonly input: Node;
+    readonly scale: Node | null;
+    readonly shift: Node | null;
+    readonly small: number;
+  };
+
+/** The pattern that ends in a node; null where there is none. */
+export function patternAt(node: Node): Pattern | null {
+  return softmaxAt(node) ?? logSoftmaxAt(node) ?? layerNormAt(node);
+}
+
+/** A call of an op; undefined for anything else. */
+function call(value: Argument, target: string): Node | undefined {
+  return value instanceof Node && value.op === "call_function" && value.target === target ? value : undefined;
+}
+
+/** Whether these nodes are all that read a value. */
+function readBy(node: Node, ...readers: readonly Node[]): boolean {
+  return node.users.size === readers.length && readers.every((each) => node.users.has(each));
+}
+
+function rankOf({ meta: { value } }: Node): number {
+  return value.kind === "tensor" ? value.tensor.shape.length : 0;
+}
+
+/** The one dimension that is reduced and kept; null for others. */
+function reducedDim(reduction: Node): number | null {
+  const { args, kwargs } = reduction, [input, dims = kwargs.dim, keepdim = kwargs.keepdim] = args;
+  const list = isList(dims) ? dims : [dims], [dim] = list;
+  if (!(input instanceof Node) || keepdim !== true || list.length !== 1 || typeof dim !== "number") {
+    return null;
+  }
+  return dim < 0 ? dim + rankOf(input) : dim;
+}
+
+/** `x - amax(x)`; the largest has no other reader. */
+function shifted(
+  node: Argument,
+): { readonly input: Node; readonly dim: number; readonly nodes: readonly Node[] } | null {
+  const sub = call(node, "sub"), [input, second] = sub?.args ?? [], most = call(second, "amax");
+  const dim = most ? reducedDim(most) : null;
+  const fits = sub && most && input instanceof Node && most.args[0] === input && readBy(most, sub) &&
+    dim !== null;
+  return fits ? { input, dim, nodes: [most, sub] } : null;
+}
+
+function softmaxAt(last: Node): Pattern | null {
+  const mul = call(last, "mul"), [first, second] = mul?.args ?? [];
+  const exp = call(first, "exp"), inverse = call(second, "reciprocal"), sum = call(inverse?.args[0], "sum");
+  const part = exp ? shifted(exp.args[0]) : null, sub = part?.nodes[1];
+  if (!mul || !exp || !inverse || !sum || !part || !sub || sum.args[0] !== exp) return null;
+  const isClosed = readBy(sub, exp) && readBy(exp, sum, mul) && readBy(sum, inverse) && readBy(inverse, mul);
+  if (!isClosed || reducedDim(sum) !== part.dim) return null;
+  return {
+    kind: "softmax",
+    input: part.input,
+    dim: part.dim,
+    nodes: [...part.nodes, exp, sum, inverse, mul],
+  };
+}
+
+function logSoftmaxAt(last: Node): Pattern | null {
+  const outer = call(last, "sub"), [first, second] = outer?.args ?? [];
+  const log = call(second, "log"), sum = call(log?.args[0], "sum"), exp = call(sum?.args[0], "exp");
+  const part = shifted(first), sub = part?.nodes[1];
+  if (!outer || !log || !sum || !exp || !part || !sub || exp.args[0] !== sub) return null;
+  const isClosed = readBy(sub, exp, outer) && readBy(exp, sum) && readBy(sum, log) && readBy(log, outer);
+  if (!isClosed || reducedDim(sum) !== part.dim) return null;
+  return {
+    kind: "logSoftmax",
+    input: part.input,
+    dim: part.dim,
+    nodes: [...part.nodes, exp, sum, log, outer],
+  };
+}
+
+/** The sum over the last dimension divided by its size; null for anything else. */
+function meanOf(value: Argument): { readonly of: Node; readonly nodes: readonly [Node, Node] } | null {
+  const quotient = call(value, "truediv"), sum = call(quotient?.args[0], "sum"), [of] = sum?.args ?? [];
+  if (!quotient || !sum || !(of instanceof Node) || !readBy(sum, quotient)) return null;
+  const { value: meta } = of.meta, count = meta.kind === "tensor" ? meta.tensor.shape.at(-1) : undefined;
+  const isMean = reducedDim(sum) === rankOf(of) - 1 && typeof count === "number" &&
+    quotient.args[1] === count;
+  return isMean ? { of, nodes: [sum, quotient] } : null;
+}
+
+/** A value of one dimension as long as the last one of another. */
+function isRow(value: Argument, beside: Node): value is Node {
+  if (!(value instanceof Node) || value.meta.value.kind !== "tensor" || beside.meta.value.kind !== "tensor") {
+    return false;
+  }
+  const { shape, dtype } = value.meta.value.tensor;
+  return shape.length === 1 && dtype === "float32" && shape[0] === beside.meta.value.tensor.shape.at(-1);
+}
+
+function layerNormAt(last: Node): Pattern | null {
+  const add = call(last, "add"), shift = add && isRow(add.args[1], last) ? add.args[1] : null;
+  const scaled = call(shift ? add?.args[0] : last, "mul");
+  const scale = scaled && isRow(scaled.args[1], last) ? scaled.args[1] : null;
+  const mul = scale ? call(scaled?.args[0], "mul") : scaled;
+  const sub = call(mul?.args[0], "sub"),
+    root = call(mul?.args[1], "rsqrt"),
+    small = call(root?.args[0], "add");
+  const spread = meanOf(small?.args[0]), square = call(spread?.of, "square"), mean = meanOf(sub?.args[1]);
+  if (!mul || !sub || !root || !small || !spread || !square || !mean) return null;
+  const [, variance] = spread.nodes, [, average] = mean.nodes, [input] = sub.args, value = small.args[1];
+  if (typeof value !== "number" || input !== mean.of || square.args[0] !== sub) return null;
+  const isClosed = readBy(average, sub) && readBy(sub, square, mul) && readBy(square, spread.nodes[0]) &&
+    readBy(variance, small) && readBy(small, root) && readBy(root, mul) &&
+    (mul === last || readBy(mul, scale && scaled ? scaled : last)) &&
+    (!scale || !scaled || scaled === last || readBy(scaled, last));
+  if (!isClosed) return null;
+  const inner = [...mean.nodes, sub, square, ...spread.nodes, small, root, mul];
+  const nodes = [...new Set([...inner, ...scaled ? [scaled] : [], last])];
+  return { kind: "layerNorm", input: mean.of, scale, shift, small: value, nodes };
+}

@@ -1,0 +1,97 @@
+/**
+ * Primitives of oneDNN on tensors. Input: a kind, tensors with their roles and numbers; output: the result, dense in new
+ * memory. Invariant: a primitive is made once for each combination of sizes and strides, and kept.
+ */
+import { config } from "../../lib/base/config.ts";
+import { DynError, InternalError } from "../../lib/base/errors.ts";
+import { contiguousMeta } from "../../lib/graph/meta.ts";
+import { layoutOf } from "../../lib/tensor/layout.ts";
+import { allocateStorage } from "../../lib/tensor/storage.ts";
+import { Tensor } from "../../lib/tensor/tensor.ts";
+import { HostMemory } from "../cpu/host_memory.ts";
+import { threadCount } from "../cpu/toolchain.ts";
+import { oneDnn } from "./library.ts";
+import { KINDS, ROLES } from "./shim.ts";
+
+/** A tensor as a primitive sees it. */
+export interface Operand {
+  readonly role: keyof typeof ROLES;
+  readonly tensor: Tensor;
+  /** Sizes and strides where they are not the tensor's own. */
+  readonly shape?: readonly number[];
+  readonly strides?: readonly number[];
+}
+
+/** What a primitive is to do. */
+export interface PrimitiveCall {
+  readonly kind: keyof typeof KINDS;
+  readonly operands: readonly Operand[];
+  readonly result: { readonly role: keyof typeof ROLES; readonly shape: readonly number[] };
+  /** Sizes of the result as the primitive sees it, if they are others. */
+  readonly seen?: readonly number[];
+  readonly numbers?: readonly number[];
+}
+
+/** As many primitives are kept. */
+const KEPT = 512;
+
+const made = new Map<string, Deno.PointerObject>();
+const STATUS = [
+  "success",
+  "out of memory",
+  "invalid arguments",
+  "unimplemented",
+  "last implementation",
+  "runtime error",
+];
+
+function primitiveOf(words: readonly number[], kind: string): Deno.PointerObject {
+  const key = words.join(), known = made.get(key);
+  if (known) return known;
+  const shim = oneDnn(), status = new Int32Array(1), op = shim.dyn_dnn_make(Float64Array.from(words), status);
+  if (op === null) throw failure(kind, status[0] ?? 0);
+  if (made.size >= KEPT) {
+    for (const each of made.values()) shim.dyn_dnn_free(each);
+    made.clear();
+  }
+  made.set(key, op);
+  return op;
+}
+
+function failure(kind: string, status: number): DynError {
+  return new DynError(
+    `Expected oneDNN to compute a ${kind} but found ${STATUS[status] ?? "status"} (${status})`,
+  );
+}
+
+function addressOf({ storage: { memory }, offset }: Tensor): number {
+  if (!(memory instanceof HostMemory)) throw new InternalError("Expected host memory for oneDNN");
+  return memory.address + 4 * offset;
+}
+
+const rowMajor = (shape: readonly number[]) => contiguousMeta(shape, "float32", "cpu");
+
+/** Which operands oneDNN may keep in a layout of its own: those of convolutions, which reuse each element often. */
+const isFree = (kind: keyof typeof KINDS, role: keyof typeof ROLES) =>
+  kind.startsWith("convolution") && role !== "bias" ? 1 : 0;
+
+/** Computes a primitive. Throws DynError where oneDNN refuses. */
+export function compute(
+  { kind, operands, result, seen = result.shape, numbers = [] }: PrimitiveCall,
+): Tensor {
+  const layout = layoutOf(rowMajor(result.shape));
+  const made = new Tensor(allocateStorage("cpu", 4 * result.shape.reduce((a, b) => a * b, 1)), layout, 0);
+  const words: number[] = [KINDS[kind], operands.length + 1];
+  const describe = (role: keyof typeof ROLES, shape: readonly number[], strides: readonly number[]) => {
+    words.push(ROLES[role], shape.length, isFree(kind, role), ...shape, ...strides);
+  };
+  for (const { role, tensor, shape = tensor.shape, strides = tensor.stride() } of operands) {
+    describe(role, shape, strides);
+  }
+  describe(result.role, seen, rowMajor(seen).strides.map(Number));
+  const op = primitiveOf([...words, ...numbers], kind);
+  const addresses = Float64Array.from([...operands.map(({ tensor }) => addressOf(tensor)), addressOf(made)]);
+  const status = oneDnn().dyn_dnn_run(op, addresses, threadCount(config.inductor.cppThreads));
+  if (status !== 0) throw failure(kind, status);
+  return made;
+}

@@ -1,0 +1,55 @@
+/**
+ * The commands of calls, kept. WebGPU has no command buffer that is submitted twice, so what is kept is all that goes
+ * into one: copies, pipelines, bind groups, workgroups, and the memory of intermediates. Input: a key that names all
+ * memories, sizes and offsets of a call; output: its commands. Invariant: the memory of kept commands is nobody else's.
+ */
+import type { BufferPool, WebGpuMemory } from "./memory.ts";
+import type { Dispatch } from "./queue.ts";
+
+/** A dispatch, and the kernels of the given program that it is a part of. */
+export interface PlacedDispatch {
+  readonly kernels: readonly number[];
+  readonly dispatch: Dispatch;
+}
+
+/** All that a call hands to the device. */
+export interface Commands {
+  /** Copies of inputs that come first. */
+  readonly copies: readonly {
+    readonly from: GPUBuffer;
+    readonly into: GPUBuffer;
+    readonly to: number;
+    readonly length: number;
+  }[];
+  /** What decides whether the call passes, or all of it. */
+  readonly first: readonly PlacedDispatch[];
+  /** What runs where it passes. */
+  readonly rest: readonly PlacedDispatch[];
+  /** Memory that only these commands use. */
+  readonly own: readonly WebGpuMemory[];
+}
+
+/** Calls that differ in their memories and are kept side by side; each holds memory. */
+const KEPT = 4;
+
+/** The recorded calls of one program, the latest last. */
+export class Recordings {
+  readonly #kept = new Map<string, Commands>();
+
+  constructor(private readonly pool: BufferPool) {}
+
+  /** The commands of a call; `record` makes them where it is another one than those that are kept. */
+  of(key: string, record: () => Commands): Commands {
+    const known = this.#kept.get(key);
+    this.#kept.delete(key);
+    if (!known && this.#kept.size >= KEPT) {
+      const [[oldest, { own }] = ["", { own: [] }]] = this.#kept;
+      this.#kept.delete(oldest);
+      // What comes later in the queue may reuse it: it runs after what was issued
+      for (const each of own) this.pool.free(each);
+    }
+    const found = known ?? record();
+    this.#kept.set(key, found);
+    return found;
+  }
+}

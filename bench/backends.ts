@@ -1,0 +1,51 @@
+/**
+ * All listed backends side by side: milliseconds a call of programs that differ in what dominates them. A program on which
+ * a backend falls back shows a dash.
+ *
+ *   deno run -A cli.ts bench backends [name …]
+ */
+import { compile, compiler, logs, nn, noGrad, randn, type Tensor } from "../mod.ts";
+import { describeMachine, measure, report } from "./support/measure.ts";
+
+const { functional: F } = nn;
+const wide = randn([1024, 1024]), square = randn([512, 512]), images = randn([8, 64, 28, 28]);
+const kernel = randn([64, 64, 3, 3]).mul(0.05), rows = randn([256, 512]);
+const head = new nn.Sequential(
+  new nn.Linear(512, 512),
+  new nn.GELU(),
+  new nn.LayerNorm(512),
+  new nn.Linear(512, 10),
+  new nn.Softmax(1),
+).eval();
+
+const PROGRAMS: Readonly<Record<string, () => Tensor>> = {
+  "tanh(1.5x + 0.2)·sigmoid(x), 1024²": () => wide.mul(1.5).add(0.2).tanh().mul(wide.sigmoid()),
+  "softmax, 1024²": () => wide.softmax(-1),
+  "product, 512³": () => square.matmul(square),
+  "convolution 8×64×28², 64 of 3²": () => F.conv2d(images, kernel, null, 1, 1),
+  "perceptron with layer norm, 256×512": () => head.call(rows),
+};
+
+console.log(describeMachine());
+const asked = Deno.args;
+const backends = compiler.describeBackends().filter(({ name }) => asked.length === 0 || asked.includes(name));
+for (const { name, missing } of backends) if (missing !== null) console.log(`${name}: ${missing}`);
+const names = ["eager", ...backends.filter(({ missing }) => missing === null).map(({ name }) => name)];
+const table: Record<string, Record<string, string>> = {};
+for (const [work, program] of Object.entries(PROGRAMS)) {
+  const row: Record<string, string> = table[work] = {}, runs: Record<string, () => void> = {};
+  for (const backend of names) {
+    const compiled = compile(program, { backend });
+    const run = () => {
+      using _result = noGrad(compiled);
+    };
+    let fellBack = false;
+    logs.capture("fallback", () => fellBack = true, run);
+    if (fellBack) row[backend] = "–";
+    else runs[backend] = run;
+  }
+  const timings = await measure(runs);
+  for (const { name, median } of timings) row[name] = median.toFixed(3);
+  report(work, timings, "inductor");
+}
+console.table(table);

@@ -1,0 +1,67 @@
+/**
+ * Backends that are made of others: parts of graphs by engines, pointwise chains alone, the inductor under other
+ * settings. Imported for its effect. Invariant: what an engine does not take over is compiled as the inductor compiles it,
+ * unless a backend's description says that it runs op by op.
+ */
+import { aotAutograd } from "./aot/backend.ts";
+import { partition } from "./aot/engines/partition.ts";
+import { inStages, needsStages } from "./aot/stages.ts";
+import { config } from "./base/config.ts";
+import type { GraphBackend } from "./graph/backend.ts";
+import { registerBackend } from "./graph/backends.ts";
+import { type Engine, takeEngines } from "./graph/engines.ts";
+import type { GraphCompiler } from "./graph/interpose.ts";
+import { hasEffect, type Node } from "./graph/node.ts";
+import { findTarget } from "./ops/table.ts";
+import { compileFunctional, inductor } from "./pipeline.ts";
+
+/** The backend of an engine: the rest of each graph is compiled by the inductor. */
+function backendOf({ name, supports, compile }: Engine): GraphBackend {
+  const fwCompiler: GraphCompiler = (gm) =>
+    partition(gm, { [name]: supports }).compile({ [name]: compile }, compileFunctional);
+  return aotAutograd({ fwCompiler });
+}
+
+takeEngines((engine) => {
+  const { name, needs, absence } = engine;
+  registerBackend(name, backendOf(engine), { needs, absence, declines: true });
+});
+
+/** Whether a node computes elements from those at the same place, and nothing else. */
+function isPointwise(node: Node): boolean {
+  const { value, leaf } = node.meta;
+  if (value.kind !== "tensor" || leaf || hasEffect(node)) return false;
+  if (node.op !== "call_function" && node.op !== "call_method") return false;
+  return findTarget(node.target)?.definition.elementwise === true;
+}
+
+/** Pointwise chains of functional graphs as kernels; all else op by op. */
+const aotFuser = aotAutograd({
+  fwCompiler: (gm) => partition(gm, { fuser: isPointwise }).compile({ fuser: compileFunctional }),
+});
+
+/** The same of graphs as captured: each chain is differentiated by itself, and what is around it by the tape. */
+const fuser: GraphBackend = (gm) =>
+  needsStages(gm.graph)
+    ? inStages(gm, fuser)
+    : partition(gm, { fuser: isPointwise }).compile({ fuser: inductor });
+
+/** The inductor with what depends on parameters alone computed once. */
+const ofi: GraphBackend = (gm, examples) =>
+  config.patch({ inductor: { freezing: true } }, () => inductor(gm, examples));
+
+/** The inductor with graphs on a GPU recorded. */
+const replay: GraphBackend = (gm, examples) =>
+  config.patch({ inductor: { replay: true } }, () => inductor(gm, examples));
+
+const FUSING = "nothing; only chains of pointwise ops become kernels";
+registerBackend("fuser", fuser, { needs: FUSING, declines: true });
+registerBackend("aot_fuser", aotFuser, { needs: FUSING, declines: true });
+registerBackend("ofi", ofi, {
+  needs: "nothing; for inference: what depends on parameters alone is computed once",
+  declines: true,
+});
+registerBackend("replay", replay, {
+  needs: "tensors on webgpu, whose commands are kept from call to call; elsewhere it is the inductor",
+  declines: true,
+});
