@@ -8,8 +8,11 @@ import { compile, compiler, logs, nn, noGrad, randn, type Tensor } from "../mod.
 import { describeMachine, measure, report } from "./support/measure.ts";
 
 const { functional: F } = nn;
-const wide = randn([1024, 1024]), square = randn([512, 512]), images = randn([8, 64, 28, 28]);
-const kernel = randn([64, 64, 3, 3]).mul(0.05), rows = randn([256, 512]);
+const wide = randn([1024, 1024]),
+  square = randn([512, 512]),
+  images = randn([8, 64, 28, 28]),
+  rows = randn([256, 512]);
+const kernel = randn([64, 64, 3, 3]).mul(0.05);
 const head = new nn.Sequential(
   new nn.Linear(512, 512),
   new nn.GELU(),
@@ -18,12 +21,13 @@ const head = new nn.Sequential(
   new nn.Softmax(1),
 ).eval();
 
-const PROGRAMS: Readonly<Record<string, () => Tensor>> = {
-  "tanh(1.5x + 0.2)·sigmoid(x), 1024²": () => wide.mul(1.5).add(0.2).tanh().mul(wide.sigmoid()),
-  "softmax, 1024²": () => wide.softmax(-1),
-  "product, 512³": () => square.matmul(square),
-  "convolution 8×64×28², 64 of 3²": () => F.conv2d(images, kernel, null, 1, 1),
-  "perceptron with layer norm, 256×512": () => head.call(rows),
+/** Programs of one argument, and the argument. */
+const PROGRAMS: Readonly<Record<string, readonly [program: (x: Tensor) => Tensor, x: Tensor]>> = {
+  "tanh(1.5x + 0.2)·sigmoid(x), 1024²": [(x) => x.mul(1.5).add(0.2).tanh().mul(x.sigmoid()), wide],
+  "softmax, 1024²": [(x) => x.softmax(-1), wide],
+  "product, 512³": [(x) => x.matmul(x), square],
+  "convolution 8×64×28², 64 of 3²": [(x) => F.conv2d(x, kernel, null, 1, 1), images],
+  "perceptron with layer norm, 256×512": [(x) => head.call(x), rows],
 };
 
 console.log(describeMachine());
@@ -32,12 +36,12 @@ const backends = compiler.describeBackends().filter(({ name }) => asked.length =
 for (const { name, missing } of backends) if (missing !== null) console.log(`${name}: ${missing}`);
 const names = ["eager", ...backends.filter(({ missing }) => missing === null).map(({ name }) => name)];
 const table: Record<string, Record<string, string>> = {};
-for (const [work, program] of Object.entries(PROGRAMS)) {
+for (const [work, [program, x]] of Object.entries(PROGRAMS)) {
   const row: Record<string, string> = table[work] = {}, runs: Record<string, () => void> = {};
   for (const backend of names) {
     const compiled = compile(program, { backend });
     const run = () => {
-      using _result = noGrad(compiled);
+      using _result = noGrad(() => compiled(x));
     };
     let fellBack = false;
     logs.capture("fallback", () => fellBack = true, run);
