@@ -12,6 +12,7 @@
 import "./preload.ts";
 import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
+import "./backends/meta/device.ts";
 import "./backends/mpi/transport.ts";
 import "./backends/onednn/engine.ts";
 import "./lib/debug/install.ts";

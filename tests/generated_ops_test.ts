@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import "../backends/cpu/device.ts";
+import "../backends/meta/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
 import { DynError } from "../lib/base/errors.ts";
@@ -64,6 +65,30 @@ function callOnReference(definition: OpDefinition, sample: Sample): readonly Ten
   const rest = isPlainObject(last) ? given.slice(0, -1) : given;
   return resultsOf(callOp(definition, [...rest, { ...options, device: "oracle" }]));
 }
+
+Deno.test("on the device meta every op gives its metadata, those refuse whose elements decide", () => {
+  for (const definition of ALL_OPS) {
+    samplesOf(definition).forEach((sample, k) => {
+      const { given, tensors } = makeSample(sample, { device: "meta" }),
+        where = `${definition.name}, sample ${k}`;
+      const last = given.at(-1), named = isPlainObject(last) ? last : {};
+      const rest = isPlainObject(last) ? given.slice(0, -1) : given;
+      const args = tensors.length > 0 ? given : [...rest, { ...named, device: "meta" }];
+      const parsed = parseCall(definition, args, isTensor);
+      if (definition.dataDependent?.(parsed)) {
+        assertThrows(() => callOp(definition, args), DynError, 'the device "meta"', where);
+        return;
+      }
+      const metas = inferResults(definition, mapTensors(entryOf(definition), parsed, (t) => t.meta));
+      const found = resultsOf(callOp(definition, args));
+      assertEquals(
+        found.map((r) => [r.shape, r.dtype, r.device]),
+        metas.map((m) => [m.shape, m.dtype, "meta"]),
+        where,
+      );
+    });
+  }
+});
 
 for (const definition of ALL_OPS) {
   Deno.test(`${definition.name}: results have the inferred metadata and the reference's elements`, () => {

@@ -290,3 +290,66 @@ Deno.test("a recurrent layer multiplies all inputs at once, once a layer and dir
   assertEquals(run(x).tolist(), lstm.call(x)[0].tolist());
   assertEquals(products, [4 * (1 + 5)]);
 });
+
+Deno.test("modules on the device meta have shapes only, until they are given memory or a state", () => {
+  const meta = { device: "meta" } as const;
+  class Net extends nn.Module {
+    readonly body: nn.Conv2d;
+    readonly norm: nn.BatchNorm2d;
+    readonly head: nn.Linear;
+    constructor(options: { device?: string }) {
+      super();
+      this.body = new nn.Conv2d(3, 4, 3, options);
+      this.norm = new nn.BatchNorm2d(4, options);
+      this.head = new nn.Linear(16, 2, options);
+    }
+    override forward(x: Tensor): Tensor {
+      return this.head.call(this.norm.call(this.body.call(x)).flatten(1));
+    }
+  }
+  class TiedPair extends nn.Module {
+    readonly a: nn.Linear;
+    readonly b: nn.Linear;
+    constructor(options: { device?: string }) {
+      super();
+      this.a = new nn.Linear(2, 2, options);
+      this.b = new nn.Linear(2, 2, options);
+      this.b.weight = this.a.weight;
+    }
+  }
+  const make = (options: { device?: string }) => new Net(options);
+  const model = make(meta), x = randn([2, 3, 4, 4]), large = new nn.Linear(1e6, 1e6, meta);
+  assertEquals([large.weight.shape, large.weight.device, large.weight.requiresGrad], [
+    [1e6, 1e6],
+    "meta",
+    true,
+  ]);
+  // Shapes go through forward and backward passes, steps and graphs
+  const optimizer = new optim.Adam(model.parameters());
+  const out = model.call(empty([2, 3, 4, 4], meta));
+  out.square().sum().backward();
+  optimizer.step();
+  assertEquals([out.shape, out.device, model.body.weight.grad?.shape], [[2, 2], "meta", [4, 3, 3, 3]]);
+  assertEquals(compile((x: Tensor) => x.sin().sum(0))(empty([3, 5], meta)).shape, [5]);
+  assertEquals(
+    String(empty([2], { ...meta, dtype: "int64" })),
+    "tensor(..., device='meta', size=(2,), dtype=int64)",
+  );
+  for (const read of [() => out.sum().item(), () => out.tolist(), () => model.to("cpu"), () => out.cpu()]) {
+    assertThrows(read, DynError, 'one of the device "meta", which has shapes only');
+  }
+  assertThrows(() => out.add(randn([2])), DynError, "Expected all tensors on one device");
+  // The state's tensors are the model's, ties stay
+  const trained = make({}), { weight } = trained.head;
+  noGrad(() => void weight.fill_(0.5));
+  model.loadStateDict(trained.stateDict(), { assign: true });
+  assert(model.head.weight !== weight && model.head.weight.storage === weight.storage);
+  assertEquals(model.eval().call(x).tolist(), trained.eval().call(x).tolist());
+  const tied = new TiedPair(meta);
+  tied.loadStateDict(new TiedPair({}).stateDict(), { assign: true });
+  assert(tied.a.weight === tied.b.weight && tied.a.weight.device === "cpu");
+  // Memory with any elements
+  const made = make(meta).toEmpty({ device: "cpu" });
+  made.loadStateDict(trained.stateDict());
+  assertEquals(made.eval().call(x).tolist(), trained.call(x).tolist());
+});

@@ -325,7 +325,11 @@ Deno.test("to converts types and leaves what fits alone", () => {
   assertStrictEquals(x.cpu(), x);
   assertEquals(x.to(tensor([1])).dtype, "int64");
   const elsewhere: string = "nowhere";
-  assertThrows(() => x.to(elsewhere), DynError, 'Expected a device out of cpu, webgpu but found "nowhere"');
+  assertThrows(
+    () => x.to(elsewhere),
+    DynError,
+    'Expected a device out of cpu, webgpu, meta but found "nowhere"',
+  );
   // What is written down is checked with the types
   const wrong: TypeOrDevice<"float31"> extends "float31" ? never : "refused" = "refused";
   const right: [TypeOrDevice<"float32">, TypeOrDevice<"cpu">] = ["float32", "cpu"];

@@ -6,5 +6,5 @@ import type { DType } from "./dtype.ts";
  * may be any.
  */
 export type TypeOrDevice<T extends string> = string extends T ? T
-  : T extends DType | "cpu" | "webgpu" ? T
+  : T extends DType | "cpu" | "webgpu" | "meta" ? T
   : `Expected a dtype or a device but found ${T}`;

@@ -168,6 +168,8 @@ export interface Device {
   choose?(forms: ProgramForms): Program | undefined;
   /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */
   readonly hostReadable?: boolean;
+  /** Whether its tensors have shapes and types and no elements: nothing is computed. */
+  readonly shapesOnly?: boolean;
   /** Whether `readSync` can wait for the device; elsewhere elements are there only later. */
   readonly synchronousReads: boolean;
   /** Whether it cannot compute in float64. */

@@ -6,6 +6,7 @@
 import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
+import { emptyLike } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import { Tensor } from "../tensor/tensor.ts";
@@ -215,9 +216,18 @@ export class Module {
     return writeState(this, prefix, state);
   }
 
-  /** Copies values into parameters and buffers. Strict: throws unless the keys match exactly. */
-  loadStateDict(given: Readonly<Record<string, Tensor>>, options: { strict?: boolean } = {}): LoadResult {
-    const { strict = true } = options, state: StateDict = { ...given }, below = this.namedModules();
+  /**
+   * Copies values into parameters and buffers. Strict: throws unless the keys match exactly. With `assign` the tensors of
+   * the state take the place of the module's, as they are and where they are, so that a module made on the device "meta"
+   * needs no memory before: parameters are then new ones, which optimizers are given afterwards.
+   */
+  loadStateDict(
+    given: Readonly<Record<string, Tensor>>,
+    options: { strict?: boolean; assign?: boolean } = {},
+  ): LoadResult {
+    const { strict = true, assign = false } = options,
+      state: StateDict = { ...given },
+      below = this.namedModules();
     for (const [path, module] of below) {
       for (const { hook } of module.registeredHooks?.reading.values() ?? []) {
         hook(module, state, path ? `${path}.` : "", strict);
@@ -245,12 +255,15 @@ export class Module {
     const judges = below.flatMap(([, module]) => module.registeredHooks?.read.size ? [module] : [])
       .toReversed();
     refuse(strict && judges.length === 0 ? [...keys(), ...shapes] : shapes);
-    noGrad(() => {
-      for (const { key, tensor } of entries) {
-        const value = state[key];
-        if (value) tensor.copy_(value);
-      }
-    });
+    if (assign) assignState(entries, state);
+    else {
+      noGrad(() => {
+        for (const { key, tensor } of entries) {
+          const value = state[key];
+          if (value) tensor.copy_(value);
+        }
+      });
+    }
     for (const module of judges) {
       for (const { hook } of module.registeredHooks?.read.values() ?? []) hook(module, result);
     }
@@ -289,6 +302,19 @@ export class Module {
         tensor.replaceData(tensor.detach().to(target));
         if (tensor.grad) tensor.grad = tensor.grad.to(target);
       }
+    });
+    return this;
+  }
+
+  /**
+   * Gives parameters and buffers memory on a device, with arbitrary elements, in place: for modules that were made on the
+   * device "meta". Their values follow by `loadStateDict` or by initialising them.
+   */
+  toEmpty({ device, recurse = true }: { readonly device: string; readonly recurse?: boolean }): this {
+    const below = recurse ? this.modules() : [this];
+    const tensors = new Set(below.flatMap((each) => ownTensorsOf(each)));
+    noGrad(() => {
+      for (const tensor of tensors) tensor.replaceData(emptyLike(tensor.detach(), { device }));
     });
     return this;
   }
@@ -441,19 +467,55 @@ function keyOf({ stateKeys }: Module, field: string): string {
 interface StateEntry {
   readonly key: string;
   readonly tensor: Tensor;
+  /** The module whose field it is. */
+  readonly owner: Module;
+  readonly field: string;
 }
 
 /** Those of one module. */
-function ownEntriesOf(module: Module, prefix: string): StateEntry[] {
+function ownEntriesOf(owner: Module, prefix: string): StateEntry[] {
   const entries: StateEntry[] = [];
-  for (const [field, value] of Object.entries(module)) {
-    if (value instanceof Parameter) entries.push({ key: prefix + keyOf(module, field), tensor: value });
+  for (const [field, value] of Object.entries(owner)) {
+    if (value instanceof Parameter) {
+      entries.push({ key: prefix + keyOf(owner, field), tensor: value, owner, field });
+    }
   }
-  for (const { field, key, persistent } of module.bufferEntries) {
-    const value: unknown = Reflect.get(module, field);
-    if (persistent && value instanceof Tensor) entries.push({ key: prefix + key, tensor: value });
+  for (const { field, key, persistent } of owner.bufferEntries) {
+    const value: unknown = Reflect.get(owner, field);
+    if (persistent && value instanceof Tensor) {
+      entries.push({ key: prefix + key, tensor: value, owner, field });
+    }
   }
   return entries;
+}
+
+/** All parameters and buffers of one module. */
+function ownTensorsOf(module: Module): Tensor[] {
+  const buffers = module.bufferEntries.map(({ field }): unknown => Reflect.get(module, field));
+  return [
+    ...Object.values(module).filter((each) => each instanceof Parameter),
+    ...buffers.filter((each) => each instanceof Tensor),
+  ];
+}
+
+/** Puts tensors of a state in the places of a module's. What was shared there is shared afterwards. */
+function assignState(entries: readonly StateEntry[], state: Readonly<Record<string, Tensor>>): void {
+  const assigned = new Map<Tensor, Tensor>();
+  for (const { key, tensor } of entries) {
+    const value = state[key];
+    if (value) assigned.set(tensor, tensor instanceof Parameter ? asParameter(value, tensor) : value);
+  }
+  for (const { tensor, owner, field } of entries) {
+    const value = assigned.get(tensor);
+    if (value) Reflect.set(owner, field, value);
+  }
+}
+
+/** A value as a parameter that requires grad where the former one does. */
+function asParameter(value: Tensor, { requiresGrad }: Parameter): Parameter {
+  return value instanceof Parameter
+    ? value.requiresGrad_(requiresGrad)
+    : new Parameter(value.detach(), requiresGrad);
 }
 
 /** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */

@@ -29,7 +29,7 @@ import {
   tensorsOf,
 } from "./plan.ts";
 import { pointwiseProgram } from "./pointwise_class.ts";
-import { deviceNamed } from "./storage.ts";
+import { deviceNamed, isShapesOnly } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** A graph as a program, as far as calls need it. */
@@ -106,6 +106,7 @@ export interface ClassRequest {
 
 /** The plan of a call by its class; undefined where it has none. */
 export function classPlan(request: ClassRequest): Plan | undefined {
+  if (isShapesOnly(deviceOf(tensorsOf(request.entry, request.args), request.args) ?? "cpu")) return undefined;
   const row = asRow(request);
   if (row === null) return planByClass(request);
   const plan = planByClass(row.request);

@@ -42,7 +42,7 @@ import { drawnFrom, Generator } from "./random.ts";
 import { checkRanges } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
-import { allocateStorage, Storage, watchAllocations } from "./storage.ts";
+import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
 import { autograd, isTensor, modes, type NestedElements, recordsGrad, Tensor } from "./tensor.ts";
 
 /** How many checked signatures and view places of one op are kept. */
@@ -385,6 +385,8 @@ function runOnHost(
   implementation: Implementation<Params> & { kind: "host" },
 ): readonly Tensor[] {
   checkArguments(entry, args);
+  const hollow = hollowResults(entry, args);
+  if (hollow !== null) return hollow;
   let device = "cpu";
   const { device: wanted } = args;
   const results = implementation.compute(mapTensors<HostTensor>(entry, args, (tensor) => {
@@ -397,6 +399,17 @@ function runOnHost(
     const storage = allocateStorage(place, Math.max(layout.byteLength, itemSize(dtype)), layout);
     writeElements(storage, encodeElements(dtype, data));
     return new Tensor(storage, layout);
+  });
+}
+
+/** The results of a call on the host where they are to have shapes only; null where elements decide, or are wanted. */
+function hollowResults(entry: OpEntry, args: TensorArgs): readonly Tensor[] | null {
+  const { device: wanted } = args,
+    place = typeof wanted === "string" ? wanted : tensorsOf(entry, args)[0]?.device;
+  if (place === undefined || !isShapesOnly(place) || entry.definition.dataDependent?.(args)) return null;
+  return inferResults(entry.definition, mapTensors(entry, args, (t) => t.meta)).map((meta) => {
+    const layout = layoutOf(meta);
+    return new Tensor(allocateStorage(place, layout.byteLength, layout), layout);
   });
 }
 

@@ -29,19 +29,25 @@ type Printed = number | bigint | Complex;
 /** An element by its indices. */
 type ElementOf = (index: readonly number[]) => Printed;
 
-/** The text of a tensor, for which those elements are read that it shows. */
-export function tensorText(tensor: Printable, elementOf: () => ElementOf): string {
+/** The text of a tensor, for which those elements are read that it shows; null: it has shapes only. */
+export function tensorText(tensor: Printable, elementOf: (() => ElementOf) | null): string {
   const suffix: string[] = [];
   if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
-  if (numel === 0 && tensor.shape.length !== 1) suffix.push(`size=(${tensor.shape.join(", ")})`);
+  if (elementOf === null || (numel === 0 && tensor.shape.length !== 1)) {
+    suffix.push(`size=(${tensor.shape.join(", ")}${tensor.shape.length === 1 ? "," : ""})`);
+  }
   const usual = tensor.dtype === "float32" || tensor.dtype === "complex64" ||
-    ((tensor.dtype === "bool" || tensor.dtype === "int64") && numel > 0);
+    ((tensor.dtype === "bool" || tensor.dtype === "int64") && numel > 0 && elementOf !== null);
   if (!usual) suffix.push(`dtype=${tensor.dtype}`);
   if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
   else if (tensor.requiresGrad) suffix.push("requiresGrad=true");
   const indent = "tensor(".length;
-  const body = numel === 0 ? "[]" : bodyText(tensor, elementOf(), { indent, summarize: numel > THRESHOLD });
+  const body = elementOf === null
+    ? "..."
+    : numel === 0
+    ? "[]"
+    : bodyText(tensor, elementOf(), { indent, summarize: numel > THRESHOLD });
   if (suffix.length === 0) return `tensor(${body})`;
   const lastLine = body.slice(body.lastIndexOf("\n") + 1).length + (body.includes("\n") ? 0 : indent);
   let line = lastLine, text = `tensor(${body}`;

@@ -4,7 +4,7 @@
  * is an input of the program only if a kernel reads it.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
-import { InternalError } from "../base/errors.ts";
+import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
@@ -14,8 +14,15 @@ import type { ArgsOf, Params } from "../ops/params.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
 import { concrete, contiguousLayout, type Layout, layoutOf } from "./layout.ts";
 import { type MakeTemporary, recordKernels } from "./library_calls.ts";
-import { type LoadedNumber, mapTensors, type OpEntry, type Plan, type TensorArgs } from "./plan.ts";
-import { deviceNamed } from "./storage.ts";
+import {
+  type LoadedNumber,
+  mapTensors,
+  type OpEntry,
+  type Plan,
+  type TensorArgs,
+  tensorsOf,
+} from "./plan.ts";
+import { deviceNamed, isShapesOnly } from "./storage.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** The lowerings of a call, given how its tensors are loaded. */
@@ -140,7 +147,9 @@ export interface PlanRequest extends Pick<RecordedCall, "entry" | "args" | "meta
 export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: PlanRequest): Plan {
   const results = targets ?? metas.map(layoutOf);
   const draws = entry.definition.implementation.kind === "random";
-  if (results.every((layout) => layout.numel === 0)) {
+  const isHollow = results.some(({ device }) => isShapesOnly(device));
+  if (isHollow) checkHollow(entry, args);
+  if (isHollow || results.every((layout) => layout.numel === 0)) {
     return { results, program: null, reads: [], numbers, draws, sizes: [] };
   }
   const { program, reads } = recordProgram({
@@ -158,6 +167,13 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   const compiled = deviceNamed(first.device).compileEager(program);
   noteCosts(compiled, () => costsOf(program));
   return { results, program: compiled, reads, numbers, draws, sizes: [] };
+}
+
+/** Throws where a call whose results have shapes only takes tensors that have elements, too, other than single ones. */
+function checkHollow(entry: OpEntry, args: TensorArgs): void {
+  const devices = tensorsOf(entry, args).filter(({ ndim }) => ndim > 0).map(({ device }) => device);
+  if (new Set(devices).size <= 1) return;
+  throw new DynError(`Expected all tensors on one device but found ${[...new Set(devices)].join(" and ")}`);
 }
 
 /** A tensor operand that becomes an input of the program when a kernel first reads it. */

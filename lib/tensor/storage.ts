@@ -164,6 +164,11 @@ export function allocateStorage(
   return storage;
 }
 
+/** Whether tensors of a device have no elements. */
+export function isShapesOnly(name: DeviceName): boolean {
+  return findDevice(name)?.shapesOnly === true;
+}
+
 /** The device of this name. Throws DynError where it is not registered. */
 export function deviceNamed(name: DeviceName): Device {
   const device = findDevice(name);
@@ -174,5 +179,5 @@ export function deviceNamed(name: DeviceName): Device {
     );
   }
   const hint = /^(cuda|gpu|mps|xpu|hip)(:|$)/.test(name) ? "; GPUs of every make are reached as webgpu" : "";
-  throw new DynError(`Expected a device out of cpu, webgpu but found ${JSON.stringify(name)}${hint}`);
+  throw new DynError(`Expected a device out of cpu, webgpu, meta but found ${JSON.stringify(name)}${hint}`);
 }

@@ -38,7 +38,7 @@ import { layoutOf } from "./layout.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, ModeStack } from "./modes.ts";
 import { tensorText } from "./print.ts";
-import { Storage } from "./storage.ts";
+import { isShapesOnly, Storage } from "./storage.ts";
 
 /** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
 export type NestedElements = Element | NestedElements[];
@@ -549,7 +549,9 @@ export class Tensor {
 
   /** As PyTorch prints it. */
   toString(): string {
-    return withOwnIteration(() => tensorText(this, () => elementReader(this)));
+    return withOwnIteration(() =>
+      tensorText(this, isShapesOnly(this.device) ? null : () => elementReader(this))
+    );
   }
 
   /** What the console shows: the same as `toString()`. */
