@@ -353,3 +353,68 @@ Deno.test("modules on the device meta have shapes only, until they are given mem
   made.loadStateDict(trained.stateDict());
   assertEquals(made.eval().call(x).tolist(), trained.call(x).tolist());
 });
+
+Deno.test("lazy layers become what their first input asks for, or a state", () => {
+  // torch.nn.LazyConv2d(4, 3, groups=2) and its kin on inputs of 6 channels, each of 5 elements a side
+  const layers = [
+    [new nn.LazyConv1d(4, 3, { groups: 2 }), new nn.LazyConv1d(4, 3, { groups: 2 }), nn.Conv1d],
+    [new nn.LazyConv2d(4, 3), new nn.LazyConv2d({ outChannels: 4, kernelSize: 3 }), nn.Conv2d],
+    [new nn.LazyConv3d(4, 3), new nn.LazyConv3d(4, 3), nn.Conv3d],
+    [new nn.LazyConvTranspose1d(4, 3), new nn.LazyConvTranspose1d(4, 3), nn.ConvTranspose1d],
+    [new nn.LazyConvTranspose2d(4, 3), new nn.LazyConvTranspose2d(4, 3), nn.ConvTranspose2d],
+    [new nn.LazyConvTranspose3d(4, 3), new nn.LazyConvTranspose3d(4, 3), nn.ConvTranspose3d],
+    [new nn.LazyBatchNorm1d(), new nn.LazyBatchNorm1d(), nn.BatchNorm1d],
+    [new nn.LazyBatchNorm2d({ affine: false }), new nn.LazyBatchNorm2d({ affine: false }), nn.BatchNorm2d],
+    [new nn.LazyBatchNorm3d(), new nn.LazyBatchNorm3d(), nn.BatchNorm3d],
+    [
+      new nn.LazyInstanceNorm1d({ affine: true }),
+      new nn.LazyInstanceNorm1d({ affine: true }),
+      nn.InstanceNorm1d,
+    ],
+    [
+      new nn.LazyInstanceNorm2d({ affine: true }),
+      new nn.LazyInstanceNorm2d({ affine: true }),
+      nn.InstanceNorm2d,
+    ],
+    [
+      new nn.LazyInstanceNorm3d({ affine: true }),
+      new nn.LazyInstanceNorm3d({ affine: true }),
+      nn.InstanceNorm3d,
+    ],
+  ] as const;
+  for (const [lazy, other, Layer] of layers) {
+    const rank = Number(Layer.name.match(/\d/)?.[0]),
+      x = randn([2, 6, ...Array.from({ length: rank }, () => 5)]);
+    const size = Layer.name.includes("Transpose") ? 7 : Layer.name.startsWith("Conv") ? 3 : 5;
+    const y = lazy.call(x), channels = size === 5 ? 6 : 4;
+    assertEquals(y.shape, [2, channels, ...Array.from({ length: rank }, () => size)], Layer.name);
+    assert(lazy instanceof Layer && lazy.constructor === Layer && lazy.registeredHooks === null);
+    other.loadStateDict(lazy.stateDict());
+    assert(other instanceof Layer, Layer.name);
+    assertEquals(other.eval().call(x).tolist(), lazy.eval().call(x).tolist(), Layer.name);
+  }
+  // Parameters that an optimizer has are those of the layer
+  const model = new nn.Sequential(new nn.LazyLinear(4, { bias: false }), new nn.ReLU(), new nn.LazyLinear(1));
+  assertEquals(String(model.at(0)), "LazyLinear(inFeatures=0, outFeatures=4, bias=false)");
+  const optimizer = new optim.SGD(model.parameters(), { lr: 0.05 }), x = randn([8, 3]), losses: number[] = [];
+  const copy = model.clone();
+  for (let step = 0; step < 10; step++) {
+    const loss = model.call(x).square().mean();
+    optimizer.zeroGrad();
+    loss.backward();
+    optimizer.step();
+    losses.push(loss.item());
+  }
+  assert((losses.at(-1) ?? 1) < (losses[0] ?? 0));
+  assertEquals(String(model.at(0)), "Linear(inFeatures=3, outFeatures=4, bias=false)");
+  // What is lazy is made by the first call of a compiled function, too
+  const compiled = compile((x: Tensor) => copy.call(x).sin());
+  assert(compiled(x).allclose(copy.call(x).sin()) && compiled(x).allclose(copy.call(x).sin()));
+  assertEquals(copy.at(0).constructor, nn.Linear);
+  assertThrows(
+    () => new nn.LazyConv2d(3, 2).call(x),
+    DynError,
+    "3 or 4 dimensions for LazyConv2d but found shape [8, 3]",
+  );
+  assertThrows(() => new nn.LazyConv1d({ outChannels: 4, kernelSize: 3, groups: 3 }), DynError, "groups=3");
+});

@@ -10,6 +10,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { erfOf } from "./error_function.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { isFillingLeftOut, withoutFilling } from "./filling.ts";
 
 /** What a weight's inputs and outputs are: [outputs, inputs, ...kernel]. */
 export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
@@ -36,12 +37,9 @@ interface Spread extends Drawing {
   readonly std?: number;
 }
 
-/** Whether fillings are left out. */
-const SKIPPING = { active: false };
-
 /** Fills a tensor without recording gradients, unless fillings are left out. */
 function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawing = {}): Tensor {
-  return SKIPPING.active ? tensor : drawnFrom(generator, () => noGrad(write));
+  return isFillingLeftOut() ? tensor : drawnFrom(generator, () => noGrad(write));
 }
 
 /**
@@ -49,13 +47,7 @@ function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawi
  * nn.Linear, 3, 4)`. What its elements are is not known.
  */
 export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A) => M, ...args: A): M {
-  const before = SKIPPING.active;
-  SKIPPING.active = true;
-  try {
-    return new Layer(...args);
-  } finally {
-    SKIPPING.active = before;
-  }
+  return withoutFilling(() => new Layer(...args));
 }
 
 const UNIFORM = ["a", "b", "generator"] as const;
@@ -323,7 +315,7 @@ function shapeOf(tensor: Tensor, ranks: readonly number[]): readonly number[] {
 
 /** Writes every element, from its place in row-major order. */
 function fill(tensor: Tensor, element: (at: number) => number): Tensor {
-  if (SKIPPING.active) return tensor;
+  if (isFillingLeftOut()) return tensor;
   const values = Float64Array.from({ length: tensor.numel() }, (_, at) => element(at));
   const filled = hostTensor(values, tensor.shape).to(tensor.dtype).to(tensor.device);
   return noGrad(() => tensor.copy_(filled));

@@ -20,6 +20,7 @@ export {
   ConvTranspose3d,
   type ConvTransposeOptions,
 } from "./conv.ts";
+export * from "./lazy.ts";
 export * from "./pooling.ts";
 export * from "./random_pooling.ts";
 export * from "./noise.ts";

@@ -1,0 +1,17 @@
+/** Whether parameters are filled when layers are made: not where their values are loaded anyway. */
+
+const SKIPPING = { active: false };
+
+/** Whether fillings are left out. */
+export const isFillingLeftOut = (): boolean => SKIPPING.active;
+
+/** What `make` makes, whose parameters are not filled. */
+export function withoutFilling<M>(make: () => M): M {
+  const before = SKIPPING.active;
+  SKIPPING.active = true;
+  try {
+    return make();
+  } finally {
+    SKIPPING.active = before;
+  }
+}

@@ -1,0 +1,310 @@
+/**
+ * Layers that learn the size of what goes in from their first input, as torch.nn.LazyLinear and its kin. Input: everything
+ * else that the layer is told; output: after the first call, or after a state is loaded, the layer itself, an instance of
+ * its own class. Invariant: parameters stay the objects that they are, so that an optimizer may have them before.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import { isPlainObject } from "../base/tree.ts";
+import { empty } from "../tensor/generated_functions.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d } from "./conv.ts";
+import { withoutFilling } from "./filling.ts";
+import { Linear } from "./linear.ts";
+import { Module, type StateDict } from "./module.ts";
+import {
+  BatchNorm1d,
+  BatchNorm2d,
+  BatchNorm3d,
+  InstanceNorm1d,
+  InstanceNorm2d,
+  InstanceNorm3d,
+} from "./normalization.ts";
+import { Parameter } from "./parameter.ts";
+
+/** A parameter whose shape is not known before its layer's first input. */
+export class UninitializedParameter extends Parameter {
+  /** Of the device "meta", without elements. */
+  constructor() {
+    super(empty([0], { device: "meta" }));
+  }
+
+  /** What it is. */
+  override toString(): string {
+    return "UninitializedParameter";
+  }
+}
+
+/** Arguments of a layer without the size of what goes in. */
+export type WithoutInputs<A extends readonly unknown[]> = A extends readonly [number, ...infer Rest] ? Rest
+  : A extends readonly [infer Named extends object]
+    ? [Omit<Named, "inFeatures" | "inChannels" | "numFeatures">]
+  : never;
+
+/** A class of layers. */
+type LayerClass = new (...given: never) => Module;
+
+/** The argument of a layer that is the size of what goes in. */
+type InputSize = "inFeatures" | "inChannels" | "numFeatures";
+
+/** What a lazy layer becomes, and how it learns what it is not told. */
+interface Plan {
+  readonly Layer: LayerClass;
+  readonly size: InputSize;
+  /** How many dimensions inputs may have; null: any but none. */
+  readonly ranks: readonly number[] | null;
+  /** The dimension of an input that is the size; from the end where it is negative. */
+  readonly dim: number;
+  /** The entries of a state that tell the size, with the dimension that does. */
+  readonly told: readonly (readonly [key: string, dim: number])[];
+  /** Everything that the layer is told but the size. */
+  readonly given: readonly unknown[];
+}
+
+/** What belongs to the module rather than to what it computes. */
+const KEPT: ReadonlySet<string> = new Set(["training", "registeredHooks", "compiledForward", "lazyPlan"]);
+
+/** A layer before its first input. */
+abstract class LazyLayer extends Module {
+  /** @internal */
+  readonly lazyPlan: Plan;
+
+  constructor(plan: Plan) {
+    super();
+    this.lazyPlan = plan;
+    // What is wrong with the arguments shows here; no inputs fit any number of groups
+    for (const [field, value] of Object.entries(withoutFilling(() => built(plan, 0)))) {
+      if (KEPT.has(field)) continue;
+      Reflect.set(this, field, value instanceof Parameter ? new UninitializedParameter() : value);
+    }
+    this.registerLoadStateDictPreHook(readLazily);
+  }
+
+  /** Becomes the layer that the input asks for, and calls it. Throws DynError for inputs of other ranks. */
+  override forward(x: Tensor, ...rest: readonly unknown[]): Tensor {
+    const { lazyPlan: plan } = this;
+    become(this, built(plan, sizeOf(x, plan, this)));
+    return Reflect.apply(plan.Layer.prototype.forward, this, [x, ...rest]);
+  }
+
+  /** What is printed of the layer, which has no inputs yet. */
+  override extraRepr(): string {
+    return Reflect.apply(this.lazyPlan.Layer.prototype.extraRepr, this, []);
+  }
+}
+
+/** The layer with so many inputs. */
+function built({ Layer, size, given }: Plan, inputs: number): Module {
+  const [first, ...rest] = given;
+  const made: unknown = Reflect.construct(
+    Layer,
+    isPlainObject(first) ? [{ [size]: inputs, ...first }, ...rest] : [inputs, ...given],
+  );
+  if (made instanceof Module) return made;
+  throw new InternalError(`Expected a layer but found ${typeof made}`);
+}
+
+/** Before a state is read: has a lazy layer be the one whose state it is. */
+function readLazily(module: Module, state: StateDict, prefix: string): void {
+  const size = module instanceof LazyLayer ? sizeIn(state, prefix, module) : null;
+  if (!(module instanceof LazyLayer) || size === null) return;
+  become(module, withoutFilling(() => built(module.lazyPlan, size)));
+}
+
+function sizeOf(x: Tensor, { ranks, dim }: Plan, { constructor }: LazyLayer): number {
+  const size = isTensor(x) ? x.shape.at(dim) : undefined;
+  if (size !== undefined && (ranks === null || ranks.includes(x.ndim))) return size;
+  const wanted = ranks === null ? "at least 1" : ranks.join(" or ");
+  throw new DynError(
+    `Expected an input of ${wanted} dimensions for ${constructor.name} but found ` +
+      (isTensor(x) ? `shape [${x.shape.join(", ")}]` : typeof x),
+  );
+}
+
+/** The size that a state tells; null where it has none of the layer, or one of a layer before its first input. */
+function sizeIn(
+  state: StateDict,
+  prefix: string,
+  { lazyPlan: { told }, ...layer }: LazyLayer,
+): number | null {
+  for (const [key, dim] of told) {
+    const entry = state[prefix + key], size = entry?.shape[dim];
+    if (entry === undefined || entry.numel() === 0 || size === undefined) continue;
+    const groups: unknown = Reflect.get(layer, "groups");
+    return dim === 1 && typeof groups === "number" ? size * groups : size;
+  }
+  return null;
+}
+
+/** Has a lazy layer be what was made in its place. */
+function become(lazy: LazyLayer, made: Module): void {
+  for (const [field, value] of Object.entries(made)) {
+    if (KEPT.has(field)) continue;
+    const former: unknown = Reflect.get(lazy, field);
+    if (!(value instanceof Parameter) || !(former instanceof UninitializedParameter)) {
+      Reflect.set(lazy, field, value);
+      continue;
+    }
+    former.replaceData(former.dtype === value.dtype ? value.detach() : value.detach().to(former.dtype));
+    Object.setPrototypeOf(former, Parameter.prototype);
+  }
+  Reflect.deleteProperty(lazy, "lazyPlan");
+  const { registeredHooks: hooks } = lazy;
+  for (const [id, { hook }] of hooks?.reading ?? []) if (hook === readLazily) hooks?.reading.delete(id);
+  if (Object.values(hooks ?? {}).every(({ size }) => size === 0)) lazy.registeredHooks = null;
+  Object.setPrototypeOf(lazy, Object.getPrototypeOf(made));
+}
+
+/** The plan of a convolution over so many dimensions; `dim`: that of its weight which is for inputs. */
+const conv = (Layer: LayerClass, rank: number, given: readonly unknown[], dim = 1): Plan => ({
+  Layer,
+  size: "inChannels",
+  ranks: [rank + 1, rank + 2],
+  dim: -rank - 1,
+  told: [["weight", dim]],
+  given,
+});
+
+/** The plan of a layer with statistics by channel. */
+const statistics = (
+  Layer: LayerClass,
+  ranks: readonly number[],
+  given: readonly unknown[],
+  dim = 1,
+): Plan => ({
+  Layer,
+  size: "numFeatures",
+  ranks,
+  dim,
+  told: [["weight", 0], ["running_mean", 0]],
+  given,
+});
+
+/** Linear whose first input tells how many features go in, as torch.nn.LazyLinear. */
+export class LazyLinear extends LazyLayer {
+  /** Takes what Linear takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof Linear>>) {
+    super({ Layer: Linear, size: "inFeatures", ranks: null, dim: -1, told: [["weight", 1]], given });
+  }
+}
+/** What it is after its first input. */
+export interface LazyLinear extends Omit<Linear, keyof Module> {}
+
+/** Conv1d whose first input tells how many channels go in, as torch.nn.LazyConv1d. */
+export class LazyConv1d extends LazyLayer {
+  /** Takes what Conv1d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof Conv1d>>) {
+    super(conv(Conv1d, 1, given));
+  }
+}
+/** What it is after its first input. */
+export interface LazyConv1d extends Omit<Conv1d, keyof Module> {}
+
+/** Conv2d whose first input tells how many channels go in, as torch.nn.LazyConv2d. */
+export class LazyConv2d extends LazyLayer {
+  /** Takes what Conv2d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof Conv2d>>) {
+    super(conv(Conv2d, 2, given));
+  }
+}
+/** What it is after its first input. */
+export interface LazyConv2d extends Omit<Conv2d, keyof Module> {}
+
+/** Conv3d whose first input tells how many channels go in, as torch.nn.LazyConv3d. */
+export class LazyConv3d extends LazyLayer {
+  /** Takes what Conv3d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof Conv3d>>) {
+    super(conv(Conv3d, 3, given));
+  }
+}
+/** What it is after its first input. */
+export interface LazyConv3d extends Omit<Conv3d, keyof Module> {}
+
+/** ConvTranspose1d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose1d. */
+export class LazyConvTranspose1d extends LazyLayer {
+  /** Takes what ConvTranspose1d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof ConvTranspose1d>>) {
+    super(conv(ConvTranspose1d, 1, given, 0));
+  }
+}
+/** What it is after its first input. */
+export interface LazyConvTranspose1d extends Omit<ConvTranspose1d, keyof Module> {}
+
+/** ConvTranspose2d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose2d. */
+export class LazyConvTranspose2d extends LazyLayer {
+  /** Takes what ConvTranspose2d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof ConvTranspose2d>>) {
+    super(conv(ConvTranspose2d, 2, given, 0));
+  }
+}
+/** What it is after its first input. */
+export interface LazyConvTranspose2d extends Omit<ConvTranspose2d, keyof Module> {}
+
+/** ConvTranspose3d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose3d. */
+export class LazyConvTranspose3d extends LazyLayer {
+  /** Takes what ConvTranspose3d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof ConvTranspose3d>>) {
+    super(conv(ConvTranspose3d, 3, given, 0));
+  }
+}
+/** What it is after its first input. */
+export interface LazyConvTranspose3d extends Omit<ConvTranspose3d, keyof Module> {}
+
+/** BatchNorm1d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm1d. */
+export class LazyBatchNorm1d extends LazyLayer {
+  /** Takes what BatchNorm1d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof BatchNorm1d>>) {
+    super(statistics(BatchNorm1d, [2, 3], given));
+  }
+}
+/** What it is after its first input. */
+export interface LazyBatchNorm1d extends Omit<BatchNorm1d, keyof Module> {}
+
+/** BatchNorm2d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm2d. */
+export class LazyBatchNorm2d extends LazyLayer {
+  /** Takes what BatchNorm2d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof BatchNorm2d>>) {
+    super(statistics(BatchNorm2d, [4], given));
+  }
+}
+/** What it is after its first input. */
+export interface LazyBatchNorm2d extends Omit<BatchNorm2d, keyof Module> {}
+
+/** BatchNorm3d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm3d. */
+export class LazyBatchNorm3d extends LazyLayer {
+  /** Takes what BatchNorm3d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof BatchNorm3d>>) {
+    super(statistics(BatchNorm3d, [5], given));
+  }
+}
+/** What it is after its first input. */
+export interface LazyBatchNorm3d extends Omit<BatchNorm3d, keyof Module> {}
+
+/** InstanceNorm1d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm1d. */
+export class LazyInstanceNorm1d extends LazyLayer {
+  /** Takes what InstanceNorm1d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm1d>>) {
+    super(statistics(InstanceNorm1d, [2, 3], given, -2));
+  }
+}
+/** What it is after its first input. */
+export interface LazyInstanceNorm1d extends Omit<InstanceNorm1d, keyof Module> {}
+
+/** InstanceNorm2d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm2d. */
+export class LazyInstanceNorm2d extends LazyLayer {
+  /** Takes what InstanceNorm2d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm2d>>) {
+    super(statistics(InstanceNorm2d, [3, 4], given, -3));
+  }
+}
+/** What it is after its first input. */
+export interface LazyInstanceNorm2d extends Omit<InstanceNorm2d, keyof Module> {}
+
+/** InstanceNorm3d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm3d. */
+export class LazyInstanceNorm3d extends LazyLayer {
+  /** Takes what InstanceNorm3d takes without the first argument. */
+  constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm3d>>) {
+    super(statistics(InstanceNorm3d, [4, 5], given, -4));
+  }
+}
+/** What it is after its first input. */
+export interface LazyInstanceNorm3d extends Omit<InstanceNorm3d, keyof Module> {}
