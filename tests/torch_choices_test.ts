@@ -161,6 +161,40 @@ Deno.test("the median of all shares its gradient among equal elements", () => {
   assertThrows(() => tensor([true]).median(), DynError, "integer or float");
 });
 
+Deno.test("evenly spaced numbers are PyTorch's to the bit, from the nearer end in every type", () => {
+  // torch.linspace(start, end, steps, dtype)
+  const CASES = [
+    [[-3.3, 12.1, 9], "float32", [
+      -3.299999952316284,
+      -1.3749998807907104,
+      0.5500001907348633,
+      2.4750003814697266,
+      4.400000095367432,
+      6.325000286102295,
+      8.25,
+      10.175000190734863,
+      12.100000381469727,
+    ]],
+    [[5.3, -1.7, 8], "float64", [5.3, 4.3, 3.3, 2.3, 1.3, 0.30000000000000004, -0.7, -1.7]],
+    [[0.1, 2.9, 7], "float16", [
+      0.0999755859375,
+      0.56689453125,
+      1.033203125,
+      1.5,
+      1.966796875,
+      2.43359375,
+      2.900390625,
+    ]],
+    [[-7.3, 3.1, 6], "bfloat16", [-7.3125, -5.21875, -3.15625, -1.0703125, 1.015625, 3.09375]],
+    [[9, -100, 7], "int64", [9, -9, -27, -45, -63, -81, -100]],
+  ] as const;
+  for (const [[start, end, steps], dtype, expected] of CASES) {
+    assertEquals(linspace(start, end, steps, { dtype }).to("float64").tolist(), [...expected], dtype);
+  }
+  const one = linspace(3.25, 9, 1), none = linspace(0, 1, 0);
+  assertEquals([one.tolist(), none.shape], [[3.25], [0]]);
+});
+
 Deno.test("ranges of integers go by integer parts", () => {
   assertEquals(arange(-0.9, 2.1, 2, { dtype: "int64" }).tolist(), [0, 2]);
   assertEquals(linspace(4.3, -3, 5, { dtype: "int64" }).tolist(), [4, 2, 0, -1, -3]);

@@ -3,7 +3,7 @@
  * contiguous tensor. Invariant: types default as PyTorch's do, from the numbers or the default floating type.
  */
 import { DynError } from "../base/errors.ts";
-import { type DType, getDefaultDtype, isFloat, isHalf } from "../base/dtype.ts";
+import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../base/dtype.ts";
 import { isLess } from "../sym/decide.ts";
 import { add, type Dim, mul, print, sub, Sym } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -267,17 +267,23 @@ const linspace = defineOp({
   implementation: {
     kind: "lower",
     lower({ start, end, steps }, [result]) {
-      const dtype = result?.dtype ?? "float32";
-      return fromIndex(result, (o, [i]) => {
-        const first = numberValue(o, inType(start, dtype), "float64");
-        const last = numberValue(o, inType(end, dtype), "float64");
-        // From the nearer end, so that both ends are exact.
-        const position = o.cast(o.index(i ?? 0, "int64"), "float64");
-        const k = (value: number) => o.constant(value, "float64");
-        const step = steps > 1 ? o.div(o.sub(last, first), k(steps - 1)) : k(0);
-        const back = o.sub(last, o.mul(o.sub(k(steps - 1), position), step));
-        const forth = o.add(first, o.mul(position, step));
-        return o.cast(o.select(o.lt(position, k(Math.max(steps, 2) / 2)), forth, back), dtype);
+      const dtype = result?.dtype ?? "float32", type = isFloat(dtype) ? valueType(dtype) : "float64";
+      // From the nearer end, as PyTorch on CPUs does, whose compiler fuses: its numbers, both ends exact
+      return fromIndex(result, (o, [i = 0]) => {
+        const known = (value: Scalar | Dim) => {
+          const made = numberValue(o, inType(value, dtype), type);
+          return isHalf(dtype) ? o.narrow(made, dtype) : made;
+        };
+        const first = known(start), last = known(end);
+        if (steps < 2) return o.cast(first, dtype);
+        const step = o.div(o.sub(last, first), o.constant(steps - 1, type));
+        const position = o.index(i, "int64"), count = (index: Dim) => o.cast(o.index(index, "int64"), type);
+        const forth = o.fma(step, count(i), first);
+        const back = o.fma(o.neg(step), count(sub(steps - 1, i)), last);
+        return o.cast(
+          o.select(o.lt(position, o.constant(Math.floor(steps / 2), "int64")), forth, back),
+          dtype,
+        );
       });
     },
   },
