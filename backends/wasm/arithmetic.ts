@@ -59,19 +59,16 @@ export function primitive(
     return lanes.compared(args, { four, then: () => void lanes.body.simd(instruction) });
   }
   if (has(SIMPLE, op)) {
-    if (op === "mul" && b && !allEqual(args) && isWord(a) && isWord(b)) {
-      return productOfWords(lanes, [a, b], four);
-    }
     return simple(`${shape}${SIMPLE[op]}`);
   }
-  if (has(LOGICAL, op) && !isFloat(type)) {
-    const made = simple(LOGICAL[op]);
-    return op === "and" && args.some(isWord) ? { ...made, isWord: true } : made;
-  }
+  if (has(LOGICAL, op) && !isFloat(type)) return simple(LOGICAL[op]);
   if (has(FLOAT, op) && isFloat(type)) return simple(`${SHAPE[type]}${FLOAT[op]}`);
   switch (op) {
     case "fma":
       if (isFloat(type)) return fused(lanes, type, { args, four });
+      break;
+    case "mulHigh":
+      if (b) return highProduct(lanes, [a, b], four);
       break;
     case "minimum":
     case "maximum":
@@ -96,20 +93,15 @@ export function primitive(
   throw new InternalError(`Expected a primitive operation on ${type} but found ${op}`);
 }
 
-const isWord = ({ type, constant, isWord }: LaneValue): boolean =>
-  isWord === true || (type === "int64" && typeof constant === "bigint" && constant >> 32n === 0n);
-
-/** The product of int64 values that words can hold: engines have one instruction for it, and many for others. */
-function productOfWords(lanes: Lanes, operands: readonly LaneValue[], four: boolean): LaneValue {
+/** The high words of products of unsigned words. */
+function highProduct(lanes: Lanes, operands: readonly [LaneValue, LaneValue], four: boolean): LaneValue {
   const { body } = lanes;
-  const words = operands.map((operand) => {
-    const local = body.local("v128");
-    body.get(partOf(operand, 0)).get(partOf(operand, 1)).words([0, 2, 4, 6]).set(local);
-    return local;
-  });
-  return lanes.make("int64", { four, equal: false }, (part) => {
-    for (const each of words) body.get(each);
-    body.simd(part === 0 ? "i64MulLowU32" : "i64MulHighU32");
+  return lanes.make("int32", { four, equal: allEqual(operands) }, (part) => {
+    for (const product of ["i64MulLowU32", "i64MulHighU32"] as const) {
+      for (const each of operands) body.get(partOf(each, part));
+      body.simd(product);
+    }
+    body.words([1, 3, 5, 7]);
   });
 }
 

@@ -17,8 +17,6 @@ export interface LaneValue {
   readonly equal: boolean;
   /** Of a bool that lanes of 64 bits were compared for: the same as masks of that width. */
   readonly masks?: Parts;
-  /** Of int64: whether all elements are known to be at least 0 and below 2³². */
-  readonly isWord?: true;
   /** What it is, where that is known. */
   readonly constant?: number | bigint | boolean;
 }

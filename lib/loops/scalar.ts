@@ -90,6 +90,7 @@ export type BinaryOpName =
   | "add"
   | "sub"
   | "mul"
+  | "mulHigh"
   | "div"
   | "truncDiv"
   | "truncMod"
@@ -120,6 +121,7 @@ export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;
 /**
  * All operations.
  * - add, sub, mul, neg, abs: integers wrap. div: float only, IEEE. fma(a, b, c) = a·b + c rounded once.
+ * - mulHigh: the high word of the product of two int32, taken as unsigned words.
  * - truncDiv, truncMod (sign of the dividend), floorDiv, floorMod (sign of the divisor): integers; by zero
  *   gives 0. Floats: floorMod and truncMod only, as PyTorch's remainder and fmod.
  * - minimum, maximum: NaN if either is NaN, the first of equal operands (so of −0 and 0, on CPUs). sign: NaN for
@@ -136,6 +138,7 @@ export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   add: op(2, "number"),
   sub: op(2, "number"),
   mul: op(2, "number"),
+  mulHigh: op(2, "random", { weight: 2 }),
   div: op(2, "float", DIVISION),
   fma: op(3, "float"),
   neg: op(1, "number"),

@@ -233,6 +233,7 @@ const INTEGER: Partial<Record<ScalarOpName, IntegerOperation>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
+  mulHigh: (a, b) => BigInt.asUintN(32, a) * BigInt.asUintN(32, b) >> 32n,
   neg: (a) => -a,
   abs: (a) => a < 0n ? -a : a,
   sign: (a) => a > 0n ? 1n : a < 0n ? -1n : 0n,

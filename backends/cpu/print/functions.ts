@@ -22,7 +22,7 @@ export class ScalarFunctions {
 
   /** `need` of the unit's kernels. */
   readonly need: Need = (op, dtype, form) => {
-    const found = functionOf(op, dtype), { name } = found, vector = hasVectorForm(found);
+    const found = functionOf(op, dtype, "wide"), { name } = found, vector = hasVectorForm(found);
     if (!this.#texts.has(name)) {
       const text = inlineText(found, this.need);
       this.#texts.set(name, vector ? `${text}\n${vectorText(found)}` : text);

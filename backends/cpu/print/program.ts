@@ -80,6 +80,7 @@ INL bool is_nan(double x) { long b; __builtin_memcpy(&b, &x, 8); return (b & 0x7
 // compared first: the compiler folds conversions of constants without an integer to others than the machine gives
 INL long to_long(float x) { return __builtin_fabsf(x) < 0x1p63f ? (long) x : (long) (1UL << 63); }
 INL long to_long(double x) { return __builtin_fabs(x) < 0x1p63 ? (long) x : (long) (1UL << 63); }
+INL int mul_high(int a, int b) { return (int) ((unsigned long) (unsigned) a * (unsigned) b >> 32); }
 INL int float_bits(float x) { int r; __builtin_memcpy(&r, &x, 4); return r; }
 INL long float_bits(double x) { long r; __builtin_memcpy(&r, &x, 8); return r; }
 INL float bits_float(int x) { float r; __builtin_memcpy(&r, &x, 4); return r; }

@@ -156,6 +156,8 @@ function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b], c
     case "shl":
     case "shr":
       return `${op}(${a}, ${b})`;
+    case "mulHigh":
+      return `mul_high(${a}, ${b})`;
     case "truncDiv":
       return `trunc_div(${a}, ${b})`;
     case "bitsToFloat":

@@ -53,30 +53,14 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "is_nan",
     "nan",
   ),
-  mul_hi: helper(
-    `fn mul_hi(a: u32, b: u32) -> u32 {
-  let a0 = a & 0xffffu; let a1 = a >> 16u; let b0 = b & 0xffffu; let b1 = b >> 16u;
-  let mid = a1 * b0 + ((a0 * b0) >> 16u);
-  let mid2 = a0 * b1 + (mid & 0xffffu);
-  return a1 * b1 + (mid >> 16u) + (mid2 >> 16u);
+  mul_high: helper(
+    `fn mul_high(a: i32, b: i32) -> i32 {
+  let x = bitcast<u32>(a); let y = bitcast<u32>(b);
+  let x0 = x & 0xffffu; let x1 = x >> 16u; let y0 = y & 0xffffu; let y1 = y >> 16u;
+  let mid = x1 * y0 + ((x0 * y0) >> 16u);
+  let mid2 = x0 * y1 + (mid & 0xffffu);
+  return bitcast<i32>(x1 * y1 + (mid >> 16u) + (mid2 >> 16u));
 }`,
-  ),
-  // Salmon et al. 2011, Philox 4×32 with 10 rounds
-  random: helper(
-    `fn random(key0: i32, key1: i32, counter: i32) -> i32 {
-  var k0 = bitcast<u32>(key0);
-  var k1 = bitcast<u32>(key1);
-  var c = vec4u(bitcast<u32>(counter), 0u, 0u, 0u);
-  for (var i = 0; i < 10; i = i + 1) {
-    let h0 = mul_hi(0xd2511f53u, c.x);
-    let h1 = mul_hi(0xcd9e8d57u, c.z);
-    c = vec4u(h1 ^ c.y ^ k0, 0xcd9e8d57u * c.z, h0 ^ c.w ^ k1, 0xd2511f53u * c.x);
-    k0 = k0 + 0x9e3779b9u;
-    k1 = k1 + 0xbb67ae85u;
-  }
-  return bitcast<i32>(c.x);
-}`,
-    "mul_hi",
   ),
 };
 

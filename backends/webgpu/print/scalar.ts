@@ -18,8 +18,7 @@ export type HelperName =
   | "maximum"
   | "trunc_div"
   | "trunc_mod_f"
-  | "mul_hi"
-  | "random";
+  | "mul_high";
 
 /** Sees to it that functions which texts call are in the shader, and gives their names. */
 export interface Helpers {
@@ -118,8 +117,8 @@ export function scalarText(
       return `${op}(${a})`;
     case "rsqrt":
       return `inverseSqrt(${a})`;
-    case "random":
-      return helper("random");
+    case "mulHigh":
+      return helper("mul_high");
     case "eq":
       return `(${a} == ${b})`;
     case "ne":

@@ -5,11 +5,11 @@
 import type { ScalarOps } from "../scalar.ts";
 
 /**
- * What a target's floats do. "exact": each operation is rounded once, as written, and there is float64. "single": there is
- * none, and the target may take (x + y) − y for x, so that rounding by adding is no way; what is computed of rounding
+ * What a target's numbers do. "exact": each operation is rounded once, as written, and there is float64. "wide": so it is,
+ * and there are wide vectors of int64 as well. "single": there is no float64, and the target may take (x + y) − y for x, so that rounding by adding is no way; what is computed of rounding
  * errors only makes results better.
  */
-export type Arithmetic = "exact" | "single";
+export type Arithmetic = "exact" | "wide" | "single";
 
 /** The handler that a body is run with. V is opaque to bodies. */
 export interface MathBody<V> extends ScalarOps<V> {
@@ -75,7 +75,7 @@ export function exactSum<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
 /** a·b without error, where nothing underflows; by halves of the digits (Dekker) where fma may round twice. */
 export function exactProduct<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
   const high = kept(o, o.mul(a, b));
-  if (o.arithmetic === "exact") return { high, low: o.fma(a, b, o.neg(high)) };
+  if (o.arithmetic !== "single") return { high, low: o.fma(a, b, o.neg(high)) };
   const upper = (x: V): V => o.bitsToFloat(o.and(o.floatToBits(x), o.constant(-(2 ** 12), "int32")));
   const [a1, b1] = [upper(a), upper(b)], [a0, b0] = [o.sub(a, a1), o.sub(b, b1)];
   const rest = kept(o, o.sub(o.mul(a1, b1), high));
@@ -84,7 +84,7 @@ export function exactProduct<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
 
 /** a·b + c, of which little is left. */
 export function difference<V>(o: MathBody<V>, a: V, b: V, c: V): V {
-  if (o.arithmetic === "exact") return o.fma(a, b, c);
+  if (o.arithmetic !== "single") return o.fma(a, b, c);
   const product = exactProduct(o, a, b);
   return o.add(kept(o, o.add(product.high, c)), product.low);
 }

@@ -90,7 +90,7 @@ function powerOfSizeF32<V>(o: MathBody<V>, size: V, y: V): V {
 /** x^y. 1 where x is 1 or y is 0, NaN or not; NaN for negative x and exponents that are no integers. */
 export function pow<V>(o: MathBody<V>, x: V, y: V): V {
   const { format: { dtype }, c } = constantsLike(o, x), size = o.abs(x);
-  const wider = dtype === "float32" && o.arithmetic === "exact";
+  const wider = dtype === "float32" && o.arithmetic !== "single";
   const usual = wider ? powerOfSizeF32(o, size, y) : powerOfSize(o, size, y);
   const isZero = o.eq(size, c(0)), isInfinite = o.eq(size, c(Infinity));
   const edge = o.select(o.xor(isZero, o.lt(y, c(0))), c(0), c(Infinity));

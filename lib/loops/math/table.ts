@@ -17,7 +17,7 @@ import { acosh, asinh, atanh, cosh, sinh, tanh } from "./hyperbolic.ts";
 import { acos, asin, atan, atan2 } from "./inverse_trigonometry.ts";
 import { log, log10, log1p, log2 } from "./logarithm.ts";
 import * as integers from "./integers.ts";
-import { random } from "./random.ts";
+import { random, randomInLongs } from "./random.ts";
 import { floorMod, truncMod } from "./remainder.ts";
 import { rsqrt, sign } from "./simple.ts";
 import { cos, sin, tan } from "./trigonometry.ts";
@@ -51,8 +51,8 @@ interface IntegerEntry {
 /** Operations on words of 32 bits, and on float32 alone. */
 interface WordEntry {
   readonly int32: Definition;
-  /** In the arithmetic "single", where int64 may be missing too; absent: the same. */
-  readonly singleWord?: typeof NATIVE;
+  /** In the arithmetic "wide"; absent: the same. */
+  readonly wide?: Definition;
 }
 interface SingleEntry {
   readonly float32: Definition;
@@ -81,6 +81,7 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
   add: NATIVE,
   sub: NATIVE,
   mul: NATIVE,
+  mulHigh: NATIVE,
   div: NATIVE,
   fma: NATIVE,
   neg: NATIVE,
@@ -148,7 +149,7 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
   not: NATIVE,
   shl: NATIVE,
   shr: NATIVE,
-  random: { int32: { body: random, ulps: 0 }, singleWord: NATIVE },
+  random: { int32: { body: random, ulps: 0 }, wide: { body: randomInLongs, ulps: 0 } },
   rounded: NATIVE,
   bitsToFloat: NATIVE,
   floatToBits: NATIVE,
@@ -166,10 +167,10 @@ export function definitionOf(
 ): Definition | undefined {
   const entry: Entry = TABLE[op];
   if (entry === NATIVE) return undefined;
-  const types: Partial<
-    Record<ValueType, Definition> & Pick<FloatEntry, "single"> & Pick<WordEntry, "singleWord">
-  > = entry;
-  const single = dtype === "float32" ? types.single : dtype === "int32" ? types.singleWord : undefined;
-  if (arithmetic === "single" && single !== undefined) return single === NATIVE ? undefined : single;
+  const types: Partial<Record<ValueType, Definition> & Pick<FloatEntry, "single"> & Pick<WordEntry, "wide">> =
+    entry;
+  const single = dtype === "float32" && arithmetic === "single" ? types.single : undefined;
+  if (single !== undefined) return single === NATIVE ? undefined : single;
+  if (dtype === "int32" && arithmetic === "wide" && types.wide) return types.wide;
   return types[dtype];
 }

@@ -91,7 +91,7 @@ const tableOf = <V>(o: MathBody<V>, x: V): TrigonometryTable => TABLES[constants
 /** x − n·p, exactly, where little of it is left. Products of n with either half of p are exact. */
 function without<V>(o: MathBody<V>, x: V, { n, p }: { readonly n: V; readonly p: number }): V {
   const { c } = constantsLike(o, x);
-  if (o.arithmetic === "exact") return o.fma(n, c(-p), x);
+  if (o.arithmetic !== "single") return o.fma(n, c(-p), x);
   const upper = Math.trunc(p * 2 ** 7) / 2 ** 7;
   return kept(o, o.fma(n, c(upper - p), kept(o, o.fma(n, c(-upper), x))));
 }
