@@ -20,7 +20,7 @@ import type {
 import { type Dim, product } from "../../lib/sym/expr.ts";
 import { printElement } from "./nests.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
-import type { Shader } from "./print/kernel.ts";
+import { finished, openMain, placeThreads, POINT, type Shader } from "./print/entry.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { ATTENTION, attentionVectors } from "./target.ts";
 
@@ -131,23 +131,19 @@ class AttentionPrinter {
   }
 
   print(): Shader {
-    const { w } = this, { kernel, weights, bindings, features, values, out, threads } = this.setting;
+    const { w } = this, { kernel, weights, features, values, out, threads } = this.setting;
     const { block, queries, keys } = weights;
     const { stage, weights: weightVectors } = attentionVectors(block, features);
     this.#functions();
     w.line(`var<workgroup> stage: array<vec4f, ${stage}>;`);
     w.line(`var<workgroup> weights: array<vec4f, ${weightVectors}>;`);
     w.line(`var<workgroup> of_rows: array<f32, ${2 * block}>;`);
-    w.line(`@compute @workgroup_size(${threads})`);
-    w.line(
-      "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
-        "@builtin(local_invocation_index) lane: u32) {",
-    );
+    openMain(w, threads);
     const batch = out.shape.length > 2 ? out.shape[0] ?? 1 : 1, rows = out.shape.at(-2) ?? 1;
     w.line(`let rows = ${w.index(rows)}; let keys = ${w.index(keys.shape.at(-1) ?? 1)};`);
     w.line(`let depth = ${w.index(queries.shape.at(-1) ?? 1)};`);
     w.line(`let down = (rows + ${block - 1}) / ${block};`);
-    w.line("var point = i32(group.x + group.y * groups.x);");
+    w.line(`var point = i32(${POINT});`);
     w.line(`if (point >= down * ${w.index(batch)}) { return; }`);
     // Blocks that see the most keys go first, of all matrices
     w.line(`let n0 = point % ${w.index(batch)}; point = point / ${w.index(batch)};`);
@@ -157,8 +153,7 @@ class AttentionPrinter {
       w.line(`let base_${name} = ${w.index(view.offset)}${matrix};`);
     }
     w.line(`let end = ${weights.causal ? `min(keys, row0 + ${block})` : "keys"};`);
-    w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
-    w.line("let ty = (warp / 2) * 4 + within / 8; let tx = (warp % 2) * 8 + within % 8;");
+    placeThreads(w);
     // Of the row of the same number: its maximum so far
     w.line(`var top = ${this.#lowest()};`);
     for (const half of this.#own) w.line(`var sum${half} = vec4f();`);
@@ -172,16 +167,10 @@ class AttentionPrinter {
     w.line("}");
     this.#finish();
     w.line("}");
-    return {
-      name: kernel.name,
-      code: w.finish(),
-      memories: bindings.memories,
-      words: bindings.parameters.words,
-      workgroups: {
-        items: product([batch, typeof rows === "number" ? Math.ceil(rows / block) : rows]),
-        each: 1,
-      },
-    };
+    return finished(w, kernel.name, {
+      items: product([batch, typeof rows === "number" ? Math.ceil(rows / block) : rows]),
+      each: 1,
+    });
   }
 
   #lowest(): string {

@@ -9,7 +9,7 @@ import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, floorDiv, mul, product } from "../../lib/sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
-import type { Shader } from "./print/kernel.ts";
+import { finished, type Shader } from "./print/entry.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
@@ -59,13 +59,7 @@ export function printConvolution(
   if (kernel.epilogue) printElement(w, kernel.epilogue, { name: "finish" });
   const gather = new Gather({ w, bindings, call, splits, finishes: kernel.epilogue !== undefined });
   const workgroups = printTiles(w, { ...element, ...productOf(kernel, call, gather) });
-  return {
-    name: kernel.name,
-    code: w.finish(),
-    memories: bindings.memories,
-    words: bindings.parameters.words,
-    workgroups,
-  };
+  return finished(w, kernel.name, workgroups);
 }
 
 type Product = Pick<TileProduct, "rows" | "columns" | "depth" | "a" | "b" | "result">;

@@ -6,7 +6,7 @@ import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
-import type { Shader } from "./print/kernel.ts";
+import { finished, type Shader } from "./print/entry.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import { elementOf, printElement } from "./nests.ts";
 import { ShaderWriter } from "./print/statements.ts";
@@ -92,13 +92,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
       },
     },
   });
-  return {
-    name: kernel.name,
-    code: w.finish(),
-    memories: bindings.memories,
-    words: bindings.parameters.words,
-    workgroups,
-  };
+  return finished(w, kernel.name, workgroups);
 }
 
 function at(list: readonly Dim[], i: number): Dim {

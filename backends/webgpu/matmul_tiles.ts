@@ -12,7 +12,7 @@ import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { type Dim, product } from "../../lib/sym/expr.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
-import type { Shader } from "./print/kernel.ts";
+import { finished, openMain, placeThreads, POINT, type Shader } from "./print/entry.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { coversTiles, FAST_TILE } from "./target.ts";
 
@@ -63,12 +63,8 @@ export function printTiledMatmul(kernel: ExternKernel, program: Program, placeme
   const stride = (view: BufferView) => w.index(view.strides.at(-2) ?? 0);
   w.line(`var<workgroup> tile_a: array<vec4f, ${VECTORS}>;`);
   w.line(`var<workgroup> tile_b: array<vec4f, ${VECTORS}>;`);
-  w.line(`@compute @workgroup_size(${THREADS})`);
-  w.line(
-    "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
-      "@builtin(local_invocation_index) lane: u32) {",
-  );
-  w.line("var point = i32(group.x + group.y * groups.x);");
+  openMain(w, THREADS);
+  w.line(`var point = i32(${POINT});`);
   w.line(`if (point >= ${w.index(product([...batch, down, across]))}) { return; }`);
   w.line(`let column0 = (point % ${across}) * ${TILE}; point = point / ${across};`);
   w.line(`let row0 = (point % ${down}) * ${TILE}; point = point / ${down};`);
@@ -80,8 +76,7 @@ export function printTiledMatmul(kernel: ExternKernel, program: Program, placeme
     const terms = counters.map(({ name }, d) => `${name} * ${w.index(view.strides[d] ?? 0)}`);
     w.line(`let base_${name} = ${[w.index(view.offset), ...terms].join(" + ")};`);
   }
-  w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
-  w.line("let ty = (warp / 2) * 4 + within / 8; let tx = (warp % 2) * 8 + within % 8;");
+  placeThreads(w);
   const results = HALVES.flatMap((half) => FOUR.map((row) => 4 * half + row));
   for (const row of results) w.line(`var s${row}_0 = vec4f(); var s${row}_1 = vec4f();`);
   w.line(`for (var k0 = 0; k0 < ${depth}; k0 = k0 + ${DEPTH}) {`);
@@ -104,13 +99,7 @@ export function printTiledMatmul(kernel: ExternKernel, program: Program, placeme
   }
   w.line("}");
   const workgroups = { items: product([...batch, down, across]), each: 1 };
-  return {
-    name: kernel.name,
-    code: w.finish(),
-    memories: bindings.memories,
-    words: bindings.parameters.words,
-    workgroups,
-  };
+  return finished(w, kernel.name, workgroups);
 }
 
 interface Operand {

@@ -26,10 +26,29 @@ export const WORD = {
   done: 1,
 } as const;
 
+/** Compiles a shader. Its own text is a part of the script, so that it uses what it is handed and globals only. */
+export function makePipeline(
+  device: GPUDevice,
+  { code, access }: ShaderSource,
+  label: string,
+): GPUComputePipeline {
+  const entries = access.map((type, binding) => ({
+    binding,
+    visibility: GPUShaderStage.COMPUTE,
+    buffer: { type },
+  }));
+  const layout = device.createPipelineLayout({
+    bindGroupLayouts: [device.createBindGroupLayout({ entries })],
+  });
+  const module = device.createShaderModule({ code, label });
+  return device.createComputePipeline({ label, layout, compute: { module, entryPoint: "main" } });
+}
+
 /** The script. */
 export const workerSource = `
 const { parentPort, workerData: { sources, limits, words } } = require("node:worker_threads");
 const counts = new Int32Array(words);
+const makePipeline = ${makePipeline};
 
 async function work() {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
@@ -38,17 +57,7 @@ async function work() {
     const at = Atomics.add(counts, ${WORD.next}, 1);
     if (at >= sources.length) return;
     try {
-      const { code, access } = sources[at];
-      const entries = access.map((type, binding) => ({
-        binding,
-        visibility: GPUShaderStage.COMPUTE,
-        buffer: { type },
-      }));
-      const layout = device.createPipelineLayout({
-        bindGroupLayouts: [device.createBindGroupLayout({ entries })],
-      });
-      const module = device.createShaderModule({ code });
-      device.createComputePipeline({ layout, compute: { module, entryPoint: "main" } });
+      makePipeline(device, sources[at], "compiled beside");
     } finally {
       Atomics.add(counts, ${WORD.done}, 1);
       Atomics.notify(counts, ${WORD.done});

@@ -7,8 +7,8 @@
 import { Worker } from "node:worker_threads";
 import { DynError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
-import type { Shader } from "./print/kernel.ts";
-import { type CompileJob, type ShaderSource, WORD, workerSource } from "./pipeline_worker.ts";
+import type { Shader } from "./print/entry.ts";
+import { type CompileJob, makePipeline, type ShaderSource, WORD, workerSource } from "./pipeline_worker.ts";
 
 /** New pipelines from which threads are worth their start, which takes as long as several, and those of one thread. */
 const MANY = 12, EACH = 4;
@@ -88,23 +88,16 @@ export class Pipelines {
     return { theirs: list.filter((_, at) => !own.has(at)), ownTime };
   }
 
-  #make({ code, access }: ShaderSource, label: string): GPUComputePipeline {
-    const { device } = this.options, most = device.limits.maxStorageBuffersPerShaderStage;
+  #make(source: ShaderSource, label: string): GPUComputePipeline {
+    const { device } = this.options,
+      { access } = source,
+      most = device.limits.maxStorageBuffersPerShaderStage;
     if (access.length > most) {
       throw new DynError(
         `Expected at most ${most - 1} tensors in one kernel on this adapter but found ${access.length - 1}`,
       );
     }
-    const entries = access.map((type, binding) => ({
-      binding,
-      visibility: GPUShaderStage.COMPUTE,
-      buffer: { type },
-    }));
-    const layout = device.createPipelineLayout({
-      bindGroupLayouts: [device.createBindGroupLayout({ entries })],
-    });
-    const module = device.createShaderModule({ code, label });
-    return device.createComputePipeline({ label, layout, compute: { module, entryPoint: "main" } });
+    return makePipeline(device, source, label);
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { type Dim, product } from "../../lib/sym/expr.ts";
 import type { TileSide } from "./target.ts";
-import type { WorkgroupCount } from "./print/kernel.ts";
+import { openMain, placeThreads, POINT, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
 /** Columns of A that are staged at once, and threads along each side of a tile. */
@@ -70,11 +70,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   const batch = splits > 1 ? [...job.batch, splits] : job.batch;
   w.line(`var<workgroup> tile_a: array<${vector}, ${widthA * DEPTH}>;`);
   w.line(`var<workgroup> tile_b: array<${vector}, ${widthB * DEPTH}>;`);
-  w.line(`@compute @workgroup_size(${TILE_THREADS})`);
-  w.line(
-    "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
-      "@builtin(local_invocation_index) lane: u32) {",
-  );
+  openMain(w, TILE_THREADS);
   w.line(
     `let rows = ${w.index(job.rows)}; let columns = ${w.index(job.columns)}; let depth = ${
       w.index(job.depth)
@@ -82,7 +78,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   );
   w.line(`let down = (rows + ${tile.rows - 1}) / ${tile.rows};`);
   w.line(`let across = (columns + ${tile.columns - 1}) / ${tile.columns};`);
-  w.line("var point = i32(group.x + group.y * groups.x);");
+  w.line(`var point = i32(${POINT});`);
   w.line(`if (point >= down * across * ${w.index(product(batch))}) { return; }`);
   w.line(`let column0 = (point % across) * ${tile.columns}; point = point / across;`);
   w.line(`let row0 = (point % down) * ${tile.rows}; point = point / down;`);
@@ -94,8 +90,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   w.line(`let from_depth = ${first};`);
   w.line(`let to_depth = min(depth, from_depth + ${steps} * ${DEPTH});`);
   job.prepare();
-  w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
-  w.line("let ty = (warp / 2) * 4 + within / 8; let tx = (warp % 2) * 8 + within % 8;");
+  placeThreads(w);
   // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise
   const halves = (side: TileSide) => side === 128 ? [0, 1] : [0], columns = halves(tile.columns);
   const rows = halves(tile.rows).flatMap((half) => FOUR.map((i) => ({ half, i, name: 4 * half + i })));

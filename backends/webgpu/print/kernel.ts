@@ -6,30 +6,9 @@
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
 import { INVOCATIONS } from "../target.ts";
-import { Bindings, type BoundMemory, type Placement } from "./bindings.ts";
-import type { ParameterWord } from "./parameters.ts";
+import { Bindings, type Placement } from "./bindings.ts";
+import { finished, openMain, POINT, type Shader } from "./entry.ts";
 import { ShaderWriter } from "./statements.ts";
-
-/** One compute shader. */
-export interface Shader {
-  readonly name: string;
-  readonly code: string;
-  /** What is bound at 1, 2, …; binding 0 is the parameter words. */
-  readonly memories: readonly BoundMemory[];
-  /** What the parameter words hold behind the first, which is zero. */
-  readonly words: readonly ParameterWord[];
-  /** Number of workgroups, in all (spread over two grid dimensions by the runner). */
-  readonly workgroups: WorkgroupCount;
-}
-
-/** count = ⌈items / each⌉, 1 ≤ count. */
-export interface WorkgroupCount {
-  readonly items: Dim;
-  readonly each: number;
-}
-
-const MAIN = "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
-  "@builtin(local_invocation_index) lane: u32) {";
 
 /** The shader of one loop kernel. */
 export function printKernel(kernel: LoopKernel, program: Program, placement: Placement): Shader {
@@ -39,18 +18,14 @@ export function printKernel(kernel: LoopKernel, program: Program, placement: Pla
   const four = workgroup === undefined ? fourIn(leaf) : undefined;
   const bindings = new Bindings(program, body, { placement, lanes: four ? 4 : 1 });
   const writer = new ShaderWriter({ program, bindings, threads, cooperative: workgroup !== undefined });
-  writer.line(`@compute @workgroup_size(${threads})`);
-  writer.line(MAIN);
-  const point = "group.x + group.y * groups.x";
-  writer.line(workgroup ? `var point = i32(${point});` : `var point = i32((${point}) * ${threads}u + lane);`);
+  openMain(writer, threads);
+  writer.line(workgroup ? `var point = i32(${POINT});` : `var point = i32((${POINT}) * ${threads}u + lane);`);
   if (workgroup) writer.line("let lid = i32(lane);");
   const total = openGrid(writer, loops);
   if (four) writer.four(four);
   else writer.statements(leaf);
   writer.line("}");
-  const workgroups = { items: total, each: workgroup ? 1 : threads };
-  const code = writer.finish();
-  return { name, code, memories: bindings.memories, words: bindings.parameters.words, workgroups };
+  return finished(writer, name, { items: total, each: workgroup ? 1 : threads });
 }
 
 /** The loops that make the grid, and what each of its points does. */

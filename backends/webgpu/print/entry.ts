@@ -1,0 +1,53 @@
+/**
+ * How shaders begin and end: the entry point, the number of a workgroup, the places of threads in a tile, and what a
+ * finished shader is. Input: a writer; output: lines, or the shader.
+ */
+import type { Dim } from "../../../lib/sym/expr.ts";
+import type { BoundMemory } from "./bindings.ts";
+import type { ParameterWord } from "./parameters.ts";
+import type { ShaderWriter } from "./statements.ts";
+
+/** One compute shader. */
+export interface Shader {
+  readonly name: string;
+  readonly code: string;
+  /** What is bound at 1, 2, …; binding 0 is the parameter words. */
+  readonly memories: readonly BoundMemory[];
+  /** What the parameter words hold behind the first, which is zero. */
+  readonly words: readonly ParameterWord[];
+  /** Number of workgroups, in all (spread over two grid dimensions by the runner). */
+  readonly workgroups: WorkgroupCount;
+}
+
+/** count = ⌈items / each⌉, 1 ≤ count. */
+export interface WorkgroupCount {
+  readonly items: Dim;
+  readonly each: number;
+}
+
+/** The number of a workgroup. */
+export const POINT = "group.x + group.y * groups.x";
+
+/** Opens the entry point of a shader with so many invocations in a workgroup. */
+export function openMain(w: ShaderWriter, threads: number): void {
+  w.line(`@compute @workgroup_size(${threads})`);
+  w.line(
+    "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
+      "@builtin(local_invocation_index) lane: u32) {",
+  );
+}
+
+/**
+ * Places threads down and across a tile, 16 across. 32 neighbours cover 4 × 8 places, so that what they read of workgroup
+ * memory coincides or lies side by side.
+ */
+export function placeThreads(w: ShaderWriter): void {
+  w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
+  w.line("let ty = (warp / 2) * 4 + within / 8; let tx = (warp % 2) * 8 + within % 8;");
+}
+
+/** The shader that a writer has written. */
+export function finished(w: ShaderWriter, name: string, workgroups: WorkgroupCount): Shader {
+  const { memories, parameters } = w.setting.bindings;
+  return { name, code: w.finish(), memories, words: parameters.words, workgroups };
+}
