@@ -66,7 +66,8 @@ interface Stage {
 
 /** The parameter words of a stage, as one of the calls that they are the same for has written them. */
 interface Words {
-  readonly key: string;
+  /** Tells them apart: short, since every stage of every call looks for its bind group by it. */
+  readonly id: number;
   readonly slice: GPUBufferBinding;
 }
 
@@ -93,6 +94,7 @@ export class WebGpuProgram implements CompiledProgram {
   /** One stage for each kernel, by which buffers share memory. */
   readonly #stages = new Map<string, readonly Stage[]>();
   readonly #parameters = new Map<string, readonly Words[]>();
+  #nextWords = 0;
 
   readonly program: Program;
   /** The program where buffers do not start at whole vectors. */
@@ -261,7 +263,7 @@ export class WebGpuProgram implements CompiledProgram {
             return present(memories[this.program.inputs.length + memory.position]);
         }
       });
-      let key = words.key;
+      let key = `${words.id}`;
       for (const { bufferId } of bound) key += `;${bufferId}`;
       const known = bindGroups.get(key);
       if (known) return known;
@@ -302,7 +304,8 @@ export class WebGpuProgram implements CompiledProgram {
       writeParameters(new Int32Array(bytes, offset, size / 4), words, { ...places, program: this.program });
     });
     buffer.unmap();
-    const made = slices.map((slice): Words => ({ key, slice: { buffer, ...slice } }));
+    const id = this.#nextWords++;
+    const made = slices.map((slice): Words => ({ id, slice: { buffer, ...slice } }));
     this.#parameters.set(key, made);
     return made;
   }
