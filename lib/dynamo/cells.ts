@@ -3,7 +3,7 @@
  * view that printed closures use. Input: any form; output: the others, and one identity for all. Invariant: two
  * forms have the same identity exactly when they are the same variable.
  */
-import { Box as NamedBox, runtime, UNINITIALIZED } from "./bytecode/runtime.ts";
+import { Box as NamedBox, LiveView, runtime, UNINITIALIZED } from "./bytecode/runtime.ts";
 import type { LiveCell } from "./frame/info.ts";
 
 /** An object whose property `v` is the variable. */
@@ -13,7 +13,6 @@ export interface Box {
 
 const cellsOfBoxes = new WeakMap<Box, LiveCell>();
 const boxesOfCells = new WeakMap<LiveCell, Box>();
-const cellsOfViews = new WeakMap<object, LiveCell>();
 
 /** Whether a value is a box or a view. */
 export function isBox(value: unknown): value is Box {
@@ -22,8 +21,7 @@ export function isBox(value: unknown): value is Box {
 
 /** Access to a box as to any variable. */
 export function cellOfBox(box: Box): LiveCell {
-  const viewed = cellsOfViews.get(box);
-  if (viewed) return viewed;
+  if (box instanceof LiveView) return box.cell;
   let cell = cellsOfBoxes.get(box);
   if (!cell) {
     cell = {
@@ -45,9 +43,5 @@ export function cellOfBox(box: Box): LiveCell {
 
 /** A variable as printed closures take it. */
 export function boxOfCell(cell: LiveCell): Box {
-  const box = boxesOfCells.get(cell);
-  if (box) return box;
-  const view = runtime.live(cell);
-  cellsOfViews.set(view, cell);
-  return view;
+  return boxesOfCells.get(cell) ?? runtime.live(cell);
 }

@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { toolchainStatus } from "../../backends/cpu/toolchain.ts";
 import { runCampaign } from "../../cli/fuzz/campaign.ts";
-import { LanguageFuzzer } from "../../cli/fuzz/language/fuzzer.ts";
+import { check, LanguageFuzzer } from "../../cli/fuzz/language/fuzzer.ts";
 import type { CampaignEvent, Tier } from "../../cli/fuzz/protocol.ts";
 
 /** Programs by tier: fewer where each costs a compiler's time. */
@@ -48,3 +48,27 @@ for (const [tier, few] of PROGRAMS) {
     },
   });
 }
+
+/** Bodies with which a compiled function once was another than its original. */
+const FOUND: Readonly<Record<string, string>> = {
+  "a captured variable that printed classes and the rest of a function share":
+    "class Base { get kind() { return 'base'; } } class Derived extends Base { get kind() { return super.kind + c0; } } " +
+    "log.push(opaque(n)); log.push(new Derived().kind); " +
+    "for (const [v, e] of m) { if (--fuel < 0) return 'no fuel'; m.delete(v); if (n < n + c0) m.set(v + 1, e); }",
+};
+
+Deno.test("programs of the language that were compiled wrongly once", async () => {
+  const calls = [[0], []].map((list) => ({ size: 2, seed: 0, n: 1, k: 1, list, same: false }));
+  for (const [name, body] of Object.entries(FOUND)) {
+    const scenario = {
+      helper: "",
+      generator: "",
+      calls,
+      dynamic: undefined,
+      forceBreak: -1,
+      body,
+      async: false,
+    };
+    assertEquals(await check(scenario, "eager"), null, name);
+  }
+});
