@@ -19,7 +19,7 @@ enterLaboratory();
 const wasm: Backend = aotAutograd({
   fwCompiler(gm, inputs) {
     const former = findDevice("cpu") ?? cpu;
-    registerDevice({ ...former, compile: compileToWasm });
+    registerDevice({ ...former, compile: (program) => compileToWasm(program) });
     try {
       return compileFunctional(gm, inputs);
     } finally {

@@ -62,4 +62,5 @@ function interpreted(program: Program): CompiledProgram {
 }
 
 registerDevice(hostDevice("oracle", { compile: interpreted, compileEager: interpreted }));
-registerDevice(hostDevice("wasm", { compile: compileToWasm, compileEager: compileToWasm }));
+const toWasm = (program: Program) => compileToWasm(program);
+registerDevice(hostDevice("wasm", { compile: toWasm, compileEager: toWasm }));
