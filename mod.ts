@@ -119,6 +119,12 @@ export * as data from "./lib/data/mod.ts";
 /** Training over several processes, as `torch.distributed`. */
 export * as distributed from "./lib/distributed/mod.ts";
 export { load, save } from "./lib/data/checkpoint.ts";
+export {
+  loadSharded,
+  saveSharded,
+  type ShardedOptimizer,
+  type ShardedState,
+} from "./lib/data/sharded_checkpoint.ts";
 export { Progress, progress, type ProgressOptions, type ProgressOutput } from "./lib/data/progress.ts";
 /** Files of tensors in the safetensors format. */
 export * as safetensors from "./lib/data/safetensors.ts";

@@ -6,6 +6,7 @@ import { config } from "./base/config.ts";
 import { compile } from "./compile.ts";
 import * as compiler from "./compiler.ts";
 import { beginPass, endPass } from "./distributed/data_parallel.ts";
+import { canDrop } from "./distributed/fully_shard.ts";
 import * as distributed from "./distributed/mod.ts";
 import { markFunction } from "./dynamo/mod.ts";
 
@@ -45,4 +46,5 @@ const STEERING: readonly object[] = [
   ...Object.values(distributed).filter((each) => typeof each === "function"),
 ];
 
+markFunction(canDrop, { kind: "answers", answer: () => false });
 for (const fn of STEERING) markFunction(fn, { kind: "builtin" });

@@ -4,7 +4,23 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { beginningEarly } from "../lib/aot/shared_calls.ts";
-import { compile, distributed, type GraphBackend, init, ones, type Tensor, tensor, zeros } from "../mod.ts";
+import {
+  compile,
+  distributed,
+  type GraphBackend,
+  init,
+  loadSharded,
+  manualSeed,
+  nn,
+  ones,
+  optim,
+  randn,
+  saveSharded,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
+import { blocks } from "./distributed/blocks.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -38,6 +54,45 @@ Deno.test("collectives as functions, plainly and in graphs on every tier, on two
   const { code, stdout, stderr } = await mpirun(2, "functional.ts");
   assertEquals([stdout.trim().split("\n").sort(), code], [["rank 0 is done", "rank 1 is done"], 0], stderr);
 });
+
+Deno.test(
+  "sharded models train as whole ones, and their checkpoints serve other numbers of ranks",
+  MPI,
+  async () => {
+    const folder = await Deno.makeTempDir({ prefix: "dyn-shards-" }), at = `${folder}/checkpoint`;
+    try {
+      manualSeed(8);
+      const net = blocks(), optimizer = new optim.AdamW(net.parameters(), { lr: 0.02 });
+      const step = (x: Tensor, y: Tensor) => {
+        optimizer.zeroGrad();
+        nn.functional.mseLoss(net.call(x), y).backward();
+        optimizer.step();
+      };
+      step(randn([4, 5]), randn([4, 3]));
+      await alone(() => saveSharded({ model: net, optimizer }, at));
+      const { code, stdout, stderr } = await mpirun(3, "sharded.ts", at);
+      assertEquals(
+        [stdout.trim().split("\n").sort(), code],
+        [[0, 1, 2].map((r) => `rank ${r} is done`), 0],
+        stderr,
+      );
+      manualSeed(9);
+      step(randn([4, 5]), randn([4, 3]));
+      const read = blocks(), other = new optim.AdamW(read.parameters());
+      await alone(() => loadSharded({ model: read, optimizer: other }, at));
+      const expected = net.stateDict();
+      for (const [key, value] of Object.entries(read.stateDict())) {
+        assertEquals(value.allclose(expected[key] ?? value.add(1), { atol: 1e-6 }), true, key);
+      }
+      const kept = other.stateDict().state[0], was = optimizer.stateDict().state[0];
+      assertEquals(kept?.step?.item(), 2);
+      assertEquals(kept?.exp_avg?.allclose(was?.exp_avg ?? kept.exp_avg.add(1), { atol: 1e-6 }), true);
+      assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), ["checkpoint"]);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);
 
 Deno.test("collectives begin as early and are waited for as late as their graph allows", async () => {
   const { functional: F } = distributed, orders: string[] = [];

@@ -74,11 +74,18 @@ const allReduceOp = customOp(
 );
 allReduceOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
-const allGatherOp = customOp("distributed::all_gather", (x: Tensor, group: number): Tensor => {
-  const options = called(group), result = rowsOf(x, options.group.size * (x.shape[0] ?? 1));
-  return begun(result, collectives.allGatherIntoTensor(result, kept(x), options));
-}, OPTIONS);
-allGatherOp.registerFake((x: Tensor, group: number) => rowsOf(x, groupNamed(group).size * (x.shape[0] ?? 1)));
+/** The second argument says how gradients of ranks become one. */
+const allGatherOp = customOp(
+  "distributed::all_gather",
+  (x: Tensor, _op: ReduceOpName, group: number): Tensor => {
+    const options = called(group), result = rowsOf(x, options.group.size * (x.shape[0] ?? 1));
+    return begun(result, collectives.allGatherIntoTensor(result, kept(x), options));
+  },
+  OPTIONS,
+);
+allGatherOp.registerFake((x: Tensor, _op: ReduceOpName, group: number) =>
+  rowsOf(x, groupNamed(group).size * (x.shape[0] ?? 1))
+);
 
 const reduceScatterOp = customOp(
   "distributed::reduce_scatter",
@@ -115,33 +122,27 @@ const allToAllOp = customOp("distributed::all_to_all", (x: Tensor, group: number
 }, OPTIONS);
 allToAllOp.registerFake((x: Tensor, group: number) => rowsOf(x, checkedRows(x, groupNamed(group).size)));
 
+const OPERATED = {
+  setupContext(context: FunctionContext, [, op, group]: readonly [Tensor, ReduceOpName, number]): void {
+    Object.assign(context, { op, group });
+  },
+};
+
 allReduceOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
   checkDifferentiable(context.op);
   return [allReduceOp(grad, context.op, Number(context.group)), null, null];
-}, {
-  setupContext(context, [, op, group]: readonly [Tensor, ReduceOpName, number]) {
-    Object.assign(context, { op, group });
-  },
-});
+}, OPERATED);
 
-allGatherOp.registerAutograd(
-  (context: FunctionContext, grad: Tensor) => [reduceScatterOp(grad, "sum", Number(context.group)), null],
-  {
-    setupContext(context, [, group]: readonly [Tensor, number]) {
-      context.group = group;
-    },
-  },
-);
+allGatherOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
+  checkDifferentiable(context.op);
+  return [reduceScatterOp(grad, context.op, Number(context.group)), null, null];
+}, OPERATED);
 
 reduceScatterOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
   checkDifferentiable(context.op);
-  const group = Number(context.group), whole = allGatherOp(grad, group);
+  const group = Number(context.group), whole = allGatherOp(grad, "sum", group);
   return [context.op === "avg" ? whole.div(groupNamed(group).size) : whole, null, null];
-}, {
-  setupContext(context, [, op, group]: readonly [Tensor, ReduceOpName, number]) {
-    Object.assign(context, { op, group });
-  },
-});
+}, OPERATED);
 
 for (const [op, transposed] of [[broadcastOp, reduceOp], [reduceOp, broadcastOp]] as const) {
   op.registerAutograd((context: FunctionContext, grad: Tensor) => [
@@ -167,6 +168,16 @@ allToAllOp.registerAutograd(
 /** By what ops name the group of a call. */
 const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?? 0;
 
+/**
+ * The vectors of all ranks behind each other, whose gradients are means: each rank has a loss of its own, on data of its
+ * own.
+ *
+ * @internal
+ */
+export function gatherShards(x: Tensor, group: ProcessGroup): Tensor {
+  return allGatherOp(x, "avg", group.name);
+}
+
 /** The reduction of a tensor over all ranks, on all of them, as torch.distributed.nn.functional.all_reduce. */
 export function allReduce(x: Tensor, { op = "sum", group }: FunctionalReduceOptions = {}): Tensor {
   return allReduceOp(x, op, nameOf(group));
@@ -177,7 +188,7 @@ export function allReduce(x: Tensor, { op = "sum", group }: FunctionalReduceOpti
  * torch.distributed._functional_collectives.all_gather_tensor.
  */
 export function allGather(x: Tensor, { dim = 0, group }: FunctionalOptions & DimensionOptions = {}): Tensor {
-  const all = allGatherOp(x, nameOf(group));
+  const all = allGatherOp(x, "sum", nameOf(group));
   return dim === 0 ? all : cat(all.split(x.size(0)), dim);
 }
 

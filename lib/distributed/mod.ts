@@ -34,6 +34,7 @@ export {
 /** Collectives as differentiable functions, which compiled graphs take in. */
 export * as functional from "./functional.ts";
 export { type DataParallelOptions, DistributedDataParallel } from "./data_parallel.ts";
+export { fullStateDict, fullyShard, type FullyShardOptions } from "./fully_shard.ts";
 export { irecv, isend, type MessageOptions, recv, send } from "./messages.ts";
 export { DistributedError } from "./errors.ts";
 export type { ReduceOpName } from "./transport.ts";

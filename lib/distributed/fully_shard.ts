@@ -1,0 +1,220 @@
+/**
+ * Models whose parameters are divided over the processes of a group. Input: modules; output: the same modules, whose
+ * parameters are shards, and are gathered for the time of a call. Invariants: a shard is a vector, the rank's part of the
+ * parameter's elements in row-major order, with zeros behind the last one; gradients arrive at shards, as means over the
+ * ranks; all ranks call the same modules in the same order.
+ */
+import { savedTensorsHooks } from "../autograd/saved_hooks.ts";
+import { DynError } from "../base/errors.ts";
+import { Module, type StateDict } from "../nn/module.ts";
+import { Parameter } from "../nn/parameter.ts";
+import { cat, zeros } from "../tensor/generated_functions.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { type Storage, unwatched } from "../tensor/storage.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { broadcast, joinedGroup } from "./collectives.ts";
+import { gatherShards } from "./functional.ts";
+import { getGlobalRank, type ProcessGroup } from "./group.ts";
+
+/** Settings of `fullyShard`. */
+export interface FullyShardOptions {
+  /** The processes that share the parameters; all unless given. */
+  readonly group?: ProcessGroup | null;
+  /**
+   * Whether whole parameters are dropped behind a call and gathered again by the backward pass; true unless given. A
+   * compiled graph keeps what its backward pass reads.
+   */
+  readonly reshardAfterForward?: boolean;
+}
+
+/** Where a parameter stands in a model. */
+interface Place {
+  readonly module: Module;
+  readonly field: string;
+}
+
+/** A parameter that is divided. */
+export interface Shard {
+  /** The rank's part. */
+  readonly parameter: Parameter;
+  readonly shape: readonly number[];
+  /** How many elements each rank has, the last ones fewer, filled up with zeros. */
+  readonly length: number;
+  readonly group: ProcessGroup;
+  readonly places: readonly Place[];
+}
+
+const elements = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+
+const shards = new WeakMap<Tensor, Shard>();
+
+/** How a parameter is divided; undefined where it is whole. */
+export function shardOf(parameter: Tensor): Shard | undefined {
+  return shards.get(parameter);
+}
+
+/** The whole elements of which a rank has the part `rank`: begin and end. */
+export function rangeOf({ shape, length }: Pick<Shard, "shape" | "length">, rank: number): [number, number] {
+  const count = elements(shape);
+  return [Math.min(count, rank * length), Math.min(count, (rank + 1) * length)];
+}
+
+/** Parameters that are gathered together. */
+class ShardUnit {
+  /** Whole parameters that the backward pass reads, until gradients arrive. */
+  #again: readonly Tensor[] | null = null;
+
+  constructor(readonly group: ProcessGroup, readonly held: readonly Shard[]) {
+    for (const { parameter } of held) {
+      if (parameter.requiresGrad) parameter.registerPostAccumulateGradHook(() => void (this.#again = null));
+    }
+  }
+
+  /** The whole parameters, in memory of their own. */
+  gather(): readonly Tensor[] {
+    const { held, group } = this, lengths = held.map(({ length }) => length);
+    const own = held.map(({ parameter }) => parameter), [only] = own;
+    const all = gatherShards(only && own.length === 1 ? only : cat(own), group);
+    const parts = all.view([group.size, all.numel() / group.size]).split(lengths, 1);
+    return held.map(({ shape, length }, k) => {
+      const flat = parts[k]?.reshape([-1]) ?? all, count = elements(shape);
+      return (count === length * group.size ? flat : flat.narrow(0, 0, count)).view(shape);
+    });
+  }
+
+  /** The same for the backward pass, once for all that it reads of them: no temporaries of the node that asks. */
+  again(): readonly Tensor[] {
+    return this.#again ??= unwatched(() => noGrad(() => this.gather()));
+  }
+
+  /** Puts tensors where the parameters stand. */
+  put(tensors: readonly Tensor[]): void {
+    this.held.forEach(({ places }, k) => {
+      for (const { module, field } of places) Reflect.set(module, field, tensors[k]);
+    });
+  }
+}
+
+/** What whole parameters are of, by their memory. */
+const origins = new WeakMap<Storage, { readonly unit: ShardUnit; readonly index: number }>();
+
+/** A tensor that shows a whole parameter, without its elements. */
+class Dropped {
+  constructor(
+    readonly unit: ShardUnit,
+    readonly index: number,
+    readonly shape: readonly number[],
+    readonly strides: readonly number[],
+    readonly offset: number,
+  ) {}
+}
+
+function pack(tensor: Tensor): Tensor | Dropped {
+  const origin = origins.get(tensor.storage);
+  if (!origin) return tensor;
+  return new Dropped(origin.unit, origin.index, tensor.shape, tensor.stride(), tensor.storageOffset());
+}
+
+function unpack(packed: Tensor | Dropped): Tensor {
+  if (!(packed instanceof Dropped)) return packed;
+  const whole = packed.unit.again()[packed.index];
+  if (!whole) throw new DynError("Expected a parameter of a sharded module but found none");
+  return noGrad(() => whole.asStrided(packed.shape, packed.strides, packed.offset));
+}
+
+/** Whether what is saved for the backward pass can be dropped: not in graphs, where this answers false. */
+export function canDrop(): boolean {
+  return true;
+}
+
+/** Runs the forward pass of a sharded module with whole parameters. */
+function runWhole<R>(unit: ShardUnit, { drops }: { readonly drops: boolean }, body: () => R): R {
+  const whole = unit.gather();
+  unit.put(whole);
+  try {
+    if (!drops || !canDrop()) return body();
+    whole.forEach(({ storage }, index) => origins.set(storage, { unit, index }));
+    return savedTensorsHooks(pack, unpack, body);
+  } finally {
+    unit.put(unit.held.map(({ parameter }) => parameter));
+  }
+}
+
+/** The parameters of a module and all below that are not divided yet, each with all places where it stands. */
+function wholeParameters(root: Module): Map<Parameter, Place[]> {
+  const found = new Map<Parameter, Place[]>();
+  for (const module of root.modules()) {
+    for (const [field, value] of Object.entries(module)) {
+      if (!(value instanceof Parameter) || shards.has(value)) continue;
+      const places = found.get(value) ?? [];
+      places.push({ module, field });
+      found.set(value, places);
+    }
+  }
+  return found;
+}
+
+/** Divides one parameter, whose elements become those of the group's first rank. */
+function divide(parameter: Parameter, places: readonly Place[], group: ProcessGroup): Shard {
+  broadcast(parameter, getGlobalRank(group, 0), { group });
+  const { shape, dtype, device } = parameter, length = Math.ceil(parameter.numel() / group.size);
+  const [from, to] = rangeOf({ shape, length }, group.rank);
+  const own = noGrad(() => {
+    const part = zeros([length], { dtype, device });
+    if (to > from) {
+      part.narrow(0, 0, to - from).copy_(parameter.detach().reshape([-1]).narrow(0, from, to - from));
+    }
+    return part;
+  });
+  const shard = { parameter: new Parameter(own, parameter.requiresGrad), shape, length, group, places };
+  shards.set(shard.parameter, shard);
+  return shard;
+}
+
+/**
+ * Divides the parameters of a module over the ranks, as torch.distributed.fsdp.fully_shard: each keeps a part of every
+ * one, and so do gradients and what optimizers keep; a call of the module gathers them and drops them again. Call it on
+ * layers first and then on the model: each call takes the parameters that are whole still. All ranks start from the
+ * first one's. Optimizers that treat every element by itself work on shards as on whole parameters; norms of gradients are
+ * those of shards. Throws DynError for parameters of several types or devices, and where there are none.
+ */
+export function fullyShard<M extends Module>(
+  module: M,
+  { group: given, reshardAfterForward = true }: FullyShardOptions = {},
+): M {
+  const { group } = joinedGroup(given), whole = wholeParameters(module);
+  const kinds = [...new Set([...whole.keys()].map(({ dtype, device }) => `${dtype} on ${device}`))];
+  if (kinds.length !== 1) {
+    throw new DynError(
+      `Expected parameters of one type and device that are not sharded yet but found ${
+        kinds.join(", ") || "none"
+      }`,
+    );
+  }
+  const held = [...whole].map(([parameter, places]) => divide(parameter, places, group));
+  const unit = new ShardUnit(group, held), { forward } = module;
+  unit.put(held.map(({ parameter }) => parameter));
+  Object.defineProperty(module, "forward", {
+    value: (...args: readonly unknown[]) =>
+      runWhole(unit, { drops: reshardAfterForward }, () => Reflect.apply(forward, module, args)),
+    configurable: true,
+    writable: true,
+  });
+  return module;
+}
+
+/** The state of a model with whole tensors, on all ranks, which all of them ask for. */
+export function fullStateDict(model: Module): StateDict {
+  const divided = new Map<Storage, Shard>();
+  for (const parameter of model.parameters()) {
+    const shard = shards.get(parameter);
+    if (shard) divided.set(parameter.storage, shard);
+  }
+  const entries = Object.entries(model.stateDict()).map(([key, value]): [string, Tensor] => {
+    const shard = divided.get(value.storage);
+    if (!shard) return [key, value];
+    const all = noGrad(() => gatherShards(value, shard.group));
+    return [key, all.narrow(0, 0, elements(shard.shape)).view(shard.shape)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,82 @@
+/**
+ * One of several ranks that train sharded models. Started by mpirun; prints a line at its end. Invariant: what they compute
+ * is held against the same training by one process on all of the data.
+ */
+import { assert, assertEquals, assertThrows, fail } from "@std/assert";
+import {
+  compile,
+  counters,
+  distributed as dist,
+  loadSharded,
+  manualSeed,
+  nn,
+  optim,
+  randn,
+  saveSharded,
+  type Tensor,
+} from "../../mod.ts";
+import { blocks, shardBlocks } from "./blocks.ts";
+
+dist.initProcessGroup();
+const rank = dist.getRank(), size = dist.getWorldSize();
+
+const near = (found: Tensor, expected: Tensor, what: string) =>
+  assert(found.sub(expected).abs().max().item() < 1e-5, `${what}: ${found}, not ${expected}`);
+const lossOf = (net: nn.Module & { forward(x: Tensor): Tensor }, x: Tensor, y: Tensor) =>
+  nn.functional.mseLoss(net.call(x), y);
+
+manualSeed(3);
+const inputs = randn([4, 4 * size, 5]), targets = randn([4, 4 * size, 3]);
+const own = (t: Tensor, step: number) => t.select(0, step).narrow(0, 4 * rank, 4);
+
+for (const how of ["plainly", "kept", "compiled"]) {
+  const one = blocks(), net = blocks();
+  net.loadStateDict(one.stateDict());
+  const options = { reshardAfterForward: how !== "kept" };
+  shardBlocks(net, options);
+  const held = net.parameters().reduce((sum, { shape }) => sum + (shape[0] ?? 0), 0);
+  assert(
+    held <= one.parameters().reduce((sum, each) => sum + each.numel(), 0) / size + 9,
+    `${held} elements`,
+  );
+  const plain = new optim.AdamW(one.parameters(), { lr: 0.02 }),
+    ours = new optim.AdamW(net.parameters(), { lr: 0.02 });
+  const forward = (x: Tensor, y: Tensor) => lossOf(net, x, y);
+  const run = how === "compiled" ? compile(forward, { backend: "aot_eager", fullgraph: true }) : forward;
+  for (let k = 0; k < 3; k++) {
+    plain.zeroGrad();
+    lossOf(one, inputs.select(0, k), targets.select(0, k)).backward();
+    plain.step();
+    ours.zeroGrad();
+    run(own(inputs, k), own(targets, k)).backward();
+    ours.step();
+  }
+  const expected = one.stateDict();
+  for (const [key, value] of Object.entries(dist.fullStateDict(net))) {
+    near(value, expected[key] ?? value.add(1), `${key}, ${how}`);
+  }
+}
+assertEquals(counters.entries("graph_break"), []);
+assertThrows(() => dist.fullyShard(dist.fullyShard(new nn.Linear(2, 2))), Error, "but found none");
+
+// What one process has saved goes on here; the other way it is read by one process again
+const [folder = ""] = Deno.args;
+if (folder) {
+  const net = shardBlocks(blocks()), optimizer = new optim.AdamW(net.parameters(), { lr: 1 });
+  loadSharded({ model: net, optimizer }, folder);
+  assertEquals(optimizer.paramGroups[0]?.lr, 0.02);
+  manualSeed(9);
+  nn.functional.mseLoss(net.call(randn([4, 5])), randn([4, 3])).backward();
+  optimizer.step();
+  saveSharded({ model: net, optimizer }, folder);
+  assertThrows(() => loadSharded({ model: new nn.Linear(2, 2) }, folder), Error, "no model.weight");
+  // Where one rank fails all throw, and the folder stays as it was
+  const isLast = rank === size - 1;
+  if (isLast) Object.defineProperty(net, "stateDict", { value: () => fail("no room") });
+  assertThrows(
+    () => saveSharded({ model: net, optimizer }, folder),
+    Error,
+    isLast ? "no room" : `a failure on rank ${size - 1}`,
+  );
+}
+console.log(`rank ${rank} is done`);
