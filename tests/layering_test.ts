@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   aot: upTo("autograd"),
   inductor: upTo("tensor"),
   codegen: upTo("loops"),
-  packages: upTo("sym"),
+  packages: upTo("graph"),
   export: [...upTo("autograd"), "nn", "data", "dynamo", "aot", "packages"],
   compile: [...upTo("autograd"), "nn", "distributed", "dynamo", "aot", "inductor", "export"],
   debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],

@@ -9,8 +9,9 @@ import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { ModuleWriter } from "../backends/wasm/binary.ts";
 import { FunctionBody } from "../backends/wasm/function_body.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
+import { JOB_PARAMS } from "../backends/wasm/pool.ts";
 import { wasmTarget } from "../backends/wasm/target.ts";
-import { JOB_PARAMS, ThreadPool } from "../backends/wasm/threads.ts";
+import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner, toHost } from "./support/compare.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
 

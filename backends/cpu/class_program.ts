@@ -9,7 +9,7 @@ import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import { DamagedForm } from "../../lib/sym/stored/forms.ts";
-import { writeForm } from "../wasm/form.ts";
+import { writeForm } from "../wasm/write_form.ts";
 import { engineFuses } from "../wasm/fused.ts";
 import { runnable, wasmSource } from "../wasm/program.ts";
 import { SIZE_LIMIT } from "../wasm/target.ts";

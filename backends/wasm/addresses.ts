@@ -11,6 +11,7 @@ import { coefficientOf } from "../../lib/loops/nest.ts";
 import type { Axis, BufferId, Program, ValueId } from "../../lib/loops/ir.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { fitsWord, type IndexScope, pushIndex } from "./indices.ts";
+import { addressOffset, sizeOffset } from "./description.ts";
 import type { Bounds } from "../../lib/codegen/index_bounds.ts";
 import type { IntegerType } from "./opcodes.ts";
 import { isWide, type LaneValue, partOf } from "./values.ts";
@@ -255,10 +256,3 @@ export class Addresses implements IndexScope {
     return [fixed, changing];
   }
 }
-
-/** Where a description holds the size of this number: 64 bits each, from its start. */
-export const sizeOffset = (size: number): number => 8 * size;
-
-/** Where it holds the address of a buffer of the function: one word each, behind the sizes. */
-export const addressOffset = ({ sizes }: Pick<Program, "sizes">, place: number): number =>
-  sizeOffset(sizes.length) + 4 * place;

@@ -14,7 +14,7 @@ import {
   type Shaped,
 } from "./operands.ts";
 import { add, each, int, keep, mul, ref, type Term, withParams, word } from "./terms.ts";
-import { type Code, JOB_PARAMS, type ThreadPool } from "./threads.ts";
+import { type Code, JOB_PARAMS, type JobPool } from "./pool.ts";
 
 /** Dimensions of an image or of weights. */
 const RANK = 4;
@@ -49,7 +49,7 @@ export function denseBytes({ inputs, outputs }: Operands<Shaped>): number {
 
 /** Runs `work` on dense operands, whose memory begins at `free`. */
 export function withDense(
-  { pool, code, free }: { readonly pool: ThreadPool; readonly code: Code; readonly free: number },
+  { pool, code, free }: { readonly pool: JobPool; readonly code: Code; readonly free: number },
   { inputs, outputs }: Operands<Operand>,
   work: (dense: Operands<Operand>) => void,
 ): void {

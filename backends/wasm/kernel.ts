@@ -19,7 +19,7 @@ import { Lanes, type Room } from "./lanes.ts";
 import { writeLoop } from "./loops.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
 import { scalar } from "./straight_line.ts";
-import { JOB_PARAMS } from "./threads.ts";
+import { JOB_PARAMS } from "./pool.ts";
 import { isWide, type LaneValue, partOf, type Parts, vectorsOf } from "./values.ts";
 
 /** What is known of a kernel before it is written. */

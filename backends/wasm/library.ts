@@ -9,14 +9,14 @@ import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { aligned, count, type Operands, type Placed, type Shaped } from "./operands.ts";
 import { type LibraryJob, libraryModule, PRODUCT_FIELDS, UNIT_FIELDS } from "./products.ts";
 import { runSort, sortCallBytes } from "./sort_call.ts";
-import type { Code, ThreadPool } from "./threads.ts";
+import type { Code, JobPool } from "./pool.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 import { MOST_PADDING } from "./unfold_same.ts";
 
-const libraries = new WeakMap<ThreadPool, Code>();
+const libraries = new WeakMap<JobPool, Code>();
 
 /** The library's module in a pool. */
-function codeOf(pool: ThreadPool): Code {
+function codeOf(pool: JobPool): Code {
   const known = libraries.get(pool);
   if (known) return known;
   const code = pool.load(libraryModule(pool.memory.kind));
@@ -25,7 +25,7 @@ function codeOf(pool: ThreadPool): Code {
 }
 
 /** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
-export function libraryBytes(pool: ThreadPool, call: ExternOp, operands: Operands<Shaped>): number {
+export function libraryBytes(pool: JobPool, call: ExternOp, operands: Operands<Shaped>): number {
   const { threads } = pool;
   if (isEmpty(operands)) return 0;
   if (call.op === "sort") return sortCallBytes(pool, operands);
@@ -36,7 +36,7 @@ export function libraryBytes(pool: ThreadPool, call: ExternOp, operands: Operand
 }
 
 /** Runs a call. */
-export function runLibrary(pool: ThreadPool, call: ExternOp, placed: Placed): void {
+export function runLibrary(pool: JobPool, call: ExternOp, placed: Placed): void {
   if (isEmpty(placed)) return;
   if (call.op === "matmul") return runProducts(pool, placed, call.accumulate);
   if (call.op === "sort") return runSort(pool, placed, call.descending);
@@ -70,7 +70,7 @@ function productWords(operands: Operands<Shaped>, threads: number): number {
   return PRODUCT_FIELDS.length + batch * bands * UNIT_FIELDS.length;
 }
 
-function runProducts(pool: ThreadPool, operands: Placed, accumulate: boolean): void {
+function runProducts(pool: JobPool, operands: Placed, accumulate: boolean): void {
   const { inputs: [a, b], outputs: [out], free } = operands;
   if (!a || !b || !out) return;
   const { m, n, batch, byRow, width, bands } = bandsOf(operands, pool.threads);
@@ -140,7 +140,7 @@ function rolesOf<V>(
 /** The description of a call, without addresses. */
 type ConvShape = Readonly<Record<Exclude<ConvField, "input" | "weight" | "bias" | "output">, number>>;
 
-function convShape({ threads }: ThreadPool, call: ConvCall, operands: Operands<Shaped>): ConvShape {
+function convShape({ threads }: JobPool, call: ConvCall, operands: Operands<Shaped>): ConvShape {
   const { input, weight, output } = rolesOf(call.op, operands);
   const at = ({ shape }: Shaped, d: number) => shape[d] ?? 1;
   const { stride: [strideY, strideX], padding: [paddingY, paddingX], dilation: [dilationY, dilationX] } =
@@ -180,7 +180,7 @@ const threadBytes = ({ columnBytes }: ConvShape): number => columnBytes + PRODUC
 const packedBytes = ({ groups, outChannels, depth }: ConvShape): number =>
   aligned(4 * groups * outChannels * depth);
 
-function runConvolution(pool: ThreadPool, call: ConvCall, operands: Placed): void {
+function runConvolution(pool: JobPool, call: ConvCall, operands: Placed): void {
   const { free } = operands;
   const { input, weight, output } = rolesOf(call.op, operands);
   const shape = convShape(pool, call, operands);
@@ -221,7 +221,7 @@ function gradientGrain({ byOutput, outChannels }: ConvShape, threads: number): n
 
 /** Packs the weight of every group for products: [outChannels, depth], or transposed. */
 function packWeight(
-  pool: ThreadPool,
+  pool: JobPool,
   { groups, outChannels, depth }: ConvShape,
   { from, to, transposed }: { readonly from: number; readonly to: number; readonly transposed: boolean },
 ): void {

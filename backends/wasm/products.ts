@@ -27,7 +27,7 @@ import {
   withParams,
   word,
 } from "./terms.ts";
-import { JOB_PARAMS } from "./threads.ts";
+import { JOB_PARAMS } from "./pool.ts";
 import { fields, foldFunction, unfoldFunction } from "./unfold.ts";
 import { foldSameFunction, unfoldSameFunction } from "./unfold_same.ts";
 

@@ -30,7 +30,7 @@ import {
   withParams,
   word,
 } from "./terms.ts";
-import { JOB_PARAMS } from "./threads.ts";
+import { JOB_PARAMS } from "./pool.ts";
 
 /** The words of a description: of a row, then four words for each dimension of rows, the outermost first. */
 export const SORT_FIELDS = [

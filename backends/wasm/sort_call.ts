@@ -7,11 +7,11 @@ import { InternalError } from "../../lib/base/errors.ts";
 import type { Operand, Operands, Placed, Shaped } from "./operands.ts";
 import { aligned } from "./operands.ts";
 import { DIMENSION_WORDS, SORT_FIELDS, sortBytes, sortModule } from "./sort.ts";
-import type { Code, ThreadPool } from "./threads.ts";
+import type { Code, JobPool } from "./pool.ts";
 
-const modules = new WeakMap<ThreadPool, Code>();
+const modules = new WeakMap<JobPool, Code>();
 
-function codeOf(pool: ThreadPool): Code {
+function codeOf(pool: JobPool): Code {
   const known = modules.get(pool);
   if (known) return known;
   const code = pool.load(sortModule(pool.memory.kind));
@@ -25,12 +25,12 @@ const words = ({ inputs: [input] }: Operands<Shaped>): number =>
   SORT_FIELDS.length + DIMENSION_WORDS * Math.max(0, (input?.shape.length ?? 0) - 1);
 
 /** Bytes behind the operands that a call needs: description, every thread's scratch memory. */
-export function sortCallBytes({ threads }: ThreadPool, operands: Operands<Shaped>): number {
+export function sortCallBytes({ threads }: JobPool, operands: Operands<Shaped>): number {
   return aligned(4 * words(operands)) + threads * aligned(sortBytes(lengthOf(operands), countOf(operands)));
 }
 
 /** Sorts. */
-export function runSort(pool: ThreadPool, placed: Placed, descending: boolean): void {
+export function runSort(pool: JobPool, placed: Placed, descending: boolean): void {
   const { inputs: [input], outputs: [values, indices], free } = placed;
   if (!input || !values || !indices) throw new InternalError("Expected an input and two results of sort");
   const length = lengthOf(placed), count = countOf(placed), outer = input.shape.slice(0, -1);

@@ -9,34 +9,8 @@ import { Worker } from "node:worker_threads";
 import { InternalError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
 import { WasmMemory } from "./memory.ts";
+import { type Code, functionsOf, type Job, type JobPool } from "./pool.ts";
 import { WORD, workerSource } from "./worker.ts";
-
-/** The parameters of a job, all i32. */
-export const JOB_PARAMS = ["description", "from", "to", "scratch"] as const;
-
-/** A function of a module with these parameters. */
-export type JobFunction = (description: number, from: number, to: number, scratch: number) => void;
-
-/** A loaded module. */
-export interface Code {
-  readonly functions: Readonly<Record<string, JobFunction>>;
-  /** Exported functions in the module's order, as other threads count them. */
-  readonly order: readonly string[];
-  /** Where other threads find the module; undefined where there are none or no room. */
-  readonly at: { readonly address: number; readonly length: number } | undefined;
-}
-
-/** What a job works on. */
-export interface Job {
-  readonly description: number;
-  readonly units: number;
-  /** Units that are taken at once, at least. */
-  readonly grain?: number;
-  /** Scratch memory: bytes of one thread's, and the address of the first one's. */
-  readonly scratch?: { readonly bytes: number; readonly address: number };
-  /** About how many multiplications or the like it takes; little work stays on this thread. */
-  readonly work: number;
-}
 
 /** Work below which waking others costs more than it brings: about 20 µs. */
 const LEAST_WORK = 100_000;
@@ -56,7 +30,7 @@ export interface PoolOptions {
 }
 
 /** Threads over one memory. */
-export class ThreadPool {
+export class ThreadPool implements JobPool {
   readonly memory: WasmMemory;
   readonly leastWork: number;
   readonly #words: Int32Array | undefined;
@@ -83,13 +57,7 @@ export class ThreadPool {
 
   /** Compiles a module of functions over the memory. */
   load(bytes: Uint8Array<ArrayBuffer>): Code {
-    const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
-      host: { memory: this.memory.memory },
-    });
-    const functions: Record<string, JobFunction> = {};
-    for (const [name, value] of Object.entries(instance.exports)) {
-      if (isJobFunction(value)) functions[name] = value;
-    }
+    const functions = functionsOf(bytes, this.memory);
     const address = this.memory.keepCode(bytes);
     return {
       functions,
@@ -201,10 +169,6 @@ const JOB_WORDS = [
   "scratchBytes",
 ] as const;
 type JobWord = (typeof JOB_WORDS)[number];
-
-function isJobFunction(value: unknown): value is JobFunction {
-  return typeof value === "function";
-}
 
 /** Threads at most, where nobody says how many: each has an engine of its own, 12 MB and 30 ms. */
 const MOST_THREADS = 16;

@@ -3,8 +3,6 @@
  * output: codecs of them. Invariant: total over their types; what refers to values of one process (tensors that a graph
  * holds, errors that a pass must end in) is refused.
  */
-import type { TreeSpec } from "../base/tree.ts";
-import type { Plain } from "../base/recording.ts";
 import type { GraphSignature, MutatedInput } from "../graph/signature.ts";
 import { constantArgument, dtype } from "../graph/stored/values.ts";
 import type { Argument } from "../graph/node.ts";
@@ -24,8 +22,9 @@ import {
   text,
   union,
 } from "../sym/stored/codec.ts";
-import { DamagedForm, listIn, NotStorable, recordIn, textIn } from "../sym/stored/forms.ts";
+import { DamagedForm, NotStorable, recordIn, textIn } from "../sym/stored/forms.ts";
 import { dim, symbol } from "../sym/stored/dims.ts";
+import { tree } from "../sym/stored/tree.ts";
 import type { Symbols } from "../sym/stored/symbols.ts";
 import { layoutOf } from "../tensor/layout.ts";
 import type { CompiledBackward, SavedLayout } from "./compiled_pair.ts";
@@ -109,35 +108,6 @@ const outputPlan: Codec<OutputPlan> = union<OutputPlan>({
   leafView: record({ leaf: number, steps }),
   same: record({ leaf: number }),
 });
-
-/** Structures of values between processes. */
-export const tree: Codec<TreeSpec> = {
-  write(spec, symbols): Plain {
-    switch (spec.kind) {
-      case "leaf":
-        return null;
-      case "array":
-        return spec.items.map((each) => tree.write(each, symbols));
-      case "object":
-        return { keys: spec.keys, items: spec.items.map((each) => tree.write(each, symbols)) };
-      case "map":
-        throw new NotStorable("a Map among the results of a graph");
-      default:
-        return spec satisfies never;
-    }
-  },
-  read(form, symbols): TreeSpec {
-    if (form === null) return { kind: "leaf" };
-    const items = (each: Plain | undefined) => listIn(each).map((item) => tree.read(item, symbols));
-    if (Array.isArray(form)) return { kind: "array", items: items(form) };
-    const fields = recordIn(form);
-    return {
-      kind: "object",
-      keys: list(text).read(fields.keys ?? null, symbols),
-      items: items(fields.items),
-    };
-  },
-};
 
 /** Lists that are empty wherever a graph is kept. */
 function none<T>(what: string): Codec<readonly T[]> {

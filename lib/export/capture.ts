@@ -32,7 +32,7 @@ import {
   type ResultSpec,
   type SizeOriginSpec,
   type ValueSource,
-} from "./specification.ts";
+} from "../packages/call_spec.ts";
 
 /** A tensor that a program holds. */
 export interface Held {

@@ -19,7 +19,7 @@ export {
   saveCompiledFunction,
 } from "./compiled.ts";
 export type { ExportOptions } from "./capture.ts";
-export type { HeldKind } from "./specification.ts";
+export type { HeldKind } from "../packages/call_spec.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
 

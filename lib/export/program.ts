@@ -10,10 +10,11 @@ import type { CompiledFunction } from "../graph/backend.ts";
 import { lookupBackend } from "../graph/backends.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { print } from "../sym/expr.ts";
+import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { constraintOfQuestion, type ExportedParts } from "./capture.ts";
 import { readProgram, writeProgram } from "./stored.ts";
-import { checkCall, type HeldKind, readOrigin, type ValueSource } from "./specification.ts";
+import { checkCall, type HeldKind, type Holding, type ValueSource } from "../packages/call_spec.ts";
 
 /** An input of an exported graph. */
 export interface ExportedInput {
@@ -190,13 +191,25 @@ export function runningParts(
   return { parts, backend, forward, run: (...args) => callParts(parts, run, args) };
 }
 
+const OWN_TENSORS: Omit<Holding<Tensor>, "held"> = {
+  is: isTensor,
+  metaOf: (tensor) => ({
+    shape: tensor.shape,
+    strides: tensor.stride(),
+    offset: tensor.storageOffset(),
+    dtype: tensor.dtype,
+    device: tensor.device,
+  }),
+  contiguous: (tensor) => noGrad(() => tensor.contiguous()),
+};
+
 function callParts(parts: ExportedParts, run: CompiledFunction, args: readonly unknown[]): unknown {
   const tensors = new Map([...parts.held].map(([name, { tensor }]) => [name, tensor]));
-  const call = checkCall(parts.call, args, tensors);
+  const call = checkCall(parts.call, args, { ...OWN_TENSORS, held: tensors });
   const valueOf = (value: ValueSource): unknown =>
     value.kind === "argument" ? call.leaves[value.leaf] : tensors.get(value.name);
   const inputs = parts.inputs.map(({ value }) =>
-    value.kind === "size" ? readOrigin(value.origin, call.leaves, tensors) : valueOf(value)
+    value.kind === "size" ? call.read(value.origin) : valueOf(value)
   );
   refuseShared(parts, inputs);
   const outputs = run(...inputs);

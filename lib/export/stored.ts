@@ -3,101 +3,24 @@
  * process is refused; bytes that do not fit end in DynError.
  */
 import { inferenceModule } from "../aot/functional_graph.ts";
-import { graphSignature, runtimePlan, tree } from "../aot/stored_pair.ts";
+import { graphSignature, runtimePlan } from "../aot/stored_pair.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import type { Plain } from "../base/recording.ts";
 import { parse, serialize } from "../data/safetensors.ts";
-import type { RunWriter } from "../graph/stored/kept_runs.ts";
 import { readGraph, writeGraph } from "../graph/stored/graph.ts";
-import { dtype } from "../graph/stored/values.ts";
+import type { RunWriter } from "../graph/stored/kept_runs.ts";
 import { readArchive, writeArchive } from "../packages/archive.ts";
-import { ShapeEnv, type SourcePart } from "../sym/shape_env.ts";
-import {
-  type Codec,
-  flag,
-  list,
-  number,
-  oneOf,
-  primitive,
-  record,
-  text,
-  union,
-} from "../sym/stored/codec.ts";
-import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../sym/stored/forms.ts";
-import { dim } from "../sym/stored/dims.ts";
+import { inputSpec, readCall, resultSpec, writeCall } from "../packages/call_forms.ts";
+import { ShapeEnv } from "../sym/shape_env.ts";
+import { list, oneOf } from "../sym/stored/codec.ts";
+import { DamagedForm, listIn, NotStorable, recordIn, textIn } from "../sym/stored/forms.ts";
 import { Symbols } from "../sym/stored/symbols.ts";
+import { tree } from "../sym/stored/tree.ts";
+import type { HeldKind } from "../packages/call_spec.ts";
 import type { ExportedParts, Held } from "./capture.ts";
-import type {
-  ArgumentSpec,
-  CallSpec,
-  ConstantLeaf,
-  Constraint,
-  HeldKind,
-  InputSpec,
-  ResultSpec,
-  SizeOriginSpec,
-  SizeSpec,
-  ValueSource,
-} from "./specification.ts";
 
 const FORMAT = "dyn.exported_program", VERSION = 1;
 const PROGRAM = "program.json", WEIGHTS = "weights.safetensors";
-
-/** Constants besides undefined, which fields leave out. */
-const constant: Codec<Exclude<ConstantLeaf, undefined>> = {
-  write: primitive.write,
-  read(form, symbols) {
-    const value = primitive.read(form, symbols);
-    if (value !== undefined) return value;
-    throw new DamagedForm("Expected a constant but found none");
-  },
-};
-
-const nothing: Codec<null> = {
-  write: () => null,
-  read(form) {
-    if (form === null) return null;
-    throw new DamagedForm(`Expected null but found ${typeof form}`);
-  },
-};
-
-const argumentSpec: Codec<ArgumentSpec> = union<ArgumentSpec>({
-  tensor: record({ shape: list(dim), strides: list(dim), dtype, device: text, written: flag }),
-  constant: record({ value: constant }, ["value"]),
-  integer: record({}),
-});
-
-const fromArgument = record({ leaf: number }), fromHeld = record({ name: text });
-const valueSource: Codec<ValueSource> = union<ValueSource>({ argument: fromArgument, held: fromHeld });
-
-const part: Codec<SourcePart> = union<SourcePart>({
-  value: record({}),
-  shape: record({ dim: number }),
-  stride: record({ dim: number }),
-  offset: record({}),
-});
-
-const origin: Codec<SizeOriginSpec> = record<SizeOriginSpec>({ of: valueSource, part });
-
-const inputSpec: Codec<InputSpec> = record<InputSpec>({
-  name: text,
-  value: union<InputSpec["value"]>({
-    argument: fromArgument,
-    held: fromHeld,
-    size: record({ origin }),
-  }),
-});
-
-const resultSpec: Codec<ResultSpec> = union<ResultSpec>({
-  output: record({ output: number }),
-  given: record({ value: valueSource }),
-  constant: record({ value: nothing }, ["value"]),
-});
-
-const constraint: Codec<Constraint> = union<Constraint>({
-  source: record({ origin, equals: dim, text }),
-  relation: record({ relation: oneOf("eq", "ne", "le", "lt"), left: dim, right: dim, holds: flag, text }),
-});
 
 const heldKind = oneOf<HeldKind>("parameter", "buffer", "constant");
 
@@ -136,26 +59,13 @@ function formOf(
   { functional, plan, inputs, held, resultTree, results, call }: ExportedParts,
   symbols: Symbols,
 ): Record<string, Plain> {
-  // Sizes first: they number the symbols
-  const sizes = call.sizes.map(({ symbol, hint, origin: from }) => {
-    symbols.numberOf(symbol);
-    return {
-      hint,
-      lower: primitive.write(symbol.lower, symbols),
-      upper: primitive.write(symbol.upper, symbols),
-      origin: origin.write(from, symbols),
-    };
-  });
+  const callForm = writeCall(call, symbols);
   const { signature } = functional;
   if (!signature) throw new DynError("Expected a functional graph with a signature");
   return {
     format: FORMAT,
     version: VERSION,
-    name: call.name,
-    sizes,
-    arguments: list(argumentSpec).write(call.arguments, symbols),
-    argumentTree: tree.write(call.argumentTree, symbols),
-    constraints: list(constraint).write(call.constraints, symbols),
+    ...callForm,
     inputs: list(inputSpec).write(inputs, symbols),
     held: [...held].map(([name, { kind }]) => [name, kind]),
     resultTree: tree.write(resultTree, symbols),
@@ -207,26 +117,11 @@ function partsOf(
   symbols: Symbols,
 ): ExportedParts {
   const env = new ShapeEnv(), get = (key: string): Plain => form[key] ?? null;
-  const sizes = listIn(form.sizes).map((each, at): SizeSpec => {
-    const { hint, lower = null, upper = null, origin: from = null } = recordIn(each);
-    const bound = (given: Plain): number => Number(primitive.read(given, symbols));
-    const value = numberIn(hint);
-    const symbol = env.createSize({ base: `size${at}`, part: { kind: "value" } }, value, {
-      range: [bound(lower), bound(upper)],
-      duck: false,
-    });
-    if (typeof symbol === "number") throw new DamagedForm(`Expected a size in its range but found ${symbol}`);
-    symbols.numberOf(symbol);
-    return { symbol, hint: value, origin: origin.read(from, symbols) };
+  const call = readCall(form, symbols, (name, hint, range) => {
+    const made = env.createSize({ base: name, part: { kind: "value" } }, hint, { range, duck: false });
+    if (typeof made !== "number") return made;
+    throw new DamagedForm(`Expected a size in its range but found ${made}`);
   });
-  symbols.isOpen = false;
-  const call: CallSpec = {
-    name: textIn(form.name),
-    arguments: list(argumentSpec).read(get("arguments"), symbols),
-    argumentTree: tree.read(get("argumentTree"), symbols),
-    sizes,
-    constraints: list(constraint).read(get("constraints"), symbols),
-  };
   const plan = { ...runtimePlan.read(get("plan"), symbols), lifted: [] };
   const signature = graphSignature.read(get("signature"), symbols);
   const held = new Map(

@@ -1,6 +1,6 @@
 /**
- * What an exported program takes and gives. Input: none; output: types, and checks of calls against them. Invariant: a call
- * that passes the checks is one for which the graph is right.
+ * What an exported program takes and gives. Input: none; output: types, and checks of calls against them, for tensors of any
+ * kind. Invariant: a call that passes the checks is one for which the graph is right.
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -8,8 +8,6 @@ import { flatten, specText, type TreeSpec } from "../base/tree.ts";
 import { isContiguous } from "../graph/meta.ts";
 import { type Dim, evaluate, print, type Sym } from "../sym/expr.ts";
 import type { SourcePart } from "../sym/shape_env.ts";
-import { noGrad } from "../tensor/modes.ts";
-import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** A value without tensors that an argument had when the program was exported, and has in every call. */
 export type ConstantLeaf = number | bigint | boolean | string | null | undefined;
@@ -84,110 +82,137 @@ export interface CallSpec {
   readonly constraints: readonly Constraint[];
 }
 
-/** A call that was checked: its leaves and its sizes. */
+/** What is known of a tensor at run time. */
+export interface KnownMeta {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly offset: number;
+  readonly dtype: DType;
+  readonly device: string;
+}
+
+/** Tensors of one kind, and those that a program holds. */
+export interface Holding<T> {
+  is(value: unknown): value is T;
+  metaOf(tensor: T): KnownMeta;
+  /** A tensor with the same elements, row by row. */
+  contiguous(tensor: T): T;
+  readonly held: ReadonlyMap<string, T>;
+}
+
+/** A call that was checked: its leaves, as the graph takes them, and its sizes. */
 export interface CheckedCall {
   readonly leaves: readonly unknown[];
+  readonly sizeOf: (symbol: Sym) => number;
   readonly read: (origin: SizeOriginSpec) => number;
 }
 
 /** Takes the arguments of a call apart. Throws DynError, with what was found, for what the program was not exported for. */
-export function checkCall(
-  spec: CallSpec,
-  args: readonly unknown[],
-  held: ReadonlyMap<string, Tensor>,
-): CheckedCall {
-  const { leaves: given, spec: tree } = flatten([...args], isTensor);
+export function checkCall<T>(spec: CallSpec, args: readonly unknown[], holding: Holding<T>): CheckedCall {
+  const { name } = spec;
+  const { leaves: given, spec: tree } = flatten(
+    [...args],
+    (value) => holding.is(value) || value instanceof Map,
+  );
   const wanted = specText(spec.argumentTree), found = specText(tree);
-  if (wanted !== found) {
-    throw new DynError(`Expected arguments ${wanted} of ${spec.name} but found ${found}`);
-  }
-  spec.arguments.forEach((each, leaf) => checkLeaf(each, given[leaf], `argument ${leaf} of ${spec.name}`));
-  const leaves = spec.arguments.map((each, leaf) => laidOut(each, given[leaf]));
-  const read = (origin: SizeOriginSpec): number => readOrigin(origin, leaves, held);
+  if (wanted !== found) throw new DynError(`Expected arguments ${wanted} of ${name} but found ${found}`);
+  const leaves = spec.arguments.map((each, at) => {
+    const leaf = given[at];
+    checkLeaf(each, leaf, { what: `argument ${at} of ${name}`, holding });
+    // What only reads gets a copy of tensors that lie in another order
+    const isCopied = each.kind === "tensor" && !each.written && isContiguous(each) && holding.is(leaf) &&
+      !isContiguous(holding.metaOf(leaf));
+    return isCopied ? holding.contiguous(leaf) : leaf;
+  });
+  const read = (origin: SizeOriginSpec): number => readOrigin(origin, leaves, holding);
   const values = new Map(spec.sizes.map(({ symbol, origin }) => [symbol, read(origin)]));
   const sizeOf = (symbol: Sym): number => {
     const value = values.get(symbol);
     if (value === undefined) throw new DynError(`Expected an input that gives ${symbol} but found none`);
     return value;
   };
-  spec.arguments.forEach((each, leaf) => {
-    const tensor = leaves[leaf];
-    if (each.kind !== "tensor" || !isTensor(tensor)) return;
-    const isAs = (dims: readonly Dim[], found: readonly number[]) =>
-      dims.every((size, d) => evaluate(size, sizeOf) === found[d]);
-    if (isAs(each.shape, tensor.shape)) {
-      const strides = tensor.stride();
-      if (tensor.shape.every((size, d) => size === 1 || isAs([each.strides[d] ?? 0], [strides[d] ?? 0]))) {
-        return;
-      }
-      throw new DynError(
-        `Expected strides [${
-          each.strides.map(print).join(", ")
-        }] of argument ${leaf} of ${spec.name}, as in the exported ` +
-          `call, but found [${strides.join(", ")}]`,
-      );
+  spec.arguments.forEach((each, at) => {
+    const leaf = leaves[at];
+    if (each.kind === "tensor" && holding.is(leaf)) {
+      checkLayout(each, holding.metaOf(leaf), { what: `argument ${at} of ${name}`, sizeOf });
     }
-    const shape = each.shape.map(print).join(", ");
-    throw new DynError(
-      `Expected shape [${shape}] of argument ${leaf} of ${spec.name} but found [${tensor.shape.join(", ")}]`,
-    );
   });
   for (const constraint of spec.constraints) {
     if (holds(constraint, sizeOf, read)) continue;
-    const given = [...values].map(([symbol, value]) => `${symbol} = ${value}`).join(", ");
-    throw new DynError(`Expected ${constraint.text} in a call of ${spec.name} but found ${given}`);
+    const sizes = [...values].map(([symbol, value]) => `${symbol} = ${value}`).join(", ");
+    throw new DynError(`Expected ${constraint.text} in a call of ${name} but found ${sizes}`);
   }
-  return { leaves, read };
+  return { leaves, sizeOf, read };
 }
 
-/** A tensor as the graph expects it: what only reads, of contiguous tensors, gets a copy of others. */
-function laidOut(spec: ArgumentSpec, leaf: unknown): unknown {
-  if (spec.kind !== "tensor" || spec.written || !isTensor(leaf)) return leaf;
-  return isContiguous(spec) && !leaf.isContiguous() ? noGrad(() => leaf.contiguous()) : leaf;
+function checkLayout(
+  spec: Extract<ArgumentSpec, { readonly kind: "tensor" }>,
+  { shape, strides }: KnownMeta,
+  { what, sizeOf }: { readonly what: string; readonly sizeOf: (symbol: Sym) => number },
+): void {
+  const text = (dims: readonly Dim[]) => `[${dims.map(print).join(", ")}]`;
+  if (!spec.shape.every((size, d) => evaluate(size, sizeOf) === shape[d])) {
+    throw new DynError(`Expected shape ${text(spec.shape)} of ${what} but found [${shape.join(", ")}]`);
+  }
+  const isAs = spec.strides.every((stride, d) => shape[d] === 1 || evaluate(stride, sizeOf) === strides[d]);
+  if (isAs || shape.includes(0)) return;
+  throw new DynError(
+    `Expected strides ${text(spec.strides)} of ${what}, as in the exported call, but found [${
+      strides.join(", ")
+    }]`,
+  );
 }
 
-function checkLeaf(spec: ArgumentSpec, leaf: unknown, what: string): void {
+/** A value in a message. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "function" || (typeof value === "object" && value !== null)) {
+    return value.constructor?.name ?? typeof value;
+  }
+  return String(value);
+}
+
+function checkLeaf<T>(
+  spec: ArgumentSpec,
+  leaf: unknown,
+  { what, holding }: { readonly what: string; readonly holding: Holding<T> },
+): void {
   switch (spec.kind) {
     case "tensor": {
-      const { shape, dtype, device } = spec;
-      if (!isTensor(leaf)) throw new DynError(`Expected a tensor as ${what} but found ${Deno.inspect(leaf)}`);
-      const fits = leaf.dtype === dtype && leaf.device === device && leaf.ndim === shape.length;
-      if (fits) return;
+      if (!holding.is(leaf)) throw new DynError(`Expected a tensor as ${what} but found ${shown(leaf)}`);
+      const { shape, dtype, device } = holding.metaOf(leaf);
+      if (dtype === spec.dtype && device === spec.device && shape.length === spec.shape.length) return;
       throw new DynError(
-        `Expected ${dtype} of ${shape.length} dimensions on ${device} as ${what} but found ${leaf.dtype} ` +
-          `[${leaf.shape.join(", ")}] on ${leaf.device}`,
+        `Expected ${spec.dtype} of ${spec.shape.length} dimensions on ${spec.device} as ${what} but found ${dtype} ` +
+          `[${shape.join(", ")}] on ${device}`,
       );
     }
     case "constant":
       if (Object.is(leaf, spec.value)) return;
       throw new DynError(
-        `Expected ${Deno.inspect(spec.value)} as ${what}, as in the exported call, but found ${
-          Deno.inspect(leaf)
-        }`,
+        `Expected ${shown(spec.value)} as ${what}, as in the exported call, but found ${shown(leaf)}`,
       );
     case "integer":
       if (Number.isSafeInteger(leaf)) return;
-      throw new DynError(`Expected an integer as ${what} but found ${Deno.inspect(leaf)}`);
+      throw new DynError(`Expected an integer as ${what} but found ${shown(leaf)}`);
     default:
       return spec satisfies never;
   }
 }
 
-/** The value of a size in a call. */
-export function readOrigin(
+function readOrigin<T>(
   { of, part }: SizeOriginSpec,
   leaves: readonly unknown[],
-  held: ReadonlyMap<string, Tensor>,
+  holding: Holding<T>,
 ): number {
-  const holder = of.kind === "argument" ? leaves[of.leaf] : held.get(of.name);
+  const holder = of.kind === "argument" ? leaves[of.leaf] : holding.held.get(of.name);
   if (part.kind === "value" && typeof holder === "number") return holder;
-  if (!isTensor(holder)) throw new DynError(`Expected a tensor that gives a size but found ${typeof holder}`);
-  const value = part.kind === "shape"
-    ? holder.shape[part.dim]
-    : part.kind === "stride"
-    ? holder.stride()[part.dim]
-    : holder.storageOffset();
-  if (value === undefined) throw new DynError(`Expected a dimension of [${holder.shape}] that gives a size`);
+  if (!holding.is(holder)) {
+    throw new DynError(`Expected a tensor that gives a size but found ${shown(holder)}`);
+  }
+  const { shape, strides, offset } = holding.metaOf(holder);
+  const value = part.kind === "shape" ? shape[part.dim] : part.kind === "stride" ? strides[part.dim] : offset;
+  if (value === undefined) throw new DynError(`Expected a dimension of [${shape}] that gives a size`);
   return value;
 }
 

@@ -1,0 +1,58 @@
+/**
+ * What runs jobs: functions of WebAssembly modules over ranges of units, in one memory. Input: modules, jobs; output: all
+ * units done. Invariant: modules of a pool have its memory.
+ */
+import type { WasmMemory } from "./memory.ts";
+
+/** The parameters of a job, all i32. */
+export const JOB_PARAMS = ["description", "from", "to", "scratch"] as const;
+
+/** A function of a module with these parameters. */
+export type JobFunction = (description: number, from: number, to: number, scratch: number) => void;
+
+/** A loaded module. */
+export interface Code {
+  readonly functions: Readonly<Record<string, JobFunction>>;
+  /** Exported functions in the module's order, as other threads count them. */
+  readonly order: readonly string[];
+  /** Where other threads find the module; undefined where there are none or no room. */
+  readonly at: { readonly address: number; readonly length: number } | undefined;
+}
+
+/** What a job works on. */
+export interface Job {
+  readonly description: number;
+  readonly units: number;
+  /** Units that are taken at once, at least. */
+  readonly grain?: number;
+  /** Scratch memory: bytes of one thread's, and the address of the first one's. */
+  readonly scratch?: { readonly bytes: number; readonly address: number };
+  /** About how many multiplications or the like it takes; little work stays on this thread. */
+  readonly work: number;
+}
+
+/** Loads modules and runs jobs. */
+export interface JobPool {
+  readonly memory: WasmMemory;
+  /** How many may work at once. */
+  readonly threads: number;
+  /** Compiles a module of functions over the memory. */
+  load(bytes: Uint8Array<ArrayBuffer>): Code;
+  /** Does all units of a job. */
+  run(code: Code, name: string, job: Job): void;
+}
+
+/** The exported functions of a module over a memory. */
+export function functionsOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  { memory }: WasmMemory,
+): Record<string, JobFunction> {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { host: { memory } });
+  const functions: Record<string, JobFunction> = {};
+  for (const [name, value] of Object.entries(exports)) if (isJobFunction(value)) functions[name] = value;
+  return functions;
+}
+
+function isJobFunction(value: unknown): value is JobFunction {
+  return typeof value === "function";
+}

@@ -1,0 +1,54 @@
+/**
+ * Writes programs as WebAssembly. Input: programs; output: forms. Invariant: kernels that run together are one step.
+ */
+import { generate } from "../../lib/codegen/generate.ts";
+import type { Kernel, Program } from "../../lib/loops/ir.ts";
+import { givenKernels, runTogether } from "../../lib/loops/together.ts";
+import { type MemoryKind, ModuleWriter } from "./binary.ts";
+import { blockSegment } from "./block_segment.ts";
+import type { Step, StepKind, WasmForm } from "./form.ts";
+import { Functions } from "./functions.ts";
+import { type Printing, type Segment, segmentOf } from "./segments.ts";
+import { wasmTarget } from "./target.ts";
+
+/** What a module is written for. */
+export interface Writing {
+  /** Every size is below this. */
+  readonly limit: number;
+  readonly fuses: boolean;
+  readonly memory: MemoryKind;
+}
+
+/** Writes a program down. */
+export function writeForm(program: Program, { limit, fuses, memory }: Writing): WasmForm {
+  const generated = generate(program, wasmTarget(limit));
+  const writer = new ModuleWriter(memory), room = new Functions(writer, fuses);
+  const groups = runTogether(generated.kernels), given = givenKernels(groups);
+  const printing: Printing = { program: generated, room, limit }, known = new Map<string, string>();
+  const job = ({ body, buffers, units, grain, work, scratch }: Segment): StepKind => {
+    const text = body.finish().toBase64(), name = known.get(text) ?? `segment${known.size}`;
+    if (!known.has(text)) {
+      known.set(text, name);
+      writer.export(writer.add(body), name);
+    }
+    return { kind: "loops", name, buffers, units: units ?? null, grain, work, scratch };
+  };
+  const kindOf = (kernel: Kernel, group: readonly Kernel[]): StepKind => {
+    if (kernel.blocks) return job(blockSegment(group, kernel.blocks, printing));
+    if (kernel.kind === "loops") return job(segmentOf(kernel, printing));
+    const { call, inputs, outputs } = kernel;
+    return { kind: "extern", call, inputs, outputs };
+  };
+  const steps = groups.flatMap((group, at): Step[] => {
+    const [kernel] = group;
+    return kernel ? [{ ...kindOf(kernel, group), kernels: given[at] ?? [] }] : [];
+  });
+  const { name, buffers, inputs, outputs, sizes, arenaBytes } = generated;
+  const guard = generated.guard &&
+    { ...generated.guard, after: runTogether(generated.kernels.slice(0, generated.guard.after)).length };
+  return {
+    frame: { name, buffers, inputs, outputs, sizes, arenaBytes, guard },
+    steps,
+    module: writer.finish().toBase64(),
+  };
+}
