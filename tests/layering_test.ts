@@ -39,6 +39,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   export: [...upTo("autograd"), "nn", "data", "dynamo", "aot", "packages"],
   compile: [...upTo("autograd"), "nn", "distributed", "dynamo", "aot", "inductor", "export"],
   debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
+  runtime: [...upTo("graph"), "packages", "backends"],
+  packaging: [
+    ...upTo("autograd"),
+    "data",
+    "aot",
+    "inductor",
+    "codegen",
+    "packages",
+    "export",
+    "backends",
+    "runtime",
+  ],
   backends: [...upTo("autograd"), "distributed", "inductor", "codegen"],
 };
 

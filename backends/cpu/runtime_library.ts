@@ -44,12 +44,15 @@ const loaded = new Map<Routine, number>();
 
 /** What `buildLibraries` still has to make for these routines, so that it can be made beside something else. */
 export function routineSources(routines: readonly Routine[]): Source[] {
-  return routines.filter((name) => !loaded.has(name)).map((name) => ({
-    name,
-    text: SOURCES[name](),
-    options: OPTIONS,
-  }));
+  return routines.filter((name) => !loaded.has(name)).map(routineSource);
 }
+
+/** The translation unit of a routine. */
+export const routineSource = (name: Routine): Source => ({
+  name,
+  text: SOURCES[name](),
+  options: OPTIONS,
+});
 
 /** Addresses of the routines, in order; throws `ToolchainError` where they cannot be compiled. */
 export function routineAddresses(routines: readonly Routine[]): number[] {

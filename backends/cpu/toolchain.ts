@@ -78,7 +78,8 @@ const OPTIONS = [
   "-Wno-psabi",
 ] as const;
 
-const LINK_OPTIONS: readonly string[] = Deno.build.os === "darwin"
+/** Options for linking a library that other programs load. */
+export const LINK_OPTIONS: readonly string[] = Deno.build.os === "darwin"
   ? ["-shared", "-undefined", "dynamic_lookup"]
   : ["-shared", "-Wl,-z,nodelete", "-s"];
 

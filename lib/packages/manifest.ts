@@ -1,0 +1,196 @@
+/**
+ * What is in a package and how it is run: the file `manifest.json`. Input: a manifest; output: data, and an equal manifest
+ * over symbols of the reader's own. Invariant: every other file of the package is named with its hash.
+ */
+import { DynError, messageOf } from "../base/errors.ts";
+import type { DType } from "../base/dtype.ts";
+import type { Plain } from "../base/recording.ts";
+import type { TreeSpec } from "../base/tree.ts";
+import { dtype } from "../graph/stored/values.ts";
+import { type Dim, type Sym, symbol as newSymbol } from "../sym/expr.ts";
+import { type Codec, list, number, orNull, record, text } from "../sym/stored/codec.ts";
+import { DamagedForm, recordIn, textIn } from "../sym/stored/forms.ts";
+import { dim, symbol } from "../sym/stored/dims.ts";
+import { Symbols } from "../sym/stored/symbols.ts";
+import { tree } from "../sym/stored/tree.ts";
+import { inputSpec, readCall, resultSpec, writeCall } from "./call_forms.ts";
+import type { CallSpec, InputSpec, ResultSpec } from "./call_spec.ts";
+
+/** Files of a package. */
+export const MANIFEST = "manifest.json", WEIGHTS = "weights.safetensors";
+
+const FORMAT = "dyn.package", VERSION = 1;
+
+/** A memory that a program fills. */
+export interface PackagedBuffer {
+  readonly length: Dim;
+  readonly dtype: DType;
+}
+
+/** A tensor that a program gives, row by row from the start of a memory. */
+export interface PackagedResult {
+  readonly buffer: number;
+  readonly shape: readonly Dim[];
+  readonly dtype: DType;
+}
+
+/** A program and how it is called. */
+export interface PackagedProgram {
+  /** Its sizes, in the order in which it takes them. */
+  readonly sizes: readonly Sym[];
+  /** For each memory that it reads, the input of the graph. */
+  readonly inputs: readonly number[];
+  readonly buffers: readonly PackagedBuffer[];
+  readonly results: readonly PackagedResult[];
+  /** The memory of one bool that tells whether an index lies outside; null: none does. */
+  readonly flag: number | null;
+}
+
+/** New values of inputs that the program writes to. */
+export interface PackagedMutation {
+  readonly input: number;
+  readonly result: number;
+}
+
+/** Code for WebAssembly. */
+export interface WasmTarget {
+  readonly file: string;
+  /** The code for engines whose multiplications with addition round twice. */
+  readonly unfused: string;
+  /** Every size has to be below this. */
+  readonly limit: number;
+}
+
+/** Code for one kind of processor. */
+export interface NativeTarget {
+  readonly file: string;
+  readonly header: string;
+  /** As `Deno.build` names them. */
+  readonly os: string;
+  readonly arch: string;
+  /** What of its instructions the processor must have, as the system names it. */
+  readonly features: readonly string[];
+  /** What the functions of the library begin with. */
+  readonly prefix: string;
+}
+
+/** What a package is. */
+export interface Manifest {
+  readonly call: CallSpec;
+  readonly inputs: readonly InputSpec[];
+  readonly resultTree: TreeSpec;
+  readonly results: readonly ResultSpec[];
+  readonly mutations: readonly PackagedMutation[];
+  readonly program: PackagedProgram;
+  readonly wasm: WasmTarget;
+  readonly native: NativeTarget | null;
+  /** SHA-256 of every other file, in hexadecimal. */
+  readonly files: readonly PackagedFile[];
+}
+
+/** A file and its hash. */
+export interface PackagedFile {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+const program: Codec<PackagedProgram> = record<PackagedProgram>({
+  sizes: list(symbol),
+  inputs: list(number),
+  buffers: list(record<PackagedBuffer>({ length: dim, dtype })),
+  results: list(record<PackagedResult>({ buffer: number, shape: list(dim), dtype })),
+  flag: orNull(number),
+});
+
+const wasm = record<WasmTarget>({ file: text, unfused: text, limit: number });
+const native = record<NativeTarget>({
+  file: text,
+  header: text,
+  os: text,
+  arch: text,
+  features: list(text),
+  prefix: text,
+});
+const mutations = list(record<PackagedMutation>({ input: number, result: number }));
+const files = list(record<PackagedFile>({ name: text, sha256: text }));
+
+/** Numbers the symbols of a manifest, for what is written beside it. */
+export function numberSymbols(call: CallSpec): Symbols {
+  const symbols = new Symbols();
+  writeCall(call, symbols);
+  symbols.isOpen = false;
+  return symbols;
+}
+
+/** The text of a manifest. Throws NotStorable. */
+export function writeManifest(manifest: Manifest): string {
+  const symbols = new Symbols(), call = writeCall(manifest.call, symbols);
+  symbols.isOpen = false;
+  return JSON.stringify({
+    format: FORMAT,
+    version: VERSION,
+    call,
+    inputs: list(inputSpec).write(manifest.inputs, symbols),
+    resultTree: tree.write(manifest.resultTree, symbols),
+    results: list(resultSpec).write(manifest.results, symbols),
+    mutations: mutations.write(manifest.mutations, symbols),
+    program: program.write(manifest.program, symbols),
+    wasm: wasm.write(manifest.wasm, symbols),
+    native: orNull(native).write(manifest.native, symbols),
+    files: files.write(manifest.files, symbols),
+  });
+}
+
+/** A manifest and the symbols that files beside it mention by number. */
+export interface ReadManifest {
+  readonly manifest: Manifest;
+  readonly symbols: Symbols;
+}
+
+/** Sizes of a package are known in each call: nothing asks about them before. */
+function undecided(): never {
+  throw new DynError("Expected sizes of a package to be known but found a question about one");
+}
+
+/** Reads a manifest. Throws DynError where the text is none. */
+export function readManifest(source: string): ReadManifest {
+  try {
+    const form: Plain = JSON.parse(source), fields = recordIn(form), symbols = new Symbols();
+    if (fields.format !== FORMAT || fields.version !== VERSION) {
+      const found = `${textIn(fields.format ?? "nothing")} ${fields.version}`;
+      throw new DamagedForm(`Expected ${FORMAT} ${VERSION} but found ${found}`);
+    }
+    const call = readCall(
+      recordIn(fields.call),
+      symbols,
+      (name, _, bounds) =>
+        newSymbol(name, { kind: "size", decider: { hintOf: undecided, assume: undecided } }, bounds),
+    );
+    const get = (name: string): Plain => fields[name] ?? null;
+    const manifest: Manifest = {
+      call,
+      inputs: list(inputSpec).read(get("inputs"), symbols),
+      resultTree: tree.read(get("resultTree"), symbols),
+      results: list(resultSpec).read(get("results"), symbols),
+      mutations: mutations.read(get("mutations"), symbols),
+      program: program.read(get("program"), symbols),
+      wasm: wasm.read(get("wasm"), symbols),
+      native: orNull(native).read(get("native"), symbols),
+      files: files.read(get("files"), symbols),
+    };
+    return { manifest, symbols };
+  } catch (error) {
+    if (!(error instanceof DamagedForm || error instanceof SyntaxError)) throw error;
+    throw new DynError(
+      `Expected the manifest of a package but found one that is damaged: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** SHA-256 in hexadecimal. */
+export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}

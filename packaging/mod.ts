@@ -1,0 +1,191 @@
+/**
+ * Makes packages: programs with weights and code, which run without the compiler. Input: an exported program; output: bytes.
+ * Invariant: a package says of every file in it what its hash is, and for which machines its code is.
+ */
+import { toolchainStatus } from "../backends/cpu/toolchain.ts";
+import { wasmForm } from "../backends/wasm/form.ts";
+import { SIZE_LIMIT } from "../backends/wasm/target.ts";
+import { writeForm } from "../backends/wasm/write_form.ts";
+import { checkOptions } from "../lib/base/checked_input.ts";
+import { isComplex } from "../lib/base/dtype.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { serialize, writeFile } from "../lib/data/safetensors.ts";
+import type { ExportedParts } from "../lib/export/capture.ts";
+import { ExportedProgram } from "../lib/export/program.ts";
+import { isContiguous } from "../lib/graph/meta.ts";
+import { type Argument, isList, Node } from "../lib/graph/node.ts";
+import { compileGraph } from "../lib/inductor/compile_graph.ts";
+import type { CompiledGraph } from "../lib/inductor/compiled_graph.ts";
+import { withIndexChecks } from "../lib/inductor/index_checks.ts";
+import { type Files, writeArchive } from "../lib/packages/archive.ts";
+import {
+  MANIFEST,
+  type Manifest,
+  numberSymbols,
+  type PackagedProgram,
+  sha256,
+  WEIGHTS,
+  writeManifest,
+} from "../lib/packages/manifest.ts";
+import { findTarget } from "../lib/ops/table.ts";
+import { noGrad } from "../lib/tensor/modes.ts";
+import { type NativeInput, nativeLibrary } from "./native_library.ts";
+import { ownResults } from "./own_results.ts";
+
+/** Options of `savePackage`. */
+export interface SavePackageOptions {
+  /** Whether native code for this machine is part of the package; where there is a compiler, unless given. */
+  readonly native?: boolean | undefined;
+}
+
+const WASM = "wasm.json", UNFUSED = "wasm_unfused.json", LIBRARY = "library.so";
+
+/**
+ * Writes a package to a file: weights as safetensors, code for WebAssembly and for this machine's processor, with a C header.
+ * `loadPackage` runs it without the compiler. Gives the SHA-256 of the file. Throws DynError for programs that draw random
+ * numbers, or whose tensors are complex, not in row-major order or not on the CPU.
+ */
+export async function savePackage(
+  program: ExportedProgram,
+  path: string | URL,
+  options: SavePackageOptions = {},
+): Promise<string> {
+  const bytes = await packageBytes(program, options);
+  writeFile(path, bytes);
+  return await sha256(bytes);
+}
+
+/** The bytes of a package. */
+export async function packageBytes(
+  program: ExportedProgram,
+  options: SavePackageOptions = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  checkOptions("savePackage", { native: ["boolean"] }, options);
+  if (!(program instanceof ExportedProgram)) {
+    throw new DynError(`Expected a program that compiler.export gave but found ${typeof program}`);
+  }
+  const { native = toolchainStatus().kind === "ready" } = options, { parts } = program;
+  refuseOthers(parts);
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  const encode = (text: string) => new TextEncoder().encode(text);
+  const tensors = Object.fromEntries([...parts.held].map(([name, { tensor }]) => [name, tensor]));
+  const weights = new Uint8Array(serialize(tensors));
+  files.set(WEIGHTS, weights);
+  const { compiled, mutations, packaged } = noGrad(() => compileParts(parts));
+  const symbols = numberSymbols(parts.call);
+  for (const fuses of [true, false]) {
+    const memory = { shared: false, maximum: 65536 };
+    const form = writeForm(compiled.program, { limit: SIZE_LIMIT, fuses, memory });
+    symbols.locals.clear();
+    files.set(fuses ? WASM : UNFUSED, encode(JSON.stringify(wasmForm.write(form, symbols))));
+  }
+  const manifest: Omit<Manifest, "files" | "native"> = {
+    call: parts.call,
+    inputs: parts.inputs,
+    resultTree: parts.resultTree,
+    results: parts.results,
+    mutations,
+    program: packaged,
+    wasm: { file: WASM, unfused: UNFUSED, limit: SIZE_LIMIT },
+  };
+  let target: Manifest["native"] = null;
+  if (native) {
+    const prefix = `dyn_${parts.call.name.replace(/\W/g, "_").toLowerCase()}`, header = `${prefix}.h`;
+    const made = nativeLibrary({
+      prefix,
+      call: parts.call,
+      loops: compiled.program,
+      program: packaged,
+      inputs: packaged.inputs.map((at) => nativeInput(parts, at, weights)),
+      mutations: mutations.map(({ input, result }) => ({ input: packaged.inputs.indexOf(input), result })),
+      results: packaged.results.length - mutations.length,
+    });
+    files.set(LIBRARY, made.library);
+    files.set(header, encode(made.header));
+    target = { ...made.target, file: LIBRARY, header };
+  }
+  const hashes = await Promise.all(
+    [...files].map(async ([name, bytes]) => ({ name, sha256: await sha256(bytes) })),
+  );
+  const text = writeManifest({ ...manifest, native: target, files: hashes });
+  const all: Files = new Map([[MANIFEST, encode(text)], ...files]);
+  return writeArchive(all);
+}
+
+/** Throws where a package cannot hold what a program takes. */
+function refuseOthers({ functional: { graph }, call: { name } }: ExportedParts): void {
+  for (const { name: node, op, meta: { value } } of graph.nodes) {
+    if (value.kind !== "tensor") continue;
+    const { dtype, device } = value.tensor, isLaidOut = op !== "placeholder" || isContiguous(value.tensor);
+    if (device === "cpu" && !isComplex(dtype) && isLaidOut) continue;
+    throw new DynError(
+      `Expected real tensors on the CPU, in row-major order where they are handed in, in ${name} but found ${dtype} on ` +
+        `${device} at ${node}`,
+    );
+  }
+}
+
+interface CompiledParts {
+  readonly compiled: CompiledGraph;
+  readonly packaged: PackagedProgram;
+  readonly mutations: Manifest["mutations"];
+}
+
+/** The program of loops, and how it is called. */
+function compileParts(parts: ExportedParts): CompiledParts {
+  const { functional, mutations } = ownResults(parts);
+  const lookup = (target: string) => findTarget(target)?.definition;
+  const checked = withIndexChecks(functional.graph, lookup), graph = checked?.graph ?? functional.graph;
+  const count = listed(functional.graph).length;
+  const compiled = compileGraph(graph, lookup, {
+    name: "inference",
+    signature: {
+      mutatedInputs: [],
+      ownResults: count,
+      ...checked ? { failure: listed(graph).length - 1 } : {},
+    },
+  });
+  const { program, inputs, outputBuffers, outputs } = compiled;
+  const results = outputs.slice(0, count).map((output) => {
+    const isWhole = output.kind === "tensor" && output.of === "output" && output.offset === 0 &&
+      isContiguous(output) && !output.isPairs;
+    if (!isWhole) {
+      throw new DynError(`Expected results of ${parts.call.name} of their own but found a view`);
+    }
+    return { buffer: output.index, shape: output.shape, dtype: output.dtype };
+  });
+  return {
+    compiled,
+    mutations,
+    packaged: {
+      sizes: program.sizes,
+      inputs,
+      buffers: outputBuffers.map(({ length, dtype }) => ({ length, dtype })),
+      results,
+      flag: program.guard ? program.outputs.indexOf(program.guard.flag) : null,
+    },
+  };
+}
+
+function listed({ output }: ExportedParts["functional"]["graph"]): readonly (Node | null)[] {
+  const [list = null] = output.args, all: readonly Argument[] = isList(list) ? list : [];
+  return all.map((each) => each instanceof Node ? each : null);
+}
+
+/** Where a memory of a program comes from. */
+function nativeInput(parts: ExportedParts, at: number, weights: Uint8Array<ArrayBuffer>): NativeInput {
+  const value = parts.inputs[at]?.value;
+  if (value?.kind === "argument") {
+    const spec = parts.call.arguments[value.leaf];
+    if (spec?.kind === "tensor") {
+      return { kind: "argument", name: parts.inputs[at]?.name ?? "", shape: spec.shape, dtype: spec.dtype };
+    }
+  }
+  if (value?.kind !== "held") throw new DynError(`Expected a tensor as input ${at} of ${parts.call.name}`);
+  const length = Number(new DataView(weights.buffer).getBigUint64(0, true));
+  const header: Readonly<Record<string, { readonly data_offsets: readonly [number, number] }>> = JSON.parse(
+    new TextDecoder().decode(weights.subarray(8, 8 + length)),
+  );
+  const [from = 0, to = 0] = header[value.name]?.data_offsets ?? [];
+  return { kind: "held", name: value.name, offset: 8 + length + from, bytes: to - from };
+}

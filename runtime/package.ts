@@ -1,0 +1,173 @@
+/**
+ * Packages: programs that run without their compiler. Input: the bytes of a package; output: a program to call. Invariant:
+ * nothing of a package is used before its hash and its target have been compared; native code runs where the caller asks
+ * for it alone.
+ */
+import { itemSize } from "../lib/base/dtype.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { unflatten } from "../lib/base/tree.ts";
+import { contiguousStrides } from "../lib/graph/meta.ts";
+import { type Files, readArchive } from "../lib/packages/archive.ts";
+import { checkCall, type Holding, type ValueSource } from "../lib/packages/call_spec.ts";
+import { MANIFEST, type Manifest, readManifest, sha256, WEIGHTS } from "../lib/packages/manifest.ts";
+import { evaluate } from "../lib/sym/expr.ts";
+import { engineFuses } from "../backends/wasm/fused.ts";
+import { emptyTensor, PackageTensor } from "./tensor.ts";
+import { type Session, wasmSession } from "./wasm_session.ts";
+import { readWeights } from "./weights.ts";
+
+/** Options of `loadPackage`. */
+export interface LoadPackageOptions {
+  /** Runs the native code of the package; false unless given. Code runs as it is: ask only for packages that you trust. */
+  readonly native?: boolean | undefined;
+  /** Threads of native code; 1 unless given. */
+  readonly threads?: number | undefined;
+  /** SHA-256 of the whole file, in hexadecimal, where the caller knows what it has to be. */
+  readonly sha256?: string | undefined;
+}
+
+/** A program of a package. */
+export class Package {
+  readonly #manifest: Manifest;
+  readonly #session: Session;
+  readonly #holding: Holding<PackageTensor>;
+  readonly #mutated: ReadonlySet<number>;
+
+  /** @internal */
+  constructor(manifest: Manifest, session: Session, held: ReadonlyMap<string, PackageTensor>) {
+    this.#manifest = manifest;
+    this.#session = session;
+    this.#mutated = new Set(manifest.mutations.map(({ input }) => input));
+    this.#holding = {
+      is: (value): value is PackageTensor => value instanceof PackageTensor,
+      metaOf: ({ shape, dtype }) => ({
+        shape,
+        strides: contiguousStrides(shape).map(Number),
+        offset: 0,
+        dtype,
+        device: "cpu",
+      }),
+      contiguous: (tensor) => tensor,
+      held,
+    };
+  }
+
+  /** The name of the function or of the module's class. */
+  get name(): string {
+    return this.#manifest.call.name;
+  }
+
+  /** The tensors that the program holds, by name. */
+  get stateDict(): Readonly<Record<string, PackageTensor>> {
+    return Object.fromEntries(this.#holding.held);
+  }
+
+  /** Runs the program. Throws DynError for arguments of another structure, type or size than it was made for. */
+  call(...args: unknown[]): unknown {
+    const { call: spec, inputs, program, mutations, results, resultTree } = this.#manifest;
+    const { leaves, sizeOf } = checkCall(spec, args, this.#holding);
+    const valueOf = (value: ValueSource): PackageTensor => {
+      const found = value.kind === "argument" ? leaves[value.leaf] : this.#holding.held.get(value.name);
+      if (found instanceof PackageTensor) return found;
+      throw new DynError(`Expected a tensor as an input of ${this.name} but found none`);
+    };
+    const inputAt = (at: number): PackageTensor => {
+      const value = inputs[at]?.value;
+      if (!value || value.kind === "size") {
+        throw new DynError(`Expected a tensor as input ${at} but found a size`);
+      }
+      return valueOf(value);
+    };
+    const outputs = program.buffers.map(({ length, dtype }) => {
+      const bytes = evaluate(length, sizeOf) * itemSize(dtype);
+      // Kernels may touch whole vectors
+      return new Uint8Array(new ArrayBuffer(Math.ceil(bytes / 64) * 64), 0, bytes);
+    });
+    this.#session.run({
+      inputs: program.inputs.map((at) => ({
+        bytes: inputAt(at).bytes,
+        kept: inputs[at]?.value.kind === "held" && !this.#mutated.has(at),
+      })),
+      outputs,
+      sizes: program.sizes.map(sizeOf),
+    });
+    if (program.flag !== null && outputs[program.flag]?.[0] !== 0) {
+      throw new DynError("Expected every index to lie in its dimension but found one that does not");
+    }
+    const tensors = program.results.map(({ buffer, shape, dtype }) => {
+      const tensor = emptyTensor(shape.map((size) => evaluate(size, sizeOf)), dtype);
+      tensor.bytes.set(outputs[buffer]?.subarray(0, tensor.bytes.length) ?? []);
+      return tensor;
+    });
+    for (const { input, result } of mutations) {
+      const value = tensors[result];
+      if (value) inputAt(input).bytes.set(value.bytes);
+    }
+    return unflatten(
+      resultTree,
+      results.map((each): unknown => {
+        switch (each.kind) {
+          case "output":
+            return tensors[each.output];
+          case "given":
+            return valueOf(each.value);
+          case "constant":
+            return each.value;
+          default:
+            return each satisfies never;
+        }
+      }),
+    );
+  }
+}
+
+async function bytesOf(source: string | URL | Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  if (source instanceof Uint8Array) return new Uint8Array(source);
+  if ("Deno" in globalThis && !/^https?:/.test(String(source))) return await Deno.readFile(source);
+  const response = await fetch(source);
+  if (!response.ok) throw new DynError(`Expected a package at ${source} but found ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/**
+ * Reads a package from a file, an address or its bytes, and makes it ready to run: by WebAssembly, or by its native code
+ * where `native` asks for it. Throws DynError where hashes do not fit, or the code is for another machine.
+ */
+export async function loadPackage(
+  source: string | URL | Uint8Array,
+  options: LoadPackageOptions = {},
+): Promise<Package> {
+  const { native = false, threads = 1 } = options, bytes = await bytesOf(source);
+  if (options.sha256 !== undefined) refuseHash("the package", options.sha256, await sha256(bytes));
+  const files = readArchive(bytes), { manifest, symbols } = readManifest(textOf(files, MANIFEST));
+  const named = new Map(manifest.files.map((file) => [file.name, file.sha256]));
+  await Promise.all([...files].map(async ([name, file]) => {
+    if (name !== MANIFEST) refuseHash(name, named.get(name) ?? "none", await sha256(file));
+  }));
+  const held = readWeights(fileOf(files, WEIGHTS));
+  if (!native) {
+    const { file, unfused, limit } = manifest.wasm;
+    const form = JSON.parse(textOf(files, engineFuses() ? file : unfused));
+    return new Package(manifest, wasmSession(form, symbols, limit), held);
+  }
+  if (!manifest.native) throw new DynError("Expected native code in the package but found none");
+  const { nativeSession } = await import("./native_session.ts");
+  return new Package(
+    manifest,
+    nativeSession(fileOf(files, manifest.native.file), manifest.native, threads),
+    held,
+  );
+}
+
+function refuseHash(what: string, wanted: string, found: string): void {
+  if (wanted.toLowerCase() === found) return;
+  throw new DynError(`Expected ${what} with the hash ${wanted} but found ${found}`);
+}
+
+function fileOf(files: Files, name: string): Uint8Array<ArrayBuffer> {
+  const found = files.get(name);
+  if (found) return found;
+  throw new DynError(`Expected ${name} in the package but found ${[...files.keys()].join(", ")}`);
+}
+
+const textOf = (files: Files, name: string): string => new TextDecoder().decode(fileOf(files, name));

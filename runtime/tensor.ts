@@ -1,0 +1,62 @@
+/**
+ * Tensors of packages: elements in an array, row by row. Input: elements and a shape; output: a tensor. Invariant: there are
+ * as many elements as the shape has.
+ */
+import { type DType, type HostArray, hostArray, isComplex, itemSize } from "../lib/base/dtype.ts";
+import { DynError } from "../lib/base/errors.ts";
+
+/** The type of an array's elements, where it has one alone. */
+function dtypeOfArray(data: HostArray): DType | undefined {
+  if (data instanceof Float32Array) return "float32";
+  if (data instanceof Float64Array) return "float64";
+  if (data instanceof BigInt64Array) return "int64";
+  if (data instanceof Int32Array) return "int32";
+  if (data instanceof Int16Array) return "int16";
+  if (data instanceof Int8Array) return "int8";
+  if (data instanceof Uint8Array) return "uint8";
+  return data instanceof Uint16Array ? undefined : "float16";
+}
+
+/** A tensor that a package takes or gives. */
+export class PackageTensor {
+  /** Elements, row by row; 16 bits of each bfloat16, a byte of each bool. */
+  readonly data: HostArray;
+  /** Sizes of the dimensions. */
+  readonly shape: readonly number[];
+  /** Type of the elements. */
+  readonly dtype: DType;
+
+  /** `dtype` is that of the array unless given: bfloat16 and bool have to be. Throws DynError where elements do not fit. */
+  constructor(data: HostArray, shape: readonly number[], dtype: DType | undefined = dtypeOfArray(data)) {
+    if (dtype === undefined || isComplex(dtype)) {
+      throw new DynError(`Expected a real type of elements but found ${dtype ?? "an array without one"}`);
+    }
+    const count = shape.reduce((product, size) => product * size, 1);
+    if (data.length !== count || data.BYTES_PER_ELEMENT !== itemSize(dtype)) {
+      throw new DynError(
+        `Expected ${count} elements of ${dtype} for shape [${
+          shape.join(", ")
+        }] but found ${data.length} of ` +
+          `${data.BYTES_PER_ELEMENT} bytes`,
+      );
+    }
+    this.data = data;
+    this.shape = shape;
+    this.dtype = dtype;
+  }
+
+  /** The bytes of its elements, where they are. */
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.data.buffer, this.data.byteOffset, this.data.byteLength);
+  }
+}
+
+/** A tensor without anything in it, and its bytes. */
+export function emptyTensor(shape: readonly number[], dtype: DType): PackageTensor {
+  const length = shape.reduce((product, size) => product * size, 1);
+  return new PackageTensor(
+    hostArray(dtype, new ArrayBuffer(length * itemSize(dtype)), { length }),
+    shape,
+    dtype,
+  );
+}
