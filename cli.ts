@@ -17,6 +17,7 @@ import { explainCommand } from "./cli/explain.ts";
 import { fuzzCommand } from "./cli/fuzz.ts";
 import { launchCommand } from "./cli/launch.ts";
 import { newCommand } from "./cli/new.ts";
+import { packageCommand } from "./cli/package.ts";
 import { replayCommand } from "./cli/replay.ts";
 import { replCommand } from "./cli/repl.ts";
 import { minifyCommand } from "./cli/minify.ts";
@@ -38,6 +39,7 @@ const COMMANDS: readonly Command[] = [
   minifyCommand,
   replayCommand,
   newCommand,
+  packageCommand,
   doctorCommand,
   verifyCommand,
   backendsCommand,

@@ -130,6 +130,17 @@ export { Progress, progress, type ProgressOptions, type ProgressOutput } from ".
 export * as safetensors from "./lib/data/safetensors.ts";
 
 export { type Backend, compile, type CompileOptions, type Mode } from "./lib/compile.ts";
+/** Programs that run without the compiler. */
+export type {
+  ExportedInput,
+  ExportedOutput,
+  ExportedProgram,
+  ExportSignature,
+  HeldKind,
+} from "./lib/export/mod.ts";
+export { savePackage, type SavePackageOptions } from "./packaging/mod.ts";
+export { loadPackage, type LoadPackageOptions, Package, PackageTensor } from "./runtime/mod.ts";
+
 /** Control over compilation, as `torch.compiler`. */
 export * as compiler from "./lib/compiler.ts";
 /** Ops that users define, as `torch.library`. */

@@ -10,4 +10,5 @@
  * @module
  */
 export { loadPackage, type LoadPackageOptions, Package } from "./package.ts";
+export type { ComplexType, DType, HostArray, RealType, SmallType, ValueType } from "../lib/base/dtype.ts";
 export { PackageTensor } from "./tensor.ts";

@@ -16,7 +16,7 @@ import { contiguousStrides } from "../graph/meta.ts";
 import { type Argument, isList } from "../graph/node.ts";
 import { Module } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
-import { hintOf, type Question } from "../sym/decide.ts";
+import { hintOf, type Question, simplified } from "../sym/decide.ts";
 import { type Dim, print } from "../sym/expr.ts";
 import type { SizeGuard } from "../sym/shape_env.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -225,7 +225,7 @@ function argumentSpec(
   const input = whole.inputs.indexOf(leaf), value = whole.gm.graph.placeholders[input]?.meta.value;
   const { dtype, device } = leaf, written = mutations.some(({ input: each }) => each === input);
   if (value?.kind === "tensor") {
-    const { shape, strides } = value.tensor;
+    const shape = value.tensor.shape.map(simplified), strides = value.tensor.strides.map(simplified);
     return { kind: "tensor", shape, strides, dtype, device, written };
   }
   const shape = leaf.shape.map((size, d): Dim =>

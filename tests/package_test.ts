@@ -1,0 +1,209 @@
+/**
+ * Packages: made by one process, run by others that have the runtime alone, by a C program and by a browser's page. Results
+ * are the model's own, within rounding; those of both kinds of code are the same to the bit.
+ */
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { readArchive, writeArchive } from "../lib/packages/archive.ts";
+import {
+  compiler,
+  loadPackage,
+  manualSeed,
+  nn,
+  noGrad,
+  ones,
+  PackageTensor,
+  randn,
+  savePackage,
+  type Tensor,
+} from "../mod.ts";
+import { SKIP_BROWSER, withPage } from "./support/browser.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
+import { runProgram, withFolder } from "./support/process.ts";
+import { serving } from "./packages/served.ts";
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+type Results = readonly Readonly<Record<string, readonly number[]>>[];
+
+interface Call {
+  readonly n: number;
+  readonly x: readonly number[];
+  readonly wanted: Results[number];
+}
+
+/** Runs a script of this repository. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(Deno.execPath(), ["run", "--no-check", ...args], { env });
+  assertEquals(code, 0, stderr);
+  return stdout;
+}
+
+function assertClose(found: readonly number[] | undefined, wanted: readonly number[] | undefined): void {
+  assertEquals(found?.length, wanted?.length);
+  const most = Math.max(...(found ?? []).map((each, k) => Math.abs(each - (wanted?.[k] ?? NaN))));
+  assert(most < 1e-6, `${most}`);
+}
+
+function assertResults(found: Results, calls: readonly Call[]): void {
+  assertEquals(found.length, calls.length);
+  found.forEach((result, at) => {
+    const wanted = calls[at]?.wanted ?? {};
+    assertEquals(Object.keys(result), Object.keys(wanted));
+    for (const [name, values] of Object.entries(result)) assertClose(values, wanted[name]);
+    assertEquals(result["best"], wanted["best"]);
+  });
+}
+
+Deno.test("a package runs in other processes, from C and in a page", { ignore: SKIP_NATIVE }, async () => {
+  await withFolder(async (folder) => {
+    const file = `${folder}/reader.dyn`, wanted = `${folder}/wanted.json`;
+    const told = await run(["-A", path("../cli.ts"), "package", path("packages/model.ts"), "-o", file], {
+      DYN_WANTED: wanted,
+    });
+    assertMatch(told, /^Wrote .*reader\.dyn: Reader, \d+ bytes, SHA-256 [0-9a-f]{64}\n$/);
+    const calls: readonly Call[] = JSON.parse(await Deno.readTextFile(wanted));
+    const script = path("packages/run.ts");
+    const [wasm, native] = await Promise.all([
+      run(["--allow-read", script, file, wanted, "wasm"]),
+      run(["-A", script, file, wanted, "native"]),
+    ]);
+    assertEquals(native, wasm);
+    assertResults(JSON.parse(wasm), calls);
+
+    const files = readArchive(await Deno.readFile(file));
+    for (const name of ["weights.safetensors", "library.so", "dyn_reader.h"]) {
+      await Deno.writeFile(`${folder}/${name}`, files.get(name) ?? new Uint8Array(0));
+    }
+    await Deno.writeTextFile(`${folder}/numbers`, calls.map(({ n, x }) => [n, ...x].join(" ")).join("\n"));
+    const program = [
+      path("packages/run.c"),
+      "-I",
+      folder,
+      `${folder}/library.so`,
+      `-Wl,-rpath,${folder}`,
+      "-lm",
+    ];
+    const built = await runProgram("cc", ["-Wall", "-Werror", ...program, "-o", `${folder}/run`]);
+    assertEquals(built, { code: 0, stdout: "", stderr: "" });
+    const { code, stdout } = await runProgram(`${folder}/run`, [
+      `${folder}/weights.safetensors`,
+      `${folder}/numbers`,
+    ]);
+    assertEquals(code, 0);
+    const results: Results = JSON.parse(native);
+    assertEquals(
+      stdout.trim().split("\n").map((line) =>
+        line.trim().split(" ").map((each) => Math.fround(Number(each)))
+      ),
+      results.map(({ scores = [], best = [] }) => [...scores, ...best]),
+    );
+    if (SKIP_BROWSER) return;
+    const page = `<script type="module">
+import { loadPackage, PackageTensor } from "/dyn/runtime/mod.ts";
+globalThis.runCalls = async (calls) => {
+  const model = await loadPackage("/reader.dyn");
+  return calls.map(({ n, x }) => {
+    const words = BigInt64Array.from({ length: n }, (_, k) => BigInt(k));
+    const result = model.call(new PackageTensor(words, [n]), new PackageTensor(Float32Array.from(x), [n, 16]));
+    return Object.fromEntries(Object.entries(result).map(([name, { data }]) => [name, Array.from(data, Number)]));
+  });
+};
+</script>`;
+    await serving(
+      { "/": page, "/page.html": page, "/reader.dyn": await Deno.readFile(file) },
+      async (address) => {
+        await withPage(`${address}/page.html`, async (page) => {
+          await page.until("globalThis.runCalls !== undefined");
+          assertEquals(await page.evaluate(`runCalls(${JSON.stringify(calls)})`), JSON.parse(wasm));
+          assertEquals(page.errors, []);
+        });
+      },
+    );
+  });
+});
+
+Deno.test("views and inputs that are written to are results of their own", async () => {
+  manualSeed(2);
+  const f = (x: Tensor, y: Tensor) => {
+    y.mul_(2);
+    const turned = x.matmul(y).t();
+    return [turned, turned.select(0, 1), y, y.t(), x, x.sort(1)] as unknown[];
+  };
+  const x = randn([3, 4]), y = randn([4, 5]), numbers = (each: Tensor) => each.flatten().tolist() as number[];
+  const before = numbers(y);
+  await withFolder(async (folder) => {
+    const sha256 = await savePackage(compiler.export(f, [x, y]), `${folder}/f.dyn`, { native: false });
+    const wanted = f(x, y).flat(2) as Tensor[];
+    const program = await loadPackage(`${folder}/f.dyn`, { sha256 });
+    const a = new PackageTensor(Float32Array.from(numbers(x)), [3, 4]);
+    const b = new PackageTensor(Float32Array.from(before), [4, 5]);
+    const found = (program.call(a, b) as unknown[]).flat(2) as PackageTensor[];
+    assertEquals([found[2], found[4]], [b, a]);
+    for (const [at, each] of wanted.entries()) {
+      assertEquals(found[at]?.shape, each.shape);
+      assertClose(Array.from(found[at]?.data ?? [], Number), numbers(each));
+    }
+  });
+});
+
+Deno.test("what does not fit is refused before it runs", async () => {
+  const layer = new nn.Linear(2, 2).eval();
+  await withFolder(async (folder) => {
+    const file = `${folder}/a.dyn`;
+    await savePackage(compiler.export(layer, [ones([1, 2])]), file, { native: false });
+    const bytes = await Deno.readFile(file), files = new Map(readArchive(bytes));
+    const model = await loadPackage(bytes);
+    const wanted = noGrad(() => layer.call(ones([1, 2]))).flatten().tolist() as number[];
+    const result = model.call(new PackageTensor(Float32Array.of(1, 1), [1, 2])) as PackageTensor;
+    assertClose(Array.from(result.data, Number), wanted);
+    await assertRejects(
+      () => loadPackage(bytes, { native: true }),
+      Error,
+      "Expected native code in the package",
+    );
+    await assertRejects(
+      () => loadPackage(bytes, { sha256: "00" }),
+      Error,
+      "Expected the package with the hash 00",
+    );
+    const manifest = JSON.parse(new TextDecoder().decode(files.get("manifest.json")));
+    const other = (change: (given: Record<string, unknown>) => void) => {
+      const copy = structuredClone(manifest);
+      change(copy);
+      const text = new TextEncoder().encode(JSON.stringify(copy));
+      return writeArchive(new Map([...files, ["manifest.json", text], ["library.so", new Uint8Array(1)]]));
+    };
+    const hash = "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d";
+    const native = {
+      file: "library.so",
+      header: "a.h",
+      os: "other",
+      arch: "x86_64",
+      features: [],
+      prefix: "dyn_a",
+    };
+    const foreign = other((each) => {
+      each["native"] = native;
+      each["files"] = [...manifest.files, { name: "library.so", sha256: hash }];
+    });
+    await assertRejects(
+      () => loadPackage(foreign, { native: true }),
+      Error,
+      "load the package without native: true",
+    );
+    await assertRejects(() => loadPackage(other(() => {})), Error, "Expected library.so with the hash none");
+    await assertRejects(
+      () => loadPackage(other((each) => each["version"] = 2)),
+      Error,
+      "Expected dyn.package 1",
+    );
+    await assertRejects(() => loadPackage(new Uint8Array(3)), Error, "Expected an archive of a package");
+    const dropping = compiler.export(new nn.Dropout(0.5), [ones([3])]);
+    await assertRejects(
+      () => savePackage(dropping, file),
+      Error,
+      "Expected a program without random numbers",
+    );
+  });
+});

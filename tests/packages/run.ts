@@ -1,0 +1,21 @@
+/**
+ * Runs a package in a process of its own, by the runtime alone. Input: a package, a file of calls, "native" or "wasm"; output:
+ * the results as JSON.
+ */
+import { loadPackage, PackageTensor } from "../../runtime/mod.ts";
+
+const [file = "", calls = "", tier] = Deno.args;
+const loaded = await loadPackage(file, { native: tier === "native" });
+const given: { readonly n: number; readonly x: readonly number[] }[] = JSON.parse(
+  Deno.readTextFileSync(calls),
+);
+const results = given.map(({ n, x }) => {
+  const words = BigInt64Array.from({ length: n }, (_, k) => BigInt(k));
+  const x16 = new PackageTensor(Float32Array.from(x), [n, 16]);
+  const result = Object.entries(
+    loaded.call(new PackageTensor(words, [n]), x16) as Record<string, PackageTensor>,
+  );
+  // At once: what a program holds goes on with the next call
+  return Object.fromEntries(result.map(([name, { data }]) => [name, Array.from(data, Number)]));
+});
+console.log(JSON.stringify(results));
