@@ -76,6 +76,7 @@ struct Tensor {
   int64_t dims[AXES], strides[AXES];
   Layout plain, wanted;
   dnnl_memory_t outside, inside;
+  size_t bytes; // inside, of the memory that all primitives share
   dnnl_primitive_t reorder;
 };
 
@@ -88,6 +89,18 @@ struct Op {
 
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
+enum { LINE = 64 };
+static char* shared;
+static size_t sharedBytes;
+
+/** Memory for what primitives keep in other layouts while they run, one at a time. */
+static char* sharedOf(size_t bytes) {
+  if (bytes <= sharedBytes) return shared;
+  free(shared);
+  shared = nullptr;
+  sharedBytes = posix_memalign((void**)&shared, LINE, bytes) == 0 ? bytes : 0;
+  return shared;
+}
 
 static Layout wanted(const Op* op, int role) {
   for (int k = 0; k < op->count; k++) if (op->tensors[k].role == role) return op->tensors[k].wanted;
@@ -234,7 +247,8 @@ API Op* dyn_dnn_make(const double* words, int32_t* status) {
     *status = dnnl_memory_create(&t.outside, t.plain, engine, DNNL_MEMORY_NONE);
     Layout inside = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, t.role);
     if (*status != dnnl_success || !inside || dnnl_memory_desc_equal(inside, t.plain)) continue;
-    *status = dnnl_memory_create(&t.inside, inside, engine, DNNL_MEMORY_ALLOCATE);
+    *status = dnnl_memory_create(&t.inside, inside, engine, DNNL_MEMORY_NONE);
+    t.bytes = (dnnl_memory_desc_get_size(inside) + LINE - 1) / LINE * LINE;
     bool isResult = k == op->count - 1;
     if (*status == dnnl_success) *status = reorderOf(&t.reorder, isResult ? inside : t.plain, isResult ? t.plain : inside);
   }
@@ -256,9 +270,15 @@ API int32_t dyn_dnn_run(Op* op, const double* addresses, int32_t threads) {
   dnnl_exec_arg_t args[MOST];
   dnnl_status_t status = dnnl_success;
   int last = op->count - 1;
+  size_t bytes = 0;
+  for (int k = 0; k <= last; k++) bytes += op->tensors[k].bytes;
+  char* inside = bytes > 0 ? sharedOf(bytes) : nullptr;
+  if (bytes > 0 && !inside) status = dnnl_out_of_memory;
   for (int k = 0; k <= last && status == dnnl_success; k++) {
     Tensor& t = op->tensors[k];
     status = dnnl_memory_set_data_handle(t.outside, (void*)(uintptr_t)addresses[k]);
+    if (status == dnnl_success && t.reorder) status = dnnl_memory_set_data_handle(t.inside, inside);
+    inside += t.bytes;
     args[k] = { t.role, t.reorder ? t.inside : t.outside };
     if (status == dnnl_success && t.reorder && k < last) status = move(t, false);
   }
