@@ -24,6 +24,7 @@ import { ops } from "./tensor/eager.ts";
 import { isTensor, type Tensor } from "./tensor/tensor.ts";
 
 export { type AutogradOptions, type CustomOp, customOp, type OpBackward, type OpFunction };
+export { kernel, type KernelOptions } from "./autograd/user_kernel.ts";
 export type { CustomOpOptions } from "./autograd/custom_op.ts";
 
 /** An op, or its qualified name. */

@@ -1,7 +1,8 @@
 /** Ops that users define: eager and compiled, differentiated, over batches, writing to arguments, checked. */
 import { assertEquals, assertThrows, fail } from "@std/assert";
-import { compile, func, isTensor, library, noGrad, randn, type Tensor, tensor, zeros } from "../mod.ts";
+import { compile, func, init, isTensor, library, noGrad, randn, type Tensor, tensor, zeros } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 /** Squares on the host, which no tracer can look into. */
 const squares = library.customOp("tests::squares", (x: Tensor, by: number): Tensor => {
@@ -109,4 +110,89 @@ Deno.test("what is not said of an op breaks the graph or is an error, and opChec
   assertThrows(() => cpuOnly(randn([2])), DynError, "registerKernel");
   library.registerKernel(cpuOnly, "cpu", (x: Tensor) => x.add(2));
   near(cpuOnly(zeros([2])), zeros([2]).add(2), "a kernel for the device");
+});
+
+const axpy = library.kernel("tests::axpy", (x: Tensor, _y: Tensor, _a: number) => x.newEmpty(x.shape), {
+  numbers: (x, _y, a) => [x.numel(), a],
+  cpp: `void kernel(const float* x, const float* y, float* out, const double* numbers) {
+    for (long i = 0; i < (long) numbers[0]; ++i) out[i] = (float) numbers[1] * x[i] + y[i];
+  }`,
+  wgsl: `@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    if (id.x < u32(numbers[0])) { out0[id.x] = numbers[1] * in0[id.x] + in1[id.x]; }
+  }`,
+});
+axpy.registerAutograd((context, grad: Tensor) => [grad.mul(Number(context.a)), grad, null], {
+  setupContext(context, [, , a]: readonly [Tensor, Tensor, number]) {
+    context.a = a;
+  },
+});
+
+function kernelRuns(device: string): void {
+  const made = randn([3, 51]), x = made.to(device).at(":", "1:"), y = randn([50, 3]).to(device).t();
+  // Views are handed over from their first element on
+  near(axpy(x, y, 3).cpu(), x.mul(3).add(y).cpu(), "eager");
+  assertEquals(axpy(x.at("0:0"), y.at("0:0"), 1).shape, [0, 50]);
+  const program = (x: Tensor, y: Tensor) => axpy(x.sin(), y, 2).mul(y).sum();
+  const closed = (x: Tensor, y: Tensor) => x.sin().mul(2).add(y).mul(y).sum();
+  const [found, expected] = [compile(program, { fullgraph: true }), closed].map((run) => {
+    const own = [x, y].map((each) => each.detach().clone().requiresGrad_()), [a, b] = own;
+    const loss = run(a ?? fail("x"), b ?? fail("y"));
+    loss.backward();
+    return [loss.detach().div(100), ...own.map(({ grad }) => grad ?? fail("a gradient"))].map((each) =>
+      each.cpu()
+    );
+  });
+  expected?.forEach((each, k) => near(found?.[k], each, `compiled, ${k}`));
+}
+
+Deno.test("a kernel in C++ is an op: eager, in graphs, with a gradient", () => {
+  kernelRuns("cpu");
+  assertEquals(
+    Object.values(library.opCheck(axpy, [randn([3]), randn([3]), 2])).every((x) => x === "SUCCESS"),
+    true,
+  );
+  // Any types, several results, an argument of shapes only
+  const parts = library.kernel(
+    "tests::parts",
+    (x: Tensor) => [x.newEmpty(x.shape), x.newEmpty([1], { dtype: "int64" })],
+    {
+      cpp: `void kernel(const double* x, double* whole, long long* count, const double* numbers) {
+      *count = 0;
+      for (int i = 0; i < 3; ++i) { whole[i] = (double) (long long) x[i]; *count += whole[i] != x[i]; }
+    }`,
+    },
+  );
+  const found = parts(tensor([1.5, 2, -3.25], { dtype: "float64" }));
+  assertEquals(found.map((each) => each.tolist()), [[1, 2, -3], [2]]);
+  assertEquals(axpy(zeros([2, 3], { device: "meta" }), zeros([2, 3], { device: "meta" }), 1).shape, [2, 3]);
+  const like = (x: Tensor) => x.newEmpty(x.shape);
+  // What is wrong with a kernel is not held against the compiler
+  for (let k = 0; k < 4; k++) {
+    const wrong = library.kernel(`tests::wrong${k}`, like, {
+      cpp: `void kernel(const float*, float*, const double*) { wrong${k}(); }`,
+    });
+    assertThrows(() => wrong(randn([2])), DynError, `wrong${k}`);
+  }
+  assertThrows(() => library.kernel("tests::none", like, {}), DynError, "in C++ (cpp) or WGSL (wgsl)");
+  const other = library.kernel("tests::other", like, { wgsl: "" });
+  assertThrows(() => other(randn([2])), DynError, "Expected C++ of tests::other for tensors of the CPU");
+  assertThrows(
+    () => axpy(randn([2]), zeros([2], { device: "meta" }), 1),
+    DynError,
+    "on one device but found cpu and meta",
+  );
+});
+
+Deno.test({
+  name: "a kernel in WGSL is an op, too",
+  ignore: SKIP_WEBGPU,
+  async fn() {
+    await init({ device: "webgpu" });
+    kernelRuns("webgpu");
+    assertThrows(
+      () => axpy(zeros([2], { device: "webgpu", dtype: "uint8" }), zeros([2], { device: "webgpu" }), 1),
+      DynError,
+      "Expected tensors of float32 or int32 for WGSL",
+    );
+  },
 });

@@ -17,6 +17,7 @@ import {
   hostIdentity,
   restoreForHost,
 } from "./native_tier.ts";
+import { compileSource } from "./source_kernel.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 function host(memory: Memory): HostMemory {
@@ -46,6 +47,7 @@ export const cpu: Device = {
   compile: compileForHost,
   identity: hostIdentity,
   restore: restoreForHost,
+  compileSource,
   choose: (forms) => toolchainStatus().kind === "ready" ? autotune(forms) : undefined,
   synchronize() {},
 };

@@ -7,6 +7,8 @@ import {
   type CompileChoices,
   type CompiledProgram,
   type Device,
+  type KernelCall,
+  type KernelSource,
   type Memory,
   type MemoryUse,
   OutOfMemory,
@@ -22,6 +24,7 @@ import { CommandQueue } from "./queue.ts";
 import { Readback, RefusedWork } from "./readback.ts";
 import { Recordings } from "./recordings.ts";
 import { Receipts } from "./receipts.ts";
+import { compileSource } from "./source_kernel.ts";
 import { DispatchTimer, TIMESTAMPS } from "./timing.ts";
 
 /** What is known of the adapter in use. */
@@ -179,6 +182,10 @@ class WebGpuDevice implements Device {
 
   compile(program: Program, { record = false }: CompileChoices = {}): CompiledProgram {
     return new WebGpuProgram(program, this.#context, record ? new Recordings(this.#context.pool) : undefined);
+  }
+
+  compileSource(source: KernelSource): (call: KernelCall) => void {
+    return compileSource(source, this.#context);
   }
 
   synchronize(): void {

@@ -38,10 +38,15 @@ export class Pipelines {
 
   /** The pipeline of a shader. Throws DynError for more tensors than the adapter binds. */
   of(shader: Shader): GPUComputePipeline {
-    const known = this.#made.get(shader.code);
+    return this.#made.get(shader.code) ?? this.ofSource(sourceOf(shader), shader.name);
+  }
+
+  /** The pipeline of a text that binds storage buffers in the given order. Throws as `of` does. */
+  ofSource(source: ShaderSource, label: string): GPUComputePipeline {
+    const known = this.#made.get(source.code);
     if (known) return known;
-    const made = this.#make(sourceOf(shader), shader.name);
-    this.#made.set(shader.code, made);
+    const made = this.#make(source, label);
+    this.#made.set(source.code, made);
     return made;
   }
 

@@ -4,6 +4,7 @@
  * issued; reading memory waits for what was issued before.
  */
 import { DynError } from "../base/errors.ts";
+import type { DType } from "../base/dtype.ts";
 import type { Plain } from "../base/recording.ts";
 import type { Symbols } from "../sym/stored/symbols.ts";
 import type { Program } from "./ir.ts";
@@ -135,6 +136,28 @@ export interface CompileChoices {
   readonly record?: boolean;
 }
 
+/** A kernel that a user has written, for tensors of some types. */
+export interface KernelSource {
+  /** Of its op. */
+  readonly name: string;
+  /** Its text in each language that it has. */
+  readonly cpp: string | null;
+  readonly wgsl: string | null;
+  readonly inputs: readonly DType[];
+  readonly outputs: readonly DType[];
+}
+
+/** One run of such a kernel. */
+export interface KernelCall {
+  /** Memories of inputs, then of outputs, whose elements begin at their start and lie in row-major order. */
+  readonly memories: readonly Memory[];
+  /** Bytes of their elements. */
+  readonly bytes: readonly number[];
+  readonly numbers: readonly number[];
+  /** Along x and y, for devices that run kernels in workgroups. */
+  readonly workgroups: readonly [x: number, y: number];
+}
+
 export interface Device {
   readonly name: DeviceName;
   /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. Throws `OutOfMemory`. */
@@ -164,6 +187,8 @@ export interface Device {
   readonly identity?: () => string;
   /** A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. */
   readonly restore?: (kept: Plain, symbols: Symbols) => CompiledProgram | null;
+  /** Compiles a kernel that a user has written. Throws DynError where it has no text for the device. Absent: none run there. */
+  readonly compileSource?: (source: KernelSource) => (call: KernelCall) => void;
   /** The program with each kernel in the form that is fastest; undefined where that cannot be told here. */
   choose?(forms: ProgramForms): Program | undefined;
   /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */

@@ -1,0 +1,74 @@
+/**
+ * Kernels that users have written in C++. Input: a text that defines `kernel`, and the types of its tensors; output: a
+ * function that runs it on memory of the host. Invariant: it is compiled as the rest is, and kept in the same cache.
+ */
+import type { DType } from "../../lib/base/dtype.ts";
+import { DynError } from "../../lib/base/errors.ts";
+import type { KernelCall, KernelSource, Memory } from "../../lib/loops/device.ts";
+import { noteSuccess, ToolchainError } from "./compiler_faults.ts";
+import { nativeCall } from "./ffi.ts";
+import { HostMemory } from "./host_memory.ts";
+import { buildLibraries } from "./object_cache.ts";
+
+/** What C++ calls elements; halves are their bits, complex numbers pairs. */
+const TYPES: Readonly<Record<DType, string>> = {
+  float32: "float",
+  float64: "double",
+  float16: "unsigned short",
+  bfloat16: "unsigned short",
+  int64: "long long",
+  int32: "int",
+  int16: "short",
+  int8: "signed char",
+  uint8: "unsigned char",
+  bool: "unsigned char",
+  complex64: "float",
+  complex128: "double",
+};
+
+/** Compiles a kernel. Throws ToolchainError where there is no compiler, DynError with what it says of the text. */
+export function compileSource({ name, cpp, inputs, outputs }: KernelSource): (call: KernelCall) => void {
+  if (cpp === null) {
+    throw new DynError(
+      `Expected C++ of ${name} for tensors of the CPU but found none: give cpp, or registerKernel`,
+    );
+  }
+  const types = [
+    ...inputs.map((type) => `const ${TYPES[type]}*`),
+    ...outputs.map((type) => `${TYPES[type]}*`),
+  ];
+  const given = [...types, "const double*"].map((type, k) => `(${type}) given[${k}]`);
+  const text = [
+    `#line 1 "${name}"`,
+    cpp,
+    'extern "C" __attribute__((visibility("default"))) void dyn_source_kernel(void** given) {',
+    `  kernel(${given.join(", ")});`,
+    "}",
+    "",
+  ].join("\n");
+  const call = nativeCall(built(name, text), "dyn_source_kernel");
+  return ({ memories, numbers }) => {
+    const values = Float64Array.from(numbers), frame = new BigUint64Array(memories.length + 1);
+    memories.forEach((memory, k) => frame[k] = BigInt(addressOf(memory)));
+    frame[memories.length] = Deno.UnsafePointer.value(Deno.UnsafePointer.of(values));
+    call(Deno.UnsafePointer.of(frame));
+  };
+}
+
+/** The library of a text. Errors in that are the user's, and say nothing of the compiler. */
+function built(name: string, text: string): string {
+  try {
+    return buildLibraries([{ name: name.replaceAll(/\W+/g, "_"), text }])[0] ?? "";
+  } catch (thrown) {
+    if (!(thrown instanceof ToolchainError) || thrown.fault !== "rejected") throw thrown;
+    noteSuccess();
+    throw new DynError(`Expected C++ that compiles for ${name} but found ${thrown.message}`, {
+      cause: thrown,
+    });
+  }
+}
+
+function addressOf(memory: Memory): number {
+  if (memory instanceof HostMemory) return memory.address;
+  throw new DynError(`Expected memory of the device cpu but found ${memory.device}`);
+}
