@@ -3,6 +3,7 @@
  * key and details; output: `BreakReason`. Invariant: identifiers are stable; entries are only added at the end.
  */
 import type { BreakReason, UserFrame } from "../base/errors.ts";
+import { isOwnPosition } from "../graph/place.ts";
 
 interface CatalogueEntry {
   readonly id: string;
@@ -287,7 +288,7 @@ export interface BreakCause {
   readonly detail: string;
 }
 
-/** A cause with the frames it happened in, innermost first. */
+/** A cause with the frames that it happened in, innermost first: those of the user's files, then dyn's own. */
 export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFrame[]): BreakReason {
   const entry = CATALOGUE[kind];
   return {
@@ -295,7 +296,7 @@ export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFr
     category: entry.category,
     explanation: detail ? `${entry.explanation}: ${detail}` : entry.explanation,
     hint: entry.hint,
-    stack,
+    stack: [...stack.filter((frame) => !isOwnPosition(frame)), ...stack.filter(isOwnPosition)],
   };
 }
 

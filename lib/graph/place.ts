@@ -1,14 +1,28 @@
 /**
- * Where a node comes from, for messages. Input: a node; output: a place and a line of the user's program.
+ * Where a node comes from, for messages. Input: a node, or frames; output: a place and a line of the user's program.
  * Invariant: the innermost frame that is not dyn's own, where there is one: `model.call(x)` rather than the inside
  * of a layer.
  */
 import { isOwnFile } from "../base/errors.ts";
 import type { Node, SourcePosition } from "./node.ts";
 
-/** The innermost place in the user's own files; the innermost at all where there is none. */
+const known = new Map<string, boolean>();
+
+/** Whether a position is in a file of dyn's. */
+export function isOwnPosition({ file }: Pick<SourcePosition, "file">): boolean {
+  let found = known.get(file);
+  if (found === undefined) known.set(file, found = isOwnFile(file));
+  return found;
+}
+
+/** The innermost place of frames, innermost last, in the user's own files; the innermost at all where there is none. */
+export function userPlace(stack: readonly SourcePosition[]): SourcePosition | undefined {
+  return stack.findLast((position) => !isOwnPosition(position)) ?? stack.at(-1);
+}
+
+/** The same of a node. */
 export function userPosition({ meta: { stack } }: Node): SourcePosition | undefined {
-  return stack.findLast(({ file }) => !isOwnFile(file)) ?? stack.at(-1);
+  return userPlace(stack);
 }
 
 /** A position as stack traces write it. */

@@ -7,6 +7,7 @@ import type { DType } from "../base/dtype.ts";
 import { TextWriter } from "../base/text_writer.ts";
 import { print as printSize } from "../sym/expr.ts";
 import type { TensorMeta } from "./meta.ts";
+import { userPosition } from "./place.ts";
 import { formatArgument, type Graph, type Node, type NodeValue, type SourcePosition } from "./node.ts";
 
 /** What printed code shows besides the operations. */
@@ -30,7 +31,7 @@ export function printGraph(graph: Graph, { types = false, name = "forward" }: Pr
   out.block(`function ${name}(${graph.placeholders.map(annotated).join(", ")}) {`, () => {
     for (const node of graph.nodes) {
       if (node.op === "placeholder") continue;
-      const place = placeText(node.meta.stack.at(-1));
+      const place = placeText(userPosition(node));
       if (node.op !== "output" && place !== position) {
         if (!first) out.gap();
         if (place) out.line(`// ${place}`);

@@ -12,6 +12,7 @@ import type { Lowered, Operand } from "../loops/body.ts";
 import type { BufferId, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
 import { pairsMeta } from "../ops/complex/views.ts";
+import { userPosition } from "../graph/place.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -540,7 +541,7 @@ function realMeta(meta: TensorMeta): TensorMeta {
 
 /** The innermost user line of a node, as comments show it. */
 export function originOf(node: Node): string | undefined {
-  const place = node.meta.stack.at(-1);
+  const place = userPosition(node);
   if (!place) return undefined;
   const file = place.file.slice(place.file.lastIndexOf("/") + 1);
   return `${file}:${place.line} ${place.code}`;

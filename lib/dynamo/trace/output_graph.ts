@@ -5,6 +5,7 @@
  * anything of the program has run.
  */
 import { invariant } from "../../base/errors.ts";
+import { userPlace } from "../../graph/place.ts";
 import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
@@ -116,7 +117,7 @@ export class OutputGraph {
     if (this.#guarded.has(key)) return;
     this.#guarded.add(key);
     if (fact.kind === "identity") this.#identified.add(fact.source.name);
-    this.guards.push({ fact, user: this.whereabouts.stack().at(-1) ?? null });
+    this.guards.push({ fact, user: userPlace(this.whereabouts.stack()) ?? null });
   }
 
   /** Relies on a method or getter of a class of dyn. */
@@ -170,7 +171,7 @@ export class OutputGraph {
   }
 
   #noteSizes(symbols: Iterable<Sym>): string {
-    const place = this.whereabouts.stack().at(-1) ?? null;
+    const place = userPlace(this.whereabouts.stack()) ?? null;
     for (const symbol of symbols) {
       const known = this.#sizePlaces.get(symbol);
       if (!known?.assumed) this.#sizePlaces.set(symbol, { place, assumed: known !== undefined });
