@@ -260,6 +260,19 @@ Deno.test({
       ],
       "one of lines": [(x, w) => F.conv1d(x, w, null, 1, 1), [2, 3, 9], [6, 3, 3], 3, 1],
       "softmax": [(x, y) => [x.softmax(1), y.logSoftmax(0)], [3, 6], [4, 6], 0, 2],
+      "none of these": [
+        (x, y) => {
+          const exp = x.sub(x.amax(1, true), { alpha: 2 }).exp(), z = y.sub(y.mean(1, { keepdim: true }));
+          return [
+            exp.div(exp.sum(1, true)),
+            z.mul(z.square().mean(1, { keepdim: true }).add(1, { alpha: 0.5 }).rsqrt()),
+          ];
+        },
+        [3, 6],
+        [2, 6],
+        0,
+        0,
+      ],
       "layer norms": [
         (x, y) => [F.layerNorm(x, [6], row, other), F.layerNorm(y, [6])],
         [3, 6],
@@ -284,6 +297,14 @@ Deno.test({
       const found = run("onednn");
       assertEquals(counters.get("onednn", "nodes"), plain, name);
       run("eager").forEach((each, k) => assert(each.sub(found[k]).abs().max().item() < 1e-5, name));
+    }
+    const odd = tensor([[NaN, 1, 2], [Infinity, 1, 2], [-Infinity, 1, 2], [-Infinity, -Infinity, -Infinity]]);
+    for (
+      const fn of [(x: Tensor) => x.softmax(1), (x: Tensor) => x.softmax(0), (x: Tensor) => x.logSoftmax(1)]
+    ) {
+      const found = noGrad(() => compile(fn, { backend: "onednn" })(odd)), expected = fn(odd);
+      assertEquals(found.isnan().tolist(), expected.isnan().tolist());
+      assertEquals(found.isinf().tolist(), expected.isinf().tolist());
     }
     const convolve = (x: Tensor) => F.conv2d(x.sin(), kernel, row, 1, 1).flatten(1).softmax(1),
       kernel = randn(6, 2, 3, 3);

@@ -170,7 +170,9 @@ function claimsOf(graph: Graph): Claims {
   for (const node of [...graph.nodes].reverse()) {
     if (node.op !== "call_function" || nodes.has(node)) continue;
     const pattern = patternAt(node);
-    if (pattern && isTaken([pattern.input, node]) && pattern.nodes.every((each) => !nodes.has(each))) {
+    if (
+      pattern && isTaken([pattern.input, ...pattern.nodes]) && pattern.nodes.every((each) => !nodes.has(each))
+    ) {
       patterns.set(node, pattern);
       for (const each of pattern.nodes) nodes.add(each);
     } else if (Object.hasOwn(OPS, node.target)) {

@@ -26,9 +26,26 @@ export function patternAt(node: Node): Pattern | null {
   return softmaxAt(node) ?? logSoftmaxAt(node) ?? layerNormAt(node);
 }
 
+/** How many arguments ops take here; further ones, as `alpha`, would mean something else. */
+const ARGUMENTS: Readonly<Record<string, number>> = {
+  sub: 2,
+  add: 2,
+  mul: 2,
+  truediv: 2,
+  exp: 1,
+  log: 1,
+  square: 1,
+  rsqrt: 1,
+  reciprocal: 1,
+};
+
 /** A call of an op; undefined for anything else. */
 function call(value: Argument, target: string): Node | undefined {
-  return value instanceof Node && value.op === "call_function" && value.target === target ? value : undefined;
+  if (!(value instanceof Node) || value.op !== "call_function" || value.target !== target) return undefined;
+  const count = ARGUMENTS[target], { args, kwargs } = value;
+  return count === undefined || (args.length === count && Object.keys(kwargs).length === 0)
+    ? value
+    : undefined;
 }
 
 /** Whether these nodes are all that read a value. */

@@ -83,6 +83,7 @@ struct Tensor {
 /** A primitive, its tensors, the result last. */
 struct Op {
   dnnl_primitive_t primitive;
+  int kind, axis;
   int count;
   Tensor tensors[MOST];
 };
@@ -225,7 +226,7 @@ API Op* dyn_dnn_make(const double* words, int32_t* status) {
     if (*status != dnnl_success) return nullptr;
   }
   Op* op = (Op*)calloc(1, sizeof(Op));
-  int kind = (int)*words++;
+  int kind = op->kind = (int)*words++;
   op->count = (int)*words++;
   bool whole = true;
   for (int k = 0; k < op->count; k++) {
@@ -240,6 +241,7 @@ API Op* dyn_dnn_make(const double* words, int32_t* status) {
     whole = whole && t.plain && t.wanted;
   }
   dnnl_primitive_desc_t pd = nullptr;
+  op->axis = kind == SOFTMAX || kind == LOG_SOFTMAX ? (int)*words : -1;
   *status = whole ? describe(&pd, kind, op, words) : dnnl_invalid_arguments;
   if (*status == dnnl_success) *status = dnnl_primitive_create(&op->primitive, pd);
   for (int k = 0; k < op->count && *status == dnnl_success; k++) {
@@ -261,6 +263,23 @@ API Op* dyn_dnn_make(const double* words, int32_t* status) {
 static dnnl_status_t move(const Tensor& t, bool isResult) {
   dnnl_exec_arg_t args[] = { { DNNL_ARG_FROM, isResult ? t.inside : t.outside }, { DNNL_ARG_TO, isResult ? t.outside : t.inside } };
   return dnnl_primitive_execute(t.reorder, stream, 2, args);
+}
+
+/** A softmax of what has a NaN or an infinity is NaN as a whole, where oneDNN makes it 0 here and there. Dense tensors. */
+static void spread(const Tensor& t, int axis, const float* from, float* to) {
+  int64_t outer = 1, inner = 1, size = t.dims[axis];
+  for (int d = 0; d < axis; d++) outer *= t.dims[d];
+  for (int d = axis + 1; d < t.n; d++) inner *= t.dims[d];
+  for (int64_t o = 0; o < outer; o++) {
+    const float* row = from + o * size * inner;
+    int odd = 0;
+    for (int64_t k = 0; k < size * inner; k++) odd |= !(row[k] < __builtin_inff());
+    for (int64_t i = 0; odd && i < inner; i++) {
+      bool isOdd = false;
+      for (int64_t k = 0; k < size; k++) isOdd = isOdd || !(row[k * inner + i] < __builtin_inff());
+      for (int64_t k = 0; isOdd && k < size; k++) to[(o * size + k) * inner + i] = __builtin_nanf("");
+    }
+  }
 }
 
 /** Runs a primitive on the memories of its tensors. */
@@ -286,6 +305,9 @@ API int32_t dyn_dnn_run(Op* op, const double* addresses, int32_t threads) {
   if (status == dnnl_success && op->tensors[last].reorder) status = move(op->tensors[last], true);
   dnnl_status_t waited = dnnl_stream_wait(stream);
   if (omp_set_num_threads && threads > 0) omp_set_num_threads(former);
+  if (status == dnnl_success && op->axis >= 0) {
+    spread(op->tensors[0], op->axis, (const float*)(uintptr_t)addresses[0], (float*)(uintptr_t)addresses[last]);
+  }
   return status != dnnl_success ? status : waited;
 }
 
