@@ -13,6 +13,7 @@ export const nativeTarget: Target = {
   grid: null,
   blockBytes: 1 << 19,
   kernelBuffers: Infinity,
+  tables: true,
   integers: 64,
   sizeLimit: Infinity,
   unrolls: 400,

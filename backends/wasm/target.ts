@@ -17,6 +17,8 @@ export function wasmTarget(sizeLimit: number): Target {
     grid: null,
     blockBytes: 1 << 19,
     kernelBuffers: Infinity,
+    // Equal kernels are one function whatever their lengths, and starting it costs little
+    tables: false,
     integers: 64,
     sizeLimit,
     unrolls: 400,

@@ -91,6 +91,7 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
     },
     blockBytes: 0,
     kernelBuffers,
+    tables: false,
     integers: 32,
     sizeLimit: Infinity,
     unrolls: 0,

@@ -26,6 +26,7 @@ import { blocksOfRows } from "./row_blocks.ts";
 import { separateLoops } from "./separate.ts";
 import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
+import { tablesOfKernels } from "./tables.ts";
 import { mapToThreads } from "./threads.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 import { windowsOfBuffers } from "./windows.ts";
@@ -64,6 +65,7 @@ export const PASSES: readonly Pass[] = [
   { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
   { name: "windows", applies: () => true, run: windowsOfBuffers },
+  { name: "tables", applies: ({ tables }) => tables, run: tablesOfKernels },
 ];
 
 /**

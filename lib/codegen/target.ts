@@ -88,6 +88,8 @@ export interface Target {
   readonly blockBytes: number;
   /** How many buffers one kernel may touch. */
   readonly kernelBuffers: number;
+  /** Whether neighbouring kernels that do the same with other buffers run as one function over a table of these. */
+  readonly tables: boolean;
   /** Bits of the widest integers that it computes with: where 32, int64 keeps its low ones. */
   readonly integers: 32 | 64;
   /** Every size of a call is below this. */

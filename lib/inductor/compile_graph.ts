@@ -19,6 +19,7 @@ import { type Computation, makeComputation } from "./computation.ts";
 import { memoryPlanText, scheduleDiagram, scheduleText } from "./describe.ts";
 import { emitGroup } from "./emit.ts";
 import { type FusionOptions, schedule } from "./fusion.ts";
+import { gathered } from "./gathered.ts";
 import { cleaned } from "./graph_passes.ts";
 import type { Group } from "./group.ts";
 import { OTHER_TILINGS, TILING } from "./loop_order.ts";
@@ -78,7 +79,9 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   const programOf = (groups: readonly Group[], tiling = TILING): CompiledGraph => {
     const placements = placeBuffers(groups, storages, new Set(outputIds));
     const emitted = groups.flatMap((group) => emitGroup(group, placements, tiling));
-    const kernels = uniqueNames(regions.size > 0 ? neededKernels(emitted, neededBuffers) : emitted);
+    const needed = regions.size > 0 ? neededKernels(emitted, neededBuffers) : emitted;
+    // A decision stands between kernels
+    const kernels = uniqueNames(first === undefined ? gathered(needed, storages) : needed);
     return assembleProgram({
       name,
       kernels,

@@ -8,7 +8,7 @@ import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { add, type Dim, divideDims, freeSymbols, mul } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
-import type { Replacement } from "./axes.ts";
+import { joinAxes, type Replacement } from "./axes.ts";
 import { newAxis } from "./computation.ts";
 import { findsFirst, orderedInner } from "./first_found.ts";
 import type { Group } from "./group.ts";
@@ -59,6 +59,9 @@ export function chooseOrder(group: Group, tiling: Tiling): LoopOrder {
   const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, accesses);
   const inner = isOrdered ? orderedInner(group) : byStride(group.inner, accesses);
   invariant(inner, "Expected an order of loops that finds the first of equal extremes");
+  if (inner.length === 0 && isOne(outer, accesses)) {
+    return { outer, inner, vector: "outer", tiles: NO_TILES };
+  }
   let best: Axis | undefined, least = Infinity;
   for (const axis of [...outer, ...isOrdered ? inner.slice(-1) : inner]) {
     const cost = laneCost(axis, accesses, workOf(group));
@@ -72,6 +75,11 @@ export function chooseOrder(group: Group, tiling: Tiling): LoopOrder {
   const ordered = last(outer);
   const tiles = inner.length === 0 ? tilesOf(ordered, best, { accesses, tiling }) : undefined;
   return tiles ?? { outer: ordered, inner, vector: "outer", tiles: NO_TILES };
+}
+
+/** Whether everything walks several axes as one, which then is that of the lanes, however short each of them is. */
+function isOne(axes: readonly Axis[], accesses: readonly Weighted[]): boolean {
+  return axes.length > 1 && joinAxes(axes, new Set(accesses.map(({ index }) => index))).axes.length === 1;
 }
 
 const NO_TILES: Replacement = new Map();

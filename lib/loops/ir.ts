@@ -206,6 +206,15 @@ export interface Blocks {
   readonly work: Dim;
 }
 
+/**
+ * Kernels that are one: neighbours that name the same table do the same with buffers and lengths of their own, and share no
+ * memory that one of them writes.
+ */
+export interface KernelTable {
+  /** Stands for the number of iterations of a kernel's outermost loop. */
+  readonly length: Sym;
+}
+
 /** One loop nest (or several in a row that share outer loops). */
 export interface LoopKernel {
   readonly kind: "loops";
@@ -219,6 +228,8 @@ export interface LoopKernel {
   readonly workgroup?: number;
   /** Absent: it runs alone, on everything. */
   readonly blocks?: Blocks;
+  /** Absent: it runs alone. */
+  readonly table?: KernelTable;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
   /** Which kernel of the program that code is generated for it is part of. Absent: nobody has asked. */

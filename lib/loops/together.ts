@@ -1,6 +1,6 @@
 /**
  * Kernels by what runs together, and what they are parts of. Input: kernels in order; output: those that run
- * by the same blocks as one, the others alone.
+ * by the same blocks, or over one table, as one, the others alone.
  */
 import type { Axis, Blocks, Kernel } from "./ir.ts";
 
@@ -9,12 +9,14 @@ export const countersOf = (blocks: Blocks | undefined): readonly Axis[] =>
   blocks ? [...blocks.axes, ...blocks.inOrder ? [blocks.inOrder] : []] : [];
 
 /** The kernels in groups. */
-export function runTogether<K extends Pick<Kernel, "blocks">>(kernels: readonly K[]): K[][] {
+export function runTogether<K extends Kernel>(kernels: readonly K[]): K[][] {
   const groups: K[][] = [];
-  for (const [at, kernel] of kernels.entries()) {
-    const { blocks } = kernel;
-    if (blocks !== undefined && kernels[at - 1]?.blocks === blocks) groups.at(-1)?.push(kernel);
+  let last: object | undefined;
+  for (const kernel of kernels) {
+    const shared = kernel.blocks ?? (kernel.kind === "loops" ? kernel.table : undefined);
+    if (shared !== undefined && shared === last) groups.at(-1)?.push(kernel);
     else groups.push([kernel]);
+    last = shared;
   }
   return groups;
 }

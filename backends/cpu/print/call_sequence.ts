@@ -19,6 +19,8 @@ export interface PrintedCall {
   readonly text: string;
   /** The buffers behind those names. */
   readonly buffers: readonly BufferId[];
+  /** Whether it takes them as the table `p` of their addresses, in order, and not by names. */
+  readonly untyped?: boolean;
 }
 
 /** What the tables of a program are made of. */
@@ -42,8 +44,9 @@ export function printSequence(sequence: Sequence): { readonly before: string; re
   const { calls, buffers, guard, placeOf, size } = sequence;
   const steps = new Map<string, string>(), before = new TextWriter(), rows = new TextWriter();
   const operands: number[] = [];
-  for (const { origins, text, buffers: used } of calls) {
-    const body = stepBody(used.map((id) => memoryType(declared(buffers, id).dtype)), text, sequence);
+  for (const { origins, text, buffers: used, untyped = false } of calls) {
+    const named = untyped ? [] : used;
+    const body = stepBody(named.map((id) => memoryType(declared(buffers, id).dtype)), text, sequence);
     const name = steps.get(body) ?? `step${steps.size}`;
     steps.set(body, name);
     for (const origin of origins) rows.line(origin);

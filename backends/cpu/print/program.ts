@@ -8,7 +8,7 @@
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
-import type { BufferId, ExternKernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
+import type { BufferId, ExternKernel, Kernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
 import { givenKernels, runTogether } from "../../../lib/loops/together.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printBlocks } from "./blocks.ts";
@@ -16,6 +16,7 @@ import { type PrintedCall, printSequence } from "./call_sequence.ts";
 import { printExtern } from "./extern.ts";
 import { FUNCTION_PRELUDE, ScalarFunctions } from "./functions.ts";
 import { type KernelContext, type KernelFunction, printLoopKernel } from "./kernel.ts";
+import { printTable } from "./table.ts";
 import { memoryType, printIndex } from "./types.ts";
 
 /** A printed program. */
@@ -143,7 +144,9 @@ export function printProgram(program: Program): PrintedProgram {
     if (!routines.includes(name)) routines.push(name);
     return `routine[${routines.indexOf(name)}]`;
   };
-  const isLong = program.kernels.length > LONG;
+  const groups = runTogether(program.kernels);
+  const isTable = ([kernel]: readonly Kernel[]) => kernel?.kind === "loops" && kernel.table !== undefined;
+  const isLong = program.kernels.length > LONG || groups.some(isTable);
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
   type NameOf = (id: BufferId) => string;
   const teamKernel = (made: KernelFunction, lines: TextWriter, nameOf: NameOf): void => {
@@ -152,19 +155,35 @@ export function printProgram(program: Program): PrintedProgram {
     const effort = workText(made.work, sizeText), a = table.join(", ") || "0";
     lines.line(`{ void* const a[] = {${a}}; run(${name}, a, s, threads, ${effort}); }`);
   };
-  const groups = runTogether(program.kernels);
   const calls = groups.map((group): PrintedCall => {
+    const table = printTable(group, context);
+    if (table) {
+      const { body, buffers, lengths, work } = table;
+      const name = kernelOf(`${KERNEL}, const long* s, long t, long nt)`, body);
+      return {
+        origins: originsOf(group),
+        text: [
+          `static const long n[] = {${lengths.join(", ")}};`,
+          `run(${name}, (void* const*) p, n, threads, ${workText(work, sizeText)});`,
+        ].join("\n"),
+        buffers,
+        untyped: true,
+      };
+    }
     const lines = new TextWriter(), buffers: BufferId[] = [], [kernel] = group;
     const nameOf = (id: BufferId): string => {
       if (!buffers.includes(id)) buffers.push(id);
       return `b${isLong ? buffers.indexOf(id) : id}`;
     };
     if (kernel?.blocks) teamKernel(printBlocks(group, kernel.blocks, context), lines, nameOf);
-    else if (kernel?.kind === "loops") teamKernel(printLoopKernel(kernel, context), lines, nameOf);
-    else if (kernel) externKernel(kernel, lines, nameOf);
-    const origins = [...new Set(group.flatMap((each) => each.origins))];
+    else {
+      for (const each of group) {
+        if (each.kind === "loops") teamKernel(printLoopKernel(each, context), lines, nameOf);
+        else externKernel(each, lines, nameOf);
+      }
+    }
     return {
-      origins: origins.map((origin) => `${ORIGIN}${origin.replaceAll("\n", " ")}`),
+      origins: originsOf(group),
       text: lines.toString(),
       buffers,
     };
@@ -264,6 +283,12 @@ extern "C" __attribute__((visibility("default"))) const Kernel* dyn_entry() { re
 }
 
 const ORIGIN = "// from ";
+
+/** The lines of the user that kernels compute, as comments. */
+function originsOf(kernels: readonly Kernel[]): readonly string[] {
+  const origins = new Set(kernels.flatMap((each) => each.origins));
+  return [...origins].map((origin) => `${ORIGIN}${origin.replaceAll("\n", " ")}`);
+}
 
 function workText(work: Dim, size: (d: Dim) => string): string {
   return typeof work === "number" ? `${Math.min(work, 1e15)}.0` : `(double) (${size(work)})`;

@@ -100,7 +100,10 @@ const statement: Codec<Statement> = union<Statement>({
 const noLines: Codec<readonly string[]> = { write: () => [], read: () => [] };
 
 /** Programs are kept as they are handed to devices, which cut and count them themselves. */
-type Fields<T extends { readonly kind: string }> = Omit<T, "kind" | "blocks" | "given" | "weights">;
+type Fields<T extends { readonly kind: string }> = Omit<
+  T,
+  "kind" | "blocks" | "table" | "given" | "weights"
+>;
 
 const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(
   { name: text, body, team, work: dim, workgroup: number, origins: noLines },

@@ -1,0 +1,82 @@
+/**
+ * Neighbouring kernels that do the same with other buffers as one: updates of many parameters by one formula are one
+ * function that runs over a table of addresses and lengths, on a team that is woken once. Input: a program at the end of
+ * code generation; output: the same, whose kernels name their table. Invariant: no kernel of a table writes what another
+ * of them touches, so they may run in any order, and at the same time.
+ */
+import { itemSize } from "../base/dtype.ts";
+import type { BufferId, Kernel, KernelTable, Program } from "../loops/ir.ts";
+import { flatForm, LENGTH } from "../loops/flat_form.ts";
+import { usesOf } from "../loops/uses.ts";
+import type { Target } from "./target.ts";
+
+/** The program with tables. */
+export function tablesOfKernels(program: Program, { tables }: Target): Program {
+  const { kernels, buffers, guard } = program;
+  if (!tables) return program;
+  const forms = kernels.map((kernel) => flatForm(kernel, (id) => buffers[id]?.dtype));
+  const found = new Map<Kernel, KernelTable>();
+  for (let from = 0; from < kernels.length;) {
+    const touched = new Touched(program), form = forms[from];
+    let to = from;
+    while (to < kernels.length && forms[to] === form && (to === from || to !== guard?.after)) {
+      const kernel = kernels[to];
+      if (!kernel || !touched.add(kernel)) break;
+      to++;
+    }
+    if (form && to - from > 1) {
+      const table: KernelTable = { length: LENGTH };
+      for (const kernel of kernels.slice(from, to)) found.set(kernel, table);
+    }
+    from = Math.max(to, from + 1);
+  }
+  if (found.size === 0) return program;
+  return {
+    ...program,
+    kernels: kernels.map((kernel) => {
+      const table = found.get(kernel);
+      return table && kernel.kind === "loops" ? { ...kernel, table } : kernel;
+    }),
+  };
+}
+
+/** Bytes of the arena that a kernel touches. */
+interface Bytes {
+  readonly from: number;
+  readonly to: number;
+  readonly writes: boolean;
+}
+
+/** Memory that kernels touch: buffers of the call by their numbers, the arena by its bytes. */
+class Touched {
+  readonly #read = new Set<BufferId>();
+  readonly #written = new Set<BufferId>();
+  readonly #bytes: Bytes[] = [];
+
+  constructor(readonly program: Program) {}
+
+  /** Adds a kernel that shares no memory with the others which one of them writes; false where it does. */
+  add(kernel: Kernel): boolean {
+    const { all, written } = usesOf(kernel), { buffers } = this.program;
+    const ids: { readonly id: BufferId; readonly writes: boolean }[] = [], bytes: Bytes[] = [];
+    for (const each of all) {
+      const named = buffers[each], writes = written.has(each);
+      const id = named?.role.kind === "window" ? named.role.of : each, buffer = buffers[id];
+      if (!buffer) return false;
+      const { role, length, dtype } = buffer;
+      if (role.kind === "local") continue;
+      if (role.kind === "temporary") {
+        if (typeof role.offset !== "number" || typeof length !== "number") return false;
+        const from = role.offset, to = from + length * itemSize(dtype);
+        if (this.#bytes.some((at) => (writes || at.writes) && from < at.to && at.from < to)) return false;
+        bytes.push({ from, to, writes });
+        continue;
+      }
+      if (this.#written.has(id) || (writes && this.#read.has(id))) return false;
+      ids.push({ id, writes });
+    }
+    this.#bytes.push(...bytes);
+    for (const { id, writes } of ids) (writes ? this.#written : this.#read).add(id);
+    return true;
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Kernels that do the same with other buffers side by side, as updates of parameters do: devices may run such as one.
+ * Input: kernels in order; output: the same in another one. Invariant: no kernel passes one that writes what it touches, or
+ * that touches what it writes; kernels are moved only where little memory lives the longer for it.
+ */
+import type { BufferId, Kernel } from "../loops/ir.ts";
+import { flatForm } from "../loops/flat_form.ts";
+import { usesOf } from "../loops/uses.ts";
+import type { Storage } from "./tensors.ts";
+
+/** Elements of what a kernel may give to others that run later. */
+const FEW = 64;
+
+/** The kernels, of which each stands behind the last of its kind that it may follow. */
+export function gathered(kernels: readonly Kernel[], storages: readonly Storage[]): Kernel[] {
+  const runs: Kernel[][] = [];
+  const ofForm = new Map<string, number>();
+  const touched = new Map<BufferId, number>(), written = new Map<BufferId, number>();
+  for (const kernel of kernels) {
+    const uses = usesOf(kernel), isKept = [...uses.written].every((id) => keeps(storages[id]));
+    const form = isKept ? flatForm(kernel, (id) => storages[id]?.dtype) : null;
+    let bound = -1;
+    for (const id of uses.all) bound = Math.max(bound, written.get(id) ?? -1);
+    for (const id of uses.written) bound = Math.max(bound, touched.get(id) ?? -1);
+    const known = form === null ? undefined : ofForm.get(form);
+    const at = known !== undefined && known > bound ? known : runs.length;
+    (runs[at] ??= []).push(kernel);
+    if (form !== null) ofForm.set(form, at);
+    for (const id of uses.all) touched.set(id, Math.max(at, touched.get(id) ?? -1));
+    for (const id of uses.written) written.set(id, Math.max(at, written.get(id) ?? -1));
+  }
+  return runs.flat();
+}
+
+/** Whether what is written there lives as long as the call anyway, or is small. */
+function keeps(storage: Storage | undefined): boolean {
+  return storage !== undefined &&
+    (storage.role.kind === "input" || (typeof storage.length === "number" && storage.length <= FEW));
+}

@@ -1,0 +1,64 @@
+/**
+ * Kernels that do the same with other buffers: updates of parameters of any shapes by one formula, say. Input: a kernel;
+ * output: what it does, in a text that is equal for such kernels. Invariant: kernels of one text are one function over
+ * their buffers and the number of iterations of their outermost loop.
+ */
+import type { DType } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import { type Dim, freeSymbols, type Sym, symbol } from "../sym/expr.ts";
+import type { BufferId, Kernel, LoopKernel, Statement } from "./ir.ts";
+import { printKernel } from "./print.ts";
+
+/** Stands for the number of iterations of any such kernel. */
+export const LENGTH: Sym = symbol("length", {
+  kind: "size",
+  decider: {
+    hintOf: () => unasked(),
+    assume: () => unasked(),
+  },
+});
+
+function unasked(): never {
+  throw new InternalError("Expected no question about the length of any kernel");
+}
+
+/** The text of what a kernel does whatever its length; null where it is more than one loop of a known length. */
+export function flatForm(kernel: Kernel, dtypeOf: (id: BufferId) => DType | undefined): string | null {
+  if (kernel.kind !== "loops" || kernel.blocks || kernel.workgroup !== undefined) return null;
+  const { team } = kernel, body = ofAnyLength(kernel.body);
+  if (body === null || !isClosed(body)) return null;
+  const buffers: string[] = [];
+  const text = printKernel({ kind: "loops", name: "", body, origins: [] }).replace(/\bb(\d+)\b/g, (_, id) => {
+    if (!buffers.includes(id)) buffers.push(id);
+    return `b${buffers.indexOf(id)}`;
+  });
+  return [team, ...buffers.map((id) => dtypeOf(Number(id))), text].join("\n");
+}
+
+/** Statements whose only outermost loop, the last of them, runs `LENGTH` times; null where they are others. */
+export function ofAnyLength(body: readonly Statement[]): readonly Statement[] | null {
+  const last = body.at(-1), before = body.slice(0, -1);
+  if (before.some((s) => s.kind === "loop" || s.kind === "masked")) return null;
+  if (last?.kind !== "loop") return last?.kind === "masked" ? null : body;
+  if (last.order !== "parallel" || typeof last.axis.size !== "number") return null;
+  return [...before, { ...last, axis: { ...last.axis, size: LENGTH } }];
+}
+
+/** The number of iterations of a kernel; 1 where it has no loop. */
+export function lengthOfFlat({ body }: LoopKernel): number {
+  const last = body.at(-1);
+  return last?.kind === "loop" && typeof last.axis.size === "number" ? last.axis.size : 1;
+}
+
+/** Whether statements depend on no size of the program, and fold nothing. */
+function isClosed(body: readonly Statement[]): boolean {
+  const isKnown = (d: Dim) =>
+    [...freeSymbols(d)].every((each) =>
+      each === LENGTH || (each.node.kind === "symbol" && each.node.role.kind !== "size")
+    );
+  return body.every((s) => {
+    if (s.kind === "loop") return isKnown(s.axis.size) && s.folds === undefined && isClosed(s.body);
+    if (s.kind === "masked") return isClosed(s.body);
+    return s.kind === "load" || s.kind === "store" || s.kind === "index" ? isKnown(s.index) : true;
+  });
+}
