@@ -132,6 +132,7 @@ const TARGETS: readonly Target[] = [
       rows: { few: 1024, long: 2 },
       vectors: true,
       tiles: () => ({ rows: 64, columns: 64, busy: 256, depth: 2, step: 1 }),
+      attention: () => undefined,
     },
     blockBytes: 0,
     kernelBuffers: 16,
