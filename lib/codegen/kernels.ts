@@ -1,7 +1,15 @@
 /** Programs whose kernels are replaced. Input: a program; output: the same with other kernels in their places. */
 import { type DType, itemSize } from "../base/dtype.ts";
-import type { BufferDecl, BufferId, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
-import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
+import type {
+  BufferDecl,
+  BufferId,
+  BufferView,
+  ExternKernel,
+  Kernel,
+  LoopKernel,
+  Program,
+} from "../loops/ir.ts";
+import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 
 /**
  * The program with each kernel replaced by some. The decision of its guard stays in front of what stood behind it. Gives
@@ -27,6 +35,14 @@ export function withNests(kernel: ExternKernel, replace: (nest: LoopKernel) => L
   if (stays) return kernel;
   return { ...kernel, ...(epilogue ? { epilogue } : {}), ...(prologues ? { prologues } : {}) };
 }
+
+/** A buffer as a tensor whose elements lie one after the other. */
+export const rowMajor = (buffer: BufferId, shape: readonly Dim[]): BufferView => ({
+  buffer,
+  offset: 0,
+  shape,
+  strides: shape.map((_, d) => product(shape.slice(d + 1))),
+});
 
 /** Makes a temporary of so many elements. */
 export type MakeTemporary = (dtype: DType, length: Dim) => BufferId;

@@ -7,7 +7,7 @@ import type { BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { externAsLoops } from "./extern_loops.ts";
 import { product } from "../sym/expr.ts";
 import { recordLowered } from "../loops/nest.ts";
-import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
+import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
 /** The program with the library calls of a target. */
@@ -41,10 +41,10 @@ function asLoops(kernel: ExternKernel, { typeOf, temporary }: Context): readonly
   const partly = kernel.call.op === "sort" && input !== undefined && first !== undefined &&
     input.shape.at(-1) !== first.shape.at(-1);
   if (!partly) return [externAsLoops(kernel, typeOf)];
-  const { shape } = input, strides = shape.map((_, d) => product(shape.slice(d + 1)));
+  const { shape } = input;
   const whole = kernel.outputs.map(({ buffer }) => {
     const dtype = typeOf(buffer);
-    return { buffer: temporary(dtype, product(shape)), offset: 0, shape, strides, dtype };
+    return { ...rowMajor(temporary(dtype, product(shape)), shape), dtype };
   });
   const typeOfAll = (id: BufferId): DType => whole.find(({ buffer }) => buffer === id)?.dtype ?? typeOf(id);
   const copies = kernel.outputs.map((to, k) => {

@@ -10,7 +10,7 @@ import type { Element } from "../loops/body.ts";
 import type { Axis, BufferView, Kernel } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
 import { axisOf } from "./cut_loop.ts";
-import type { MakeTemporary } from "./kernels.ts";
+import { type MakeTemporary, rowMajor } from "./kernels.ts";
 import { vectorise } from "./vectorise.ts";
 
 /** Matrices, or groups of their rows, that keep threads busy. */
@@ -58,10 +58,9 @@ export function sumsOf(
   };
   const zero: Element = (o) => o.constant(0, dtype);
   if (count === 1) return { viewOf: () => out, clear: pointwise("clear_sums", out, zero), finish: undefined };
-  const { shape } = out, size = product(shape), strides = shape.map((_, d) => product(shape.slice(d + 1)));
-  const buffer = temporary(dtype, mul(size, count));
-  const viewOf = (group: Dim): BufferView => ({ buffer, offset: mul(group, size), shape, strides });
-  const all: BufferView = { buffer, offset: 0, shape: [mul(size, count)], strides: [1] };
+  const size = product(out.shape), buffer = temporary(dtype, mul(size, count));
+  const viewOf = (group: Dim): BufferView => ({ ...rowMajor(buffer, out.shape), offset: mul(group, size) });
+  const all = rowMajor(buffer, [mul(size, count)]);
   return {
     viewOf,
     clear: pointwise("clear_sums", all, zero),

@@ -10,7 +10,7 @@ import { axesOf, mergeAxes, reduceLoop, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder } from "../loops/record.ts";
 import { productSizes } from "./product_sizes.ts";
 import { axisOf } from "./cut_loop.ts";
-import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
+import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
 /** The program with parts of sums. */
@@ -47,12 +47,7 @@ function inParts(kernel: ExternKernel, parts: number, { program, temporary }: Se
   const stored = program.buffers[out?.buffer ?? -1]?.dtype;
   if (!a || !b || !out || !stored) return [kernel];
   const dtype = valueType(stored), count = product(out.shape);
-  const partial: BufferView = {
-    buffer: temporary(dtype, mul(count, parts)),
-    offset: 0,
-    shape: out.shape,
-    strides: out.shape.map((_, d) => product(out.shape.slice(d + 1))),
-  };
+  const partial = rowMajor(temporary(dtype, mul(count, parts)), out.shape);
   const { name, team, origins, given } = kernel,
     same = { kind: "extern", name, call, origins, given, ...team && { team } } as const;
   const first: ExternKernel = call.op === "matmul"

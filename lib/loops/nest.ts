@@ -4,7 +4,7 @@
  * are one loop, so that the innermost loop is as long as the layouts allow.
  */
 import { InternalError } from "../base/errors.ts";
-import { add, type Dim, freeSymbols, mul, sub, substitute, type Sym, symbol } from "../sym/expr.ts";
+import { add, type Dim, freeSymbols, mul, substitute, type Sym, symbol } from "../sym/expr.ts";
 import { provablyEqual } from "../sym/decide.ts";
 import type { Lowered } from "./body.ts";
 import type { Axis, BufferView, ExternKernel, Kernel, Loop, ReductionOp, Statement } from "./ir.ts";
@@ -329,13 +329,4 @@ export function substituteIndices(
         return s satisfies never;
     }
   });
-}
-
-/** One past the highest index that a strided view touches (strides are not negative). */
-export function extentOf(view: { offset: Dim; shape: readonly Dim[]; strides: readonly Dim[] }): Dim {
-  let last = view.offset;
-  for (let d = 0; d < view.shape.length; d++) {
-    last = add(last, mul(sub(view.shape[d] ?? 1, 1), view.strides[d] ?? 0));
-  }
-  return add(last, 1);
 }
