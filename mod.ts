@@ -79,6 +79,7 @@ export {
   isComplex,
   resultType,
 } from "./lib/tensor/free_forms.ts";
+export { normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
 export { histogramdd, type HistogramddOptions, type HistogramddResult } from "./lib/tensor/histograms.ts";
 export { cond } from "./lib/tensor/higher_order.ts";
@@ -103,6 +104,7 @@ export * as nn from "./lib/nn/mod.ts";
 export * as quantization from "./lib/nn/quantization.ts";
 /** Recomputation of intermediates, as `torch.utils.checkpoint`. */
 export * as utils from "./lib/autograd/recomputation.ts";
+export { poisson } from "./lib/distributions/discrete.ts";
 /** Probability distributions, as `torch.distributions`. */
 export * as distributions from "./lib/distributions/mod.ts";
 /** Optimizers and schedulers of learning rates, as `torch.optim`. */

@@ -1,8 +1,24 @@
 /** Generators of random numbers: as arguments of ops, fillings and samplers, their states, in compiled functions. */
-import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
 
-const { Generator, compile, compiler, data, empty, getRngState, manualSeed, nn, ones } = dyn;
+const {
+  Generator,
+  compile,
+  compiler,
+  data,
+  empty,
+  full,
+  getRngState,
+  manualSeed,
+  nn,
+  normal,
+  ones,
+  poisson,
+  randn,
+  tensor,
+} = dyn;
 type Source = InstanceType<typeof Generator>;
 
 /** Every call that takes a generator. */
@@ -17,6 +33,9 @@ const CALLS: readonly ((generator: Source | null) => dyn.Tensor)[] = [
   (generator) => dyn.randperm(20, { generator }),
   (generator) => dyn.bernoulli(ones(40).mul(.5), { generator }),
   (generator) => dyn.multinomial(ones(20), 5, { generator }),
+  (generator) => dyn.normal(ones(5), 2, { generator }),
+  (generator) => dyn.normal(0, 1, [5], { generator }),
+  (generator) => dyn.poisson(ones(40), { generator }),
   (generator) => empty(5).uniform_(-1, 1, { generator }),
   (generator) => empty(5).normal_({ generator }),
   (generator) => empty(5).exponential_({ generator }),
@@ -99,4 +118,34 @@ Deno.test("compiled functions draw from a generator outside of their graphs", ()
   assertEquals(compiler.explain(common)(x).graphBreakCount, 0);
   const { breakReasons } = compiler.explain(separate)(x);
   assertEquals(breakReasons.map(({ id }) => id), ["GB0042"]);
+});
+
+Deno.test("normal draws what mean and deviation broadcast to, poisson counts, both by a generator", () => {
+  const generator = () => new Generator().manualSeed(3);
+  const mean = tensor([[10.5], [-10]]), std = tensor([0, 0.5, 2]);
+  const drawn = normal(mean, std, { generator: generator() });
+  assertEquals(drawn.tolist(), randn([2, 3], { generator: generator() }).mul(std).add(mean).tolist());
+  assertEquals(drawn.at(":", 0).tolist(), [10.5, -10]);
+  const few = [normal(mean), normal(1, std.to("float64")), normal(0, 2, [3, 2], { requiresGrad: true })];
+  assertEquals(few.map(({ shape, dtype }) => [shape, dtype]), [
+    [[2, 1], "float32"],
+    [[3], "float64"],
+    [[3, 2], "float32"],
+  ]);
+  manualSeed(2);
+  const many = normal(full([4000], 3.5), 2);
+  assert(Math.abs(many.mean().item() - 3.5) < 0.15 && Math.abs(many.std().item() - 2) < 0.1);
+  const rates = full([2000, 2], 1).to("float64").mul(tensor([0.5, 6]));
+  const counts = poisson(rates, { generator: generator() });
+  assertEquals(counts.tolist(), poisson(rates, { generator: generator() }).tolist());
+  assertEquals([counts.dtype, counts.eq(counts.round()).all().item()], ["float64", true]);
+  assert(counts.mean(0).sub(tensor([0.5, 6])).abs().max().item() < 0.25);
+  assert(counts.var(0).sub(tensor([0.5, 6])).abs().max().item() < 0.6);
+  assertThrows(() => normal(mean, -1), DynError, "not negative");
+  assertThrows(
+    () => normal(tensor([1, 2]), 1),
+    DynError,
+    "Expected floats as mean and std of normal but found int64",
+  );
+  assertThrows(() => poisson(tensor([-0.5])), DynError, "not negative");
 });

@@ -1,6 +1,9 @@
 /** Distributions of numbers that are counted: of one trial or several. */
+import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Chances, TwoChances } from "./chances.ts";
 import {
@@ -177,4 +180,21 @@ export class Poisson extends Distribution {
   logProb(value: Tensor): Tensor {
     return ops.xlogy(value, this.rate).sub(this.rate).sub(value.add(1).lgamma());
   }
+}
+
+/**
+ * A number of the Poisson distribution for each rate, as `torch.poisson`: of the type of the rates. Throws DynError for
+ * rates that are no floats, or negative.
+ */
+export function poisson(
+  rates: Tensor,
+  { generator = null }: { readonly generator?: Generator | null } = {},
+): Tensor {
+  if (!isFloat(rates.dtype)) {
+    throw new DynError(`Expected floats as rates of poisson but found ${rates.dtype}`);
+  }
+  if (noGrad(() => rates.lt(0).any().item<boolean>())) {
+    throw new DynError("Expected rates of poisson that are not negative but found some that are");
+  }
+  return drawnFrom(generator, () => new Poisson(rates).sample());
 }

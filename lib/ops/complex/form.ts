@@ -91,9 +91,13 @@ function composition({ name, implementation }: OpDefinition): Compose {
   if (rule) return (o, args) => rule.compose(o, args);
   if (composed.has(name) && implementation.kind === "composite") return implementation.compose;
   return () => {
-    throw new DynError(`Expected tensors of real numbers for ${name} but found complex ones`);
+    throw new DynError(`Expected tensors of real numbers for ${publicName(name)} but found complex ones`);
   };
 }
+
+/** What programs call an op in its namespace: `linalgSvd` is svd there. */
+const publicName = (name: string): string =>
+  name.replace(/^(?:linalg|fft|special)([A-Z])/, (_, first: string) => first.toLowerCase());
 
 const isMeta = (value: unknown): value is TensorMeta =>
   typeof value === "object" && value !== null && "strides" in value && "dtype" in value;

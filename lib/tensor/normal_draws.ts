@@ -1,0 +1,60 @@
+/**
+ * Normal numbers with a mean and a deviation for each element. Input: tensors or numbers; output: a tensor of what both
+ * broadcast to. Invariant: draws are those of `randn` for the same generator, and no gradient flows from them.
+ */
+import { isFloat } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import type { RandnOptions } from "../ops/generated.ts";
+import type { RandomSource } from "../ops/random_source.ts";
+import { resultTypeOf } from "../ops/promotion.ts";
+import { broadcastShapes } from "../ops/shapes.ts";
+import { ops } from "./eager.ts";
+import { noGrad } from "./modes.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
+
+/** Where the numbers come from. */
+export interface NormalDrawOptions {
+  /** The common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
+}
+
+/**
+ * Normal numbers, as `torch.normal`: one for each element of a mean and a standard deviation, which broadcast, or for two
+ * numbers a tensor of a size. Throws DynError for a negative deviation, and for tensors of other types than floats.
+ */
+export function normal(mean: Tensor, std?: Tensor | number, options?: NormalDrawOptions): Tensor;
+/** The same for a number as the mean. */
+export function normal(mean: number, std: Tensor, options?: NormalDrawOptions): Tensor;
+/** The same for numbers alone. */
+export function normal(mean: number, std: number, size: readonly number[], options?: RandnOptions): Tensor;
+export function normal(
+  mean: Tensor | number,
+  std: Tensor | number = 1,
+  ...[third = {}, options = {}]: [
+    sizeOrOptions?: readonly number[] | NormalDrawOptions,
+    options?: RandnOptions,
+  ]
+): Tensor {
+  const tensors = [mean, std].filter(isTensor), [first] = tensors;
+  const odd = tensors.find(({ dtype }) => !isFloat(dtype));
+  if (odd) throw new DynError(`Expected floats as mean and std of normal but found ${odd.dtype}`);
+  const isNegative = isTensor(std) ? noGrad(() => std.lt(0).any().item<boolean>()) : !(std >= 0);
+  if (isNegative) throw new DynError("Expected a std of normal that is not negative but found one that is");
+  if (!first) {
+    if (!isSize(third)) {
+      throw new DynError("Expected a size of normal for a mean and a std that are numbers but found none");
+    }
+    const { requiresGrad = false, ...placed } = options;
+    const made = noGrad(() => ops.add(ops.mul(ops.randn([...third], placed), std), mean));
+    return requiresGrad ? made.requiresGrad_() : made;
+  }
+  if (isSize(third)) {
+    throw new DynError("Expected no size of normal beside tensors, which have one, but found it");
+  }
+  const shape = broadcastShapes(...tensors.map((each) => each.shape));
+  const drawn = ops.randn(shape, { ...third, dtype: resultTypeOf(tensors), device: first.device });
+  return noGrad(() => ops.add(ops.mul(drawn, std), mean));
+}
+
+const isSize = (value: readonly number[] | NormalDrawOptions): value is readonly number[] =>
+  Array.isArray(value);
