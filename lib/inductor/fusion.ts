@@ -173,7 +173,7 @@ class Scheduler {
     if (together > (dependent ? this.options.maxBuffers : Math.min(MAX_BUFFERS, this.options.maxBuffers))) {
       return fail();
     }
-    if (this.#isFar(first, second, dependent)) return fail();
+    if (this.#isFar(first, second)) return fail();
     if (this.#isRepeated(first, second) || this.#isRepeated(second, first)) return fail();
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
     const group = fuseGroups(first.group, second.group);
@@ -195,20 +195,18 @@ class Scheduler {
   }
 
   /**
-   * Whether two groups are so far apart that the first would wait with all that it reads and the second would need: of
-   * two parts of a batch both would be kept. What needs nothing else that comes later may come from afar, as updates do.
+   * Whether two groups are so far apart that the first would wait for what the second needs besides, and keep what it
+   * reads: both parts of a batch, say. What needs nothing else that comes later may come from afar, as updates do.
    */
-  #isFar(first: Entry, second: Entry, dependent: boolean): boolean {
+  #isFar(first: Entry, second: Entry): boolean {
     const a = placesOf(first), b = placesOf(second), end = Math.max(...a);
     if (Math.max(end - Math.min(...b), Math.max(...b) - Math.min(...a)) <= FAR) return false;
-    if (!dependent) return true;
     const seen = new Set([first.id, second.id]), pending = [...second.before];
     for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
       const entry = this.#entries.get(id);
-      if (!entry || seen.has(id)) continue;
+      if (!entry || seen.has(id) || Math.max(...placesOf(entry)) <= end) continue;
       seen.add(id);
-      const isLarge = [...entry.buffers.keys()].some((buffer) => (this.#bytes[buffer] ?? 0) >= TINY);
-      if (isLarge && Math.min(...placesOf(entry)) > end) return true;
+      if ([...entry.buffers.keys()].some((buffer) => (this.#bytes[buffer] ?? 0) >= TINY)) return true;
       pending.push(...entry.before);
     }
     return false;
