@@ -113,19 +113,37 @@ export class GradientBuckets {
           else bucket.views[k]?.zero_();
         });
       });
-      const { group } = this.#options;
-      this.#works.push(allReduce(bucket.flat, { op: "avg", group, asyncOp: true }));
+      this.#start(bucket.flat);
     }
     this.#end();
   }
 
-  /** Waits for all buckets and hands the means out. */
-  #end(): void {
+  /** Takes part in a pass of other ranks, with zeros and without taking the means. */
+  follow(): void {
+    for (const { flat } of this.#buckets) {
+      noGrad(() => flat.zero_());
+      this.#start(flat);
+    }
+    this.#wait();
+  }
+
+  #start(flat: Tensor): void {
+    this.#works.push(allReduce(flat, { op: "avg", group: this.#options.group, asyncOp: true }));
+  }
+
+  /** Waits for all buckets; tells which parameters some rank has used. */
+  #wait(): (parameter: Parameter) => boolean {
     const works = this.#works, isUsed = this.#usedSomewhere();
     this.#works = [];
     this.#ready.clear();
     this.#used.clear();
     for (const work of works) work.wait();
+    return isUsed;
+  }
+
+  /** Waits for all buckets and hands the means out. */
+  #end(): void {
+    const isUsed = this.#wait();
     noGrad(() => {
       for (const { members, views } of this.#buckets) {
         members.forEach(([, parameter], k) => {

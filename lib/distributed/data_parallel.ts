@@ -7,10 +7,11 @@ import { leavesBehind } from "../autograd/beyond.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten } from "../base/tree.ts";
 import { Module } from "../nn/module.ts";
+import { tensor } from "../tensor/creation.ts";
 import { isGradEnabled, noGrad } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { GradientBuckets } from "./buckets.ts";
-import { broadcast, joinedGroup } from "./collectives.ts";
+import { allReduce, broadcast, joinedGroup } from "./collectives.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
 /** Settings, as PyTorch has them. */
@@ -35,6 +36,10 @@ interface Synchronisation {
   paused: boolean;
   /** Whether the gradients of the last forward pass are averaged. */
   averages: boolean;
+  /** Whether `join` runs, in which ranks may have fewer steps than others. */
+  joins: boolean;
+  /** The last rank that had the last step within it. */
+  last: number;
 }
 
 const states = new WeakMap<DistributedDataParallel, Synchronisation>();
@@ -45,9 +50,16 @@ function stateOf(model: DistributedDataParallel): Synchronisation {
   throw new DynError("Expected a model that was made by its constructor but found a copy of one");
 }
 
-/** Gives tensors of all ranks the elements of the first. */
-function spread(tensors: readonly Tensor[], group: ProcessGroup): void {
-  for (const each of tensors) broadcast(each, getGlobalRank(group, 0), { group });
+/** Gives tensors of all ranks the elements of one, the first unless given. */
+function spread(tensors: readonly Tensor[], group: ProcessGroup, from = 0): void {
+  for (const each of tensors) broadcast(each, getGlobalRank(group, from), { group });
+}
+
+/** The last rank of a group that has a step to make; −1 where none has. */
+function lastActive(group: ProcessGroup, isActive: boolean): number {
+  const last = tensor([isActive ? group.rank : -1], { dtype: "int32", device: "cpu" });
+  allReduce(last, { op: "max", group });
+  return Number(last.item());
 }
 
 /** What comes before the forward pass of a training step. Graphs end here. */
@@ -56,7 +68,20 @@ export function beginPass(model: DistributedDataParallel): void {
   state.averages = isStep && !state.paused;
   if (!state.averages) return;
   state.buckets.begin();
-  if (state.broadcastsBuffers) noGrad(() => spread(model.module.buffers(), state.group));
+  if (state.joins) state.last = lastActive(state.group, true);
+  const from = state.joins ? state.last : 0;
+  if (state.broadcastsBuffers) noGrad(() => spread(model.module.buffers(), state.group, from));
+}
+
+/** Takes part in the steps of ranks that have more of them; then all have what the last one has. */
+function followOthers(model: DistributedDataParallel): void {
+  const state = stateOf(model), { group, buckets, broadcastsBuffers } = state, { module } = model;
+  for (let from = lastActive(group, false); from >= 0; from = lastActive(group, false)) {
+    state.last = from;
+    if (broadcastsBuffers) noGrad(() => spread(module.buffers(), group, from));
+    buckets.follow();
+  }
+  noGrad(() => spread([...module.parameters(), ...module.buffers()], group, state.last));
 }
 
 /** What comes behind it. Graphs end here. */
@@ -100,6 +125,8 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
       findsUnused: findUnusedParameters,
       paused: false,
       averages: false,
+      joins: false,
+      last: 0,
     };
     states.set(this, state);
     for (const [, parameter] of parameters) {
@@ -130,4 +157,32 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
       state.paused = before;
     }
   }
+
+  /**
+   * Runs the steps of this rank, of which others may have fewer or more, as torch's `join`: a rank that is done takes part
+   * in the steps of the others with gradients of zeros, of which means over all ranks are taken still. In the end all have
+   * the parameters and buffers of the rank that was done last. All ranks call it.
+   */
+  join<R>(body: () => R): R {
+    const state = stateOf(this);
+    if (state.joins) throw new DynError("Expected one join at a time but found one in another");
+    state.joins = true;
+    state.last = 0;
+    try {
+      const result = body();
+      if (isPromise(result)) {
+        throw new DynError(
+          "Expected steps that are done when they return but found a promise; await between calls of join",
+        );
+      }
+      followOthers(this);
+      return result;
+    } finally {
+      state.joins = false;
+    }
+  }
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value;
 }

@@ -165,6 +165,46 @@ allToAllOp.registerAutograd(
   },
 );
 
+/** A tensor that all ranks have, for each to compute another part with: gradients of the parts are added up. */
+const enterOp = customOp("distributed::enter_parts", (x: Tensor, _group: number): Tensor => ops.clone(x));
+enterOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
+
+/** The sum of what ranks have computed, of which all have the same gradient. */
+const leaveOp = customOp("distributed::leave_parts", (x: Tensor, group: number): Tensor => {
+  const result = ops.clone(x).contiguous();
+  return begun(result, collectives.allReduce(result, called(group)));
+}, OPTIONS);
+leaveOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
+
+for (const [op, transposed] of [[enterOp, leaveOp], [leaveOp, enterOp]] as const) {
+  op.registerAutograd(
+    (context: FunctionContext, grad: Tensor) => [transposed(grad, Number(context.group)), null],
+    {
+      setupContext(context, [, group]: readonly [Tensor, number]) {
+        context.group = group;
+      },
+    },
+  );
+}
+
+/**
+ * What ranks have alike, for each to compute another part with.
+ *
+ * @internal
+ */
+export function enterParts(x: Tensor, group: ProcessGroup): Tensor {
+  return enterOp(x, group.name);
+}
+
+/**
+ * The sum of parts, which ranks have alike.
+ *
+ * @internal
+ */
+export function leaveParts(x: Tensor, group: ProcessGroup): Tensor {
+  return leaveOp(x, group.name);
+}
+
 /** By what ops name the group of a call. */
 const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?? 0;
 

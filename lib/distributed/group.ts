@@ -5,6 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { ALONE } from "./alone.ts";
 import { DistributedError } from "./errors.ts";
+import { runningProgram } from "./program.ts";
 import { type Connection, emptyCall, transport } from "./transport.ts";
 
 /** Processes that talk to each other, as torch.distributed.ProcessGroup. */
@@ -42,6 +43,11 @@ export class ProcessGroup {
 export interface InitOptions {
   /** How long a call waits for other ranks, in milliseconds; 10 minutes unless given. */
   readonly timeout?: number;
+  /**
+   * What tells programs apart, equal on all ranks; null: ranks may run different ones. Unless given, the texts of the
+   * scripts on the command line and the version of Deno.
+   */
+  readonly program?: string | null;
 }
 
 /** Unless another limit is given: 10 minutes. */
@@ -69,11 +75,12 @@ export function meet(group: ProcessGroup, signature: string): void {
  * Connects this process with those that were started together with it: by `mpirun -n 4 deno run -A train.ts` or
  * `dyn launch -n 4 train.ts`. A process that was started alone is a group of one, for which no library is needed; where
  * there is none, a note says how to install it. `backend` is "mpi" or null. Throws DistributedError where the process was
- * started by an MPI launcher that it has no library for, and DynError where there is a group already.
+ * started by an MPI launcher that it has no library for or ranks run different programs, and DynError where there is a
+ * group already.
  */
 export function initProcessGroup(
   backend: "mpi" | null = null,
-  { timeout = TIMEOUT }: InitOptions = {},
+  { timeout = TIMEOUT, program = runningProgram() }: InitOptions = {},
 ): void {
   if (world) throw new DynError("Expected no process group but found one; call destroyProcessGroup first");
   if (!(timeout > 0)) throw new DynError(`Expected a positive timeout but found ${timeout}`);
@@ -82,6 +89,7 @@ export function initProcessGroup(
     const absence = library.absence();
     if (absence !== null) throw new DistributedError(absence);
     const connection = library.connect(timeout);
+    if (program !== null) agree(connection, `the program ${program}`);
     world = new ProcessGroup(Array.from({ length: connection.size }, (_, rank) => rank), connection);
     if (connected === null) globalThis.addEventListener("unload", leaveAtEnd);
     connected = connection;

@@ -36,6 +36,12 @@ export * as functional from "./functional.ts";
 export { type DataParallelOptions, DistributedDataParallel } from "./data_parallel.ts";
 export { fullStateDict, fullyShard, type FullyShardOptions } from "./fully_shard.ts";
 export { irecv, isend, type MessageOptions, recv, send } from "./messages.ts";
+export {
+  parallelizeModule,
+  type ParallelOptions,
+  type ParallelPlan,
+  type ParallelStyle,
+} from "./tensor_parallel.ts";
 export { DistributedError } from "./errors.ts";
 export type { ReduceOpName } from "./transport.ts";
 export type { Work } from "./work.ts";

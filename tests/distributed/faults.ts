@@ -1,9 +1,18 @@
 /**
  * One rank of a test of what goes wrong: the argument says what. Started by mpirun; prints what it is told.
  */
+import { assert, assertMatch, assertThrows } from "@std/assert";
 import { distributed as dist, tensor } from "../../mod.ts";
 
 const [fault] = Deno.args;
+if (fault === "absent") {
+  // Every rank has a program of its own version, and says so
+  const error = assertThrows(() =>
+    dist.initProcessGroup(null, { program: `v${Deno.env.get("OMPI_COMM_WORLD_RANK")}` })
+  );
+  assert(error instanceof dist.DistributedError);
+  assertMatch(error.message, /found rank 0: the program v0; rank 1: the program v1$/);
+}
 dist.initProcessGroup(null, { timeout: fault === "absent" ? 400 : 60_000 });
 const rank = dist.getRank();
 const told = (call: () => unknown) => {

@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import {
+  arange,
   compile,
   counters,
   distributed as dist,
@@ -58,6 +59,52 @@ for (const how of ["plainly", "kept", "compiled"]) {
 }
 assertEquals(counters.entries("graph_break"), []);
 assertThrows(() => dist.fullyShard(dist.fullyShard(new nn.Linear(2, 2))), Error, "but found none");
+
+// Layers by a plan: results, losses and gradients of parts are those of the whole model
+class Words extends nn.Module {
+  readonly table = new nn.Embedding(2 * size, 4);
+  readonly wide = new nn.Embedding(5, 2 * size);
+  readonly layers = new nn.Sequential(new nn.Linear(4, 3 * size), new nn.Tanh(), new nn.Linear(3 * size, 4));
+  readonly last = new nn.Linear(2 * size, 4);
+  override forward(x: Tensor): Tensor {
+    const found = this.layers.call(this.table.call(x));
+    return found.add(this.last.call(this.wide.call(x.remainder(5))));
+  }
+}
+{
+  const whole = new Words(), net = new Words();
+  net.loadStateDict(whole.stateDict());
+  dist.parallelizeModule(net, {
+    table: "rowwise",
+    "layers.0": "colwise",
+    "layers.2": "rowwise",
+    wide: "colwise",
+    last: "rowwise",
+  });
+  const words = arange(2 * size), compiled = compile((x: Tensor) => net.call(x), { backend: "aot_eager" });
+  const expected = whole.call(words);
+  expected.square().sum().backward();
+  for (const run of [(x: Tensor) => net.call(x), compiled]) {
+    net.zeroGrad();
+    const found = run(words);
+    near(found, expected, "by a plan");
+    found.square().sum().backward();
+    const dims = [0, 1, 0, 0, 1, null, 1, null];
+    whole.parameters().forEach(({ grad }, k) => {
+      const part = net.parameters()[k]?.grad, dim = dims[k] ?? null;
+      assert(grad && part, `parameter ${k}`);
+      near(part, dim === null ? grad : grad.chunk(size, dim)[rank] ?? grad, `gradient ${k}`);
+    });
+  }
+  assertThrows(() => dist.parallelizeModule(whole, { none: "colwise" }), Error, "at none but found none");
+  if (size > 1) {
+    assertThrows(
+      () => dist.parallelizeModule(new nn.Sequential(new nn.Linear(5, 7)), { "*": "colwise" }),
+      Error,
+      "7",
+    );
+  }
+}
 
 // What one process has saved goes on here; the other way it is read by one process again
 const [folder = ""] = Deno.args;

@@ -51,7 +51,7 @@ const near = (found: readonly Tensor[], expected: readonly Tensor[], what: strin
 
 manualSeed(5);
 const inputs = randn([4, 8, 6]), targets = randn([4, 8, 3]);
-const own = (t: Tensor, step: number) => t.select(0, step).narrow(0, 4 * rank, 4);
+const own = (t: Tensor, step: number, of = rank) => t.select(0, step).narrow(0, 4 * of, 4);
 const lossOf = (model: nn.Module & { forward(x: Tensor): Tensor }, x: Tensor, y: Tensor) =>
   nn.functional.mseLoss(model.call(x), y);
 
@@ -131,6 +131,32 @@ assertEquals(counters.entries("graph_break"), [
   const strict = new dist.DistributedDataParallel(new Net());
   lossOf(strict, own(inputs, 0), own(targets, 0)).backward();
   assertThrows(() => strict.call(own(inputs, 1)), Error, "found none of spare.weight, spare.bias");
+}
+
+// Ranks with fewer steps take part in those of the others
+{
+  const plain = new nn.Linear(6, 3), model = new dist.DistributedDataParallel(new nn.Linear(6, 3));
+  plain.loadStateDict(model.module.stateDict());
+  const [one, two] = [plain, model].map((each) => new optim.SGD(each.parameters(), { lr: 0.1 }));
+  assert(one && two);
+  for (let k = 0; k < 3; k++) {
+    const share = (r: number) => lossOf(plain, own(inputs, k, r), own(targets, k, r)).div(2);
+    one.zeroGrad();
+    (k === 0 ? share(0).add(share(1)) : share(1)).backward();
+    one.step();
+  }
+  const steps = (from: number, to: number) => {
+    for (let k = from; k < to; k++) {
+      two.zeroGrad();
+      lossOf(model, own(inputs, k), own(targets, k)).backward();
+      two.step();
+    }
+    return to;
+  };
+  assertEquals(model.join(() => steps(0, 1)), 1);
+  assertEquals(model.join(() => steps(1, rank === 0 ? 1 : 3)), rank === 0 ? 1 : 3);
+  near(model.parameters(), plain.parameters(), "uneven inputs");
+  assertSameBits(model.parameters(), "uneven inputs");
 }
 
 // Buffers are those of the first rank
