@@ -33,16 +33,18 @@ export function groupNodes(
   const place = new Map(order.map((node, at) => [node, at]));
   const earlier = (node: Node) => [...before.get(node) ?? []].filter((each) => place.has(each));
   const open = byLevel(order, engineOf, earlier);
-  for (let k = 0; k < open.length; k++) {
+  for (let k = 0, behind = ancestors(open); k < open.length; k++) {
     for (let j = k + 1; j < open.length; j++) {
       const one = open[k], other = open[j];
-      if (!one || !other || one.engine !== other.engine || isBetween(one, other)) continue;
+      if (!one || !other || one.engine !== other.engine) continue;
+      if (isBetween(behind, one, other) || isBetween(behind, other, one)) continue;
       join(one, other, open);
       open.splice(j--, 1);
+      behind = ancestors(open);
     }
   }
   for (const group of open) group.nodes.sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
-  return inOrder(open);
+  return inOrder(open).map(({ engine, nodes }) => ({ engine, nodes }));
 }
 
 /**
@@ -77,19 +79,32 @@ function byLevel(
   return [...groups.values()];
 }
 
-/** Whether a third group has to run between two, whichever of them comes first. */
-function isBetween(one: OpenGroup, other: OpenGroup): boolean {
-  return reaches(one, other) || reaches(other, one);
+/** For each group those that have to run before it, as bits by their numbers. */
+interface Ancestors {
+  readonly numbers: ReadonlyMap<OpenGroup, number>;
+  readonly bits: ReadonlyMap<OpenGroup, Uint32Array>;
 }
 
-/** Whether `to` needs `from` by way of another group. */
-function reaches(from: OpenGroup, to: OpenGroup): boolean {
-  const seen = new Set<OpenGroup>(), left = [...to.needs].filter((each) => each !== from);
-  for (let group = left.pop(); group; group = left.pop()) {
-    if (group === from) return true;
-    if (seen.has(group)) continue;
-    seen.add(group);
-    left.push(...group.needs);
+function ancestors(groups: readonly OpenGroup[]): Ancestors {
+  const order = inOrder(groups), numbers = new Map(order.map((group, at) => [group, at]));
+  const bits = new Map<OpenGroup, Uint32Array>();
+  for (const group of order) {
+    const own = new Uint32Array(Math.ceil(order.length / 32));
+    for (const each of group.needs) {
+      const at = numbers.get(each) ?? 0;
+      own[at >> 5] = (own[at >> 5] ?? 0) | (1 << (at & 31));
+      bits.get(each)?.forEach((word, k) => own[k] = (own[k] ?? 0) | word);
+    }
+    bits.set(group, own);
+  }
+  return { numbers, bits };
+}
+
+/** Whether a third group has to run behind one and before another. */
+function isBetween({ numbers, bits }: Ancestors, from: OpenGroup, to: OpenGroup): boolean {
+  const at = numbers.get(from) ?? 0;
+  for (const each of to.needs) {
+    if (each !== from && ((bits.get(each)?.[at >> 5] ?? 0) & (1 << (at & 31))) !== 0) return true;
   }
   return false;
 }
@@ -102,16 +117,21 @@ function join(one: OpenGroup, other: OpenGroup, all: readonly OpenGroup[]): void
   one.needs.delete(other);
 }
 
-/** Groups behind those that they need. */
-function inOrder(groups: readonly OpenGroup[]): Group[] {
-  const done = new Set<OpenGroup>(), left = new Set(groups);
-  while (left.size > 0) {
-    const ready = [...left].filter(({ needs }) => [...needs].every((each) => done.has(each)));
-    if (ready.length === 0) throw new InternalError("Expected groups that can run one after the other");
-    for (const group of ready) {
-      done.add(group);
-      left.delete(group);
+/** Groups behind those that they need, otherwise in the order in which they are. */
+function inOrder(groups: readonly OpenGroup[]): OpenGroup[] {
+  const waits = new Map(groups.map((group) => [group, group.needs.size]));
+  const users = new Map<OpenGroup, OpenGroup[]>(groups.map((group) => [group, []]));
+  for (const group of groups) for (const each of group.needs) users.get(each)?.push(group);
+  const order = groups.filter(({ needs }) => needs.size === 0);
+  for (const group of order) {
+    for (const user of users.get(group) ?? []) {
+      const left = (waits.get(user) ?? 0) - 1;
+      waits.set(user, left);
+      if (left === 0) order.push(user);
     }
   }
-  return [...done].map(({ engine, nodes }) => ({ engine, nodes }));
+  if (order.length < groups.length) {
+    throw new InternalError("Expected groups that can run one after the other");
+  }
+  return order;
 }
