@@ -54,6 +54,99 @@ CALLS = {
 }
 
 
+T = torch.tensor
+# Calls that PyTorch writes in another way: with arguments in a row, by name, by another function or by a property.
+WRITTEN = {
+    "slice": ("tensor([1.5, 2, 3, 4]).slice(0, 1, 4, 2)", lambda: T([1.5, 2, 3, 4])[1:4:2]),
+    "mT": ("tensor([[1.5, 2, 3]]).mT", lambda: T([[1.5, 2, 3]]).mT),
+    "splitWithSizes": ("splitWithSizes(tensor([1.5, 2, 3]), [1, 2])", lambda: T([1.5, 2, 3]).split([1, 2])),
+    "splitWithSizesCopy": ("splitWithSizesCopy(tensor([1.5, 2, 3]), [1, 2])", lambda: T([1.5, 2, 3]).split([1, 2])),
+    "viewAsReal": (
+        "viewAsReal(complex(tensor([1.5, 2]), tensor([0.5, -1])))",
+        lambda: torch.view_as_real(torch.complex(T([1.5, 2]), T([0.5, -1]))),
+    ),
+    "imag": (
+        "imag(complex(tensor([1.5, 2]), tensor([0.5, -1])))",
+        lambda: torch.complex(T([1.5, 2]), T([0.5, -1])).imag,
+    ),
+    "blockDiag": (
+        "blockDiag(tensor([[1.5]]), tensor([[2.5, 3]]))",
+        lambda: torch.block_diag(T([[1.5]]), T([[2.5, 3]])),
+    ),
+    "cartesianProd": (
+        "cartesianProd(tensor([1.5, 2]), tensor([0.5, 3]))",
+        lambda: torch.cartesian_prod(T([1.5, 2]), T([0.5, 3])),
+    ),
+    "broadcastTensors": (
+        "broadcastTensors(tensor([[1.5], [2]]), tensor([0.5, 3]))",
+        lambda: torch.broadcast_tensors(T([[1.5], [2]]), T([0.5, 3])),
+    ),
+    "meshgrid": (
+        'meshgrid([tensor([1.5, 2]), tensor([0.5, 3])], { indexing: "ij" })',
+        lambda: torch.meshgrid([T([1.5, 2]), T([0.5, 3])], indexing="ij"),
+    ),
+    "indexPut": (
+        "tensor([1.5, 2, 3]).indexPut([tensor([2, 0])], tensor([9.5, 8]))",
+        lambda: T([1.5, 2, 3]).index_put([T([2, 0])], T([9.5, 8])),
+    ),
+    "indexReduce": (
+        'tensor([1.5, 2, 3]).indexReduce(0, tensor([0, 0, 2]), tensor([2.5, 4, 5]), "prod")',
+        lambda: T([1.5, 2, 3]).index_reduce(0, T([0, 0, 2]), T([2.5, 4, 5]), "prod"),
+    ),
+    "maxPool3d": ("nn.functional.maxPool3d(arange(8).to(\"float32\").reshape(1, 1, 2, 2, 2), 2)",
+        lambda: torch.nn.functional.max_pool3d(torch.arange(8.).reshape(1, 1, 2, 2, 2), 2)),
+    "interpolate": (
+        'nn.functional.interpolate(tensor([[[1.5, 2]]]), { scaleFactor: 2, mode: "nearest" })',
+        lambda: torch.nn.functional.interpolate(T([[[1.5, 2]]]), scale_factor=2, mode="nearest"),
+    ),
+    "affineGrid": (
+        "nn.functional.affineGrid(tensor([[[1.5, 0, 0], [0, 1, 0]]]), [1, 1, 1, 2], false)",
+        lambda: torch.nn.functional.affine_grid(T([[[1.5, 0, 0], [0, 1, 0]]]), [1, 1, 1, 2], False),
+    ),
+    "embeddingBag": (
+        "nn.functional.embeddingBag(tensor([0, 2, 1]), tensor([[1.5, 2], [3, 4], [5, 6]]), tensor([0, 2]))",
+        lambda: torch.nn.functional.embedding_bag(T([0, 2, 1]), T([[1.5, 2], [3, 4], [5, 6]]), T([0, 2])),
+    ),
+    "einsum": (
+        'einsum("ij,jk->ik", tensor([[1.5, 2]]), tensor([[0.5], [3]]))',
+        lambda: torch.einsum("ij,jk->ik", T([[1.5, 2]]), T([[0.5], [3]])),
+    ),
+    "bilinear": (
+        "nn.functional.bilinear(tensor([[1.5, 2]]), tensor([[0.5, 1]]), tensor([[[1.5, 0], [0, 2]]]))",
+        lambda: torch.nn.functional.bilinear(T([[1.5, 2]]), T([[0.5, 1]]), T([[[1.5, 0], [0, 2]]])),
+    ),
+    "tensorinv": (
+        "linalg.tensorinv(tensor([[1.5, 0], [0, 2]]), 1)",
+        lambda: torch.linalg.tensorinv(T([[1.5, 0], [0, 2]]), 1),
+    ),
+    "tensorsolve": (
+        "linalg.tensorsolve(tensor([[1.5, 0], [0, 2]]), tensor([3.5, 4]))",
+        lambda: torch.linalg.tensorsolve(T([[1.5, 0], [0, 2]]), T([3.5, 4])),
+    ),
+    "solveTriangular": (
+        "linalg.solveTriangular(tensor([[1.5, 0], [1, 2]]), tensor([[3], [4.5]]), { upper: false })",
+        lambda: torch.linalg.solve_triangular(T([[1.5, 0], [1, 2]]), T([[3], [4.5]]), upper=False),
+    ),
+    "cholesky": (
+        "linalg.cholesky(tensor([[4, 2], [2, 3.5]]))",
+        lambda: torch.linalg.cholesky(T([[4, 2], [2, 3.5]])),
+    ),
+    "im2col": (
+        "nn.functional.unfold(tensor([[[[1.5, 2], [3, 4]]]]), [1, 2])",
+        lambda: torch.nn.functional.unfold(T([[[[1.5, 2], [3, 4]]]]), [1, 2]),
+    ),
+    "istft": (
+        "istft(stft(ones(8), 4, { window: ones(4), returnComplex: true }), 4, { window: ones(4) })",
+        lambda: torch.istft(torch.stft(torch.ones(8), 4, window=torch.ones(4), return_complex=True), 4,
+                            window=torch.ones(4)),
+    ),
+    "ctcLoss": (
+        "nn.functional.ctcLoss(zeros(2, 1, 3).logSoftmax(-1), tensor([[1]]), [2], [1])",
+        lambda: torch.nn.functional.ctc_loss(torch.zeros(2, 1, 3).log_softmax(-1), T([[1]]), [2], [1]),
+    ),
+}
+
+
 def js(value):
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -154,6 +247,10 @@ def plain(value):
 
 
 def example(op):
+    if op["name"] in WRITTEN:
+        call, run = WRITTEN[op["name"]]
+        results = printed(run())
+        return {"call": call, "results": results} if results else None
     target = resolve(op)
     if target is None or op["random"] or op["name"] in WITHOUT:
         return None
