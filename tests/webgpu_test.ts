@@ -7,9 +7,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type DType, type HostArray, REAL_DTYPES } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
-import type { Program } from "../lib/loops/ir.ts";
+import { generate } from "../lib/codegen/generate.ts";
+import type { BufferDecl, Kernel, Program, Statement } from "../lib/loops/ir.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
+import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { compare, toHost } from "./support/compare.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { singleOp } from "./support/single_op.ts";
@@ -282,6 +284,70 @@ sometimes("accumulating stores collide without loss", () => {
     const values = toHost(dtype, Array.from({ length: 2000 }, (_, i) => i % 3 + least));
     check(program, [values, BigInt64Array.from({ length: 2000 }, (_, i) => BigInt(i * 7 % 10))]);
   }
+});
+
+/** Steps of an optimizer, each a kernel of its own: x = √(x + 1), and y, in the arena, what is left of it. */
+function steps(count: number): Program {
+  const body = (k: number): readonly Statement[] => [
+    { kind: "load", id: 3, buffer: k, index: 0, dtype: "float32" },
+    { kind: "constant", id: 4, value: 1, dtype: "float32" },
+    { kind: "scalar", id: 5, op: "add", args: [3, 4], dtype: "float32" },
+    { kind: "scalar", id: 6, op: "sqrt", args: [5], dtype: "float32" },
+    { kind: "store", buffer: k, index: 0, value: 6, mode: "set" },
+    { kind: "store", buffer: count, index: k, value: 5, mode: "set" },
+  ];
+  const each = Array.from({ length: count }, (_, k) => k);
+  const input = (k: number): BufferDecl => (
+    { name: `x${k}`, dtype: "float32", length: 1, role: { kind: "input", written: true } }
+  );
+  return {
+    name: "steps",
+    buffers: [...each.map(input), {
+      name: "sums",
+      dtype: "float32",
+      length: count,
+      role: { kind: "output" },
+    }],
+    inputs: each,
+    outputs: [count],
+    sizes: [],
+    arenaBytes: 0,
+    kernels: each.map((k) => ({ kind: "loops", name: `step${k}`, body: body(k), origins: [`line ${k}`] })),
+  };
+}
+
+test("kernels of single elements run as one, as many as fit", () => {
+  const made = (program: Program, kernelBuffers: number) =>
+    generate(program, webGpuTarget({ kernelBuffers, workgroupBytes: 1 << 14 }, true));
+  const numbers = ({ kernels }: Program) => kernels.map(({ given }) => given);
+  assertEquals(numbers(made(steps(5), 8)), [[0, 1, 2, 3, 4]]);
+  assertEquals(numbers(made(steps(5), 4)), [[0, 1, 2], [3, 4]]);
+  assertEquals(made(steps(20), 32).kernels.map(({ origins }) => origins.length), [16, 4]);
+  const sums = new Float32Array(5), inputs = Array.from({ length: 5 }, (_, k) => Float32Array.of(k + 1));
+  runOnWebGpu(steps(5), { inputs, outputs: [sums] });
+  assertEquals([...sums], [2, 3, 4, 5, 6]);
+});
+
+test("kernels of single elements on both sides of a decision stay apart", () => {
+  const { buffers, kernels, ...rest } = steps(4), flag = buffers.length;
+  const decide: Kernel = {
+    kind: "loops",
+    name: "decide",
+    origins: [],
+    body: [
+      { kind: "constant", id: 0, value: false, dtype: "bool" },
+      { kind: "store", buffer: flag, index: 0, value: 0, mode: "set" },
+    ],
+  };
+  const program: Program = {
+    ...rest,
+    buffers: [...buffers, { name: "flag", dtype: "bool", length: 1, role: { kind: "output" } }],
+    outputs: [...rest.outputs, flag],
+    kernels: [decide, ...kernels],
+    guard: { flag, after: 1 },
+  };
+  const after = generate(program, webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14 }, true));
+  assertEquals([after.kernels.map(({ given }) => given), after.guard?.after], [[[0], [1, 2, 3, 4]], 1]);
 });
 
 test("reads in parts and at odd places", () => {

@@ -82,6 +82,7 @@ function fusedChain(
     ...last,
     name: `attention_${last.name}`,
     origins: [...new Set(chain.kernels.flatMap(({ origins }) => origins))],
+    given: chain.kernels.slice(0, at + 1).flatMap(({ given }) => given ?? []),
     weights: {
       ...softmax,
       queries,

@@ -15,6 +15,7 @@ import { fewRows } from "./few_rows.ts";
 import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
+import { joinScalars } from "./joined_scalars.ts";
 import { libraryCalls } from "./library_calls.ts";
 import { runsOfLanes } from "./lanes.ts";
 import { narrowIntegers } from "./narrow.ts";
@@ -43,6 +44,7 @@ export interface Pass {
 export const PASSES: readonly Pass[] = [
   { name: "small_sums", applies: ({ grid }) => grid === null, run: expandSmallSums },
   { name: "attention", applies: ({ grid }) => grid !== null, run: fusedAttention },
+  { name: "joined_scalars", applies: ({ grid }) => grid !== null, run: joinScalars },
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "prologues", applies: () => true, run: attachPrologues },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
@@ -75,7 +77,7 @@ export const PASSES: readonly Pass[] = [
 export function generate(program: Program, target: Target): Program {
   const numbered = {
     ...program,
-    kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, given })),
+    kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, given: [given] })),
   };
   const passes = PASSES.filter((pass) => pass.applies(target));
   const run = (check: (made: Program, pass: string) => void): Program =>

@@ -257,18 +257,24 @@ class Scheduler {
     return found;
   }
 
-  /** Execution order: dependencies first, then what is wanted early, otherwise as in the graph. */
+  /**
+   * Execution order: dependencies first, then what is wanted early, otherwise as in the graph; but what computes single
+   * elements (the steps of an optimizer) stands together, so that one kernel can do all of it.
+   */
   ordered(): Group[] {
     const waiting = new Map([...this.#entries.values()].map((e) => [e.id, e.before.size]));
     const early = this.#leadingTo(this.options.first);
-    const rank = ({ id, order }: Entry) => early.has(id) ? order - 1e9 : order;
+    const single = (group: Group | undefined) => group?.kind === "loops" && iterationsOf(group) === 1;
+    const rank = ({ id, order, group }: Entry, follows: boolean) =>
+      early.has(id) ? order - 1e12 : follows && single(group) ? order - 1e6 : order;
     const ready = [...this.#entries.values()].filter((e) => e.before.size === 0);
     const groups: Group[] = [];
     while (ready.length > 0) {
       let at = 0;
+      const follows = single(groups.at(-1));
       ready.forEach((entry, i) => {
         const best = ready[at];
-        if (best && rank(entry) < rank(best)) at = i;
+        if (best && rank(entry, follows) < rank(best, follows)) at = i;
       });
       const [entry] = ready.splice(at, 1);
       if (!entry) break;

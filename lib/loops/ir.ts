@@ -232,8 +232,8 @@ export interface LoopKernel {
   readonly table?: KernelTable;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
-  /** Which kernel of the program that code is generated for it is part of. Absent: nobody has asked. */
-  readonly given?: number | undefined;
+  /** Which kernels of the program that code is generated for it is part of. Absent: nobody has asked. */
+  readonly given?: readonly number[] | undefined;
 }
 
 /** A strided view of a buffer as an operand of a call. Strides in elements. */
@@ -340,7 +340,7 @@ export interface ExternKernel {
   readonly blocks?: Blocks;
   readonly origins: readonly string[];
   /** As LoopKernel has it. */
-  readonly given?: number | undefined;
+  readonly given?: readonly number[] | undefined;
 }
 
 export type Kernel = LoopKernel | ExternKernel;

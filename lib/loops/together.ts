@@ -26,6 +26,6 @@ export function runTogether<K extends Kernel>(kernels: readonly K[]): K[][] {
  * one belongs to it.
  */
 export function givenKernels(groups: readonly (readonly Pick<Kernel, "given">[])[]): number[][] {
-  let last = 0;
-  return groups.map((group) => [...new Set(group.map(({ given = last }) => last = given))]);
+  let last: readonly number[] = [0];
+  return groups.map((group) => [...new Set(group.flatMap(({ given = last }) => last = given))]);
 }

@@ -1,0 +1,94 @@
+/**
+ * Kernels without loops that follow each other, as one: what an optimizer computes of the steps of its parameters is a few
+ * operations for each, and starting a kernel takes longer. Input: a program for a grid; output: one with fewer kernels.
+ * Invariant: statements keep their order, and a decision stays between what stood before it and behind.
+ */
+import type { Kernel, LoopKernel, Program, Statement, ValueId } from "../loops/ir.ts";
+import { indirect, usesOf } from "../loops/uses.ts";
+import { nextId } from "../loops/value_types.ts";
+import type { Plain } from "./row_values.ts";
+import type { Target } from "./target.ts";
+
+/** Drivers take the longer to compile a kernel the more it does. */
+const MOST_KERNELS = 16;
+
+type Scalar = Plain | Extract<Statement, { readonly kind: "store" }>;
+
+/** The program with joined kernels. */
+export function joinScalars(program: Program, target: Target): Program {
+  const { kernels, guard } = program, joined: Kernel[] = [];
+  let members = 0, after = guard?.after;
+  for (const [at, kernel] of kernels.entries()) {
+    const last = joined.at(-1), splits = guard?.after === at;
+    const both =
+      members > 0 && members < MOST_KERNELS && !splits && last && isScalar(kernel) && isScalar(last)
+        ? together(last, kernel)
+        : undefined;
+    if (splits) after = joined.length;
+    if (both && bindingsOf(both, program) <= target.kernelBuffers) {
+      joined[joined.length - 1] = both;
+      members++;
+    } else {
+      joined.push(kernel);
+      members = isScalar(kernel) ? 1 : 0;
+    }
+  }
+  if (joined.length === kernels.length) return program;
+  return {
+    ...program,
+    kernels: joined,
+    guard: guard &&
+      { ...guard, after: guard.after === kernels.length ? joined.length : after ?? guard.after },
+  };
+}
+
+interface ScalarKernel extends LoopKernel {
+  readonly body: readonly Scalar[];
+}
+
+function isScalar(kernel: Kernel): kernel is ScalarKernel {
+  return kernel.kind === "loops" && kernel.blocks === undefined &&
+    kernel.body.every((s) =>
+      s.kind !== "loop" && s.kind !== "masked" && (!("index" in s) || indirect(s.index).length === 0)
+    );
+}
+
+function together(one: ScalarKernel, other: ScalarKernel): ScalarKernel {
+  const from = nextId(one.body);
+  return {
+    ...one,
+    body: [...one.body, ...other.body.map((s) => renumbered(s, (id) => id + from))],
+    origins: [...new Set([...one.origins, ...other.origins])],
+    given: [...one.given ?? [], ...other.given ?? []],
+  };
+}
+
+function renumbered(s: Scalar, of: (id: ValueId) => ValueId): Scalar {
+  switch (s.kind) {
+    case "store":
+      return { ...s, value: of(s.value) };
+    case "constant":
+    case "index":
+    case "load":
+      return { ...s, id: of(s.id) };
+    case "scalar":
+      return { ...s, id: of(s.id), args: s.args.map(of) };
+    case "cast":
+      return { ...s, id: of(s.id), value: of(s.value) };
+    case "select":
+      return {
+        ...s,
+        id: of(s.id),
+        condition: of(s.condition),
+        then: of(s.then),
+        otherwise: of(s.otherwise),
+      };
+    default:
+      return s satisfies never;
+  }
+}
+
+/** Memories that a kernel binds: all temporaries are one. */
+function bindingsOf(kernel: Kernel, { buffers }: Program): number {
+  return new Set([...usesOf(kernel).all].map((id) => buffers[id]?.role.kind === "temporary" ? -1 : id)).size;
+}
