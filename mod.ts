@@ -141,6 +141,7 @@ export type {
   HeldKind,
 } from "./lib/export/mod.ts";
 export { savePackage, type SavePackageOptions } from "./packaging/mod.ts";
+export { saveOnnx } from "./packaging/onnx/mod.ts";
 export { loadPackage, type LoadPackageOptions, Package, PackageTensor } from "./runtime/mod.ts";
 
 /** Control over compilation, as `torch.compiler`. */

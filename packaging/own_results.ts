@@ -73,6 +73,12 @@ function withoutPlan(
   copied: ReadonlySet<number>,
 ): { readonly graph: Graph; readonly mutations: OwnResults["mutations"] } {
   const graph = copyGraph(given);
+  // Nothing of a gradient
+  for (const { meta } of graph.nodes) {
+    if (meta.value.kind === "tensor" || meta.value.kind === "tensors") {
+      meta.value = { ...meta.value, requiresGrad: false };
+    }
+  }
   const outputs = listed(graph), inputs = graph.placeholders, { output } = graph;
   const nodeAt = (list: readonly Argument[], at: number): Node => {
     const found = list[at];

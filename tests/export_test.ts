@@ -11,11 +11,13 @@ import {
   noGrad,
   ones,
   randn,
+  saveOnnx,
   type Tensor,
   tensor,
   zeros,
 } from "../mod.ts";
 import { readArchive, writeArchive } from "../lib/packages/archive.ts";
+import { Fields } from "../lib/base/protobuf.ts";
 import { withFolder } from "./support/process.ts";
 
 class Classifier extends nn.Module {
@@ -179,4 +181,63 @@ Deno.test("functions are compiled ahead, saved and loaded", async () => {
     assertThrows(() => compiler.saveCompiledFunction(() => 1, `${folder}/g`), Error, "that aotCompile gave");
     return Promise.resolve();
   });
+});
+
+/** The text of a model's dimension: a number, or a name. */
+const dimension = (dim: Fields): string => dim.has(1) ? `${dim.number(1)}` : dim.text(2);
+
+const shapeOf = (value: Fields): string[] =>
+  value.message(2)?.message(1)?.message(2)?.messages(1).map(dimension) ?? [];
+
+// What onnxruntime computes of such models is not tested here: its smallest package takes a hundred times dyn's room
+Deno.test("an ONNX model has the graph's operators, weights and named sizes", async () => {
+  manualSeed(0);
+  const model = new nn.Sequential(
+    new nn.Conv2d(1, 2, 3, { padding: 1 }),
+    new nn.ReLU(),
+    new nn.MaxPool2d(2),
+    new nn.Flatten(),
+    new nn.Linear(8, 3),
+  ).eval();
+  const program = compiler.export(model, [randn([3, 1, 4, 4])], { dynamic: { x: ["dynamic"] } });
+  await withFolder(async (folder) => {
+    saveOnnx(program, `${folder}/a.onnx`);
+    const file = new Fields(await Deno.readFile(`${folder}/a.onnx`)), graph = file.message(7);
+    assertEquals([file.number(1), file.message(8)?.number(2)], [9, 20]);
+    const nodes = graph?.messages(1) ?? [], types = nodes.map((node) => node.text(4));
+    const arithmetic = types.filter((type) =>
+      !["Shape", "Gather", "Concat", "Reshape", "Identity"].includes(type)
+    );
+    assertEquals(arithmetic, ["Conv", "Relu", "MaxPool", "Transpose", "MatMul", "Add"]);
+    const pads = nodes[0]?.messages(5).find((attribute) => attribute.text(1) === "pads");
+    assertEquals([pads?.number(20), pads?.number(8)], [7, 1]);
+    assertEquals((graph?.messages(11) ?? []).map((input) => [input.text(1), ...shapeOf(input)]), [
+      ["input_0", "s0", "1", "4", "4"],
+    ]);
+    assertEquals((graph?.messages(12) ?? []).map((output) => [output.text(1), ...shapeOf(output)]), [
+      ["output_0", "s0", "3"],
+    ]);
+    const weight = graph?.messages(5).find((each) => each.text(8) === "4.weight")?.bytes(9);
+    const wanted = Float32Array.from(program.stateDict["4.weight"]?.flatten().tolist() as number[]);
+    assertEquals(weight && new Uint8Array(weight), new Uint8Array(wanted.buffer));
+  });
+  const held = zeros([2]);
+  const writes = compiler.export((x: Tensor) => {
+    held.add_(x);
+    return x.where(x.gt(0), held);
+  }, [ones([2])]);
+  const { outputs } = writes.signature;
+  assertEquals(outputs.map(({ kind }) => kind), ["result", "mutation"]);
+  const path = await Deno.makeTempFile();
+  saveOnnx(writes, path);
+  const names = new Fields(await Deno.readFile(path)).message(7)?.messages(12).map((output) =>
+    output.text(1)
+  );
+  assertEquals(names, ["output_0", "new_f_held"]);
+  await Deno.remove(path);
+  assertThrows(
+    () => saveOnnx(compiler.export((x: Tensor) => x.log1p(), [ones([2])]), "never.onnx"),
+    Error,
+    "Expected ops that ONNX has a counterpart of but found log1p, in () => saveOnnx(",
+  );
 });

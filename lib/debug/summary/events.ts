@@ -3,9 +3,9 @@
  * Invariant: what is written reads back as it was, in the precision of the file: scalars have 32 bits.
  * Field numbers: event.proto, summary.proto, tensor.proto of TensorBoard.
  */
-import { concat } from "./bytes.ts";
+import { concat } from "../../base/bytes.ts";
+import { bytesField, doubleField, doublesField, Fields, floatField, intField } from "../../base/protobuf.ts";
 import type { Histogram } from "./histogram.ts";
-import { bytesField, doubleField, doublesField, Fields, floatField, intField } from "./wire.ts";
 
 /** One value. */
 export type SummaryValue =

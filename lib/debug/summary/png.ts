@@ -1,6 +1,6 @@
 /** PNG files. Input: pixels; output: bytes. Invariant: no pixel changes. https://www.w3.org/TR/png-3 */
 import { crc32, deflateSync } from "node:zlib";
-import { concat } from "./bytes.ts";
+import { concat } from "../../base/bytes.ts";
 
 /** An image: one byte a channel, by rows; 1 channel is grey, 3 are colours, 4 with opacity. */
 export interface Pixels {

@@ -8,7 +8,7 @@ import { DynError } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
 import { readElements } from "../../tensor/host.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
-import { concat } from "./bytes.ts";
+import { concat } from "../../base/bytes.ts";
 import { encodeEvent, type SummaryValue, versionEvent } from "./events.ts";
 import { histogramOf } from "./histogram.ts";
 import { type DataFormats, pixelsOf } from "./pixels.ts";
