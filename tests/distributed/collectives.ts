@@ -178,8 +178,9 @@ const many = ranks.map((r) => tensor([r, rank])),
 for (const k of [...ranks].reverse()) works[k]?.wait();
 assertEquals(many.map(list), ranks.map((r) => [r * size, total]));
 let ticks = 0;
+dist.barrier();
 const timer = setInterval(() => ticks++, 5);
-if (rank === 0) await new Promise((done) => setTimeout(done, 100));
+if (rank === 0) await new Promise((done) => setTimeout(done, 200));
 const late = tensor([1]), work = dist.allReduce(late, { asyncOp: true });
 const future = work.getFuture();
 if (rank === 1) work.wait();
