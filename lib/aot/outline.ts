@@ -393,7 +393,7 @@ function regionOf(
     graph.create("placeholder", `${size}`, { meta: { value: { kind: "size", size } }, before });
   }
   graph.lint();
-  return { graph, ownResults: results.length };
+  return { graph, ownResults: results.length, mutatedInputs: [] };
 }
 
 /** One of the numbers in a row as the value of a node. */

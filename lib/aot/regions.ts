@@ -120,7 +120,14 @@ export class Regions {
     if (joint.tangents.length === 0) {
       if (!isGivenIndices(joint.graph, definitionOf)) return null;
       counters.add("aot", "regions");
-      return { ...common, forward: { graph: joint.graph, ownResults: joint.results.length } };
+      return {
+        ...common,
+        forward: {
+          graph: joint.graph,
+          ownResults: joint.results.length,
+          mutatedInputs: writes.map(({ input }) => input),
+        },
+      };
     }
     const parts = this.partition(joint);
     // Whoever calls a region checks the indices
@@ -138,10 +145,10 @@ export class Regions {
     const contract = new GraphContract(graph, { ownResults: count });
     contract.separateResults();
     contract.verify("the backward of a region");
-    const forward = { graph: parts.forward, ownResults: parts.savedFrom };
+    const forward = { graph: parts.forward, ownResults: parts.savedFrom, mutatedInputs: [] };
     if (count === 0 || differentiable?.kind !== "output") return { ...common, forward };
     const backward: RegionBackward = {
-      region: { graph, ownResults: count },
+      region: { graph, ownResults: count, mutatedInputs: [] },
       saved: parts.saved,
       sizes: parts.sizes,
       result: differentiable.output,

@@ -58,6 +58,8 @@ export interface Region {
   readonly graph: Graph;
   /** Results before this index are handed to the program, and have memory of their own. */
   readonly ownResults: number;
+  /** Placeholders of which results are new values. */
+  readonly mutatedInputs: readonly number[];
 }
 
 /** What is known of a node. */

@@ -38,6 +38,8 @@ export interface CompileOptions {
   readonly silent?: boolean;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
+  /** Placeholders whose memory others give results that are new values of them. */
+  readonly mutatedInputs?: readonly number[];
   /** Chooses among the forms of the program. Absent: the usual one. */
   readonly choose?: (forms: ProgramForms) => Program;
 }
@@ -60,8 +62,9 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   const compileRegion = (region: Region, name: string): CompiledGraph => {
     const known = regions.get(region);
     if (known) return known;
-    const { ownResults, graph } = region, { maxBuffers = Infinity } = options;
-    const made = compileGraph(graph, lookup, { name, signature: { ownResults }, silent: true, maxBuffers });
+    const { ownResults, mutatedInputs, graph } = region, { maxBuffers = Infinity } = options;
+    const signature = { ownResults };
+    const made = compileGraph(graph, lookup, { name, signature, silent: true, maxBuffers, mutatedInputs });
     regions.set(region, made);
     counters.add("inductor", "regions");
     return made;
@@ -75,6 +78,12 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   const maxBuffers = options.maxBuffers ?? Infinity, first = lowered.flag;
   const outputIds = outputStorages(lowered.outputs, storages);
   const inputIds = storages.flatMap(({ id, role }) => role.kind === "input" ? [id] : []);
+  const { mutatedInputs = [] } = options;
+  const written = new Set(
+    storages.flatMap(({ id, role }) =>
+      role.kind === "input" && mutatedInputs.includes(role.input) ? [id] : []
+    ),
+  );
   const neededBuffers = new Set([...outputIds, ...inputIds]);
   const programOf = (groups: readonly Group[], tiling = TILING): CompiledGraph => {
     const placements = placeBuffers(groups, storages, new Set(outputIds));
@@ -101,6 +110,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
       epilogues: config.inductor.epilogueFusion,
       maxBuffers,
       first,
+      written,
       turns: turnsOf(ready),
     }));
   if (!silent) logs.emit("schedule", () => scheduleText(groups, storages), { part: name });

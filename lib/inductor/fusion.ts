@@ -22,6 +22,8 @@ export interface FusionOptions {
   readonly maxBuffers: number;
   /** A buffer that is wanted as early as it can be had. */
   readonly first?: BufferId | undefined;
+  /** Inputs that are written to although no computation says so. */
+  readonly written?: ReadonlySet<BufferId>;
   /** Places in the graph of what it has twice, and of the repetitions, which never run together. */
   readonly turns?: { readonly first: ReadonlySet<number>; readonly again: ReadonlySet<number> } | undefined;
 }
@@ -138,7 +140,8 @@ class Scheduler {
     const pairs = new Map<string, { a: number; b: number; score: number }>();
     for (const [buffer, entries] of touching) {
       const size = this.#bytes[buffer] ?? 0;
-      const written = entries.some((e) => e.buffers.get(buffer)?.written);
+      const written = this.options.written?.has(buffer) ||
+        entries.some((e) => e.buffers.get(buffer)?.written);
       if (!written && size < TINY) continue;
       for (let i = 0; i < entries.length; i++) {
         for (let j = i + 1; j < Math.min(entries.length, i + 24); j++) {

@@ -36,9 +36,9 @@ export function writeGraph(
     const known = regions.get(region);
     if (known !== undefined) return known;
     regions.set(region, regions.size);
-    const { graph, ownResults, ...others } = region;
+    const { graph, ownResults, mutatedInputs, ...others } = region;
     others satisfies Record<string, never>;
-    return { graph: writeGraph(graph, symbols, stacks), ownResults };
+    return { graph: writeGraph(graph, symbols, stacks), ownResults, mutatedInputs };
   };
   const byNumber = {
     numberOf(node: Node) {
@@ -94,8 +94,12 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
   const regionOf = (given: Plain): Region => {
     const known = typeof given === "number" ? regions[given] : undefined;
     if (known) return known;
-    const { graph = null, ownResults } = recordIn(given);
-    const region = { graph: readGraph(graph, symbols, stacks), ownResults: numberIn(ownResults) };
+    const { graph = null, ownResults, mutatedInputs } = recordIn(given);
+    const region: Region = {
+      graph: readGraph(graph, symbols, stacks),
+      ownResults: numberIn(ownResults),
+      mutatedInputs: listIn(mutatedInputs).map(numberIn),
+    };
     regions.push(region);
     return region;
   };
