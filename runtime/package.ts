@@ -57,9 +57,14 @@ export class Package {
     return this.#manifest.call.name;
   }
 
-  /** The tensors that the program holds, by name. */
+  /** Copies of the tensors that the program holds, by name. */
   get stateDict(): Readonly<Record<string, PackageTensor>> {
-    return Object.fromEntries(this.#holding.held);
+    return Object.fromEntries(
+      [...this.#holding.held].map(([name, { data, shape, dtype }]) => [
+        name,
+        new PackageTensor(data.slice(), shape, dtype),
+      ]),
+    );
   }
 
   /** Runs the program. Throws DynError for arguments of another structure, type or size than it was made for. */

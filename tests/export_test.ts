@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
+  compile,
   compiler,
   counters,
   manualSeed,
@@ -153,6 +154,8 @@ Deno.test("what is not one graph of tensors says why", () => {
     () => compiler.export((m: Map<unknown, unknown>, x: object) => [m, x], [new Map(), new Date()]),
     Error,
   );
+  const compiled = compiler.export(compile((x: Tensor) => x.add(1)), [x]);
+  assertEquals((compiled.call(x) as Tensor).tolist(), [2, 2]);
   const told = compiler.export((x: Tensor) => compiler.isExporting() ? x.add(1) : x, [x]);
   assertEquals((told.call(x) as Tensor).tolist(), [2, 2]);
 });
