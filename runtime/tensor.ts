@@ -2,20 +2,15 @@
  * Tensors of packages: elements in an array, row by row. Input: elements and a shape; output: a tensor. Invariant: there are
  * as many elements as the shape has.
  */
-import { type DType, type HostArray, hostArray, isComplex, itemSize } from "../lib/base/dtype.ts";
+import {
+  type DType,
+  dtypeOfArray,
+  type HostArray,
+  hostArray,
+  isComplex,
+  itemSize,
+} from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
-
-/** The type of an array's elements, where it has one alone. */
-function dtypeOfArray(data: HostArray): DType | undefined {
-  if (data instanceof Float32Array) return "float32";
-  if (data instanceof Float64Array) return "float64";
-  if (data instanceof BigInt64Array) return "int64";
-  if (data instanceof Int32Array) return "int32";
-  if (data instanceof Int16Array) return "int16";
-  if (data instanceof Int8Array) return "int8";
-  if (data instanceof Uint8Array) return "uint8";
-  return data instanceof Uint16Array ? undefined : "float16";
-}
 
 /** A tensor that a package takes or gives. */
 export class PackageTensor {

@@ -197,6 +197,19 @@ export type HostArray =
   | Uint16Array
   | Uint8Array;
 
+/** The type of an array's elements, where it has one alone. */
+export function dtypeOfArray(data: ArrayBufferView): DType | undefined {
+  if (data instanceof Float32Array) return "float32";
+  if (data instanceof Float64Array) return "float64";
+  if (data instanceof BigInt64Array) return "int64";
+  if (data instanceof Float16Array) return "float16";
+  if (data instanceof Int32Array) return "int32";
+  if (data instanceof Int16Array) return "int16";
+  if (data instanceof Int8Array) return "int8";
+  if (data instanceof Uint8Array) return "uint8";
+  return undefined;
+}
+
 /** A part of a buffer; all of it unless told otherwise. */
 export interface HostPart {
   readonly byteOffset?: number | undefined;

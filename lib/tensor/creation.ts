@@ -12,6 +12,7 @@ import {
   complexType,
   type DType,
   type DTypeCategory,
+  dtypeOfArray,
   getDefaultDtype,
   type HostArray,
   isComplex,
@@ -165,18 +166,6 @@ function isTypedArray(data: TensorData): data is AnyArray {
 
 function isNested(data: TensorData): data is readonly TensorData[] {
   return Array.isArray(data);
-}
-
-function dtypeOfArray(data: AnyArray): DType | undefined {
-  if (data instanceof Float32Array) return "float32";
-  if (data instanceof Float64Array) return "float64";
-  if (data instanceof BigInt64Array) return "int64";
-  if (data instanceof Float16Array) return "float16";
-  if (data instanceof Int32Array) return "int32";
-  if (data instanceof Int16Array) return "int16";
-  if (data instanceof Int8Array) return "int8";
-  if (data instanceof Uint8Array) return "uint8";
-  return undefined;
 }
 
 function typeOfArrays(data: TensorData): DType | undefined {
