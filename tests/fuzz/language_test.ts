@@ -55,6 +55,8 @@ const FOUND: Readonly<Record<string, string>> = {
     "class Base { get kind() { return 'base'; } } class Derived extends Base { get kind() { return super.kind + c0; } } " +
     "log.push(opaque(n)); log.push(new Derived().kind); " +
     "for (const [v, e] of m) { if (--fuel < 0) return 'no fuel'; m.delete(v); if (n < n + c0) m.set(v + 1, e); }",
+  "an element that is deleted and read":
+    "delete list[0]; log.push(list[0], list.map((e) => opaque(e + list[0])));",
 };
 
 Deno.test("programs of the language that were compiled wrongly once", async () => {

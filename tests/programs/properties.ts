@@ -37,6 +37,34 @@ export const properties: Corpus = {
     }
     see(got);
   },
+  "what is read where the program has deleted it"({ compile, see }) {
+    class Base {
+      get kind() {
+        return "base";
+      }
+      name() {
+        return "name";
+      }
+    }
+    const own = (): Base => {
+      const made = new Base();
+      Object.defineProperty(made, "kind", { value: "own", configurable: true });
+      return Object.assign(made, { name: () => "own" });
+    };
+    const f = compile((x: Tensor, list: number[], o: Base) => {
+      const former = [list[0], o.kind, o.name()];
+      delete list[0];
+      Reflect.deleteProperty(o, "kind");
+      Reflect.deleteProperty(o, "name");
+      return [x.add(1), former, list[0], list.map((e) => e + 1), o.kind, o.name()];
+    });
+    see(f(v(1), [5, 6], own()), f(v(2), [5, 6], own()), f(v(2), [], new Base()), f(v(2), [1, 2], own()));
+    const g = compile((list: number[]) => {
+      delete list[0];
+      return [list[0], list.length];
+    });
+    see(g([5, 6]), g([7]), g([]));
+  },
   "properties and elements whose flags differ from call to call"({ compile, see, attempt }) {
     type Any = Record<string, unknown>;
     const flagged = (flags: PropertyDescriptor) => Object.defineProperty<Any>({ a: 1 }, "a", flags);

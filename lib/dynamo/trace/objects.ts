@@ -214,8 +214,11 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   if (known && !object.slots.has(key) && !object.prototypeChanged) return { kind: "value", value: known };
   let holder: ObjectValue | null = object;
   let steps = 0;
+  const isAsFound = isOwnAsFound(object, key);
   while (holder) {
-    if (steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real) {
+    if (
+      steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real && isAsFound
+    ) {
       const inherited = inheritedRead(m, object, holder, key);
       if (inherited) {
         if (inherited.kind === "getter" || holder.slots.has(key)) {
@@ -235,7 +238,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     holder = holder.prototype;
     steps++;
   }
-  if (object.real && object.source && !object.slots.has(key) && !object.prototypeChanged) {
+  if (object.real && object.source && isAsFound && !object.prototypeChanged) {
     const { source } = object;
     if (!types.isModuleNamespaceObject(object.real)) {
       if (isLiteralArgument(object)) m.output.guard({ kind: "dataKey", source, key, writable: false });
@@ -243,6 +246,12 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     }
   } else relyOnAbsence(m, object.prototype, key);
   return ABSENT;
+}
+
+/** Whether the trace has left an own property, or that there is none, as the call has brought it. */
+function isOwnAsFound({ real, slots, exotic }: ObjectValue, key: Key): boolean {
+  const isElement = exotic.kind === "array" && indexOfKey(key) !== null;
+  return !slots.has(key) && !(isElement && real && programDescriptor(real, key));
 }
 
 /** The program depends on there being no such property from an object up along the prototypes, to a holder of it. */
