@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { findAdapter } from "../backends/webgpu/device.ts";
 import { Pipelines } from "../backends/webgpu/pipelines.ts";
-import type { Shader } from "../backends/webgpu/print/kernel.ts";
+import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { logs } from "../lib/base/logs.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
