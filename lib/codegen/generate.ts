@@ -3,6 +3,7 @@
  * output: the program that computes the same. Invariants: the passes run in the order of one list; after them the program
  * satisfies the checks of loops/verify.ts; what each of them makes can be dumped.
  */
+import { config } from "../base/config.ts";
 import { recording } from "../base/recording.ts";
 import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
@@ -72,7 +73,7 @@ export const PASSES: readonly Pass[] = [
 
 /**
  * Runs the passes that a target asks for. Throws InternalError where one breaks the rules of loop IR: what comes out is
- * verified, and where that fails what each pass makes, so that the error names the pass.
+ * verified, and where that fails, or faults are errors, what each pass makes, so that the error names the pass.
  */
 export function generate(program: Program, target: Target): Program {
   const numbered = {
@@ -90,7 +91,7 @@ export function generate(program: Program, target: Target): Program {
     }, numbered);
   return recording.phase("loop passes", () => {
     try {
-      const made = run(() => {});
+      const made = run(config.inductor.errorOnFallback ? verifyProgram : () => {});
       verifyProgram(made, target.name);
       return made;
     } catch (thrown) {
