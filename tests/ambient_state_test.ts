@@ -200,6 +200,8 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/autograd/node.ts nextSequence": "an order, told by nothing",
   "lib/autograd/forward_ad.ts current": "the level of dualLevel, while its body runs",
   "lib/autograd/tape.ts nextHook": "names handles apart",
+  "lib/base/begun_work.ts gathered": "collects within one part of a graph",
+  "lib/base/begun_work.ts count": "counts, to tell whether anything has begun",
   "lib/base/dtype.ts defaultFloat": "ambient",
   "lib/base/errors.ts passesImports": "set once, when the program is started",
   "lib/base/errors.ts showsOwnFrames": "set once, when the library is put together",

@@ -7,7 +7,8 @@
 /** Waits for work. Throws where it failed. */
 export type Wait = () => void;
 
-let gathered: Wait[] | null = null, count = 0;
+let gathered: Wait[] | null = null;
+let count = 0;
 
 /** Whether work that begins now may go on until its results are needed. */
 export function isGathering(): boolean {
