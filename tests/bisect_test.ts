@@ -154,6 +154,7 @@ Deno.test("dyn bisect names the rule and the line", async () => {
     const { code, stdout, stderr } = await runProgram(
       Deno.execPath(),
       ["run", "-A", "--no-check", CLI, "bisect", script],
+      { env: { DYN_TIER: "wasm" } },
     );
     assertEquals([code, stderr], [1, ""], stdout);
     assertMatch(stdout, /^Fails: error: Uncaught Error: Wrong\nuncompiled: passes\n/);

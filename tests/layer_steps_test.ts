@@ -34,6 +34,16 @@ const signs = () => tensor([1, -1, 1]);
 
 const of = (make: () => nn.Module, inputs: () => readonly unknown[]): Entry => ({ make, inputs });
 
+/** A layer that takes its sizes from a first call. */
+const lazy = (make: () => nn.Module, inputs: () => readonly Tensor[]): Entry => ({
+  make() {
+    const layer = make();
+    noGrad(() => Reflect.apply(layer.call, layer, inputs()));
+    return layer;
+  },
+  inputs,
+});
+
 const LAYERS: Readonly<Record<string, Entry>> = {
   Sequential: of(() => new nn.Sequential(new nn.Linear(4, 3), new nn.ReLU({ inplace: true })), table),
   Linear: of(() => new nn.Linear(4, 3), table),
@@ -117,6 +127,19 @@ const LAYERS: Readonly<Record<string, Entry>> = {
   Softsign: of(() => new nn.Softsign(), table),
   Threshold: of(() => new nn.Threshold(0.1, -1), table),
   PReLU: of(() => new nn.PReLU({ numParameters: 4 }), table),
+  LazyLinear: lazy(() => new nn.LazyLinear(3), table),
+  LazyConv1d: lazy(() => new nn.LazyConv1d(2, 3), sequence),
+  LazyConv2d: lazy(() => new nn.LazyConv2d(2, 3), image),
+  LazyConv3d: lazy(() => new nn.LazyConv3d(2, 2), volume),
+  LazyConvTranspose1d: lazy(() => new nn.LazyConvTranspose1d(2, 3), sequence),
+  LazyConvTranspose2d: lazy(() => new nn.LazyConvTranspose2d(2, 2), image),
+  LazyConvTranspose3d: lazy(() => new nn.LazyConvTranspose3d(2, 2), volume),
+  LazyBatchNorm1d: lazy(() => new nn.LazyBatchNorm1d(), table),
+  LazyBatchNorm2d: lazy(() => new nn.LazyBatchNorm2d(), image),
+  LazyBatchNorm3d: lazy(() => new nn.LazyBatchNorm3d(), volume),
+  LazyInstanceNorm1d: lazy(() => new nn.LazyInstanceNorm1d({ affine: true }), sequence),
+  LazyInstanceNorm2d: lazy(() => new nn.LazyInstanceNorm2d({ affine: true }), image),
+  LazyInstanceNorm3d: lazy(() => new nn.LazyInstanceNorm3d({ affine: true }), volume),
   BatchNorm1d: of(() => new nn.BatchNorm1d(4), table),
   BatchNorm2d: of(() => new nn.BatchNorm2d(4), image),
   BatchNorm3d: of(() => new nn.BatchNorm3d(4), volume),

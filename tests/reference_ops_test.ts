@@ -13,7 +13,7 @@ import { type Callable, findOp, type OpSample, readSamples, replay, sampleName }
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 
 /** Samples that one run compiles, of the first of each op and variant: each is a compiler run or two. */
-const COMPILED_AT_ONCE = 36;
+const COMPILED_AT_ONCE = 24;
 
 const TIES = "among equal elements PyTorch leaves open which one it names";
 const NO_ERROR = "PyTorch's sample expects an error of its test helper, not of the op";

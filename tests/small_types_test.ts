@@ -320,8 +320,8 @@ Deno.test("random numbers of small floats lie in [0, 1), and the same in graphs"
 });
 
 Deno.test("models and optimizers of small floats train, eager and compiled", () => {
-  for (const dtype of ["float16", "bfloat16"] as const) {
-    for (const tier of TIERS) {
+  for (const [k, tier] of TIERS.entries()) {
+    for (const dtype of sampleBySeed(["float16", "bfloat16"] as const, 1, k)) {
       compiler.reset();
       manualSeed(7);
       const model = new nn.Sequential(
