@@ -302,7 +302,7 @@ for (const definition of INPLACE) {
 for (const definition of INPLACE) {
   Deno.test(`${definition.name}_ ahead of time`, () => checkCompiled([definition], "cpu", "aot_eager"));
 }
-for (const definition of sampleBySeed(INPLACE, 60, 1)) {
+for (const definition of sampleBySeed(INPLACE, 40, 1)) {
   Deno.test(`${definition.name}_ compiled to WebAssembly`, () =>
     checkCompiled([definition], "wasm", "inductor"));
 }
