@@ -84,7 +84,7 @@ function drawn<T>(items: readonly T[], count: number): T[] {
 }
 
 const CASES = [
-  ...sampleBySeed(casesOf(["Object.prototype"], NAMES), 18),
+  ...sampleBySeed(casesOf(["Object.prototype"], NAMES), 12),
   ...drawn(casesOf(HOLDER_NAMES, READ), TAKES_ALL ? 300 : 24),
 ].filter(({ holder, key }) => !(key in HOLDERS[holder]));
 

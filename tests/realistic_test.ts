@@ -174,7 +174,7 @@ Deno.test("as people write them: with a break on request", async () => {
     OFFSETS.map((forceBreak) => ({ name, program, forceBreak }))
   );
   const before = faults();
-  for (const { name, program, forceBreak } of sampleBySeed(cases, 150)) {
+  for (const { name, program, forceBreak } of sampleBySeed(cases, 100)) {
     const plain = await run(program, false);
     const found = await config.patch({ forceBreak }, () => run(program, true));
     assertEquals(difference(plain.tokens, found.tokens), null, `${name}, a break at ${forceBreak}`);
