@@ -5,7 +5,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
-import { type Argument, Graph, mapNodes, type Node } from "../graph/node.ts";
+import { type Argument, Graph, mapNodes, mapOperands, type Node } from "../graph/node.ts";
 import { sizeBindings, symbolsOf } from "../graph/sizes.ts";
 import type { Sym } from "../sym/expr.ts";
 import { GraphBuilder, valueOfNode } from "../ops/graph_builder.ts";
@@ -172,13 +172,8 @@ function backwardGraph(
 }
 
 function copyNode(into: Graph, node: Node, copies: ReadonlyMap<Node, Node>): Node {
-  const replace = (argument: Argument) => mapNodes(argument, (each) => copyOf(copies, each));
-  return into.create(node.op, node.target, {
-    name: node.name,
-    args: node.args.map(replace),
-    kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([key, value]) => [key, replace(value)])),
-    meta: node.meta,
-  });
+  const operands = mapOperands(node, (each) => copyOf(copies, each));
+  return into.create(node.op, node.target, { name: node.name, ...operands, meta: node.meta });
 }
 
 function copyOf(copies: ReadonlyMap<Node, Node>, node: Node): Node {

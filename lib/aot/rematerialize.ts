@@ -5,7 +5,7 @@
  * by their keys; repetitions stand where they are first read.
  */
 import { config } from "../base/config.ts";
-import { type Argument, type Graph, mapNodes, type Node } from "../graph/node.ts";
+import { type Graph, mapOperands, type Node } from "../graph/node.ts";
 import { type GraphPass, keepChecks, runPasses } from "../ops/rewrite/passes.ts";
 import { outputsOf } from "../ops/rewrite/contract.ts";
 import type { JointGraph } from "./joint.ts";
@@ -59,20 +59,16 @@ function repeat({ graph, forward: { independent, required } }: Cuttable, saved: 
     if (!required.has(node) || saved.has(node) || node.op !== "call_function") return node;
     const known = again.get(node);
     if (known) return known;
-    const moved = (argument: Argument) => mapNodes(argument, (each) => copyOf(each, reader));
-    const args = node.args.map(moved);
-    const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)]));
+    const operands = mapOperands(node, (each) => copyOf(each, reader));
     // Nothing is checked a second time
     const meta = { ...node.meta, turn: "again", partition: "backward" } as const;
-    const copy = graph.create(node.op, node.target, { name: node.name, args, kwargs, meta, before: reader });
+    const copy = graph.create(node.op, node.target, { name: node.name, ...operands, meta, before: reader });
     again.set(node, copy);
     return copy;
   };
   for (const node of [...graph.nodes]) {
     if (node.op === "output" || independent.has(node)) continue;
-    const moved = (argument: Argument) => mapNodes(argument, (each) => copyOf(each, node));
-    const args = node.args.map(moved);
-    const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)]));
+    const { args, kwargs } = mapOperands(node, (each) => copyOf(each, node));
     node.args = args;
     node.kwargs = kwargs;
   }

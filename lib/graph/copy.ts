@@ -2,7 +2,7 @@
  * Copies of graphs. Input: a graph, and which part of it is wanted; output: a graph of new nodes with the same
  * names, arguments and metadata. Invariant: the original is left as it is.
  */
-import { type Argument, Graph, mapNodes, type Node } from "./node.ts";
+import { Graph, mapOperands, type Node } from "./node.ts";
 
 /** The same nodes in a new graph. */
 export function copyGraph(graph: Graph): Graph {
@@ -16,14 +16,12 @@ export function copyNodes(
 ): { readonly copy: Graph; readonly made: ReadonlyMap<Node, Node> } {
   const copy = new Graph();
   const made = new Map<Node, Node>();
-  const moved = (argument: Argument) => mapNodes(argument, (node) => made.get(node) ?? node);
   for (const node of graph.nodes) {
     if (node.op === "output" && !output) continue;
     made.set(
       node,
       copy.create(node.op, node.target, {
-        args: node.args.map(moved),
-        kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([name, each]) => [name, moved(each)])),
+        ...mapOperands(node, (each) => made.get(each) ?? each),
         name: node.name,
         meta: { ...node.meta },
       }),

@@ -331,6 +331,18 @@ export function mapNodes(argument: Argument, replace: (node: Node) => Argument):
   return argument;
 }
 
+/** The arguments of a node, positional and named, with `replace(node)` in place of each node. */
+export function mapOperands(
+  { args, kwargs }: Pick<Node, "args" | "kwargs">,
+  replace: (node: Node) => Argument,
+): Pick<Node, "args" | "kwargs"> {
+  const moved = (argument: Argument) => mapNodes(argument, replace);
+  return {
+    args: args.map(moved),
+    kwargs: Object.fromEntries(Object.entries(kwargs).map(([key, each]) => [key, moved(each)])),
+  };
+}
+
 /** An argument tree as the text of a JavaScript expression, nodes by their names. */
 export function formatArgument(argument: Argument): string {
   if (argument instanceof Node) return argument.name;
