@@ -15,6 +15,7 @@ import "./backends/cpu/device.ts";
 import "./backends/meta/device.ts";
 import "./backends/mpi/transport.ts";
 import "./backends/onednn/engine.ts";
+import "./packaging/onnx/engine.ts";
 import "./lib/debug/install.ts";
 import "./lib/steering.ts";
 import { initDevice, useDevice } from "./backends/devices.ts";

@@ -213,7 +213,7 @@ Deno.test("backends say what they need, and one that lacks it cannot be chosen",
     'Expected an abacus but found none; backend "nowhere" needs an abacus',
   );
   const listed = compiler.listBackends();
-  for (const name of ["aot_fuser", "fuser", "inductor", "ofi", "onednn", "replay"]) {
+  for (const name of ["aot_fuser", "fuser", "inductor", "ofi", "onednn", "onnxrt", "replay"]) {
     assert(listed.includes(name), name);
   }
 });

@@ -6,13 +6,11 @@ import { DynError } from "../../lib/base/errors.ts";
 import { writeFile } from "../../lib/data/safetensors.ts";
 import { ExportedProgram } from "../../lib/export/program.ts";
 import { type Argument, isList, Node } from "../../lib/graph/node.ts";
-import { argumentsOfNode } from "../../lib/ops/graph_builder.ts";
-import { findTarget } from "../../lib/ops/table.ts";
 import { readStored } from "../../lib/tensor/host.ts";
 import { ownResults } from "../own_results.ts";
+import { callOf } from "./call.ts";
 import { OnnxModel } from "./model.ts";
-import { RULES } from "./rules.ts";
-import { isValue, OnnxValue, Values } from "./values.ts";
+import { OnnxValue, Values } from "./values.ts";
 
 /**
  * Writes an exported program as an ONNX model, of operators of version 20. Sizes that are symbols are named dimensions.
@@ -74,38 +72,4 @@ export function onnxBytes(program: ExportedProgram): Uint8Array<ArrayBuffer> {
     model.output(value.name, mutation ? `new_${written}` : `output_${at}`, value);
   });
   return model.finish(parts.call.name);
-}
-
-function callOf(
-  node: Node,
-  { named, lists, values }: {
-    readonly named: ReadonlyMap<Node, OnnxValue>;
-    readonly lists: ReadonlyMap<Node, OnnxValue>;
-    readonly values: Values;
-  },
-): OnnxValue {
-  const { target, meta: { value } } = node;
-  if (target === "getitem") {
-    const [of, index] = node.args, list = of instanceof Node ? lists.get(of) : undefined;
-    if (list && index === 0) return list;
-    throw new DynError(
-      `Expected the first result of an op, which ONNX has, but found ${index} at ${node.name}`,
-    );
-  }
-  const definition = findTarget(target)?.definition, rule = definition && RULES[definition.name];
-  const meta = value.kind === "tensor"
-    ? value.tensor
-    : value.kind === "tensors"
-    ? value.tensors[0]
-    : undefined;
-  if (!definition || !rule || !meta || node.meta.region) {
-    const [line] = node.meta.stack.slice(-1);
-    throw new DynError(
-      `Expected ops that ONNX has a counterpart of but found ${definition?.name ?? target}` +
-        (line ? `, in ${line.code} (${line.file}:${line.line})` : ""),
-    );
-  }
-  const args = argumentsOfNode(node, definition, (each) => named.get(each), isValue);
-  const { shape, dtype } = meta;
-  return new OnnxValue(rule({ target: definition.name, args, shape, dtype, values }), shape, dtype);
 }

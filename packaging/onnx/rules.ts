@@ -270,11 +270,16 @@ export const RULES: Readonly<Record<string, Rule>> = {
   /** Its first result; the second one has no counterpart. */
   maxPoolOffsets(call) {
     refuse(call, "ceilMode", [false]);
-    return call.values.model.node("MaxPool", [tensor(call, "self").name], {
-      kernel_shape: integers(call, "kernel"),
+    const { model } = call.values, from = tensor(call, "self"), kernel = integers(call, "kernel");
+    // ONNX has no images without a batch
+    const isAlone = from.shape.length === kernel.length + 1, first = call.values.integers([0]);
+    const images = isAlone ? model.node("Unsqueeze", [from.name, first]) : from.name;
+    const pooled = model.node("MaxPool", [images], {
+      kernel_shape: kernel,
       strides: integers(call, "stride"),
       pads: twice(integers(call, "padding")),
       dilations: integers(call, "dilation"),
     });
+    return isAlone ? model.node("Squeeze", [pooled, first]) : pooled;
   },
 };

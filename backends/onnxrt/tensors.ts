@@ -1,0 +1,57 @@
+/**
+ * Tensors as ONNX Runtime sees them. Input: dense tensors on the CPU; output: views of the same memory. Invariant: bytes
+ * are copied only where memory is shared between threads, which its interface does not take.
+ */
+import type { DType } from "../../lib/base/dtype.ts";
+import { DynError, InternalError } from "../../lib/base/errors.ts";
+import type { Tensor } from "../../lib/tensor/tensor.ts";
+import { HostMemory } from "../cpu/host_memory.ts";
+import { OrtTensor } from "./library.ts";
+
+type Maker = {
+  new (buffer: ArrayBuffer, byteOffset: number, length: number): ArrayBufferView<ArrayBuffer>;
+  readonly BYTES_PER_ELEMENT: number;
+};
+
+/** Element types that are handed over, and their views. */
+const VIEWS: Readonly<Partial<Record<DType, Maker>>> = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int64: BigInt64Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+  bool: Uint8Array,
+};
+
+/** Whether tensors of this type are handed over. */
+export function isHandedOver(dtype: DType): boolean {
+  return VIEWS[dtype] !== undefined;
+}
+
+/** A dense tensor's memory, and what is to be done once ONNX Runtime has written there. */
+export interface Handed {
+  readonly tensor: OrtTensor;
+  readonly takeBack: () => void;
+}
+
+/** A tensor as ONNX Runtime takes it. Throws DynError for types that are not handed over. */
+export function handOver({ storage: { memory }, offset, shape, dtype }: Tensor): Handed {
+  const view = VIEWS[dtype];
+  if (!view) throw new DynError(`Expected a type that ONNX Runtime is handed but found ${dtype}`);
+  if (!(memory instanceof HostMemory)) throw new InternalError("Expected host memory for ONNX Runtime");
+  const { uint8 } = memory, size = view.BYTES_PER_ELEMENT;
+  const length = shape.reduce((a, b) => a * b, 1), start = offset * size;
+  const { buffer } = uint8;
+  if (buffer instanceof ArrayBuffer) {
+    const data = new view(buffer, uint8.byteOffset + start, length);
+    return { tensor: new OrtTensor(dtype, data, shape), takeBack: () => {} };
+  }
+  const bytes = uint8.slice(start, start + length * size), copy = new Uint8Array(bytes);
+  const tensor = new OrtTensor(dtype, new view(copy.buffer, 0, length), shape);
+  return { tensor, takeBack: () => uint8.set(copy, start) };
+}
+
+/** A size as a vector of one. */
+export function sizeTensor(size: number): OrtTensor {
+  return new OrtTensor("int64", BigInt64Array.of(BigInt(size)), [1]);
+}

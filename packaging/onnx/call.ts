@@ -1,0 +1,45 @@
+/**
+ * A node of a functional graph in ONNX. Input: the node, and what its arguments are in the model; output: its result there.
+ * Invariant: a node without a counterpart is refused by name.
+ */
+import { DynError } from "../../lib/base/errors.ts";
+import { Node } from "../../lib/graph/node.ts";
+import { argumentsOfNode } from "../../lib/ops/graph_builder.ts";
+import { findTarget } from "../../lib/ops/table.ts";
+import { RULES } from "./rules.ts";
+import { isValue, OnnxValue, type Values } from "./values.ts";
+
+/** Appends a node's counterpart; gives its result. Throws DynError with the user's line where ONNX has none. */
+export function callOf(
+  node: Node,
+  { named, lists, values }: {
+    readonly named: ReadonlyMap<Node, OnnxValue>;
+    readonly lists: ReadonlyMap<Node, OnnxValue>;
+    readonly values: Values;
+  },
+): OnnxValue {
+  const { target, meta: { value } } = node;
+  if (target === "getitem") {
+    const [of, index] = node.args, list = of instanceof Node ? lists.get(of) : undefined;
+    if (list && index === 0) return list;
+    throw new DynError(
+      `Expected the first result of an op, which ONNX has, but found ${index} at ${node.name}`,
+    );
+  }
+  const definition = findTarget(target)?.definition, rule = definition && RULES[definition.name];
+  const meta = value.kind === "tensor"
+    ? value.tensor
+    : value.kind === "tensors"
+    ? value.tensors[0]
+    : undefined;
+  if (!definition || !rule || !meta || node.meta.region) {
+    const [line] = node.meta.stack.slice(-1);
+    throw new DynError(
+      `Expected ops that ONNX has a counterpart of but found ${definition?.name ?? target}` +
+        (line ? `, in ${line.code} (${line.file}:${line.line})` : ""),
+    );
+  }
+  const args = argumentsOfNode(node, definition, (each) => named.get(each), isValue);
+  const { shape, dtype } = meta;
+  return new OnnxValue(rule({ target: definition.name, args, shape, dtype, values }), shape, dtype);
+}
