@@ -36,6 +36,7 @@ export * as functional from "./functional.ts";
 export { type DataParallelOptions, DistributedDataParallel } from "./data_parallel.ts";
 export { fullStateDict, fullyShard, type FullyShardOptions } from "./fully_shard.ts";
 export { irecv, isend, type MessageOptions, recv, send } from "./messages.ts";
+export type { AttentionStyle } from "./attention_parts.ts";
 export {
   parallelizeModule,
   type ParallelOptions,

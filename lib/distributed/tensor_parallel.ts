@@ -5,22 +5,30 @@
  * number of ranks, since all of them compute one loss.
  */
 import { DynError } from "../base/errors.ts";
+import { MultiheadAttention } from "../nn/attention.ts";
 import { Linear } from "../nn/linear.ts";
 import type { Module } from "../nn/module.ts";
-import { Parameter } from "../nn/parameter.ts";
 import { Embedding } from "../nn/sparse.ts";
-import { embedding, linear } from "../tensor/generated_functions.ts";
-import { noGrad } from "../tensor/modes.ts";
-import type { Tensor } from "../tensor/tensor.ts";
-import { broadcast, joinedGroup } from "./collectives.ts";
-import { enterParts, leaveParts } from "./functional.ts";
-import { getGlobalRank, type ProcessGroup } from "./group.ts";
+import { type AttentionStyle, divideAttention, divideMultihead } from "./attention_parts.ts";
+import { joinedGroup } from "./collectives.ts";
+import type { ProcessGroup } from "./group.ts";
+import {
+  divideColumns,
+  divideEmbeddingColumns,
+  divideEmbeddingRows,
+  divideGathered,
+  divideRows,
+  type Place,
+} from "./linear_parts.ts";
+import { Division } from "./parts.ts";
 
 /**
  * How a layer is divided. "colwise": each rank computes a part of the features that come out, the same input going into
  * all. "rowwise": each rank has a part of the features that go in (of an embedding: of its rows), and results are added up.
+ * "gathered": "colwise", with the parts joined again on all ranks, as the last layer of a model needs it. "attention": each rank computes some heads of an nn.MultiheadAttention; an object says what belongs to heads in one
+ * written by hand.
  */
-export type ParallelStyle = "colwise" | "rowwise";
+export type ParallelStyle = "colwise" | "rowwise" | "gathered" | "attention" | AttentionStyle;
 
 /** Styles by the paths of layers, in which `*` stands for one name. */
 export type ParallelPlan = Readonly<Record<string, ParallelStyle>>;
@@ -31,78 +39,41 @@ export interface ParallelOptions {
   readonly group?: ProcessGroup | null;
 }
 
-/** The rank's part of a parameter along a dimension. Its elements become those of the group's first rank. */
-function partOf(parameter: Parameter, dim: number | null, { group, path }: Divided): Parameter {
-  broadcast(parameter, getGlobalRank(group, 0), { group });
-  if (dim === null) return parameter;
-  const whole = parameter.size(dim), size = whole / group.size;
-  if (!Number.isInteger(size)) {
-    throw new DynError(`Expected a size of ${path} that ${group.size} ranks divide but found ${whole}`);
-  }
-  const part = noGrad(() => parameter.detach().narrow(dim, group.rank * size, size).clone());
-  return new Parameter(part, parameter.requiresGrad);
-}
+const LINEAR = { colwise: divideColumns, rowwise: divideRows, gathered: divideGathered } as const;
+const EMBEDDING = { colwise: divideEmbeddingColumns, rowwise: divideEmbeddingRows } as const;
 
-/** A layer's place. */
-interface Divided {
-  readonly group: ProcessGroup;
-  readonly path: string;
-}
-
-function divideLinear(layer: Linear, style: ParallelStyle, place: Divided): (x: Tensor) => Tensor {
-  const isColumns = style === "colwise", { group } = place;
-  layer.weight = partOf(layer.weight, isColumns ? 0 : 1, place);
-  if (layer.bias) layer.bias = partOf(layer.bias, isColumns ? 0 : null, place);
-  if (isColumns) return (x) => linear(enterParts(x, group), layer.weight, layer.bias);
-  return (x) => {
-    const sum = leaveParts(linear(x, layer.weight), group);
-    return layer.bias ? sum.add(layer.bias) : sum;
-  };
-}
-
-function divideEmbedding(layer: Embedding, style: ParallelStyle, place: Divided): (x: Tensor) => Tensor {
-  const { group, path } = place;
-  const { paddingIdx, maxNorm, scaleGradByFreq } = layer;
-  if (paddingIdx !== null || maxNorm !== null || scaleGradByFreq) {
-    throw new DynError(`Expected an embedding without paddingIdx, maxNorm and scaleGradByFreq at ${path}`);
-  }
-  layer.weight = partOf(layer.weight, style === "colwise" ? 1 : 0, place);
-  if (style === "colwise") return (x) => embedding(x, layer.weight);
-  const rows = layer.weight.size(0), first = group.rank * rows;
-  return (x) => {
-    const own = x.sub(first), isHere = own.ge(0).logicalAnd(own.lt(rows));
-    const found = embedding(own.mul(isHere), layer.weight);
-    return leaveParts(found.mul(isHere.unsqueeze(-1)), group);
-  };
-}
-
-function divide(layer: Module, style: ParallelStyle, place: Divided): void {
-  const forward = layer instanceof Linear
-    ? divideLinear(layer, style, place)
-    : layer instanceof Embedding
-    ? divideEmbedding(layer, style, place)
-    : null;
-  if (!forward) {
+function divide(layer: Module, style: ParallelStyle, place: Place): void {
+  if (typeof style === "object") return divideAttention(layer, style, place);
+  if (style === "attention") {
+    if (layer instanceof MultiheadAttention) return divideMultihead(layer, place);
     throw new DynError(
-      `Expected a Linear or an Embedding at ${place.path} but found ${layer.constructor.name}`,
+      `Expected a MultiheadAttention at ${place.path} but found ${layer.constructor.name}; ` +
+        "for others give { heads, output }",
     );
   }
-  Object.defineProperty(layer, "forward", { value: forward, configurable: true, writable: true });
+  if (layer instanceof Linear) return LINEAR[style](layer, place);
+  if (layer instanceof Embedding && style !== "gathered") return EMBEDDING[style](layer, place);
+  const expected = style === "gathered" ? "a Linear" : "a Linear or an Embedding";
+  throw new DynError(
+    `Expected ${expected} at ${place.path} for "${style}" but found ${layer.constructor.name}`,
+  );
 }
 
 /**
- * Divides the linear layers and embeddings of a model over the ranks, as
- * torch.distributed.tensor.parallel.parallelize_module: `{ "blocks.*.first": "colwise", "blocks.*.second": "rowwise" }`.
- * What comes out of a layer by columns is a part of the features, for layers that treat every feature by itself and then
- * for one by rows. Parameters and state dicts hold parts. Throws DynError for paths without a layer, other layers, and sizes
- * that the ranks do not divide.
+ * Divides layers of a model over the ranks, as torch.distributed.tensor.parallel.parallelize_module:
+ * `{ "blocks.*.attention": "attention", "blocks.*.first": "colwise", "blocks.*.second": "rowwise" }`. What comes out of a
+ * layer by columns is a part of the features, for layers without parameters that treat every feature by itself and then for
+ * one by rows. All ranks start from the parameters and buffers of the group's first. Parameters and state dicts hold parts.
+ * Throws DynError for paths without a layer, other layers, sizes and numbers of heads that the ranks do not divide, and
+ * parameters that are shared with layers that the plan does not divide alike.
  */
 export function parallelizeModule<M extends Module>(
   module: M,
   plan: ParallelPlan,
   { group: given }: ParallelOptions = {},
 ): M {
-  const { group } = joinedGroup(given), all = module.namedModules();
+  const { group } = joinedGroup(given), division = new Division(group), all = module.namedModules();
+  division.begin(module);
   for (const [pattern, style] of Object.entries(plan)) {
     const names = pattern.split(".");
     const fits = (path: string) => {
@@ -111,7 +82,8 @@ export function parallelizeModule<M extends Module>(
     };
     const layers = all.filter(([path]) => path !== "" && fits(path));
     if (layers.length === 0) throw new DynError(`Expected a layer at ${pattern} but found none`);
-    for (const [path, layer] of layers) divide(layer, style, { group, path });
+    for (const [path, layer] of layers) divide(layer, style, { division, path });
   }
+  division.end(module);
   return module;
 }

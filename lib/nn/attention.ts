@@ -167,10 +167,10 @@ export class MultiheadAttention extends Module {
 
   /** The weights of the three projections. */
   private weights(): [Tensor, Tensor, Tensor] {
-    const { inProjWeight, qProjWeight, kProjWeight, vProjWeight, embedDim } = this;
+    const { inProjWeight, qProjWeight, kProjWeight, vProjWeight } = this;
     if (qProjWeight && kProjWeight && vProjWeight) return [qProjWeight, kProjWeight, vProjWeight];
     if (!inProjWeight) throw new DynError("Expected weights of projections but found none");
-    const part = (k: number) => inProjWeight.narrow(0, k * embedDim, embedDim);
+    const width = inProjWeight.size(0) / 3, part = (k: number) => inProjWeight.narrow(0, k * width, width);
     return [part(0), part(1), part(2)];
   }
 
@@ -181,18 +181,27 @@ export class MultiheadAttention extends Module {
     value: Tensor,
     ...given: Trailing<AttentionCall, typeof CALL>
   ): [Tensor, Tensor | null] {
-    const call = trailing<AttentionCall>("MultiheadAttention", CALL, given);
+    return this.attendTo(query, key, value, trailing<AttentionCall>("MultiheadAttention", CALL, given));
+  }
+
+  /**
+   * The output of the heads whose projections are here, which are all unless the layer is divided over processes.
+   *
+   * @internal
+   */
+  attendTo(query: Tensor, key: Tensor, value: Tensor, call: AttentionCall): [Tensor, Tensor | null] {
     const { attnMask = null, keyPaddingMask = null, isCausal = false } = call, single = query.ndim === 2;
     checkAttention(query, this.embedDim, { attnMask, isCausal });
     const batched = (x: Tensor) => single ? x.unsqueeze(0) : this.batchFirst ? x : x.transpose(0, 1);
+    const projections = this.weights();
     const [joined, weights] = attend({
-      weights: this.weights(),
+      weights: projections,
       bias: this.inProjBias,
       biasK: this.biasK,
       biasV: this.biasV,
     }, {
       inputs: [batched(query), batched(key), batched(value)],
-      numHeads: this.numHeads,
+      numHeads: projections[0].size(0) / this.headDim,
       addZero: this.addZeroAttn,
       rate: this.training ? this.dropout : 0,
       keyPaddingMask: keyPaddingMask && single ? keyPaddingMask.unsqueeze(0) : keyPaddingMask,

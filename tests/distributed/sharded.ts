@@ -17,6 +17,7 @@ import {
   type Tensor,
 } from "../../mod.ts";
 import { blocks, shardBlocks } from "./blocks.ts";
+import { checkHeads } from "./heads.ts";
 
 dist.initProcessGroup();
 const rank = dist.getRank(), size = dist.getWorldSize();
@@ -105,6 +106,8 @@ class Words extends nn.Module {
     );
   }
 }
+
+checkHeads(dist.newGroup());
 
 // What one process has saved goes on here; the other way it is read by one process again
 const [folder = ""] = Deno.args;

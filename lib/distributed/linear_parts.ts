@@ -1,0 +1,82 @@
+/**
+ * Linear layers and embeddings of which each rank of a group computes a part. Input: a layer; output: the same layer with
+ * parts of its parameters. Invariant: what goes into columns and comes out of rows is the same on all ranks.
+ */
+import { DynError } from "../base/errors.ts";
+import type { Linear } from "../nn/linear.ts";
+import type { Module } from "../nn/module.ts";
+import type { Embedding } from "../nn/sparse.ts";
+import { cat, embedding, linear } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { enterParts, gatherShards, leaveParts } from "./functional.ts";
+import type { ProcessGroup } from "./group.ts";
+import type { Division } from "./parts.ts";
+
+/** A layer's place in what is divided. */
+export interface Place {
+  readonly division: Division;
+  readonly path: string;
+}
+
+/** Parts of all ranks behind each other along a dimension, on all ranks, which have the same gradient for them. */
+export function joinParts(part: Tensor, dim: number, group: ProcessGroup): Tensor {
+  const all = gatherShards(part, group);
+  return dim === 0 ? all : cat(all.split(part.size(0), 0), dim);
+}
+
+function replaceForward(layer: Module, forward: (x: Tensor) => Tensor): void {
+  Object.defineProperty(layer, "forward", { value: forward, configurable: true, writable: true });
+}
+
+/** Leaves a rank a part of the features that come out; of each of `sizes` of them, which stand behind each other. */
+export function divideColumns(layer: Linear, { division, path }: Place, sizes?: readonly number[]): void {
+  const { group } = division, cut = sizes ? { dim: 0, sizes } : { dim: 0 };
+  layer.weight = division.part(layer.weight, cut, `${path}.weight`);
+  if (layer.bias) layer.bias = division.part(layer.bias, cut, `${path}.bias`);
+  replaceForward(layer, (x) => linear(enterParts(x, group), layer.weight, layer.bias));
+}
+
+/** Leaves a rank a part of the features that come out, which ranks join again. */
+export function divideGathered(layer: Linear, place: Place): void {
+  divideColumns(layer, place);
+  const { division: { group } } = place;
+  replaceForward(
+    layer,
+    (x) => joinParts(linear(enterParts(x, group), layer.weight, layer.bias), x.ndim - 1, group),
+  );
+}
+
+/** Leaves a rank a part of the features that go in. */
+export function divideRows(layer: Linear, { division, path }: Place): void {
+  const { group } = division;
+  layer.weight = division.part(layer.weight, { dim: 1 }, `${path}.weight`);
+  replaceForward(layer, (x) => {
+    const sum = leaveParts(linear(x, layer.weight), group);
+    return layer.bias ? sum.add(layer.bias) : sum;
+  });
+}
+
+function checkPlain({ paddingIdx, maxNorm, scaleGradByFreq }: Embedding, path: string): void {
+  if (paddingIdx === null && maxNorm === null && !scaleGradByFreq) return;
+  throw new DynError(`Expected an embedding without paddingIdx, maxNorm and scaleGradByFreq at ${path}`);
+}
+
+/** Leaves a rank a part of the features of all rows. */
+export function divideEmbeddingColumns(layer: Embedding, { division, path }: Place): void {
+  checkPlain(layer, path);
+  layer.weight = division.part(layer.weight, { dim: 1 }, `${path}.weight`);
+  replaceForward(layer, (x) => embedding(x, layer.weight));
+}
+
+/** Leaves a rank a part of the rows; what others have counts as zeros, and results are added up. */
+export function divideEmbeddingRows(layer: Embedding, { division, path }: Place): void {
+  checkPlain(layer, path);
+  const { group } = division;
+  layer.weight = division.part(layer.weight, { dim: 0 }, `${path}.weight`);
+  const rows = layer.weight.size(0), first = group.rank * rows;
+  replaceForward(layer, (x) => {
+    const own = x.sub(first), isHere = own.ge(0).logicalAnd(own.lt(rows));
+    const found = embedding(own.mul(isHere), layer.weight);
+    return leaveParts(found.mul(isHere.unsqueeze(-1)), group);
+  });
+}

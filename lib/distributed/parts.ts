@@ -1,0 +1,84 @@
+/**
+ * Parameters of which each rank of a group keeps a part. Input: a model's parameters, and along which dimension they are
+ * divided; output: parts in their place. Invariants: parts of all ranks, one behind the other, are the whole; what is shared
+ * by several layers stays shared, or an error says that it cannot.
+ */
+import { DynError } from "../base/errors.ts";
+import type { Module } from "../nn/module.ts";
+import { Parameter } from "../nn/parameter.ts";
+import { cat } from "../tensor/generated_functions.ts";
+import { noGrad } from "../tensor/modes.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { broadcast } from "./collectives.ts";
+import { shardOf } from "./fully_shard.ts";
+import { getGlobalRank, type ProcessGroup } from "./group.ts";
+
+/** Along which dimension a parameter is divided, and its sizes where several things stand behind each other there. */
+export interface Cut {
+  readonly dim: number;
+  readonly sizes?: readonly number[];
+}
+
+/** All parameters that are parts already. */
+const parts = new WeakSet<Tensor>();
+
+/** Throws DynError unless the ranks of a group divide a number. */
+export function checkDivides(what: string, count: number, group: ProcessGroup): void {
+  if (count % group.size === 0) return;
+  throw new DynError(`Expected ${what} that ${group.size} ranks divide but found ${count}`);
+}
+
+/** The division of one model. */
+export class Division {
+  /** What has been divided, by what it was. */
+  readonly #done = new Map<
+    Parameter,
+    { readonly part: Parameter; readonly cut: string; readonly path: string }
+  >();
+
+  constructor(readonly group: ProcessGroup) {}
+
+  /** Gives what is whole in a model the elements of the group's first rank. */
+  begin(model: Module): void {
+    const { group } = this, src = getGlobalRank(group, 0);
+    for (const each of [...model.parameters(), ...model.buffers()]) {
+      if (!parts.has(each) && !shardOf(each)) broadcast(each, src, { group });
+    }
+  }
+
+  /** The rank's part of a parameter. Throws DynError for sizes that ranks do not divide. */
+  part(parameter: Parameter, { dim, sizes = [parameter.size(dim)] }: Cut, path: string): Parameter {
+    const { group } = this, cut = `${dim}: ${sizes}`, known = this.#done.get(parameter);
+    if (known?.cut === cut) return known.part;
+    if (known) throw new DynError(`Expected ${path} divided as ${known.path}, which shares its parameter`);
+    if (parts.has(parameter)) throw new DynError(`Expected a whole parameter at ${path} but found a part`);
+    for (const size of sizes) checkDivides(`a size of ${path}`, size, group);
+    const own = noGrad(() =>
+      cat(
+        parameter.detach().split([...sizes], dim).map((block) =>
+          block.chunk(group.size, dim)[group.rank] ?? block
+        ),
+        dim,
+      )
+    );
+    const part = new Parameter(own, parameter.requiresGrad);
+    parts.add(part);
+    this.#done.set(parameter, { part, cut, path });
+    return part;
+  }
+
+  /** Throws DynError where a layer of the model still holds what has been divided elsewhere. */
+  end(model: Module): void {
+    for (const [path, module] of model.namedModules()) {
+      for (const [field, value] of Object.entries(module)) {
+        const divided = value instanceof Parameter ? this.#done.get(value) : undefined;
+        if (!divided) continue;
+        throw new DynError(
+          `Expected a plan that divides ${divided.path} and ${path}, which share a parameter, alike but found ${
+            path === "" ? field : `${path}.${field}`
+          } whole`,
+        );
+      }
+    }
+  }
+}
