@@ -6,8 +6,8 @@
  */
 import { compile, compiler, manualSeed, nn, optim, randint, randn, type Tensor } from "../mod.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
-import { Bert } from "./warm/bert.ts";
-import { ResNet18 } from "./warm/resnet.ts";
+import { Bert } from "./models/bert.ts";
+import { ResNet18 } from "./models/resnet.ts";
 
 /** How often a full cache is measured. */
 const TURNS = 3;

@@ -10,8 +10,8 @@ import { findDevice } from "../lib/loops/device.ts";
 import { cudaProgram, type Operation } from "./support/cuda.ts";
 import { medianOf } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
-import { Bert } from "./warm/bert.ts";
-import { ResNet18 } from "./warm/resnet.ts";
+import { Bert } from "./models/bert.ts";
+import { ResNet18 } from "./models/resnet.ts";
 
 const adapter = await webgpu.init();
 const device = findDevice("webgpu");

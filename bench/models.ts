@@ -1,0 +1,167 @@
+/**
+ * Whole models on the CPU beside PyTorch's, eager and compiled: inference, training steps with Adam, and GPT-2 that
+ * decodes token by token with a cache. Each work has a process of its own; --together runs all of ours in one.
+ *
+ *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench models [resnet18 …] [--eager] [--together]
+ *
+ * --eager leaves PyTorch's compiler out, which takes minutes.
+ */
+import { compile, compiler, manualSeed, nn, noGrad, optim, randint, randn, type Tensor } from "../mod.ts";
+import { ConvNeXt } from "./models/convnext.ts";
+import { pythonModels } from "./models/pytorch.ts";
+import { ResNet18 } from "./models/resnet.ts";
+import { Tagger } from "./models/tagger.ts";
+import { BASE, BertClassifier, Gpt2, type Past, VisionTransformer } from "./models/transformer.ts";
+import { describeMachine, medianOf } from "./support/measure.ts";
+import { pytorch } from "./support/pytorch.ts";
+
+const SECONDS = 6, TOKENS = 64, PROMPT = 16;
+
+/** What turns inputs [batch, …] into scores […, classes]. */
+type Scorer = nn.Module & { call(x: Tensor): Tensor };
+
+interface Model {
+  readonly make: () => Scorer;
+  readonly input: () => Tensor;
+  readonly labels: () => Tensor;
+}
+
+const image = (batch: number) => () => randn([batch, 3, 224, 224]);
+const numbers = (count: number, ...size: number[]) => () => randint(0, count, size);
+
+const MODELS: Readonly<Record<string, Model>> = {
+  "resnet18 4×224²": { make: () => new ResNet18(), input: image(4), labels: numbers(1000, 4) },
+  "BERT-base 4×256": {
+    make: () => new BertClassifier(BASE),
+    input: numbers(30522, 4, 256),
+    labels: numbers(2, 4),
+  },
+  "GPT-2 124M 4×256": {
+    make: () => new Gpt2(BASE),
+    input: numbers(50257, 4, 256),
+    labels: numbers(50257, 4, 256),
+  },
+  "ViT-B/16 2×224²": {
+    make: () => new VisionTransformer(BASE),
+    input: image(2),
+    labels: numbers(1000, 2),
+  },
+  "ConvNeXt-T 2×224²": { make: () => new ConvNeXt(), input: image(2), labels: numbers(1000, 2) },
+  "LSTM tagger 32×64": {
+    make: () => new Tagger(),
+    input: numbers(10000, 32, 64),
+    labels: numbers(32, 32 * 64),
+  },
+};
+const DECODING = "GPT-2 decoding";
+const NAMES = [...Object.keys(MODELS), DECODING];
+
+/** Milliseconds by what was measured. */
+type Times = Record<string, number>;
+
+function timed(run: () => unknown): number {
+  const start = performance.now();
+  run();
+  return performance.now() - start;
+}
+
+/** Milliseconds of the first call and the median of later ones, whose results are dropped. */
+function measured(name: string, run: () => unknown, times: Times): void {
+  times[`${name}, first`] = timed(run);
+  for (let k = 0; k < 2; k++) run();
+  const samples: number[] = [], until = performance.now() + 1000 * SECONDS;
+  while (performance.now() < until || samples.length < 5) samples.push(timed(run));
+  times[name] = medianOf(samples);
+}
+
+function measureModel(name: string, { make, input, labels }: Model, times: Times): void {
+  const model = make(), x = input(), y = labels();
+  const optimizer = new optim.Adam(model.parameters());
+  const forward = compile((x: Tensor) => model.call(x), { name: "infer" });
+  const step = compile((x: Tensor, y: Tensor) => {
+    optimizer.zeroGrad();
+    const loss = nn.functional.crossEntropy(model.call(x).flatten(0, -2), y.flatten());
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  }, { name: "step" });
+  model.eval();
+  measured(`${name}, infer`, () => noGrad(() => forward(x)), times);
+  model.train();
+  measured(`${name}, step`, () => step(x, y), times);
+}
+
+/** Milliseconds a token after the prompt, in three texts after one that compiles. */
+function measureDecoding(times: Times): void {
+  const model = new Gpt2(BASE).eval();
+  const next = compile(
+    (words: Tensor, past: readonly Past[] | null) => noGrad(() => model.next(words, past)),
+    {
+      name: "next",
+    },
+  );
+  const text = (): number => {
+    let [words, past] = next(randint(0, 50257, [1, PROMPT]), null);
+    return timed(() => {
+      for (let k = 1; k < TOKENS; k++) [words, past] = next(words, past);
+    }) / (TOKENS - 1);
+  };
+  times[`${DECODING}, first`] = timed(text);
+  times[`${DECODING}, a token`] = medianOf([0, 1, 2].map(text));
+  const { recompiles, graphBreaks } = compiler.status(next);
+  console.error(`${DECODING}: ${recompiles} recompiles in ${4 * TOKENS} tokens, ${graphBreaks} graph breaks`);
+}
+
+function measureAll(names: readonly string[]): Times {
+  const times: Times = {};
+  manualSeed(0);
+  for (const name of names) {
+    const model = MODELS[name];
+    if (model) measureModel(name, model, times);
+    else measureDecoding(times);
+  }
+  return times;
+}
+
+/** The times of works in a process of their own. */
+function inProcess(names: readonly string[]): Times {
+  const { success, stdout } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", import.meta.url, "work", ...names],
+    stdout: "piped",
+    stderr: "inherit",
+  }).outputSync();
+  if (!success) throw new Error(`Expected ${names.join(", ")} to run but the process failed`);
+  return JSON.parse(new TextDecoder().decode(stdout).trim().split("\n").at(-1) ?? "{}");
+}
+
+function print(times: Times, peers: ReadonlyMap<string, number>): void {
+  const table = Object.entries(times).filter(([name]) => !name.endsWith(", first")).map(([name, ms]) => {
+    const eager = peers.get(name), compiled = peers.get(`${name}, compiled`);
+    const least = Math.min(eager ?? Infinity, compiled ?? Infinity);
+    return {
+      work: name,
+      ms: ms.toFixed(1),
+      "first ms": times[`${name}, first`]?.toFixed(0) ?? "",
+      "PyTorch": eager?.toFixed(1) ?? "",
+      "PyTorch compiled": compiled?.toFixed(1) ?? "",
+      "PyTorch's best / ours": Number.isFinite(least) ? (least / ms).toFixed(2) : "",
+    };
+  });
+  console.table(table);
+}
+
+const flags = Deno.args.filter((each) => each.startsWith("--"));
+const given = Deno.args.filter((each) => !each.startsWith("--"));
+if (given[0] === "work") {
+  console.log(JSON.stringify(measureAll(given.slice(1))));
+} else {
+  const wanted = NAMES.filter((name) => given.length === 0 || given.some((each) => name.startsWith(each)));
+  if (wanted.length === 0) {
+    throw new Error(`Expected works out of ${NAMES.join(", ")} but found ${given.join(", ")}`);
+  }
+  console.log(describeMachine());
+  const together = flags.includes("--together");
+  const times = together ? inProcess(wanted) : Object.assign({}, ...wanted.map((name) => inProcess([name])));
+  const found = pytorch(pythonModels(wanted, SECONDS, !flags.includes("--eager")));
+  print(times, new Map(found?.map(({ name, median }) => [name, median])));
+}
