@@ -4,6 +4,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { beginningEarly } from "../lib/aot/shared_calls.ts";
+import * as orders from "../lib/distributed/pipelining/orders.ts";
 import {
   compile,
   distributed,
@@ -124,6 +125,42 @@ Deno.test("collectives begin as early and are waited for as late as their graph 
     `${all} tanh exp ${all} sub`,
     `clone ${all} neg add_ cos add`,
   ]);
+});
+
+Deno.test(
+  "stages of a pipeline, and attention divided by heads, train as one process does, on four ranks",
+  MPI,
+  async () => {
+    const { code, stdout, stderr } = await mpirun(4, "stages.ts");
+    const expected = [0, 1, 2, 3].map((rank) => `rank ${rank} is done`);
+    assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+  },
+);
+
+Deno.test("a stage of a pipeline whose neighbour does not come says for what it waits", MPI, async () => {
+  const { stdout } = await mpirun(2, "faults.ts", "stage");
+  assertStringIncludes(
+    stdout,
+    "rank 0: Stage 0 of 2, the backward pass of micro-batch 0: Expected a message of float32 [1, 2] to end within " +
+      "0.4 s but found rank 0: a message of float32 [1, 2]; rank 1: in no call of this group, or gone",
+  );
+});
+
+Deno.test("stages of pipelines go forward and back in orders that keep few micro-batches", () => {
+  const { gpipe, mostKept, oneForwardOneBackward } = orders;
+  const written = (order: orders.Order, stageIndex: number, n: number) =>
+    order({ stageIndex, numStages: 3 }, n).map(({ kind, index }) =>
+      `${kind === "forward" ? "F" : "B"}${index}`
+    ).join(" ");
+  assertEquals(written(gpipe, 0, 2), "F0 F1 B0 B1");
+  assertEquals(
+    [0, 1, 2].map((stage) => written(oneForwardOneBackward, stage, 4)),
+    ["F0 F1 F2 B0 F3 B1 B2 B3", "F0 F1 B0 F2 B1 F3 B2 B3", "F0 B0 F1 B1 F2 B2 F3 B3"],
+  );
+  assertEquals(written(oneForwardOneBackward, 0, 2), "F0 F1 B0 B1");
+  const kept = (order: orders.Order) =>
+    [0, 1, 2].map((stageIndex) => mostKept(order({ stageIndex, numStages: 3 }, 8)));
+  assertEquals([kept(gpipe), kept(oneForwardOneBackward)], [[8, 8, 8], [3, 2, 1]]);
 });
 
 Deno.test("a rank that waits too long says where all of them are", MPI, async () => {

@@ -43,6 +43,8 @@ export {
   type ParallelPlan,
   type ParallelStyle,
 } from "./tensor_parallel.ts";
+/** Models in stages, each on a process of its own. */
+export * as pipelining from "./pipelining/mod.ts";
 export { DistributedError } from "./errors.ts";
 export type { ReduceOpName } from "./transport.ts";
 export type { Work } from "./work.ts";

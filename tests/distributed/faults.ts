@@ -2,7 +2,7 @@
  * One rank of a test of what goes wrong: the argument says what. Started by mpirun; prints what it is told.
  */
 import { assert, assertMatch, assertThrows } from "@std/assert";
-import { distributed as dist, tensor } from "../../mod.ts";
+import { distributed as dist, nn, ones, tensor } from "../../mod.ts";
 
 const [fault] = Deno.args;
 if (fault === "absent") {
@@ -13,7 +13,7 @@ if (fault === "absent") {
   assert(error instanceof dist.DistributedError);
   assertMatch(error.message, /found rank 0: the program v0; rank 1: the program v1$/);
 }
-dist.initProcessGroup(null, { timeout: fault === "absent" ? 400 : 60_000 });
+dist.initProcessGroup(null, { timeout: fault === "absent" || fault === "stage" ? 400 : 60_000 });
 const rank = dist.getRank();
 const told = (call: () => unknown) => {
   try {
@@ -28,6 +28,18 @@ if (fault === "absent") {
   if (rank === 1) await new Promise((done) => setTimeout(done, 2500));
   else told(() => dist.allReduce(tensor([1])));
   told(() => dist.barrier());
+} else if (fault === "stage") {
+  // The second of two stages is gone, or computes for longer than the first waits
+  const { PipelineStage, Schedule1F1B } = dist.pipelining;
+  class Slow extends nn.Linear {
+    override forward(): never {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+      Deno.exit(0);
+    }
+  }
+  const stage = new PipelineStage(rank === 0 ? new nn.Linear(2, 2) : new Slow(2, 2), rank, 2);
+  const schedule = new Schedule1F1B(stage, 2, (x) => x.sum());
+  told(() => rank === 0 ? schedule.step(ones([2, 2])) : schedule.step({ target: ones([2, 2]) }));
 } else if (fault === "throws") {
   if (rank === 1) throw new Error("Out of luck");
   told(() => dist.allReduce(tensor([1])));

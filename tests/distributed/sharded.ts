@@ -17,7 +17,6 @@ import {
   type Tensor,
 } from "../../mod.ts";
 import { blocks, shardBlocks } from "./blocks.ts";
-import { checkHeads } from "./heads.ts";
 
 dist.initProcessGroup();
 const rank = dist.getRank(), size = dist.getWorldSize();
@@ -107,7 +106,6 @@ class Words extends nn.Module {
   }
 }
 
-checkHeads(dist.newGroup());
 
 // What one process has saved goes on here; the other way it is read by one process again
 const [folder = ""] = Deno.args;

@@ -1,0 +1,109 @@
+/**
+ * What passes between the stages of a pipeline: lists of tensors of which the receiver knows nothing. Input: tensors; output:
+ * the same on the other side. Invariants: sending waits for nobody, so that two stages can send to each other; messages
+ * arrive in their order.
+ */
+import { type DType, DTYPES } from "../../base/dtype.ts";
+import { DynError } from "../../base/errors.ts";
+import { tensor } from "../../tensor/creation.ts";
+import { empty, zeros } from "../../tensor/generated_functions.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+import { getGlobalRank, type ProcessGroup } from "../group.ts";
+import { irecv, isend } from "../messages.ts";
+import { sent } from "../staging.ts";
+import type { Work } from "../work.ts";
+
+/** Numbers that come before activations: how many tensors, then each one's type, whether it has a gradient, and shape. */
+const HEADER = 64;
+
+/** Tags of activations and gradients. */
+const ACTIVATIONS = 0, GRADIENTS = 1;
+
+/** What one stage tells the next about a tensor. */
+interface Announced {
+  readonly dtype: DType;
+  readonly hasGradient: boolean;
+  readonly shape: readonly number[];
+}
+
+function headerOf(tensors: readonly Tensor[]): Tensor {
+  const numbers = [
+    tensors.length,
+    ...tensors.flatMap(({ dtype, requiresGrad, shape }) => [
+      DTYPES.indexOf(dtype),
+      requiresGrad ? 1 : 0,
+      shape.length,
+      ...shape,
+    ]),
+  ];
+  if (numbers.length > HEADER) {
+    throw new DynError(
+      `Expected at most ${HEADER} types and sizes of tensors between stages but found ${numbers.length}`,
+    );
+  }
+  return tensor([...numbers, ...Array<number>(HEADER - numbers.length).fill(0)], {
+    dtype: "int32",
+    device: "cpu",
+  });
+}
+
+function announcedBy(header: Tensor): Announced[] {
+  const numbers = header.tolist<number[]>();
+  let at = 0;
+  const next = (): number => numbers[at++] ?? 0;
+  return Array.from({ length: next() }, () => {
+    const dtype = DTYPES[next()] ?? "float32", hasGradient = next() === 1, rank = next();
+    return { dtype, hasGradient, shape: Array.from({ length: rank }, next) };
+  });
+}
+
+/** The way from one stage to its neighbour. */
+export class Link {
+  /** What is on its way: tensors stay until they have arrived. */
+  readonly #sending: { readonly work: Work; readonly held: Tensor }[] = [];
+  readonly #peer: number;
+
+  constructor(private readonly group: ProcessGroup, neighbour: number, private readonly device: string) {
+    this.#peer = getGlobalRank(group, neighbour);
+  }
+
+  #send(from: Tensor, tag: number): void {
+    const held = sent(from.detach()), { group } = this;
+    this.#sending.push({ work: isend(held, this.#peer, { group, tag }), held });
+  }
+
+  #receive(into: Tensor, tag: number): Tensor {
+    irecv(into, this.#peer, { group: this.group, tag }).wait();
+    return into;
+  }
+
+  /** Sends what a stage has made. */
+  sendActivations(tensors: readonly Tensor[]): void {
+    this.#send(headerOf(tensors), ACTIVATIONS);
+    for (const each of tensors) this.#send(each, ACTIVATIONS);
+  }
+
+  /** What the stage before has made; those that have gradients there ask for them here. */
+  receiveActivations(): Tensor[] {
+    const header = this.#receive(zeros([HEADER], { dtype: "int32", device: "cpu" }), ACTIVATIONS);
+    return announcedBy(header).map(({ dtype, hasGradient, shape }) => {
+      const found = this.#receive(empty(shape, { dtype, device: this.device }), ACTIVATIONS);
+      return hasGradient ? found.requiresGrad_() : found;
+    });
+  }
+
+  sendGradients(tensors: readonly Tensor[]): void {
+    for (const each of tensors) this.#send(each, GRADIENTS);
+  }
+
+  /** Gradients of tensors that were sent. */
+  receiveGradients(of: readonly Tensor[]): Tensor[] {
+    const { device } = this;
+    return of.map(({ shape, dtype }) => this.#receive(empty(shape, { dtype, device }), GRADIENTS));
+  }
+
+  /** Waits until everything has arrived. */
+  finish(): void {
+    for (const { work } of this.#sending.splice(0)) work.wait();
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * In which order a stage of a pipeline does its work. Input: the stage's place and the number of micro-batches; output: its
+ * passes. Invariants: forward and backward passes each go through micro-batches in their order, as messages between stages
+ * do; a backward pass comes behind its forward pass.
+ */
+
+/** One pass of a stage. */
+export interface Pass {
+  readonly kind: "forward" | "backward";
+  /** Which micro-batch it is for. */
+  readonly index: number;
+}
+
+/** Where a stage stands. */
+export interface StagePlace {
+  readonly stageIndex: number;
+  readonly numStages: number;
+}
+
+/** The order of a stage's passes over so many micro-batches. */
+export type Order = (place: StagePlace, microbatches: number) => readonly Pass[];
+
+const passes = (kind: Pass["kind"], from: number, to: number): Pass[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, k) => ({ kind, index: from + k }));
+
+/** All forward passes, then all backward passes (Huang et al. 2019, GPipe). Keeps what all micro-batches save. */
+export const gpipe: Order = (_, n) => [...passes("forward", 0, n), ...passes("backward", 0, n)];
+
+/**
+ * As many forward passes as stages follow, and then one of each by turns (Narayanan et al. 2019, PipeDream). Keeps what as
+ * many micro-batches save as there are stages from this one on.
+ */
+export const oneForwardOneBackward: Order = ({ stageIndex, numStages }, n) => {
+  const ahead = Math.min(n, numStages - stageIndex);
+  const turns = passes("forward", ahead, n).flatMap((forward, k): Pass[] => [
+    { kind: "backward", index: k },
+    forward,
+  ]);
+  return [...passes("forward", 0, ahead), ...turns, ...passes("backward", n - ahead, n)];
+};
+
+/** Of how many micro-batches a stage keeps what their backward passes read, at most. */
+export function mostKept(order: readonly Pass[]): number {
+  let kept = 0, most = 0;
+  for (const { kind } of order) {
+    kept += kind === "forward" ? 1 : -1;
+    most = Math.max(most, kept);
+  }
+  return most;
+}
