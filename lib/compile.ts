@@ -197,7 +197,7 @@ function guardFilter(given: unknown): GuardFilter {
 }
 
 /** A backend under the settings that `mode` and `options` stand for. */
-function resolveBackend(
+export function resolveBackend(
   wanted: Backend,
   options: CompileOptions,
 ): { readonly backend: GraphBackend; readonly name: string } {

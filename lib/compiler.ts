@@ -13,6 +13,7 @@ import {
   statusOf,
   type UncompiledCalls,
 } from "./dynamo/mod.ts";
+import { forgetCompiledPasses } from "./autograd/deferred/compiled_passes.ts";
 import { checkFunction, checkOptions } from "./base/checked_input.ts";
 import { DynError } from "./base/errors.ts";
 import { clearCompileTimes } from "./base/compile_times.ts";
@@ -70,6 +71,7 @@ export {
   type FunctionTimes,
 } from "./base/compile_times.ts";
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
+export { compiledAutograd, type CompiledAutogradStatus } from "./compiled_autograd.ts";
 export type { Part } from "./aot/engines/part.ts";
 export { type Partition, partition, type Supports } from "./aot/engines/partition.ts";
 export {
@@ -102,6 +104,7 @@ type AnyFunction = (this: never, ...args: never[]) => unknown;
 /** Forgets every compiled entry, all counts and times; kernels on disk stay. */
 export function reset(): void {
   resetCapture();
+  forgetCompiledPasses();
   clearCompileTimes();
   counters.clear();
 }

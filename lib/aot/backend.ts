@@ -200,6 +200,7 @@ function compilePair(
     functional,
     backward: {
       run: compile(bwCompiler, backward, withExamples(backward.graph, [])),
+      functional: backward,
       saved: parts.saved,
       sizes: parts.sizes,
       savedFrom: parts.savedFrom,

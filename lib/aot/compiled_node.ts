@@ -22,9 +22,10 @@ import { readElements } from "../tensor/host.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
-import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { isTensor, modes, type Tensor } from "../tensor/tensor.ts";
 import {
   type CompiledBackward,
+  type CompiledGraph,
   type CompiledPair,
   listOf,
   type SavedLayout,
@@ -163,7 +164,8 @@ export class CompiledNode extends Node {
     saved: readonly unknown[],
     { grads, leads }: { readonly grads: readonly (Tensor | null)[]; readonly leads: readonly boolean[] },
   ): (Tensor | null)[] {
-    const { origins, merged, run } = this.#backward;
+    const { origins, merged, run: compiled, functional } = this.#backward;
+    const run: CompiledGraph = modes.top?.inlines ? functional.forward : compiled;
     const originOf = (k: number) => leads[k] && this.edges[k] ? origins[k] ?? null : null;
     const asked = new Set(this.edges.flatMap((_, k) => {
       const origin = originOf(k);

@@ -38,6 +38,8 @@ export interface CompiledPair {
 /** The compiled backward. */
 export interface CompiledBackward {
   readonly run: CompiledGraph;
+  /** The functional graph behind `run`. */
+  readonly functional: GraphModule;
   readonly saved: readonly SavedValue[];
   readonly sizes: readonly Sym[];
   /** Forward outputs from this index on are made for the backward only. */

@@ -160,7 +160,13 @@ export class KeptPair {
       captured,
       functional: forward.gm,
       ...backward?.run
-        ? { backward: { run: backward.run, ...backwardFacts.read(fields.facts ?? null, symbols) } }
+        ? {
+          backward: {
+            run: backward.run,
+            functional: backward.gm,
+            ...backwardFacts.read(fields.facts ?? null, symbols),
+          },
+        }
         : {},
     };
   }
@@ -196,7 +202,7 @@ export class KeptPair {
       };
     };
     try {
-      const { run: _, ...facts } = backward ?? { run: null };
+      const { run: _, functional: _functional, ...facts } = backward ?? { run: null, functional: null };
       const form: Plain = {
         // Tensors are the captured graph's own, by name, or made of its numbers
         plan: runtimePlan.write({ ...plan, lifted: [] }, symbols),

@@ -192,7 +192,7 @@ const savedLayout: Codec<SavedLayout> = union<SavedLayout>({
 });
 
 /** What of a compiled backward is no code. */
-export type BackwardFacts = Omit<CompiledBackward, "run">;
+export type BackwardFacts = Omit<CompiledBackward, "run" | "functional">;
 
 const numberSet: Codec<ReadonlySet<number>> = {
   write: (values) => [...values],

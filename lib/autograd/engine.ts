@@ -13,6 +13,7 @@ import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
 import { autogradStateOf, modes, Tensor } from "../tensor/tensor.ts";
 import { checkGradients } from "./anomaly.ts";
+import { runPass } from "./deferred/compiled_passes.ts";
 import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 
 /** Options of `autograd.grad`. */
@@ -171,6 +172,8 @@ class Pass {
   readonly #pending = new Map<Storage, number>();
   /** Storages that left the pass: in `.grad`, captured, or seen by a hook. */
   readonly #given = new WeakSet<Storage>();
+  /** What had no gradient before this pass. */
+  readonly #firsts: Tensor[] = [];
   readonly #start = lastSerial();
 
   constructor(readonly roots: readonly Root[], readonly options: PassOptions) {
@@ -182,18 +185,27 @@ class Pass {
   }
 
   run(): void {
-    const { roots, options } = this;
+    const { roots, options: { createGraph } } = this;
+    const devices = new Set(roots.map(({ grad }) => grad.device));
+    try {
+      runPass({ createGraph, devices }, () => setGradEnabled(createGraph, () => this.#walk()));
+    } catch (error) {
+      // Gradients that were promised and have not come about are none
+      for (const tensor of this.#firsts) if (tensor.grad?.storage.filled === false) tensor.grad = null;
+      throw error;
+    }
+  }
+
+  #walk(): void {
     const order = this.#collect();
-    for (const { edge, grad } of roots) {
+    for (const { edge, grad } of this.roots) {
       this.#given.add(grad.storage);
       this.#add(edge, grad);
     }
-    setGradEnabled(options.createGraph, () => {
-      for (const { edge: { node } } of roots) {
-        if (node instanceof AccumulateGrad && this.#dependencies.get(node) === 0) this.#finish(node);
-      }
-      for (const node of order) this.#finish(node);
-    });
+    for (const { edge: { node } } of this.roots) {
+      if (node instanceof AccumulateGrad && this.#dependencies.get(node) === 0) this.#finish(node);
+    }
+    for (const node of order) this.#finish(node);
   }
 
   /** All operations reachable from the roots, in the order in which they run. */
@@ -347,6 +359,7 @@ class Pass {
       if (!grad || this.options.captures !== null) continue;
       const before = tensor.grad;
       tensor.grad = before === null ? this.#own(grad) : ops.add(before, grad);
+      if (before === null) this.#firsts.push(tensor);
     }
   }
 
@@ -408,8 +421,10 @@ class Pass {
   /** Adds into a leaf's `.grad`, keeping its storage. */
   #accumulate(variable: Tensor, grad: Tensor): void {
     const state = autogradStateOf(variable);
-    if (state.grad === null) state.grad = this.#own(grad);
-    else if (this.options.createGraph || state.grad.requiresGrad) state.grad = ops.add(state.grad, grad);
+    if (state.grad === null) {
+      state.grad = this.#own(grad);
+      this.#firsts.push(variable);
+    } else if (this.options.createGraph || state.grad.requiresGrad) state.grad = ops.add(state.grad, grad);
     else state.grad.add_(grad);
   }
 

@@ -219,6 +219,12 @@ export class Config extends Settings {
    * and results; the rest is computed again, the cheapest by byte first. 0 keeps inputs alone, as a checkpoint does.
    */
   activationMemoryBudget = 1;
+  /**
+   * Capture backward passes as they run, what compiled functions leave to the tape included, and run each as one compiled
+   * graph; DYN_COMPILED_AUTOGRAD. Passes that are to be differentiated themselves (`createGraph`), under another dispatch
+   * mode or while anomalies are looked for run plainly: `counters` of the group `compiled_autograd_plain` say how many.
+   */
+  compiledAutograd: boolean = Deno.env.get("DYN_COMPILED_AUTOGRAD") === "1";
   /** Compile only functions of this name; empty means all. */
   debugFunction: string = Deno.env.get("DYN_DEBUG_FUNCTION") ?? "";
   /**

@@ -32,6 +32,7 @@ export const ARTIFACTS = [
   "cache",
   "shadow",
   "repro",
+  "compiled_autograd",
 ] as const;
 
 /** The name of a log artifact. */

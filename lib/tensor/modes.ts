@@ -23,6 +23,8 @@ export type OpaqueCode<T> = (inputs: readonly (T | null)[]) => readonly (T | nul
 export interface DispatchMode<T> {
   /** Whether compiled functions run op by op under it: its tensors have no elements that kernels could read. */
   readonly opByOp?: boolean;
+  /** Whether compiled backward graphs run op by op under it, so that their calls are part of what it makes of calls. */
+  readonly inlines?: boolean;
   /** Makes calls of code that is no op: where tensors have no elements, for each of those that they stand for. */
   readonly apart?:
     | ((inputs: readonly (T | null)[], run: OpaqueCode<T>) => readonly (T | null)[])

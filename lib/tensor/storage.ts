@@ -46,6 +46,14 @@ export interface ElementBounds {
   readonly greatest: number;
 }
 
+/** Work that was put off: when it is done it reads storages, writes to them or gives them their first elements. */
+export interface PendingWork {
+  /** Does the work; from then on no storage waits for it. */
+  settle(): void;
+  /** A storage that waits is not used any more by anything but the work: it is released once the work is done. */
+  drop(storage: Storage): void;
+}
+
 const UNCLONABLE: symbol = Symbol.for("A tensor, which tensor.clone() copies,");
 
 /** Memory shared by tensors. */
@@ -64,6 +72,8 @@ export class Storage {
   #bounds: (ElementBounds & { readonly version: number }) | undefined;
   /** Whether the memory belongs to somebody else, who takes it back. */
   #isLent = false;
+  /** Work that has to be done before anybody else sees the memory. */
+  #pending: PendingWork | null = null;
 
   /** `missing` makes the error for reading a storage without memory. */
   constructor(readonly device: DeviceName, memory: Memory | null, missing?: () => Error) {
@@ -78,15 +88,46 @@ export class Storage {
     return storage;
   }
 
+  /** Storage whose elements are the result of work that was put off, which will `fill` it. */
+  static promised(device: DeviceName, work: PendingWork): Storage {
+    const storage = new Storage(device, null);
+    storage.#pending = work;
+    if (watched !== null) watched.push(storage);
+    return storage;
+  }
+
+  /** The work that is done before the memory is seen; null: none. */
+  get pending(): PendingWork | null {
+    return this.#pending;
+  }
+
+  /** Has work done before anybody sees the memory. Of one work only: another one's is done at once. */
+  awaits(work: PendingWork): void {
+    if (this.#pending !== work) this.#pending?.settle();
+    this.#pending = work;
+  }
+
+  /** The work is being done: the memory is there as it is, and may be filled. */
+  awaitsNothing(): void {
+    this.#pending = null;
+  }
+
+  /** Gives promised elements. */
+  fill(memory: Memory): void {
+    this.#memory = memory;
+  }
+
   /** Takes lent memory back: from here on `missing` makes the error for reading it, unless it was replaced. */
   reclaim(missing: () => Error): void {
     if (!this.#isLent) return;
+    this.#pending?.settle();
     this.#memory = null;
     this.#missing = missing;
   }
 
   /** The memory. Throws where there is none: released, or a tensor without elements. */
   get memory(): Memory {
+    if (this.#pending !== null) this.#pending.settle();
     if (this.#memory === null) {
       if (this.#missing) throw this.#missing();
       throw new DynError(
@@ -98,15 +139,17 @@ export class Storage {
 
   /** Throws where elements were taken away, also where there are none that a program would read. */
   requireKept(): void {
+    if (this.#pending !== null) this.#pending.settle();
     if (this.#memory === null && this.#missing) throw this.#missing();
   }
 
-  /** Whether it has elements. */
+  /** Whether it has elements, be it once they are asked for. */
   get filled(): boolean {
-    return this.#memory !== null;
+    return this.#memory !== null || this.#pending !== null;
   }
 
   get byteLength(): number {
+    if (this.#memory === null && this.#pending !== null) this.#pending.settle();
     return this.#memory?.byteLength ?? 0;
   }
 
@@ -122,6 +165,7 @@ export class Storage {
 
   /** Gives the memory back for reuse. The caller promises that no tensor on it is used again. */
   release(): void {
+    if (this.#pending !== null) return this.#pending.drop(this);
     if (this.#memory === null) return;
     if (!this.#isLent) deviceNamed(this.device).free(this.#memory);
     this.#memory = null;
@@ -129,6 +173,7 @@ export class Storage {
 
   /** Takes over the memory of another storage (`x.data = y`). */
   replace(memory: Memory): void {
+    this.#pending?.settle();
     this.#memory = memory;
     this.#isLent = false;
     this.version++;

@@ -1,0 +1,67 @@
+/**
+ * The namespace `compiler.compiledAutograd`: backward passes captured as they run, as `torch._dynamo.compiled_autograd`.
+ * Input: scopes that switch it on or off; output: what was captured. Invariant: loading it gives compiled autograd the
+ * backend of `compile`.
+ */
+import { checkFunction } from "./base/checked_input.ts";
+import { counters } from "./base/logs.ts";
+import { installPassBackend, withPassBackend } from "./autograd/deferred/compiled_passes.ts";
+import { type Backend, resolveBackend } from "./compile.ts";
+import type { GraphBackend } from "./graph/backend.ts";
+import { getDefaultBackend } from "./graph/backends.ts";
+
+const resolved = new Map<Backend, GraphBackend>();
+
+/** One function for one backend, by which what it compiled is found again. */
+function backendOf(wanted: Backend): GraphBackend {
+  const known = resolved.get(wanted);
+  if (known) return known;
+  const { backend } = resolveBackend(wanted, {});
+  resolved.set(wanted, backend);
+  return backend;
+}
+
+installPassBackend(() => backendOf(getDefaultBackend()));
+
+/** What compiled autograd has done since the last `compiler.reset()`. */
+export interface CompiledAutogradStatus {
+  /** Backward passes that were captured. */
+  readonly passes: number;
+  /** Graphs that were compiled for them. */
+  readonly graphs: number;
+  /** Runs of these graphs: as many as `passes` where nothing has cut one in pieces. */
+  readonly runs: number;
+  /** Pieces of passes that ran op by op: the backend declined, or `config.cacheSizeLimit` was reached. */
+  readonly uncompiledRuns: number;
+  /** Passes, and calls inside of captured ones, that ran plainly, by the reason. */
+  readonly plain: Readonly<Record<string, number>>;
+}
+
+/** Switches for compiled autograd and what came of it. */
+export const compiledAutograd: {
+  /**
+   * Runs `body` with its backward passes captured as they run and compiled by a backend, whatever `config.compiledAutograd`
+   * says. As `torch._dynamo.compiled_autograd._enable`.
+   */
+  readonly enable: <R>(backend: Backend, body: () => R) => R;
+  /** Runs `body` with plain backward passes. As `torch._dynamo.compiled_autograd._disable`. */
+  readonly disable: <R>(body: () => R) => R;
+  /** What was captured, compiled and run. */
+  readonly status: () => CompiledAutogradStatus;
+} = {
+  enable(backend, body) {
+    checkFunction(body, "whose backward passes are compiled");
+    return withPassBackend(backendOf(backend), body);
+  },
+  disable(body) {
+    checkFunction(body, "whose backward passes run plainly");
+    return withPassBackend(null, body);
+  },
+  status: () => ({
+    passes: counters.get("compiled_autograd", "passes"),
+    graphs: counters.get("compiled_autograd", "graphs"),
+    runs: counters.get("compiled_autograd", "runs"),
+    uncompiledRuns: counters.get("compiled_autograd", "uncompiled_runs"),
+    plain: Object.fromEntries(counters.entries("compiled_autograd_plain")),
+  }),
+};
