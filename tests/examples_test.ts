@@ -1,14 +1,19 @@
 /**
- * The programs in examples/ run in a short form, in this process and without kernels, and what they train gets better.
+ * The programs in examples/ run in a short form, in this process and without kernels or on several ranks, and what they
+ * train gets better.
  * Input: nothing; output: none. Invariant: every program of the folder is listed here; a run of the suite takes some.
  */
 import { assert, assertEquals } from "@std/assert";
-import { compiler } from "../mod.ts";
+import { fileURLToPath } from "node:url";
+import { compiler, distributed } from "../mod.ts";
+import { runProgram } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 /** A short form. */
 interface Short {
   readonly args: readonly string[];
+  /** On how many processes it runs where MPI is there; in this one unless given. */
+  readonly ranks?: number;
   /** Where it prints what is to get better: the last number against the first. */
   readonly shown: RegExp;
   /** Which share of the first the last is at most; at least, where more is better. */
@@ -48,6 +53,12 @@ const SHORT: Readonly<Record<string, Short>> = {
     atMost: 0.9,
   },
   "physics.ts": { args: ["--steps=30"], shown: /loss (\S+)/g, atMost: 0.5 },
+  "sharded_gpt2.ts": {
+    ranks: 4,
+    args: ["--steps=6", "--layers=1", "--width=16", "--context=16", "--batch=4", "--rate=0.02"],
+    shown: /loss (\S+)/g,
+    atMost: 0.9,
+  },
   "style_transfer.ts": {
     args: ["--epochs=1", "--train=200", "--steps=1"],
     shown: /style (\d\S+)/g,
@@ -56,6 +67,17 @@ const SHORT: Readonly<Record<string, Short>> = {
   "time_series.ts": { args: ["--epochs=2", "--train=100"], shown: /loss (\S+)/g, atMost: 0.99 },
   "vae.ts": { args: ["--epochs=2", "--train=400"], shown: /loss (\S+)/g, atMost: 0.9 },
 };
+
+/** What a program prints on several ranks. */
+async function shownByRanks(name: string, { ranks, args }: Short): Promise<string> {
+  const [cli = "", program = ""] = ["../cli.ts", `../examples/${name}`].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url))
+  );
+  const words = ["run", "-A", "--no-check", cli, "launch", "-n", `${ranks}`, program, ...args];
+  const { code, stdout, stderr } = await runProgram(Deno.execPath(), words, { env: { DYN_TIER: "wasm" } });
+  assertEquals(code, 0, stderr);
+  return stdout;
+}
 
 Deno.test("the examples run in a short form, and learn", async (t) => {
   const listed = [...Deno.readDirSync(new URL("../examples/", import.meta.url))].map(({ name }) => name);
@@ -73,15 +95,20 @@ Deno.test("the examples run in a short form, and learn", async (t) => {
   };
   try {
     for (
-      const [name, { args: given, shown, atMost = Infinity, atLeast = -Infinity }] of sampleBySeed(
+      const [name, short] of sampleBySeed(
         Object.entries(SHORT),
         7,
       )
     ) {
       await t.step(name, async () => {
+        const { args: given, shown, atMost = Infinity, atLeast = -Infinity } = short;
         shows.text = "";
-        Object.defineProperty(Deno, "args", { value: given, configurable: true });
-        await import(new URL(`../examples/${name}`, import.meta.url).href);
+        if (short.ranks !== undefined && distributed.isAvailable()) {
+          shows.text = await shownByRanks(name, short);
+        } else {
+          Object.defineProperty(Deno, "args", { value: given, configurable: true });
+          await import(new URL(`../examples/${name}`, import.meta.url).href);
+        }
         const numbers = [...shows.text.matchAll(shown)].map(([, number]) => Number(number));
         const [first = NaN] = numbers, last = numbers.at(-1) ?? NaN;
         const isBetter = last <= atMost * first && last >= atLeast * first;

@@ -106,7 +106,6 @@ class Words extends nn.Module {
   }
 }
 
-
 // What one process has saved goes on here; the other way it is read by one process again
 const [folder = ""] = Deno.args;
 if (folder) {
