@@ -29,6 +29,7 @@ import { minCutPartition, type Partitioner, savingPartition } from "./partition.
 import { rematerialize } from "./rematerialize.ts";
 import { runtimeOf } from "./runtime.ts";
 import { jointOfRegions } from "./regions.ts";
+import { compileStep, type SharedStep, sharedStepOf } from "./shared_steps.ts";
 import { simplify } from "./simplify.ts";
 import { inStages, needsStages } from "./stages.ts";
 import { traceForward } from "./trace.ts";
@@ -64,7 +65,12 @@ export function aotAutograd(options: AotOptions, kept?: KeptCompilations): Graph
   const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition, regions = false } = options;
   const backend: GraphBackend = (captured, exampleInputs) => {
     try {
-      if (needsStages(captured.graph)) return inStages(captured, backend);
+      if (needsStages(captured.graph)) {
+        const step = sharedStepOf(captured);
+        return step
+          ? guardAliases(captured, stepped(captured, step, fwCompiler))
+          : inStages(captured, backend);
+      }
       return guardAliases(
         captured,
         runnable(pairOf(captured, { exampleInputs, fwCompiler, bwCompiler, partition, regions, kept })),
@@ -121,6 +127,13 @@ interface Compiled {
 function runnable(pair: CompiledPair): Compiled {
   const { mutations, addressed } = pair.plan;
   return { run: runtimeOf(pair), mutated: mutations.map(({ input }) => input), addressed };
+}
+
+/** A step that other processes have a part in, as one function. */
+function stepped(captured: GraphModule, step: SharedStep, compiler: GraphCompiler): Compiled {
+  counters.add("aot", "joint_graphs");
+  const { functional, plan } = step, forward = compileStep(step, compiler);
+  return runnable({ plan, forward, captured, functional });
 }
 
 /** The halves of a graph, as a former process compiled them or compiled now. */

@@ -64,8 +64,9 @@ function inputsOf(node: Node): readonly Node[] {
   return [...node.inputs()].flatMap((input) => isTaken(input) ? [...input.inputs()] : [input]);
 }
 
-/** Which nodes others do not pass; null where that is not known. */
+/** Which nodes others do not pass; null where that is not known. In functional graphs all may. */
 function staying(captured: GraphModule): ((node: Node) => boolean) | null {
+  if (captured.signature) return () => false;
   try {
     const drawing = drawingNodes(captured);
     return (node) =>

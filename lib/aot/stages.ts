@@ -26,7 +26,7 @@ import { graphRunner } from "../tensor/graph_runner.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
 import { CompiledPart } from "./compiled_part.ts";
-import { GraphPart, type PartNodes, symbolsOfNodes } from "./graph_part.ts";
+import { GraphPart, type PartNodes, type PreparedPart, symbolsOfNodes } from "./graph_part.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
 
 /** Whether a graph has sizes or numbers that only the host can say while it runs. */
@@ -40,10 +40,14 @@ export function needsStages(graph: Graph): boolean {
 /** Compiles a graph in stages. Throws NotFunctional where a gradient is taken across them. */
 export function inStages(captured: GraphModule, backend: GraphBackend): CompiledFunction {
   const { graph, attributes, runner } = captured;
-  const stages = stagesOf(new GraphModule(graph, withCompiledRegions(attributes, backend), runner), backend);
-  const { placeholders, output } = captured.graph;
-  const shared = sharedCallsOf(captured.graph);
-  const bindings = new Map(sizeBindings(captured.graph).map((binding) => [binding.symbol, binding]));
+  const whole = new GraphModule(graph, withCompiledRegions(attributes, backend), runner);
+  return runStages(graph, stagesOf(whole, backend));
+}
+
+/** A graph as a function that runs stages one after the other. */
+export function runStages(graph: Graph, stages: readonly Stage[]): CompiledFunction {
+  const { placeholders, output } = graph, shared = sharedCallsOf(graph);
+  const bindings = new Map(sizeBindings(graph).map((binding) => [binding.symbol, binding]));
   return (...inputs) => {
     const values = new Map<Node, unknown>(placeholders.map((node, at) => [node, inputs[at]]));
     const sizes = new Map<Sym, number>();
@@ -64,7 +68,7 @@ export function inStages(captured: GraphModule, backend: GraphBackend): Compiled
     } catch (error) {
       const { stage } = call;
       const isWhole = !(error instanceof InternalError) && (stage === undefined || isUndone(error, stage));
-      throw isWhole && call.transaction.rollBack() ? noteUndone(error, captured.graph) : error;
+      throw isWhole && call.transaction.rollBack() ? noteUndone(error, graph) : error;
     }
     return GraphPart.resolve(output.args[0] ?? [], values, sizeOf);
   };
@@ -92,8 +96,15 @@ interface Call {
   stage?: Graph;
 }
 
-interface Stage {
-  readonly part: CompiledPart | GraphPart;
+/** What prepares a part for a call. */
+export interface Part {
+  readonly nodes: PartNodes;
+  prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart;
+}
+
+/** One part of a graph, and what a call does around it. */
+export interface Stage {
+  readonly part: Part;
   /** Whether it begins work that others wait for, where they read what it gives. */
   readonly begins: boolean;
   /** Values from before the part that it writes to. */
@@ -127,8 +138,31 @@ function runStage({ part, begins, writes, gives, frees }: Stage, call: Call): vo
 }
 
 function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
-  const { graph } = captured, late = lateBindings(graph);
-  const { groups, repeated } = groupsOf(captured, late);
+  const late = lateBindings(captured.graph), { groups, repeated } = groupsOf(captured, late);
+  return stagesBetween(
+    captured.graph,
+    { groups, repeated, late },
+    ({ kind }, parts, later) =>
+      kind !== "compiled" ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, {
+        backend,
+        writtenLater: shares([...parts.inputs, ...parts.results], later),
+      }),
+  );
+}
+
+/** Groups of nodes, and what each computes again of what stands before it. */
+export interface Grouping {
+  readonly groups: readonly Group[];
+  readonly repeated: readonly (readonly Node[])[];
+  readonly late: ReadonlyMap<Node, readonly LateBinding[]>;
+}
+
+/** Groups of nodes as stages; `partOf` makes their parts, told what later ones write to. */
+export function stagesBetween(
+  graph: Graph,
+  { groups, repeated, late }: Grouping,
+  partOf: (group: Group, parts: PartNodes, writtenLater: ReadonlySet<Node>) => Part,
+): Stage[] {
   const lastUse = new Map<Node, number>();
   for (const [index, { nodes }] of groups.entries()) {
     for (const node of [...repeated[index] ?? [], ...nodes]) {
@@ -137,7 +171,8 @@ function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
   }
   for (const input of graph.output.inputs()) lastUse.set(input, groups.length);
   const written = groups.map(({ nodes }) => writtenBy(nodes, new Set(nodes)));
-  return groups.map(({ nodes, kind }, index): Stage => {
+  return groups.map((group, index): Stage => {
+    const { nodes, kind } = group;
     const later = new Set(written.slice(index + 1).flat().map(rootOf));
     const all = [...repeated[index] ?? [], ...nodes], own = new Set(all);
     const inputs = [...new Set(all.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
@@ -149,10 +184,7 @@ function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
     const given = new Set(gives.flatMap(({ bindings }) => bindings.map(({ symbol }) => symbol)));
     const parts: PartNodes = { nodes: all, inputs, results, gives: given };
     return {
-      part: kind !== "compiled" ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, {
-        backend,
-        writtenLater: shares([...inputs, ...results], later),
-      }),
+      part: partOf(group, parts, later),
       begins: kind === "begins",
       // Nothing can fail behind the last part, and a part takes back what it has done itself
       writes: index < groups.length - 1 ? written[index] ?? [] : [],
@@ -182,7 +214,8 @@ function groupsOf(
   }
 }
 
-interface Group {
+/** Nodes that run together. */
+export interface Group {
   readonly nodes: readonly Node[];
   readonly kind: "compiled" | "host" | "begins";
 }
@@ -192,13 +225,13 @@ interface Group {
  * kernels around it stay together; what other processes have a part in begins at once, and what does not read it comes
  * before what does.
  */
-function cut(
+export function cut(
   captured: GraphModule,
-  { late, taped }: {
-    readonly late: ReadonlyMap<Node, readonly LateBinding[]>;
+  { late = new Map(), taped = new Set() }: {
+    readonly late?: ReadonlyMap<Node, readonly LateBinding[]>;
     /** Gradients that the tape takes. */
-    readonly taped: ReadonlySet<Node>;
-  },
+    readonly taped?: ReadonlySet<Node>;
+  } = {},
 ): Group[] {
   const groups: Group[] = [];
   let open: Node[] = [], waiting: Node[] = [], begun = new Set<Node>();

@@ -39,6 +39,8 @@ import { makeFx } from "./make_fx.ts";
 import { nodeNameOf } from "./op_node.ts";
 import { Recorder } from "./recorder.ts";
 import { overwrittenError, releasedError } from "./saved.ts";
+import { callShared } from "./shared_calls.ts";
+import { isConstant, sharedOpNamed } from "./shared_ops.ts";
 
 /** An input of the new graph. */
 export interface ReplayedInput {
@@ -138,6 +140,8 @@ export class GraphReplay {
   readonly begun: Map<Node, GraphValue> = new Map();
   /** Values of attributes that became inputs. */
   readonly lifted: unknown[] = [];
+  /** The functions of ops that other processes have a part in, by the names under which the new graph calls them. */
+  readonly shared: Record<string, unknown> = {};
   /** Tensors, lists of tensors, sizes and constants by captured node. */
   readonly #values = new Map<Node, unknown>();
   /** Inputs by the attribute that they hold. */
@@ -176,7 +180,7 @@ export class GraphReplay {
       return;
     }
     if (node.op !== "call_function" && node.op !== "call_method") return;
-    if (node.meta.onHost) return this.#onHost(node);
+    if (node.meta.onHost) return this.#onHost(node, attributes);
     if (node.meta.region) {
       this.#values.set(node, this.#region(node, node.meta.region, attributes));
       return;
@@ -418,12 +422,24 @@ export class GraphReplay {
   }
 
   /** What the host computes is given here, as inputs are. */
-  #onHost(node: Node): void {
-    const { value } = node.meta;
+  #onHost(node: Node, attributes: Readonly<Record<string, unknown>>): void {
+    const { value, begins } = node.meta;
+    if (begins) return void this.#values.set(node, this.#begun(node, attributes));
     if (value.kind !== "tensor") return;
     const held = this.builder.valueOf(this.builder.placeholder(node.name, value), value.tensor);
     if (value.requiresGrad) this.recorder.requiring.add(held);
     this.#values.set(node, this.functional.fresh(held));
+  }
+
+  /** What begins with other processes is a call of the new graph, too. */
+  #begun(node: Node, attributes: Readonly<Record<string, unknown>>): unknown {
+    if (node.meta.value.kind === "tensor") return this.#call(node);
+    const [first, ...rest] = node.args, op = sharedOpNamed(node.target, attributes);
+    if (!op || !(first instanceof Node)) throw new InternalError(`Expected a shared op at ${node.name}`);
+    this.builder.shared = sharedBy(node);
+    this.recorder.enabled = !node.meta.noGrad;
+    const input = this.tensor(first).value();
+    return [this.functional.fresh(callShared(this, { node, op, input, rest: rest.filter(isConstant) }))];
   }
 
   #valueOf(node: Node): unknown {

@@ -4,8 +4,9 @@
  * backward passes included; they are ops, so that graphs go on through them, and a compiled graph waits for one only
  * where its result is read.
  */
-import type { FunctionContext } from "../autograd/function.ts";
 import { customOp } from "../autograd/custom_op.ts";
+import type { SharedOp } from "../autograd/shared_ops.ts";
+import { transposing } from "../autograd/transposing.ts";
 import { isGathering, noteBegun } from "../base/begun_work.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -57,12 +58,18 @@ function checkedRows(x: Tensor, size: number): number {
   throw new DynError(`Expected a multiple of ${size} along dimension 0 but found [${x.shape.join(", ")}]`);
 }
 
-function checkDifferentiable(op: unknown): asserts op is "sum" | "avg" {
-  if (op === "sum" || op === "avg") return;
+function differentiable(op: unknown): "sum" | "avg" {
+  if (op === "sum" || op === "avg") return op;
   throw new DynError(`Expected a gradient through "sum" or "avg" but found "${op}", which has none`);
 }
 
 const OPTIONS = { isDeferrable: true };
+
+/**
+ * What graphs join to one call, in bytes: below it most of a call's time is that of beginning it, and waiting for the last
+ * of several tensors costs less than another call.
+ */
+const SMALL = 2 ** 20;
 
 const allReduceOp = customOp(
   "distributed::all_reduce",
@@ -73,6 +80,13 @@ const allReduceOp = customOp(
   OPTIONS,
 );
 allReduceOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
+
+/** A mean over ranks. The bucket is for graphs: they join the calls of one. */
+const averageOp = customOp("distributed::average", (x: Tensor, _bucket: number, group: number): Tensor => {
+  const result = ops.clone(x).contiguous();
+  return begun(result, collectives.allReduce(result, { ...called(group), op: "avg" }));
+}, OPTIONS);
+averageOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
 /** The second argument says how gradients of ranks become one. */
 const allGatherOp = customOp(
@@ -122,51 +136,12 @@ const allToAllOp = customOp("distributed::all_to_all", (x: Tensor, group: number
 }, OPTIONS);
 allToAllOp.registerFake((x: Tensor, group: number) => rowsOf(x, checkedRows(x, groupNamed(group).size)));
 
-const OPERATED = {
-  setupContext(context: FunctionContext, [, op, group]: readonly [Tensor, ReduceOpName, number]): void {
-    Object.assign(context, { op, group });
-  },
-};
-
-allReduceOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
-  checkDifferentiable(context.op);
-  return [allReduceOp(grad, context.op, Number(context.group)), null, null];
-}, OPERATED);
-
-allGatherOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
-  checkDifferentiable(context.op);
-  return [reduceScatterOp(grad, context.op, Number(context.group)), null, null];
-}, OPERATED);
-
-reduceScatterOp.registerAutograd((context: FunctionContext, grad: Tensor) => {
-  checkDifferentiable(context.op);
-  const group = Number(context.group), whole = allGatherOp(grad, "sum", group);
-  return [context.op === "avg" ? whole.div(groupNamed(group).size) : whole, null, null];
-}, OPERATED);
-
-for (const [op, transposed] of [[broadcastOp, reduceOp], [reduceOp, broadcastOp]] as const) {
-  op.registerAutograd((context: FunctionContext, grad: Tensor) => [
-    transposed(grad, Number(context.root), Number(context.group)),
-    null,
-    null,
-  ], {
-    setupContext(context, [, root, group]: readonly [Tensor, number, number]) {
-      Object.assign(context, { root, group });
-    },
-  });
-}
-
-allToAllOp.registerAutograd(
-  (context: FunctionContext, grad: Tensor) => [allToAllOp(grad, Number(context.group)), null],
-  {
-    setupContext(context, [, group]: readonly [Tensor, number]) {
-      context.group = group;
-    },
-  },
-);
-
 /** A tensor that all ranks have, for each to compute another part with: gradients of the parts are added up. */
-const enterOp = customOp("distributed::enter_parts", (x: Tensor, _group: number): Tensor => ops.clone(x));
+const enterOp = customOp(
+  "distributed::enter_parts",
+  (x: Tensor, _group: number): Tensor => ops.clone(x),
+  OPTIONS,
+);
 enterOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
 /** The sum of what ranks have computed, of which all have the same gradient. */
@@ -176,16 +151,44 @@ const leaveOp = customOp("distributed::leave_parts", (x: Tensor, group: number):
 }, OPTIONS);
 leaveOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
-for (const [op, transposed] of [[enterOp, leaveOp], [leaveOp, enterOp]] as const) {
-  op.registerAutograd(
-    (context: FunctionContext, grad: Tensor) => [transposed(grad, Number(context.group)), null],
-    {
-      setupContext(context, [, group]: readonly [Tensor, number]) {
-        context.group = group;
-      },
-    },
-  );
-}
+const allReduces: SharedOp = transposing(allReduceOp, {
+  mostJoined: () => SMALL,
+  transposed: ([op, ...group]) => ({ op: allReduces, rest: [differentiable(op), ...group] }),
+});
+
+const averages: SharedOp = transposing(averageOp, {
+  mostJoined: () => Infinity,
+  transposed: (rest) => ({ op: averages, rest }),
+});
+
+const allGathers: SharedOp = transposing(allGatherOp, {
+  transposed: ([op, ...group]) => ({ op: reduceScatters, rest: [differentiable(op), ...group] }),
+});
+
+const reduceScatters: SharedOp = transposing(reduceScatterOp, {
+  transposed: ([op, group = 0]) => ({
+    op: allGathers,
+    rest: ["sum", group],
+    ...differentiable(op) === "avg" ? { divisor: groupNamed(Number(group)).size } : {},
+  }),
+});
+
+const broadcasts: SharedOp = transposing(broadcastOp, {
+  mostJoined: () => SMALL,
+  transposed: (rest) => ({ op: reductions, rest }),
+});
+const reductions: SharedOp = transposing(reduceOp, {
+  mostJoined: () => SMALL,
+  transposed: (rest) => ({ op: broadcasts, rest }),
+});
+
+const exchanges: SharedOp = transposing(allToAllOp, { transposed: (rest) => ({ op: exchanges, rest }) });
+
+const enters: SharedOp = transposing(enterOp, { isCopy: true, transposed: (rest) => ({ op: leaves, rest }) });
+const leaves: SharedOp = transposing(leaveOp, {
+  mostJoined: () => SMALL,
+  transposed: (rest) => ({ op: enters, rest }),
+});
 
 /**
  * What ranks have alike, for each to compute another part with.
@@ -216,6 +219,15 @@ const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?
  */
 export function gatherShards(x: Tensor, group: ProcessGroup): Tensor {
   return allGatherOp(x, "avg", group.name);
+}
+
+/**
+ * The mean of a tensor over ranks. Graphs join the calls of a bucket, whatever their size.
+ *
+ * @internal
+ */
+export function averageOfBucket(x: Tensor, group: ProcessGroup, bucket: number): Tensor {
+  return averageOp(x, bucket, group.name);
 }
 
 /** The reduction of a tensor over all ranks, on all of them, as torch.distributed.nn.functional.all_reduce. */

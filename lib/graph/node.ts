@@ -233,6 +233,21 @@ export class Graph {
     this.#nodes = this.#nodes.filter((n) => n !== node);
   }
 
+  /** Puts every node behind what it takes, and leaves the order as it is besides. Throws DynError for a cycle. */
+  sort(): void {
+    const placed = new Set<Node>(), open = new Set<Node>();
+    const place = (node: Node): void => {
+      if (placed.has(node)) return;
+      if (open.has(node)) throw new DynError(`Expected no cycle of nodes but found one through ${node.name}`);
+      open.add(node);
+      for (const input of node.inputs()) place(input);
+      placed.add(node);
+    };
+    for (const node of this.#nodes) if (node.op === "placeholder") placed.add(node);
+    for (const node of this.#nodes) place(node);
+    this.#nodes = [...placed];
+  }
+
   /** Removes nodes whose values nobody uses, except inputs, the output and what `keep` says. */
   eliminateDeadCode(keep: (node: Node) => boolean = hasEffect): boolean {
     const dead = new Set<Node>();

@@ -7,12 +7,13 @@ import { formatArgument, type Graph, type Node, type NodeMeta } from "./node.ts"
 
 /**
  * Makes equal calls of equal arguments one node. Ops are pure here, and random ones repeat by their keys, so that the
- * same call gives the same elements. What is computed again on purpose stays.
+ * same call gives the same elements. What is computed again on purpose stays, and so does what other processes have a
+ * part in.
  */
 export function eliminateCommonSubexpressions(graph: Graph): boolean {
   const seen = new Map<string, Node>(), repeated = new Set<Node>();
   for (const node of graph.nodes) {
-    if (node.op !== "call_function" && node.op !== "get_attr") continue;
+    if ((node.op !== "call_function" && node.op !== "get_attr") || node.meta.begins) continue;
     const key = `${node.meta.turn ?? ""} ${node.op} ${node.target}(${formatArgument(node.args)}, ${
       formatArgument(node.kwargs)
     })`;

@@ -193,11 +193,11 @@ export class GraphBuilder {
   }
 
   /** One of a node's results. */
-  #item(node: Node, index: number, tensor: TensorMeta): GraphValue {
+  #item(node: Node, index: number, tensor: TensorMeta, marks: Partial<NodeMeta> = {}): GraphValue {
     const { requiresGrad = false, ...meta } = this.shared;
     const item = this.graph.create("call_function", "getitem", {
       args: [node, index],
-      meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad } },
+      meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad }, ...marks },
       ...this.#place(),
     });
     return new GraphValue(item, tensor);
@@ -219,6 +219,20 @@ export class GraphBuilder {
       ...this.#place(),
     });
     return metas.map((tensor, index) => this.#item(node, index, tensor));
+  }
+
+  /** Appends a call that other processes have a part in; `target`: by what name. */
+  callShared(
+    target: string,
+    { args, metas }: { readonly args: readonly Argument[]; readonly metas: readonly TensorMeta[] },
+  ): GraphValue[] {
+    const { requiresGrad = false, ...meta } = this.shared, marks = { onHost: true, begins: true } as const;
+    const node = this.graph.create("call_function", target, {
+      args,
+      meta: { ...meta, value: { kind: "tensors", tensors: metas, requiresGrad }, ...marks },
+      ...this.#place(),
+    });
+    return metas.map((tensor, index) => this.#item(node, index, tensor, marks));
   }
 
   /** Ends the graph. */

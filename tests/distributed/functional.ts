@@ -3,6 +3,7 @@
  * its end. Invariant: expected values and gradients are those of one process that has the tensors of both.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { begunCount } from "../../lib/base/begun_work.ts";
 import {
   autograd,
   cat,
@@ -143,6 +144,25 @@ for (const backend of ["aot_eager", "inductor", "wasm"]) {
   one.parameters().forEach((each, k) => near(two.parameters()[k] ?? each, each, `parameters, ${backend}`));
 }
 assertEquals([counters.entries("graph_break"), counters.entries("fallback")], [[], []]);
+
+// Small calls of one kind that do not need each other are one, forward and backward, with the same bits
+const others = dist.newGroup([0, 1]);
+const several = (x: Tensor, m: Tensor): Tensor[] => {
+  const sums = [F.allReduce(x.sin()), F.allReduce(x.narrow(0, 0, 2).t()), F.allReduce(x.sum())];
+  const [a = x, b = x, c = x] = sums;
+  const behind = F.allReduce(a.mul(c)), most = F.allReduce(x, { op: "max" }), big = F.allReduce(m);
+  const apart = [F.allReduce(x.to("float64")), F.allReduce(x.exp(), { group: others })];
+  const [gradient = x] = autograd.grad([a.mul(a).sum().add(b.mul(b).sum()).add(c)], [x]);
+  return [...sums, behind, most, big, ...apart, gradient].map((each) => each?.detach() ?? x);
+};
+for (const backend of ["aot_eager", "inductor"]) {
+  const x = own.clone().requiresGrad_(), m = x.detach().sum().expand([2 ** 18 - 8]).contiguous();
+  const expected = several(x, m), before = begunCount();
+  const found = compile(several, { backend, fullgraph: true })(x, m);
+  // Three sums and, behind them, that of their results beside three gradients; the big one, one of another kind each
+  assertEquals(begunCount() - before, 6, backend);
+  assertEquals(found.map((each, k) => each.equal(expected[k] ?? x)), expected.map(() => true), backend);
+}
 
 // Ranks that differ hear of it once, from the call that differs, and the group goes on
 const differs = (run: () => unknown, ...texts: readonly string[]) => {

@@ -46,11 +46,11 @@ export type AskedPlan =
   }
   | Refusal;
 
-/** What the host computes that some values are computed from. */
+/** What the host computes by itself that some values are computed from. */
 function onHostBehind(values: readonly Node[]): Node | undefined {
   const behind = new Set(values);
   for (const node of behind) {
-    if (node.meta.onHost) return node;
+    if (node.meta.onHost && !node.meta.begins) return node;
     for (const input of node.inputs()) behind.add(input);
   }
   return undefined;

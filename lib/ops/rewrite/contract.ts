@@ -2,10 +2,11 @@
  * What every pass over a functional graph keeps. Input: a graph of pure ops; output: nothing, or an InternalError that
  * names the pass and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place; all
  * metadata is what inference says; inputs stay as they are; outputs keep their number, element types, shapes and
- * strides; and the outputs that were promised memory of their own have it.
+ * strides; the outputs that were promised memory of their own have it; and other processes are asked for as many elements
+ * by each op.
  */
 import { InternalError, invariant } from "../../base/errors.ts";
-import type { TensorMeta } from "../../graph/meta.ts";
+import { elementCount, type TensorMeta } from "../../graph/meta.ts";
 import { type Argument, type Graph, isList, Node, type NodeValue } from "../../graph/node.ts";
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
 import type { OpApi } from "../generated.ts";
@@ -34,6 +35,7 @@ export class GraphContract {
   readonly #inputs: readonly Node[];
   readonly #inputMetas: readonly NodeValue[];
   readonly #outputs: readonly (TensorMeta | null)[];
+  readonly #shared: ReadonlyMap<string, number>;
   /** What each call was verified with, so that only what changed is verified again. */
   readonly #verified = new WeakMap<Node, readonly unknown[]>();
 
@@ -41,6 +43,7 @@ export class GraphContract {
     this.#inputs = graph.placeholders;
     this.#inputMetas = this.#inputs.map(({ meta }) => meta.value);
     this.#outputs = outputsOf(graph).map((each) => each instanceof Node ? tensorMetaOf(each) : null);
+    this.#shared = sharedElements(graph);
   }
 
   /** Gives results whose memory has become an input's or another result's a copy; tells whether it did. */
@@ -83,6 +86,11 @@ export class GraphContract {
       });
       for (const node of graph.nodes) if (node.op !== "placeholder" && node.op !== "output") this.#call(node);
       this.#results();
+      const shared = sharedElements(graph);
+      for (const what of new Set([...this.#shared.keys(), ...shared.keys()])) {
+        const [before, now] = [this.#shared.get(what) ?? 0, shared.get(what) ?? 0];
+        invariant(before === now, `Expected ${before} elements of ${what} but found ${now}`);
+      }
     } catch (error) {
       if (!(error instanceof InternalError)) throw error;
       throw new InternalError(`${error.message.replace(/ \(this is a bug in dyn\)$/, "")}, after ${pass}`);
@@ -127,6 +135,21 @@ export class GraphContract {
       owners.set(root, index);
     });
   }
+}
+
+/** How many elements other processes are asked for, by what is done with them. */
+function sharedElements(graph: Graph): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const { target, args, meta: { begins, value } } of graph.nodes) {
+    if (!begins || value.kind !== "tensors") continue;
+    for (const { dtype, device, shape } of value.tensors) {
+      const what = `${target}(${
+        args.filter((each) => !(each instanceof Node)).join(", ")
+      }) of ${dtype} on ${device}`;
+      found.set(what, (found.get(what) ?? 0) + hintOf(elementCount({ shape })));
+    }
+  }
+  return found;
 }
 
 function tensorMetaOf({ meta: { value } }: Node): TensorMeta | null {

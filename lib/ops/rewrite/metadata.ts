@@ -26,6 +26,8 @@ export function inferredMetas(node: Node): readonly TensorMeta[] {
     return item ? [item] : [];
   }
   if (node.meta.region) return regionMetas(node.meta.region);
+  // What other processes have a part in is an op's own matter, which has been asked
+  if (node.meta.begins && node.meta.value.kind === "tensors") return node.meta.value.tensors;
   const target = findTarget(node.target);
   invariant(target && !target.inplace, `Expected a pure op but found ${node.target} at ${node.name}`);
   const { definition } = target;

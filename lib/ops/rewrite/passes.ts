@@ -19,8 +19,11 @@ export interface GraphPass {
 /** Which calls stay although nothing reads them. */
 export type Kept = (node: Node) => boolean;
 
-/** Keeps what the graph as a whole would be another without: that a call fails is seen even where its result is not. */
-export const keepChecks: Kept = (node) => hasEffect(node) || mayFail(node);
+/**
+ * Keeps what the graph as a whole would be another without: that a call fails is seen even where its result is not, and
+ * other processes wait for their part in one.
+ */
+export const keepChecks: Kept = (node) => hasEffect(node) || mayFail(node) || node.meta.begins === true;
 
 /** Whether a call of the forward part may fail by the elements it is given. */
 export function mayFail({ op, target, meta }: Node): boolean {

@@ -128,6 +128,12 @@ export const JOINT_RULES: readonly Rule[] = [
     apply: (node) => asNode(node.args[0]),
   },
   {
+    // copy(x, y) → y of the same layout and type, as for writes of whole tensors: reads nothing of x
+    name: "copied_elements",
+    targets: ["copy"],
+    apply: (node) => asNode(node.args[1]),
+  },
+  {
     // viewAsReal(viewAsComplex(x)) → x, and the other way around: the same memory
     name: "pairs_and_back",
     targets: ["viewAsReal", "viewAsComplex"],

@@ -1,0 +1,97 @@
+/**
+ * Steps that other processes have a part in, as a whole: differentiated first, and cut at the calls then, so that
+ * gradients flow through such calls, and those of a backward pass begin while the rest of it runs. Input: a captured
+ * graph; output: a function over its inputs, which runs functional parts. Invariants: such calls keep their order, on all
+ * processes; only the last part writes to what existed before the call.
+ */
+import { NotFunctional } from "../autograd/functional.ts";
+import { sharedOpNamed } from "../autograd/shared_ops.ts";
+import { logs } from "../base/logs.ts";
+import { recording } from "../base/recording.ts";
+import type { CompiledFunction } from "../graph/backend.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import { type GraphCompiler, interposedCompiler } from "../graph/interpose.ts";
+import { Node } from "../graph/node.ts";
+import { outputsOf } from "../ops/rewrite/contract.ts";
+import { memoryRoot, viewChain } from "../ops/rewrite/memory_root.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { ambient } from "../tensor/modes.ts";
+import { FunctionalPart } from "./functional_part.ts";
+import { GraphPart, symbolsOfNodes } from "./graph_part.ts";
+import { buildJoint, type RuntimePlan } from "./joint.ts";
+import { joinSharedCalls } from "./joined_calls.ts";
+import { beginsWork } from "./shared_calls.ts";
+import { simplify } from "./simplify.ts";
+import { cut, runStages, stagesBetween } from "./stages.ts";
+import { traceForward } from "./trace.ts";
+
+/** A step in functional form. */
+export interface SharedStep {
+  readonly functional: GraphModule;
+  readonly plan: RuntimePlan;
+}
+
+/** Whether calls that other processes have a part in are all that cuts a graph, and it is known how they are differentiated. */
+function isCutByCallsAlone({ graph, attributes }: GraphModule): boolean {
+  const onHost = graph.nodes.filter(({ meta }) => meta.onHost), calls = onHost.filter(beginsWork);
+  return calls.length > 0 && onHost.every(({ meta }) => meta.begins) &&
+    calls.every(({ target }) => sharedOpNamed(target, attributes)) &&
+    ![...symbolsOfNodes(graph.nodes)].some(({ node }) =>
+      node.kind === "symbol" && node.role.kind === "unbacked"
+    );
+}
+
+/** A captured graph as such a step; null where something else cuts it, or the tape is to differentiate its results. */
+export function sharedStepOf(captured: GraphModule): SharedStep | null {
+  if (!isCutByCallsAlone(captured)) return null;
+  try {
+    return recording.phase("joint", () => {
+      const trace = traceForward(captured), attributes = trace.replay.shared;
+      const joint = buildJoint(trace, { gradEnabled: ambient.gradEnabled });
+      const { graph, plan, results: { length: ownResults }, tangents } = joint;
+      if (tangents.length > 0) return null;
+      simplify(joint);
+      joinSharedCalls(graph, { ownResults, attributes });
+      const signature = { role: "inference", mutatedInputs: [], ownResults } as const;
+      return { plan, functional: new GraphModule(graph, attributes, graphRunner, signature) };
+    });
+  } catch (error) {
+    if (error instanceof NotFunctional) return null;
+    throw error;
+  }
+}
+
+/** The forward function of a step, in parts that `compiler` compiles. */
+export function compileStep({ functional, plan }: SharedStep, compiler: GraphCompiler): CompiledFunction {
+  const { graph } = functional, outputs = outputsOf(graph), groups = cut(functional);
+  logs.emit("aot_graphs", () => functional.readable("step"), { part: "step" });
+  // Views are made where they are read: what is handed on has memory of its own
+  const repeated = groups.map(({ nodes, kind }) => kind === "begins" ? [] : viewsFrom(nodes));
+  const own = new Set(outputs.flatMap((each) => each instanceof Node ? [memoryRoot(each)] : []));
+  const mutated = new Map(plan.mutations.flatMap(({ input, output }) => {
+    const value = outputs[output], target = graph.placeholders[input];
+    return value instanceof Node && target ? [[value, target] as const] : [];
+  }));
+  const compile: GraphCompiler = (gm, examples) => {
+    logs.emit("aot_graphs", () => gm.readable("inference"), { part: "inference" });
+    return recording.phase("compile_inference", () => interposedCompiler(compiler)(gm, examples));
+  };
+  const stages = stagesBetween(graph, { groups, repeated, late: new Map() }, (group, parts) => {
+    if (group.kind !== "compiled") return new GraphPart(functional, parts);
+    const isLast = group === groups.at(-1);
+    return new FunctionalPart(functional, parts, { compile, own, mutated: isLast ? mutated : new Map() });
+  });
+  return runStages(graph, stages);
+}
+
+/** The views of earlier groups' values that some nodes read, in the order in which they are made. */
+function viewsFrom(nodes: readonly Node[]): Node[] {
+  const own = new Set(nodes), found = new Set<Node>();
+  const add = (node: Node): void => {
+    if (own.has(node) || found.has(node) || viewChain(node).length === 1) return;
+    for (const input of node.inputs()) add(input);
+    found.add(node);
+  };
+  for (const node of nodes) for (const input of node.inputs()) add(input);
+  return [...found];
+}

@@ -1,0 +1,39 @@
+/**
+ * Ops of one tensor whose gradients are calls of such ops: the tape and graphs have them from one definition. Input: an op,
+ * and what makes its gradient; output: what graphs know of it. Invariant: the op is linear in its tensor.
+ */
+import { DynError } from "../base/errors.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { type CustomOp, functionalised } from "./custom_op.ts";
+import type { FunctionContext } from "./function.ts";
+import { isConstant, registerSharedOp, type SharedOp } from "./shared_ops.ts";
+
+/** What is said of an op besides its function. */
+export type Transposing =
+  & Pick<SharedOp, "transposed">
+  & Partial<Pick<SharedOp, "mostJoined" | "isCopy">>;
+
+/** Says how an op is differentiated, and makes it known to graphs. */
+export function transposing(
+  op: CustomOp,
+  { transposed, mostJoined = () => 0, isCopy = false }: Transposing,
+): SharedOp {
+  op.registerAutograd((context: FunctionContext, grad: Tensor) => {
+    const { rest } = context;
+    const constants = Array.isArray(rest) ? rest.filter(isConstant) : [];
+    const { op: other, rest: others, divisor } = transposed(constants);
+    const [found] = other.run(grad, ...others);
+    if (!isTensor(found)) {
+      throw new DynError(`Expected a tensor from ${other.name} but found ${typeof found}`);
+    }
+    return [divisor === undefined ? found : found.div(divisor), ...constants.map(() => null)];
+  }, {
+    setupContext(context, [, ...rest]: readonly unknown[]) {
+      context.rest = rest;
+    },
+  });
+  const name = op.qualifiedName.replaceAll(/\W+/g, "_");
+  const shared = { name, run: functionalised(op), transposed, mostJoined, isCopy };
+  registerSharedOp(shared);
+  return shared;
+}
