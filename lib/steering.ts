@@ -5,7 +5,7 @@
 import { config } from "./base/config.ts";
 import { compile } from "./compile.ts";
 import * as compiler from "./compiler.ts";
-import { beginPass, endPass } from "./distributed/data_parallel.ts";
+import * as dataParallel from "./distributed/data_parallel.ts";
 import { canDrop } from "./distributed/fully_shard.ts";
 import * as distributed from "./distributed/mod.ts";
 import { markFunction } from "./dynamo/mod.ts";
@@ -41,10 +41,19 @@ const STEERING: readonly object[] = [
   compiler.setStance,
   compiler.status,
   compiler.substituteInGraph,
-  beginPass,
-  endPass,
+  dataParallel.beginPassOnHost,
+  dataParallel.endPassOnHost,
+  dataParallel.takeGradientOnHost,
   ...Object.values(distributed).filter((each) => typeof each === "function"),
 ];
 
+/** What graphs have in the place of what goes on outside of them. */
+const IN_GRAPHS = [
+  [dataParallel.beginPass, dataParallel.beginPassInGraph],
+  [dataParallel.endPass, dataParallel.endPassInGraph],
+  [dataParallel.takeGradient, dataParallel.takeGradientInGraph],
+] as const;
+
+for (const [original, by] of IN_GRAPHS) markFunction(original, { kind: "substituted", by });
 markFunction(canDrop, { kind: "answers", answer: () => false });
 for (const fn of STEERING) markFunction(fn, { kind: "builtin" });

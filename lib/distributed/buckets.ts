@@ -80,6 +80,11 @@ export class GradientBuckets {
     this.#buckets = noGrad(() => divided(parameters, options.bytes).map(bucketOf));
   }
 
+  /** The place of a parameter's bucket in the order in which they are averaged. */
+  indexOf(parameter: Parameter): number {
+    return this.#buckets.findIndex(({ members }) => members.some(([, each]) => each === parameter));
+  }
+
   /** Begins a pass. Throws DynError where the former one has come to some parameters only. */
   begin(): void {
     if (this.#ready.size > 0) {

@@ -10,8 +10,10 @@ import { Module } from "../nn/module.ts";
 import { tensor } from "../tensor/creation.ts";
 import { isGradEnabled, noGrad } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
+import type { Parameter } from "../nn/parameter.ts";
 import { GradientBuckets } from "./buckets.ts";
 import { allReduce, broadcast, joinedGroup } from "./collectives.ts";
+import * as functional from "./functional.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
 /** Settings, as PyTorch has them. */
@@ -29,7 +31,11 @@ export interface DataParallelOptions {
 /** What a model knows of its group. */
 interface Synchronisation {
   readonly group: ProcessGroup;
+  /** The group's first rank, among all processes. */
+  readonly root: number;
   readonly buckets: GradientBuckets;
+  /** How many gradients a pass has. */
+  readonly count: number;
   readonly broadcastsBuffers: boolean;
   readonly findsUnused: boolean;
   /** Whether `noSync` runs. */
@@ -40,6 +46,8 @@ interface Synchronisation {
   joins: boolean;
   /** The last rank that had the last step within it. */
   last: number;
+  /** How many gradients of the last pass have arrived; 0 once all have. Unknown to models that find unused ones. */
+  arrived: number;
 }
 
 const states = new WeakMap<DistributedDataParallel, Synchronisation>();
@@ -62,15 +70,52 @@ function lastActive(group: ProcessGroup, isActive: boolean): number {
   return Number(last.item());
 }
 
-/** What comes before the forward pass of a training step. Graphs end here. */
+/** Throws where the last pass has come to some parameters only. */
+function checkLastPass({ arrived, count, findsUnused }: Synchronisation): void {
+  if (arrived === 0 || findsUnused) return;
+  throw new DynError(
+    `Expected gradients of all ${count} parameters from the last backward pass but found those of ${arrived}; give ` +
+      "findUnusedParameters: true where the forward pass does not use them",
+  );
+}
+
+/** Notes that a gradient of a pass has arrived. */
+function noteArrival(state: Synchronisation): void {
+  state.arrived = (state.arrived + 1) % state.count;
+}
+
+/** What comes before the forward pass of a training step. */
 export function beginPass(model: DistributedDataParallel): void {
   const state = stateOf(model), isStep = model.training && isGradEnabled();
   state.averages = isStep && !state.paused;
   if (!state.averages) return;
+  // Says which are missing, where no graph has averaged the others
   state.buckets.begin();
+  checkLastPass(state);
   if (state.joins) state.last = lastActive(state.group, true);
   const from = state.joins ? state.last : 0;
   if (state.broadcastsBuffers) noGrad(() => spread(model.module.buffers(), state.group, from));
+}
+
+/** Whether a pass asks other ranks what only the host can say: graphs end at it. */
+const asksHost = ({ findsUnused, joins }: Synchronisation): boolean => findsUnused || joins;
+
+/** The same in graphs, which broadcast as functions do. */
+export function beginPassInGraph(model: DistributedDataParallel): void {
+  const state = stateOf(model), { group } = state;
+  if (asksHost(state)) return beginPassOnHost(model);
+  state.averages = model.training && isGradEnabled() && !state.paused;
+  if (!state.averages) return;
+  checkLastPass(state);
+  if (!state.broadcastsBuffers) return;
+  noGrad(() => {
+    for (const each of model.module.buffers()) each.copy_(functional.broadcast(each, state.root, { group }));
+  });
+}
+
+/** The same where graphs end. */
+export function beginPassOnHost(model: DistributedDataParallel): void {
+  beginPass(model);
 }
 
 /** Takes part in the steps of ranks that have more of them; then all have what the last one has. */
@@ -84,12 +129,65 @@ function followOthers(model: DistributedDataParallel): void {
   noGrad(() => spread([...module.parameters(), ...module.buffers()], group, state.last));
 }
 
-/** What comes behind it. Graphs end here. */
+/** Hears of a gradient that was added to what a parameter has; `bucket`: with which others it is averaged. */
+export function takeGradient(
+  model: DistributedDataParallel,
+  parameter: Parameter,
+  _bucket: number,
+): void {
+  const state = stateOf(model), { buckets, averages } = state;
+  buckets.use(parameter);
+  if (!averages) return;
+  noteArrival(state);
+  buckets.add(parameter);
+}
+
+/** The same in graphs, which join the averages of a bucket. */
+export function takeGradientInGraph(
+  model: DistributedDataParallel,
+  parameter: Parameter,
+  bucket: number,
+): void {
+  const state = stateOf(model), { grad } = parameter;
+  if (asksHost(state)) return takeGradientOnHost(model, parameter);
+  if (!state.averages || !grad) return;
+  grad.copy_(functional.averageOfBucket(grad, state.group, bucket));
+  noteArrival(state);
+}
+
+/** The same where graphs end. */
+export function takeGradientOnHost(model: DistributedDataParallel, parameter: Parameter): void {
+  takeGradient(model, parameter, -1);
+}
+
+/** What comes behind the forward pass. */
 export function endPass(model: DistributedDataParallel, output: unknown): void {
   const { averages, findsUnused, buckets } = stateOf(model);
   if (!averages || !findsUnused) return;
   const outputs = flatten(output, isTensor).leaves.filter(isTensor), reached = leavesBehind(outputs);
   buckets.skip(model.module.parameters().filter((each) => each.requiresGrad && !reached.has(each)));
+}
+
+/** Has a model hear of gradients. */
+function listen(
+  model: DistributedDataParallel,
+  parameters: readonly Parameter[],
+  buckets: GradientBuckets,
+): void {
+  for (const parameter of parameters) {
+    const bucket = buckets.indexOf(parameter);
+    parameter.registerPostAccumulateGradHook(() => takeGradient(model, parameter, bucket));
+  }
+}
+
+/** The same in graphs. */
+export function endPassInGraph(model: DistributedDataParallel, output: unknown): void {
+  if (asksHost(stateOf(model))) endPassOnHost(model, output);
+}
+
+/** The same where graphs end. */
+export function endPassOnHost(model: DistributedDataParallel, output: unknown): void {
+  endPass(model, output);
 }
 
 /**
@@ -121,20 +219,18 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
     const state: Synchronisation = {
       group,
       buckets,
+      count: parameters.length,
       broadcastsBuffers: options.broadcastBuffers ?? true,
       findsUnused: findUnusedParameters,
       paused: false,
       averages: false,
       joins: false,
       last: 0,
+      arrived: 0,
+      root: getGlobalRank(group, 0),
     };
     states.set(this, state);
-    for (const [, parameter] of parameters) {
-      parameter.registerPostAccumulateGradHook(() => {
-        buckets.use(parameter);
-        if (state.averages) buckets.add(parameter);
-      });
-    }
+    listen(this, parameters.map(([, each]) => each), buckets);
   }
 
   /** Calls the model. */

@@ -2,9 +2,11 @@
  * One of two ranks that train models together. Started by `dyn launch`; prints a line at its end. Invariant: what they
  * compute is held against the same training by one process on all of the data.
  */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows, fail } from "@std/assert";
+import { begunCount } from "../../lib/base/begun_work.ts";
 import {
   compile,
+  compiler,
   counters,
   data,
   distributed as dist,
@@ -44,6 +46,12 @@ function assertSameBits(tensors: readonly Tensor[], what: string): void {
     assert(both.select(0, 0).eq(both.select(0, 1)).all().item(), what);
   }
 }
+
+const assertSame = (found: readonly Tensor[], expected: readonly Tensor[], what: string) => {
+  found.forEach((each, k) => assert(each.equal(expected[k] ?? each.add(1)), `${what}: ${k}`));
+};
+
+const gradOf = ({ grad }: Tensor): Tensor => grad ?? fail("Expected a gradient");
 
 const near = (found: readonly Tensor[], expected: readonly Tensor[], what: string) => {
   found.forEach((each, k) => assert(each.sub(expected[k] ?? NaN).abs().max().item() < 1e-6, what));
@@ -87,11 +95,53 @@ function compareTraining(
 }
 compareTraining("plain steps", {}, (step) => step);
 compareTraining("many buckets", { bucketCapMb: 1e-4 }, (step) => step);
-compareTraining("compiled steps", {}, (step) => compile(step, { backend: "aot_eager" }));
-assertEquals(counters.entries("graph_break"), [
-  ["call of a builtin that is not modelled", 2],
-  ["backward inside a compiled function", 1],
-]);
+compareTraining("compiled steps", {}, (step) => compile(step, { backend: "aot_eager", fullgraph: true }));
+
+// A step is one graph, with the bits of plain steps, buffers and gradients added up without averages included
+for (const backend of ["aot_eager", "inductor"]) {
+  const nets = [0, 1].map(() =>
+    new nn.Sequential(new nn.Linear(6, 8), new nn.BatchNorm1d(8), new nn.Tanh(), new nn.Linear(8, 3))
+  );
+  const stepOf = (net: nn.Module & { forward(x: Tensor): Tensor }) => {
+    const model = new dist.DistributedDataParallel(net, { bucketCapMb: 120 / 2 ** 20 });
+    const optimizer = new optim.AdamW(model.parameters(), { lr: 0.01 });
+    return (x: Tensor, y: Tensor, first: Tensor): Tensor => {
+      optimizer.zeroGrad();
+      model.noSync(() => lossOf(model, first, y).backward());
+      const loss = lossOf(model, x, y);
+      loss.backward();
+      optimizer.step();
+      return loss;
+    };
+  };
+  const [plain, ours] = nets;
+  assert(plain && ours);
+  ours.loadStateDict(plain.stateDict());
+  const eager = stepOf(plain), compiled = compile(stepOf(ours), { backend, fullgraph: true });
+  for (let k = 0; k < 3; k++) {
+    const args = [own(inputs, k), own(targets, k), own(inputs, k + 1)] as const, expected = eager(...args);
+    compiler.setEnableGuardCollectives(k === 1);
+    const before = begunCount(), loss = compiled(...args);
+    assertSame([loss], [expected], `loss, ${backend}`);
+    // Three buckets; before the pass that averages means and variances at once, and counts, of another type
+    assertEquals(begunCount() - before, 5, backend);
+  }
+  const all = (net: nn.Module) => [...net.parameters(), ...net.buffers()];
+  assertSame(all(ours), all(plain), backend);
+  assertSame(ours.parameters().map(gradOf), plain.parameters().map(gradOf), `gradients, ${backend}`);
+}
+compiler.setEnableGuardCollectives(false);
+
+// What a compiled pass leaves out is told by the next one, as plainly
+{
+  const model = new dist.DistributedDataParallel(new Net());
+  const step = compile((x: Tensor, y: Tensor) => lossOf(model, x, y).backward(), { backend: "aot_eager" });
+  step(own(inputs, 0), own(targets, 0));
+  for (const again of [step, (x: Tensor) => model.call(x)]) {
+    assertThrows(() => again(own(inputs, 1), own(targets, 1)), Error, "of all 8 parameters");
+  }
+}
+assertEquals([counters.entries("graph_break"), counters.entries("fallback")], [[], []]);
 
 // Gradients of several passes are added up on each rank, and averaged with the last
 {

@@ -7,6 +7,7 @@ import type { DType } from "../../base/dtype.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
 import type { AmbientState } from "./ambient_state.ts";
+import type { LeafHooks } from "./leaf_hooks.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type Source, sourceText } from "../source.ts";
 import { flagsText, type PropertyFlags } from "./flags.ts";
@@ -104,7 +105,7 @@ export type Fact =
   | { readonly kind: "elsewhere"; readonly source: Source; readonly others: readonly Source[] }
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
   /** A tensor without history, to whose gradients these functions listen, in order. */
-  | { readonly kind: "leaf"; readonly source: Source; readonly hooks: readonly object[] }
+  | { readonly kind: "leaf"; readonly source: Source; readonly hooks: LeafHooks }
   /** A tensor that an operation made. */
   | { readonly kind: "made"; readonly source: Source }
   | { readonly kind: "integer"; readonly source: Source }
@@ -203,7 +204,13 @@ export function factText(fact: Fact): string {
     case "tensor":
       return tensorText(fact.source, fact.expected);
     case "leaf":
-      return `___check_leaf(${[sourceText(fact.source), ...fact.hooks.map(functionName)].join(", ")})`;
+      return `___check_leaf(${
+        [
+          sourceText(fact.source),
+          ...fact.hooks.before.map(functionName),
+          ...fact.hooks.after.map(functionName),
+        ].join(", ")
+      })`;
     case "made":
       return `!${sourceText(fact.source)}.isLeaf`;
     case "integer":

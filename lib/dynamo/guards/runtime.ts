@@ -8,6 +8,7 @@ import { iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { ambient } from "../../tensor/modes.ts";
 import type { AmbientState } from "./ambient_state.ts";
+import type { LeafHooks } from "./leaf_hooks.ts";
 import type { PropertyFlags } from "./flags.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
@@ -170,9 +171,13 @@ export function ambientIs(expected: AmbientState): boolean {
 }
 
 /** Whether a tensor has no history, and only these functions listen to its gradients, in this order. */
-export function isLeaf(tensor: Tensor, hooks: readonly object[]): boolean {
-  if (tensor.gradFn !== null || (tensor.state?.accumulator?.after?.size ?? 0) > 0) return false;
-  const found = tensor.state?.accumulator?.hooks.get(0);
+export function isLeaf({ gradFn, state }: Tensor, { before, after }: LeafHooks): boolean {
+  if (gradFn !== null) return false;
+  const accumulator = state?.accumulator;
+  return listsHooks(accumulator?.hooks.get(0), before) && listsHooks(accumulator?.after, after);
+}
+
+function listsHooks(found: ReadonlyMap<number, object> | undefined, hooks: readonly object[]): boolean {
   if (found === undefined || hooks.length === 0) return (found?.size ?? 0) === hooks.length;
   return found.size === hooks.length && sameList([...mapValues.call(found)], hooks);
 }

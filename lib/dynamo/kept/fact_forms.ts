@@ -160,7 +160,7 @@ const KINDS: Kinds = {
   apart: fields({ source, others: list(source) }),
   elsewhere: fields({ source, others: list(source) }),
   tensor: fields({ source, expected: tensor }),
-  leaf: fields({ source, hooks: list(object) }),
+  leaf: fields({ source, hooks: fields({ before: list(object), after: list(object) }) }),
   made: fields({ source }),
   integer: fields({ source }),
   number: fields({ source }),

@@ -7,6 +7,7 @@ import { elementCount } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { NO_HOOKS } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
 import { NULL, type ObjectValue, type TensorValue, type Value } from "../variables/value.ts";
 import { appendGradients } from "./gradient_nodes.ts";
@@ -125,7 +126,7 @@ function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | nu
 /** Guards that an input has no history and no hooks; false where it has. */
 function relyOnLeaf(m: Interpreter, input: Node): boolean {
   const { real = null, source = null } = m.output.tensors.get(input) ?? {};
-  if (!real || !source || !isLeaf(real, [])) return false;
-  m.output.guard({ kind: "leaf", source, hooks: [] });
+  if (!real || !source || !isLeaf(real, NO_HOOKS)) return false;
+  m.output.guard({ kind: "leaf", source, hooks: NO_HOOKS });
   return true;
 }

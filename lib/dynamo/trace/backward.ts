@@ -8,10 +8,11 @@ import { elementCount, isContiguous } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { type LeafHooks, NO_HOOKS } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
 import { type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { appendGradients } from "./gradient_nodes.ts";
-import { callHooks } from "./gradient_hooks.ts";
+import { callAfterHooks, callHooks } from "./gradient_hooks.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { callOp } from "./tensor_ops.ts";
@@ -49,8 +50,12 @@ export function backward(
     return UNDEFINED;
   }
   const inputs = plan.gradients.map(({ leaf }) => leaf);
-  const turns = leaves.some(({ hooks }) => hooks.length > 0) ? turnsOf(m, outputs) : null;
-  const isSeen = plan.gradients.some(({ grad }, k) => leaves[k]?.hooks.length && !isContiguous(grad.meta));
+  const listened = ({ hooks: { before, after } }: Leaf) => before.length + after.length > 0;
+  const turns = leaves.some(listened) ? turnsOf(m, outputs) : null;
+  const isSeen = plan.gradients.some(({ grad }, k) => {
+    const leaf = leaves[k];
+    return leaf && listened(leaf) && !isContiguous(grad.meta);
+  });
   if (isSeen) return breakGraph("backward", "a hook sees how a gradient lies in memory");
   const grads = appendGradients(
     m,
@@ -71,7 +76,7 @@ export function backward(
     if (!leaf) return m.complete(completion, UNDEFINED);
     callHooks(m, leaf, (grad) => {
       accumulate(m, leaf.tensor, grad);
-      next();
+      callAfterHooks(m, leaf, next);
     });
   };
   next();
@@ -81,7 +86,7 @@ export function backward(
 interface Leaf {
   readonly tensor: TensorValue;
   /** The functions that listen to its gradients. */
-  readonly hooks: readonly object[];
+  readonly hooks: LeafHooks;
 }
 
 interface Arriving extends Leaf {
@@ -125,9 +130,13 @@ function named(m: Interpreter, args: readonly Value[]): Named {
 /** A leaf that a gradient flows into. */
 function leafAt(m: Interpreter, node: Node): Leaf {
   const value = m.output.tensors.get(node);
-  if (value?.isBegun) return { tensor: value, hooks: [] };
+  if (value?.isBegun) return { tensor: value, hooks: NO_HOOKS };
   const { real = null, source = null } = value ?? {};
-  const hooks = [...real?.state?.accumulator?.hooks.get(0)?.values() ?? []];
+  const { accumulator } = real?.state ?? {};
+  const hooks = {
+    before: [...accumulator?.hooks.get(0)?.values() ?? []],
+    after: [...accumulator?.after?.values() ?? []],
+  };
   if (!value || !real || !source || !isLeaf(real, hooks)) {
     return breakGraph("backward", "an input has a history of its own");
   }

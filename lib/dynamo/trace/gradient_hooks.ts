@@ -1,10 +1,11 @@
 /**
- * Hooks of leaves in a traced backward pass. Input: a leaf's gradient and the functions that listen to it; output: the
- * gradient that is added to what the leaf has. Invariant: hooks run in the order of the tape, with recording off, and
+ * Hooks of leaves in a traced backward pass. Input: a leaf's gradient and the functions that listen to it, or those that
+ * are told when it was added; output: the gradient that is added to what the leaf has. Invariant: hooks run in the order of the tape, with recording off, and
  * what they have seen is theirs: the leaf keeps a copy.
  */
 import { hasEffect } from "../../graph/node.ts";
 import { breakGraph } from "../break_reasons.ts";
+import type { LeafHooks } from "../guards/leaf_hooks.ts";
 import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import type { Interpreter, TracedModes } from "./interpreter.ts";
@@ -14,30 +15,51 @@ import { mayShareMemory } from "./shown_nodes.ts";
 /** Calls the hooks of a leaf with its gradient one after the other, then goes on with what they make of it. */
 export function callHooks(
   m: Interpreter,
-  { hooks, grad }: { readonly hooks: readonly object[]; readonly grad: TensorValue },
+  { hooks: { before, after }, grad }: { readonly hooks: LeafHooks; readonly grad: TensorValue },
   then: (grad: TensorValue) => void,
 ): void {
-  const [hook, ...others] = hooks;
+  const [hook, ...others] = before;
   if (!hook) return then(grad);
-  const callee = m.wrapper.known(hook, functionLabel(hook));
-  if (!isCallable(callee)) return breakGraph("backward", "a hook that is no function");
-  const former: TracedModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
+  const { gradEnabled } = m;
   const begun = m.output.graph.nodes.length;
   const goOn = (result: Value): void => {
     refuseWrites(m, grad, begun);
     const replaced = replacedBy(m, grad, result);
-    if (others.length > 0) return callHooks(m, { hooks: others, grad: replaced }, then);
+    if (others.length > 0) return callHooks(m, { hooks: { before: others, after }, grad: replaced }, then);
     m.gradEnabled = false;
     const copy = callOp(m, m.opNamed("clone"), [replaced], true);
-    m.gradEnabled = former.gradEnabled;
+    m.gradEnabled = gradEnabled;
     return copy.kind === "tensor" ? then(copy) : breakGraph("backward", "a copy of a gradient");
   };
+  callHook(m, { hook, tensor: grad }, goOn);
+}
+
+/** Calls the functions that are told when a leaf's gradient was added, then goes on. */
+export function callAfterHooks(
+  m: Interpreter,
+  { hooks: { before, after }, tensor }: { readonly hooks: LeafHooks; readonly tensor: TensorValue },
+  then: () => void,
+): void {
+  const [hook, ...others] = after;
+  if (!hook) return then();
+  callHook(m, { hook, tensor }, () => callAfterHooks(m, { hooks: { before, after: others }, tensor }, then));
+}
+
+/** Calls a hook, with recording off. */
+function callHook(
+  m: Interpreter,
+  { hook, tensor }: { readonly hook: object; readonly tensor: TensorValue },
+  then: (result: Value) => void,
+): void {
+  const callee = m.wrapper.known(hook, functionLabel(hook));
+  if (!isCallable(callee)) return breakGraph("backward", "a hook that is no function");
+  const former: TracedModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
   m.gradEnabled = false;
   m.call({
     callee,
     self: UNDEFINED,
-    args: [grad],
-    completion: { kind: "ambientMode", former, outer: { kind: "inside", then: goOn } },
+    args: [tensor],
+    completion: { kind: "ambientMode", former, outer: { kind: "inside", then } },
   });
 }
 

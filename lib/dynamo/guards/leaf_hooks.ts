@@ -1,0 +1,12 @@
+/** Who listens to gradients of a leaf. Input: none; output: the type that traces and guards share. */
+
+/** The functions that listen to gradients of a leaf, each in order. */
+export interface LeafHooks {
+  /** Called with a gradient before it is added. */
+  readonly before: readonly object[];
+  /** Called with the leaf afterwards. */
+  readonly after: readonly object[];
+}
+
+/** Nobody listens. */
+export const NO_HOOKS: LeafHooks = { before: [], after: [] };
