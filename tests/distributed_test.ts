@@ -22,7 +22,7 @@ import {
   zeros,
 } from "../mod.ts";
 import { blocks } from "./distributed/blocks.ts";
-import { type Outcome, runProgram } from "./support/process.ts";
+import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const MPI = { ignore: !distributed.isAvailable() };
@@ -161,6 +161,26 @@ Deno.test("stages of pipelines go forward and back in orders that keep few micro
   const kept = (order: orders.Order) =>
     [0, 1, 2].map((stageIndex) => mostKept(order({ stageIndex, numStages: 3 }, 8)));
   assertEquals([kept(gpipe), kept(oneForwardOneBackward)], [[8, 8, 8], [3, 2, 1]]);
+});
+
+Deno.test("ranks compile each library once, or each for itself where they share no folder", MPI, async () => {
+  await withFolder(async (folder) => {
+    const compiler = `${folder}/compiler`, log = `${folder}/log`;
+    // Errors take long enough for the others to come
+    await Deno.writeTextFile(
+      compiler,
+      `#!/bin/sh\nfor word; do case $word in *.cpp) echo "\${word##*/}" >>'${log}';; esac; done\n` +
+        `case "$*" in */bad.*) sleep 1;; esac\nexec c++ "$@"\n`,
+    );
+    await Deno.chmod(compiler, 0o755);
+    const { code, stdout, stderr } = await mpirun(3, "compiling.ts", folder);
+    const expected = [0, 1, 2].map((rank) => `rank ${rank} is done`);
+    assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+    const compiled = (await Deno.readTextFile(log)).split("\n");
+    for (const name of ["mpi", "one", "two", "bad"]) {
+      assertEquals(compiled.filter((each) => each.startsWith(`${name}.`)).length, 2, name);
+    }
+  });
 });
 
 Deno.test("a rank that waits too long says where all of them are", MPI, async () => {

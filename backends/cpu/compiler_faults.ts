@@ -21,17 +21,26 @@ import type { Ending } from "./compiler_process.ts";
  * - `broken`: what it wrote cannot be loaded;
  * - `stopped`: it failed too often before and was not asked.
  */
-export type FaultKind =
-  | "missing"
-  | "unusable"
-  | "rejected"
-  | "crashed"
-  | "killed"
-  | "timeout"
-  | "space"
-  | "silent"
-  | "broken"
-  | "stopped";
+const FAULT_KINDS = [
+  "missing",
+  "unusable",
+  "rejected",
+  "crashed",
+  "killed",
+  "timeout",
+  "space",
+  "silent",
+  "broken",
+  "stopped",
+] as const;
+
+/** One of them. */
+export type FaultKind = typeof FAULT_KINDS[number];
+
+/** Whether a value is one. */
+export function isFaultKind(value: unknown): value is FaultKind {
+  return FAULT_KINDS.some((kind) => kind === value);
+}
 
 /** Raised where compiled code is needed and cannot be had. */
 export class ToolchainError extends Error {

@@ -26,6 +26,7 @@ import {
   runInBackground,
   runSideBySide,
 } from "./compiler_process.ts";
+import { Claim } from "./build_claim.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
 import { uniqueSuffix } from "../../lib/base/whole_file.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
@@ -94,18 +95,17 @@ function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Whether the file at `path` is a whole library built from `key`, and one that nobody else can have written. */
-function holds(path: string, key: string): boolean {
+/** Whether the file at `path` is a whole library built from `key`, one that nobody else can have written; or none. */
+function lookAt(path: string, key: string): "whole" | "damaged" | "absent" {
   const bytes = readBytes(path);
-  if (!bytes) return false;
+  if (!bytes) return "absent";
   const end = bytes.length - FOOTER_BYTES;
   const tail = end < 0 ? "" : decoder.decode(bytes.subarray(end));
   const imageBytes = Number(tail.slice(0, 16)), textBytes = Number(tail.slice(16, 32));
   const whole = isOwn(Deno.statSync(path)) && tail.endsWith(MAGIC) && imageBytes + textBytes === end &&
     tail.slice(32, 64) === fingerprint(bytes.subarray(0, end)) &&
     decoder.decode(bytes.subarray(imageBytes, end)) === key;
-  if (!whole) counters.rejected++;
-  return whole;
+  return whole ? "whole" : "damaged";
 }
 
 /** A library that is not in the cache. */
@@ -116,27 +116,75 @@ export interface Job {
   readonly path: string;
 }
 
-/** A job and the stem of its temporary files. */
+/** A job, the stem of its temporary files, and the right to do it. */
 interface Draft {
   readonly job: Job;
   readonly stem: string;
+  readonly claim: Claim;
 }
 
-/** Runs all compilers at once, waits for all of them and keeps what they made. Throws the first failure. */
+/** A library that this process wants, and its claim to build it. */
+interface Wanted {
+  readonly job: Job;
+  readonly claim: Claim;
+}
+
+/** Milliseconds between two looks at what another process builds. */
+const ASK_EVERY = 10;
+
+/** Seconds longer than its compiler takes at most that another process is waited for. */
+const LEEWAY = 30;
+
+/** Of what is wanted, what this process is to build now, and what another one builds; what is there by now is in neither. */
+function asked(
+  wanted: readonly Wanted[],
+): { readonly own: readonly Wanted[]; readonly others: readonly Wanted[] } {
+  const own: Wanted[] = [], others: Wanted[] = [];
+  for (const each of wanted) {
+    const { job: { path, key }, claim } = each;
+    if (claim.ask() === "wait") {
+      others.push(each);
+      continue;
+    }
+    if (lookAt(path, key) === "whole") {
+      counters.hits++;
+      claim.release();
+    } else own.push(each);
+  }
+  return { own, others };
+}
+
+/** Compiles what is missing, or waits for processes that do. Throws the first failure. */
 function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
-  const start = performance.now();
-  const drafts = jobs.map((job): Draft => ({
-    job,
-    stem: `${dirname(job.path)}/${job.source.name}${uniqueSuffix()}`,
-  }));
+  const start = performance.now(), seconds = timeLimit(config.inductor.cppTimeout);
+  const wanted = jobs.map((job): Wanted => ({ job, claim: new Claim(job.path, "waits") }));
   try {
-    const seconds = timeLimit(config.inductor.cppTimeout);
-    const endings = runSideBySide(drafts.map((draft) => commandOf(toolchain, draft)), seconds);
-    keepAll(toolchain, drafts, endings);
+    for (let left: readonly Wanted[] = wanted; left.length > 0;) {
+      const isLate = performance.now() - start > 1000 * (seconds + LEEWAY);
+      const { own, others } = isLate ? { own: left, others: [] } : asked(left);
+      if (own.length > 0) compileOwn(toolchain, own, seconds);
+      else if (others.length > 0) pause(ASK_EVERY);
+      left = others;
+    }
   } catch (thrown) {
     throw noted(thrown);
   } finally {
     counters.compileMs += performance.now() - start;
+    for (const { claim } of wanted) claim.release();
+  }
+}
+
+/** Runs all compilers at once, waits for all of them and keeps what they made. Throws the first failure. */
+function compileOwn(toolchain: Toolchain, wanted: readonly Wanted[], seconds: number): void {
+  const drafts = wanted.map(({ job, claim }): Draft => ({
+    job,
+    stem: `${dirname(job.path)}/${job.source.name}${uniqueSuffix()}`,
+    claim,
+  }));
+  try {
+    const endings = runSideBySide(drafts.map((draft) => commandOf(toolchain, draft)), seconds);
+    keepAll(toolchain, drafts, endings);
+  } finally {
     for (const { stem } of drafts) {
       for (const extension of ["cpp", "so", "log", "done"]) {
         try {
@@ -149,6 +197,11 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
   }
 }
 
+/** Waits without a turn of the event loop. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
 /** Libraries that are compiled while this process goes on. */
 export interface BackgroundBuild {
   /** Whether it is done; looks at one file. Throws the first failure, once. */
@@ -157,41 +210,82 @@ export interface BackgroundBuild {
   stop(): void;
 }
 
-/** Starts to compile libraries in the background. Throws where nothing can be written. */
-export function compileInBackground(jobs: readonly Job[]): BackgroundBuild {
-  const toolchain = requireToolchain();
-  const folder = `${libraryFolder()}/background${uniqueSuffix()}`;
-  let drafts: readonly Draft[], run: BackgroundRun;
-  try {
-    Deno.mkdirSync(folder, { mode: 0o700 });
-    drafts = jobs.map((job, i): Draft => ({ job, stem: `${folder}/${i}` }));
-    const seconds = timeLimit(config.inductor.cppTimeout);
-    run = runInBackground(drafts.map((draft) => commandOf(toolchain, draft)), { seconds, folder });
-  } catch (thrown) {
-    throw noted(thrown);
-  }
-  return {
-    poll() {
-      const endings = run.poll();
-      if (!endings) return false;
-      try {
-        keepAll(toolchain, drafts, endings);
-        return true;
-      } catch (thrown) {
-        throw noted(thrown);
-      } finally {
-        run.stop();
-      }
-    },
-    stop: () => run.stop(),
-  };
+let isShared = false;
+
+/**
+ * From now on this process and others that were started with it compile each library once, in the background, too. Claims
+ * hold files open meanwhile, which is why programs that are alone do without.
+ */
+export function shareBackgroundBuilds(): void {
+  isShared = true;
 }
 
-/** Keeps what all compilers made, and remembers that they work; throws the first failure. */
+/** Starts to compile libraries in the background. Throws where nothing can be written. */
+export function compileInBackground(jobs: readonly Job[]): BackgroundBuild {
+  const build = new SharedBuild(jobs);
+  build.poll();
+  return build;
+}
+
+/** Libraries of which other processes may build some. */
+class SharedBuild implements BackgroundBuild {
+  readonly #toolchain = requireToolchain();
+  readonly #claims: readonly Claim[];
+  /** What others build. */
+  #others: readonly Wanted[];
+  #running: { readonly run: BackgroundRun; readonly drafts: readonly Draft[] } | null = null;
+
+  constructor(jobs: readonly Job[]) {
+    this.#others = jobs.map((job) => ({ job, claim: new Claim(isShared ? job.path : null, "background") }));
+    this.#claims = this.#others.map(({ claim }) => claim);
+  }
+
+  poll(): boolean {
+    try {
+      if (!this.#hasEnded()) return false;
+      const { own, others } = asked(this.#others);
+      this.#others = others;
+      if (own.length > 0) this.#start(own);
+      return own.length === 0 && others.length === 0;
+    } catch (thrown) {
+      this.stop();
+      throw noted(thrown);
+    }
+  }
+
+  stop(): void {
+    this.#running?.run.stop();
+    this.#running = null;
+    for (const claim of this.#claims) claim.release();
+  }
+
+  #start(wanted: readonly Wanted[]): void {
+    const folder = `${libraryFolder()}/background${uniqueSuffix()}`;
+    Deno.mkdirSync(folder, { mode: 0o700 });
+    const drafts = wanted.map((each, i): Draft => ({ ...each, stem: `${folder}/${i}` }));
+    const seconds = timeLimit(config.inductor.cppTimeout);
+    const commands = drafts.map((draft) => commandOf(this.#toolchain, draft));
+    this.#running = { run: runInBackground(commands, { seconds, folder }), drafts };
+  }
+
+  /** Whether nothing runs, any more; keeps what was made. */
+  #hasEnded(): boolean {
+    if (!this.#running) return true;
+    const { run, drafts } = this.#running, endings = run.poll();
+    if (!endings) return false;
+    keepAll(this.#toolchain, drafts, endings);
+    run.stop();
+    this.#running = null;
+    return true;
+  }
+}
+
+/** Keeps what all compilers made, tells who waits for it, and remembers that they work; throws the first failure. */
 function keepAll(toolchain: Toolchain, drafts: readonly Draft[], endings: readonly Ending[]): void {
   const failures = drafts.flatMap((draft, i) => {
-    const ending = endings[i];
-    return ending ? keep(toolchain, draft, ending) ?? [] : [];
+    const ending = endings[i], failure = ending && keep(toolchain, draft, ending);
+    draft.claim.release(failure);
+    return failure ?? [];
   });
   const [first] = failures;
   if (first) throw first;
@@ -284,8 +378,10 @@ export function findLibraries(sources: readonly Source[]): Found {
     const key = keyText(toolchain, source);
     const path = `${folder}/${fingerprintText(key)}.so`;
     if (missing.has(path)) return path;
-    if (holds(path, key)) counters.hits++;
+    const state = lookAt(path, key);
+    if (state === "whole") counters.hits++;
     else missing.set(path, { source, key, path });
+    if (state === "damaged") counters.rejected++;
     return path;
   });
   const jobs = [...missing.values()];

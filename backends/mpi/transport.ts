@@ -16,6 +16,7 @@ import {
   REDUCE_OPS,
   registerTransport,
 } from "../../lib/distributed/transport.ts";
+import { shareBackgroundBuilds } from "../cpu/object_cache.ts";
 import { HostMemory } from "../cpu/host_memory.ts";
 import { mpiAbsence, openShim, type Shim } from "./library.ts";
 import { TEXT_BYTES } from "./shim.ts";
@@ -270,6 +271,7 @@ registerTransport({
     if (world === null) {
       throw new DistributedError("Expected MPI to start, with threads that take turns, but it does not");
     }
+    shareBackgroundBuilds();
     return new MpiConnection(shim, world, timeout);
   },
 });

@@ -1,0 +1,45 @@
+/**
+ * One of three ranks that compile the same. Input: a folder; ranks 0 and 1 keep compiled code in the same place, rank 2 as on
+ * a machine of its own. Started by mpirun; prints a line at its end.
+ */
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { ToolchainError } from "../../backends/cpu/compiler_faults.ts";
+import { buildLibraries, cacheCounters } from "../../backends/cpu/object_cache.ts";
+import { compile, config, counters, distributed as dist, ones, type Tensor, tensor } from "../../mod.ts";
+
+const [folder] = Deno.args, isApart = Deno.env.get("OMPI_COMM_WORLD_RANK") === "2";
+Deno.env.set("DYN_CXX", `${folder}/compiler`);
+Deno.env.set("DYN_CACHE_DIR", `${folder}/${isApart ? "other" : "shared"}`);
+dist.initProcessGroup();
+
+/** The sum over the ranks with one cache. */
+const together = (count: number): number => {
+  const sum = tensor([isApart ? 0 : count]);
+  dist.allReduce(sum);
+  return sum.item();
+};
+
+// At once, and with what one of them has met
+const sources = ["one", "two"].map((name) => ({ name, text: `extern "C" int ${name}() { return 1; }` }));
+dist.barrier();
+buildLibraries(sources);
+assertEquals(together(cacheCounters().compiled), 3, "the shim and two libraries");
+const error = assertThrows(() => buildLibraries([{ name: "bad", text: "#error no luck" }]), ToolchainError);
+assertMatch(error.message, /no luck/);
+assertEquals(together(Number(/\(process \d+ compiled it for this one, too\)$/.test(error.message))), 1);
+
+// In the background, where nobody waits
+config.inductor.tier = "background";
+const program = compile((x: Tensor) => x.sin().mul(2).add(x.cos())),
+  x = ones([2 ** 18]),
+  before = cacheCounters().compiled;
+const isNative = () => counters.get("tiers", "switched") + counters.get("tiers", "native_at_once") > 0;
+for (let round = 0; !isNative() && round < 3000; round++) {
+  program(x);
+  await new Promise((done) => setTimeout(done, 10));
+}
+assert(isNative(), "Expected native code within half a minute");
+const built = cacheCounters().compiled - before, alone = tensor([built]);
+dist.broadcast(alone, 2);
+assertEquals(together(built), alone.item(), "as many as a rank that shares with nobody");
+console.log(`rank ${dist.getRank()} is done`);
