@@ -23,6 +23,7 @@ import { replCommand } from "./cli/repl.ts";
 import { minifyCommand } from "./cli/minify.ts";
 import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
+import { simulateCommand } from "./cli/simulate.ts";
 import { watch } from "./cli/watch.ts";
 import { watchCommand } from "./cli/watch_runs.ts";
 import { verifyCommand } from "./cli/verify.ts";
@@ -31,6 +32,7 @@ import { DynError, errorText, passErrorsThroughImports } from "./lib/base/errors
 const COMMANDS: readonly Command[] = [
   runCommand,
   launchCommand,
+  simulateCommand,
   replCommand,
   watchCommand,
   explainCommand,

@@ -38,7 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   packages: upTo("graph"),
   export: [...upTo("autograd"), "nn", "data", "dynamo", "aot", "packages"],
   compile: [...upTo("autograd"), "nn", "distributed", "dynamo", "aot", "inductor", "export"],
-  debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
+  debug: [...upTo("autograd"), "nn", "optim", "data", "distributed", "dynamo", "aot", "inductor", "compile"],
   runtime: [...upTo("graph"), "packages", "backends"],
   packaging: [
     ...upTo("autograd"),

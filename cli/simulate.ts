@@ -1,0 +1,135 @@
+/**
+ * `simulate`: what a script's training step would take on many ranks.
+ *
+ * Input: a script with a compiled training step, and what ranks and the links between them are like; output: the script's
+ * own, then a table of step times and memory for each way of dividing the step. Invariant: the script runs as it would under
+ * `run`, but that its step also runs op by op once.
+ */
+import { parseArgs } from "@std/cli";
+import { type Link, TOPOLOGIES, type Topology } from "../lib/debug/simulator/links.ts";
+import type { Terms } from "../lib/debug/simulator/predictions.ts";
+import { choices } from "../lib/debug/simulator/strategies.ts";
+import { simulationText } from "../lib/debug/simulator/text.ts";
+import { type Command, UsageError } from "./command.ts";
+import { reportRejections } from "./errors.ts";
+import { failAndExit, runScript } from "./run.ts";
+import { isUrl, scriptUrl } from "./script_source.ts";
+import { checkChoices } from "./toolkit.ts";
+
+const GIB = 2 ** 30;
+
+/** A setting that is a number, in the unit that people give it in. */
+interface Setting {
+  readonly otherwise: number;
+  /** What it is multiplied by. */
+  readonly unit: number;
+  readonly summary: string;
+}
+
+const SETTINGS = {
+  "memory": { otherwise: 16, unit: GIB, summary: "GiB that each rank can hold" },
+  "ranks-per-node": { otherwise: 8, unit: 1, summary: "Ranks of a node" },
+  "latency": { otherwise: 3, unit: 1e-6, summary: "Microseconds of a message within a node" },
+  "bandwidth": { otherwise: 200, unit: 1e9, summary: "GB/s of a rank within its node" },
+  "node-latency": { otherwise: 10, unit: 1e-6, summary: "Microseconds of a message between nodes" },
+  "node-bandwidth": { otherwise: 50, unit: 1e9, summary: "GB/s between nodes, for all ranks of one" },
+  "microbatches": { otherwise: 32, unit: 1, summary: "Batches of a step of a pipeline" },
+  "speed": { otherwise: 1, unit: 1, summary: "How much faster a rank computes than this machine" },
+} as const satisfies Record<string, Setting>;
+
+type SettingName = keyof typeof SETTINGS;
+
+const NAMES = Object.keys(SETTINGS).filter((name): name is SettingName => Object.hasOwn(SETTINGS, name));
+
+/** Numbers of ranks unless others are given. */
+const RANKS = "8,64,512,4096,65536";
+
+function settingsOf(given: Readonly<Record<string, unknown>>): Record<SettingName, number> {
+  const found = {} as Record<SettingName, number>;
+  for (const name of NAMES) {
+    const { otherwise, unit } = SETTINGS[name],
+      number = given[name] === undefined ? otherwise : Number(given[name]);
+    if (!(number > 0)) {
+      throw new UsageError(`Expected a positive number for --${name} but found ${given[name]}`);
+    }
+    found[name] = number * unit;
+  }
+  return found;
+}
+
+function ranksOf(given: string): number[] {
+  return given.split(",").map((text) => {
+    const ranks = Number(text);
+    if (Number.isInteger(ranks) && ranks >= 1) return ranks;
+    throw new UsageError(`Expected --ranks as numbers like ${RANKS} but found ${given}`);
+  });
+}
+
+function topologyOf(given: string): Topology {
+  const found = TOPOLOGIES.find((name) => name === given);
+  if (found) return found;
+  throw new UsageError(`Expected --topology out of ${TOPOLOGIES.join(", ")} but found ${given}`);
+}
+
+/** `dyn simulate`. */
+export const simulateCommand: Command = {
+  name: "simulate",
+  usage: "simulate [settings] <script> [arguments]",
+  summary: "Predict time and memory of a script's training step on 8 to 65,536 ranks",
+  help: [
+    "The script compiles a whole training step and calls it a few times. Settings:",
+    `  --ranks=${RANKS}`,
+    ...NAMES.map((name) => `  --${name}=${SETTINGS[name].otherwise}`.padEnd(26) + SETTINGS[name].summary),
+    "  --topology=best         How collectives go: ring, tree, or whichever is faster",
+    "  --overlap=true          Whether gradients and parameters travel while ranks compute",
+  ].join("\n"),
+  takesFlags: false,
+  run: async (words) => {
+    const parsed = parseArgs([...words], {
+      string: ["_", "ranks", "topology", "overlap", ...NAMES],
+      stopEarly: true,
+      unknown: (arg) => {
+        throw new UsageError(`Expected one of the settings of dyn simulate --help but found ${arg}`);
+      },
+    });
+    const settings = settingsOf(parsed), ranks = ranksOf(parsed.ranks ?? RANKS);
+    const topology = topologyOf(parsed.topology ?? "best"), [path, ...args] = parsed._;
+    if (path === undefined) throw new UsageError("Expected a script but found nothing");
+    if (path !== "-" && !isUrl(path)) scriptUrl(path);
+    await checkChoices();
+    reportRejections(failAndExit);
+    const { StepRecorder } = await import("../lib/debug/simulator/recorder.ts");
+    const recorder = new StepRecorder();
+    try {
+      await runScript(path, args);
+    } catch (thrown) {
+      failAndExit(thrown);
+    }
+    const recorded = recorder.finish();
+    const link = (name: "" | "node-"): Link => ({
+      latency: settings[`${name}latency`],
+      bandwidth: settings[`${name}bandwidth`],
+    });
+    const terms: Terms = {
+      cluster: {
+        ranksPerNode: settings["ranks-per-node"],
+        within: link(""),
+        between: link("node-"),
+        topology,
+      },
+      microbatches: settings.microbatches,
+      overlaps: parsed.overlap !== "false",
+      schedule: "1f1b",
+      speed: settings.speed,
+    };
+    const { memory } = settings;
+    console.log(
+      simulationText(
+        recorded,
+        ranks.map((ranks) => ({ ranks, found: choices(recorded.workload, terms, { ranks, memory }) })),
+        memory,
+      ),
+    );
+    return undefined;
+  },
+};

@@ -1,0 +1,117 @@
+/**
+ * How long messages and collectives take on links of given latency and bandwidth (Thakur et al. 2005, Optimization of
+ * Collective Communication Operations in MPICH). Input: groups of ranks and bytes; output: seconds. Invariants: nothing
+ * takes time in a group of one; more bytes, more ranks or more latency never take less time.
+ */
+import { DynError } from "../../base/errors.ts";
+
+/** A way between two ranks. */
+export interface Link {
+  /** Seconds until the first byte is there. */
+  readonly latency: number;
+  /** Bytes in a second. */
+  readonly bandwidth: number;
+}
+
+/**
+ * By which way collectives go: in rings, where every rank sends all the time and a message passes through all of them, or
+ * up and down trees, in as many steps as the number of ranks has binary digits. "best": whichever is faster, as libraries
+ * choose.
+ */
+export const TOPOLOGIES = ["ring", "tree", "best"] as const;
+
+/** One of `TOPOLOGIES`. */
+export type Topology = typeof TOPOLOGIES[number];
+
+/** Nodes of equal numbers of ranks. */
+export interface Cluster {
+  readonly ranksPerNode: number;
+  /** Between ranks of one node. */
+  readonly within: Link;
+  /** From one node to another, for all of its ranks together. */
+  readonly between: Link;
+  readonly topology: Topology;
+}
+
+/** A group: so many ranks, each so many behind the one before. All ranks are in groups like it, which work at once. */
+export interface Span {
+  readonly ranks: number;
+  readonly stride: number;
+}
+
+/** What a rank of a group has of the slowest link in it. */
+export function linkOf({ ranksPerNode, within, between }: Cluster, { ranks, stride }: Span): Link {
+  if (ranks * stride <= ranksPerNode) return within;
+  // Groups that are interleaved on a node share its way out
+  return { latency: between.latency, bandwidth: between.bandwidth / Math.min(stride, ranksPerNode) };
+}
+
+const depth = (ranks: number): number => Math.ceil(Math.log2(ranks));
+
+/** Seconds by ring and by tree; the topology's. */
+function chosen({ topology }: Cluster, ring: number, tree: number): number {
+  return topology === "ring" ? ring : topology === "tree" ? tree : Math.min(ring, tree);
+}
+
+/**
+ * All ranks get the sum of `bytes` of each. In a ring each sends 2(n − 1)/n of them in 2(n − 1) steps; in a tree they go up
+ * and down, one piece behind the other.
+ */
+export function allReduceSeconds(cluster: Cluster, span: Span, bytes: number): number {
+  const { latency, bandwidth } = linkOf(cluster, span), n = span.ranks;
+  if (n === 1) return 0;
+  const ring = 2 * (n - 1) * latency + 2 * (n - 1) / n * bytes / bandwidth;
+  return chosen(cluster, ring, 2 * depth(n) * latency + 2 * bytes / bandwidth);
+}
+
+/**
+ * All ranks get what each has a part of, `bytes` together; or each gets its part of a sum of so many. Each sends (n − 1)/n of
+ * them: in a ring in n − 1 steps, else in steps of doubling (or halving) size.
+ */
+export function allGatherSeconds(cluster: Cluster, span: Span, bytes: number): number {
+  const { latency, bandwidth } = linkOf(cluster, span), n = span.ranks;
+  if (n === 1) return 0;
+  const moved = (n - 1) / n * bytes / bandwidth;
+  return chosen(cluster, (n - 1) * latency + moved, depth(n) * latency + moved);
+}
+
+/** One message to the next rank of a group. */
+export function sendSeconds(cluster: Cluster, span: Span, bytes: number): number {
+  if (span.ranks === 1) return 0;
+  const { latency, bandwidth } = linkOf(cluster, span);
+  return latency + bytes / bandwidth;
+}
+
+/** What an all-reduce took. */
+export interface MeasuredReduce {
+  readonly ranks: number;
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/**
+ * The link that explains measured all-reduces in rings best, by least squares of relative errors. Throws DynError for fewer
+ * than two sizes.
+ */
+export function fittedLink(measured: readonly MeasuredReduce[]): Link {
+  if (new Set(measured.map(({ bytes }) => bytes)).size < 2) {
+    throw new DynError(
+      `Expected all-reduces of two sizes at least but found ${measured.length} measurements`,
+    );
+  }
+  let aa = 0, ab = 0, bb = 0, a1 = 0, b1 = 0;
+  for (const { ranks, bytes, seconds } of measured) {
+    const a = 2 * (ranks - 1) / seconds, b = 2 * (ranks - 1) / ranks * bytes / seconds;
+    aa += a * a;
+    ab += a * b;
+    bb += b * b;
+    a1 += a;
+    b1 += b;
+  }
+  const determinant = aa * bb - ab * ab;
+  const latency = (a1 * bb - b1 * ab) / determinant, perByte = (b1 * aa - a1 * ab) / determinant;
+  // Where one of them explains everything the other may come out below zero
+  if (latency <= 0) return { latency: 0, bandwidth: bb / b1 };
+  if (perByte <= 0) return { latency: a1 / aa, bandwidth: Infinity };
+  return { latency, bandwidth: 1 / perByte };
+}

@@ -1,0 +1,128 @@
+/**
+ * What a training step takes on many ranks. Input: a workload, a cluster and how the ranks divide the work; output: seconds,
+ * and bytes of the fullest rank. Invariants: on one rank it is the recorded step; micro-batches are the recorded batch, so
+ * that no time is guessed for other shapes.
+ */
+import { gpipe, mostKept, oneForwardOneBackward } from "../../distributed/pipelining/orders.ts";
+import { allGatherSeconds, allReduceSeconds, type Cluster, sendSeconds, type Span } from "./links.ts";
+import { type Layer, share, stagesOf, total, type Workload } from "./workload.ts";
+
+/** How ranks divide a step: copies of the model, whose layers so many ranks divide, in so many stages. */
+export interface Layout {
+  readonly data: number;
+  readonly tensor: number;
+  readonly stages: number;
+  /** Whether the copies keep a part each of parameters, gradients and what the optimizer keeps (ZeRO-3). */
+  readonly sharded: boolean;
+}
+
+/** What the prediction goes by. */
+export interface Terms {
+  readonly cluster: Cluster;
+  /** Batches of a step of a pipeline. */
+  readonly microbatches: number;
+  /** Whether gradients, and parameters of layers, travel while the ranks compute. */
+  readonly overlaps: boolean;
+  readonly schedule: "gpipe" | "1f1b";
+  /** How much faster a rank computes than the machine that the step was recorded on. */
+  readonly speed: number;
+}
+
+/** What a step takes. */
+export interface Prediction {
+  readonly layout: Layout;
+  readonly seconds: number;
+  /** Recorded batches that a step goes through, on all ranks together. */
+  readonly batches: number;
+  /** Bytes of the rank that needs most. */
+  readonly bytes: number;
+  /** Seconds in which ranks wait for messages. */
+  readonly communication: number;
+}
+
+/** Bytes of a bucket of gradients: the last one has no computation to travel behind. */
+const BUCKET = 25 * 2 ** 20;
+
+/** The bytes that a stage of a layout needs. */
+function stageBytes(
+  { stateRatio, constants }: Workload,
+  layers: readonly Layer[],
+  { layout: { data, tensor, sharded }, kept }: { readonly layout: Layout; readonly kept: number },
+): number {
+  const parameters = total(layers, (layer) => layer.parameters, tensor);
+  const held = parameters * (2 + stateRatio) / (sharded ? data : 1);
+  const largest = Math.max(...layers.map((layer) => share(layer.parameters, tensor)));
+  // The whole parameters of a layer, and their gradients before they are divided
+  const gathered = sharded && data > 1 ? 2 * largest : 0;
+  return held + constants + gathered + kept * total(layers, (layer) => layer.saved, tensor);
+}
+
+/** Seconds of one stage. */
+interface StageTimes {
+  /** Of the passes of one micro-batch, with what ranks of tensor parallel add up. */
+  readonly pass: number;
+  /** Of that, what is spent in messages. */
+  readonly sums: number;
+  /** Behind the passes of all micro-batches. */
+  readonly gradients: number;
+  readonly update: number;
+}
+
+function stageTimes(
+  { layers: all, backwardRatio, update }: Workload,
+  layers: readonly Layer[],
+  { layout, terms }: { readonly layout: Layout; readonly terms: Terms },
+): StageTimes {
+  const { data, tensor, stages, sharded } = layout, { cluster, overlaps, speed } = terms;
+  const among: Span = { ranks: tensor, stride: 1 }, copies: Span = { ranks: data, stride: tensor };
+  const forward = total(layers, (layer) => layer.seconds, tensor) / speed, backward = forward * backwardRatio;
+  const sums = layers.flatMap((layer) => layer.sums)
+    .reduce((sum, bytes) => sum + allReduceSeconds(cluster, among, bytes), 0);
+  const sizes = layers.map((layer) => share(layer.parameters, tensor));
+  const bytes = sizes.reduce((a, b) => a + b, 0), ofAll = total(all, (layer) => layer.parameters, 1);
+  const own = ofAll > 0 ? bytes / ofAll / (sharded ? data : 1) : 0;
+  const times = { update: own * update / speed };
+  if (!sharded) {
+    const whole = allReduceSeconds(cluster, copies, bytes);
+    const last = allReduceSeconds(cluster, copies, Math.min(bytes, BUCKET));
+    const gradients = overlaps ? Math.max(last, whole - backward) : whole;
+    return { ...times, sums, pass: forward + backward + sums, gradients };
+  }
+  // Gathered for each of the passes; gradients are divided in between
+  const each = sizes.map((size) => allGatherSeconds(cluster, copies, size));
+  const moved = 3 * each.reduce((a, b) => a + b, 0), first = each[0] ?? 0;
+  const exposed = overlaps ? Math.max(0, moved - forward - backward) + (stages === 1 ? first : 0) : moved;
+  return {
+    sums: sums + exposed,
+    update: times.update,
+    pass: forward + backward + sums + exposed,
+    gradients: 0,
+  };
+}
+
+/** What a layout takes; null where the model has fewer layers than it has stages. */
+export function predict(workload: Workload, layout: Layout, terms: Terms): Prediction | null {
+  const { data, tensor, stages } = layout, parts = stagesOf(workload.layers, stages, tensor);
+  if (!parts) return null;
+  const microbatches = stages === 1 ? 1 : terms.microbatches;
+  const order = terms.schedule === "gpipe" ? gpipe : oneForwardOneBackward;
+  const neighbours: Span = { ranks: stages, stride: tensor * data };
+  const times = parts.map((layers) => stageTimes(workload, layers, { layout, terms }));
+  const most = (of: (time: StageTimes) => number) => Math.max(...times.map(of));
+  const message = Math.max(
+    0,
+    ...parts.slice(0, -1).map((layers) => sendSeconds(terms.cluster, neighbours, layers.at(-1)?.output ?? 0)),
+  );
+  const turns = microbatches + stages - 1, turn = most(({ pass }) => pass) + 2 * message;
+  const kept = parts.map((_, stageIndex) => mostKept(order({ stageIndex, numStages: stages }, microbatches)));
+  const gradients = most((time) => time.gradients);
+  return {
+    layout,
+    seconds: turns * turn + gradients + most(({ update }) => update),
+    batches: data * microbatches,
+    bytes: Math.max(
+      ...parts.map((layers, k) => stageBytes(workload, layers, { layout, kept: kept[k] ?? 1 })),
+    ),
+    communication: turns * (2 * message + most(({ sums }) => sums)) + gradients,
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * Which way of dividing a step over ranks fits and is fastest. Input: a workload, a number of ranks and what each can hold;
+ * output: the best layout of each strategy. Invariant: a layout that fits is better than one that does not; of those that
+ * fit, the one with more batches in a second is.
+ */
+import { type Layout, predict, type Prediction, type Terms } from "./predictions.ts";
+import type { Workload } from "./workload.ts";
+
+/** Ways of dividing a step, as the table names them. */
+export const STRATEGIES = ["data", "sharded", "tensor", "pipeline", "mixed"] as const;
+
+/** One of `STRATEGIES`. "mixed": any of the others together. */
+export type StrategyName = typeof STRATEGIES[number];
+
+/** Whether a layout is of a strategy; what ranks are left are copies. */
+const IS_OF: Readonly<Record<StrategyName, (layout: Layout) => boolean>> = {
+  data: ({ tensor, stages, sharded }) => tensor === 1 && stages === 1 && !sharded,
+  sharded: ({ tensor, stages, sharded }) => tensor === 1 && stages === 1 && sharded,
+  tensor: ({ tensor, stages, sharded }) => tensor > 1 && stages === 1 && !sharded,
+  pipeline: ({ tensor, stages, sharded }) => tensor === 1 && stages > 1 && !sharded,
+  mixed: ({ tensor, stages, sharded }) => [tensor > 1, stages > 1, sharded].filter(Boolean).length > 1,
+};
+
+/** The best layout of a strategy. */
+export interface Choice {
+  readonly strategy: StrategyName;
+  readonly prediction: Prediction;
+  readonly fits: boolean;
+}
+
+/** Powers of two up to a number that divide another. */
+function powers(most: number, of: number): number[] {
+  const found: number[] = [];
+  for (let k = 1; k <= most && of % k === 0; k *= 2) found.push(k);
+  return found;
+}
+
+/** All layouts of so many ranks: layers are divided within nodes. */
+export function layoutsOf(ranks: number, ranksPerNode: number): Layout[] {
+  return powers(Math.min(ranks, ranksPerNode), ranks).flatMap((tensor) =>
+    powers(ranks / tensor, ranks / tensor).flatMap((stages) => {
+      const data = ranks / tensor / stages;
+      const layout = { data, tensor, stages };
+      return [{ ...layout, sharded: false }, ...data > 1 ? [{ ...layout, sharded: true }] : []];
+    })
+  );
+}
+
+/** Batches in a second. */
+export function rateOf({ batches, seconds }: Prediction): number {
+  return batches / seconds;
+}
+
+function isBetter(one: Choice, other: Choice): boolean {
+  if (one.fits !== other.fits) return one.fits;
+  return one.fits
+    ? rateOf(one.prediction) > rateOf(other.prediction)
+    : one.prediction.bytes < other.prediction.bytes;
+}
+
+/** The best layout of each strategy that has one, on so many ranks that hold so many bytes each. */
+export function choices(
+  workload: Workload,
+  terms: Terms,
+  { ranks, memory }: { readonly ranks: number; readonly memory: number },
+): Choice[] {
+  const best = new Map<StrategyName, Choice>();
+  for (const layout of layoutsOf(ranks, terms.cluster.ranksPerNode)) {
+    const strategy = STRATEGIES.find((name) => IS_OF[name](layout)),
+      prediction = predict(workload, layout, terms);
+    if (!strategy || !prediction) continue;
+    const choice = { strategy, prediction, fits: prediction.bytes <= memory }, known = best.get(strategy);
+    if (!known || isBetter(choice, known)) best.set(strategy, choice);
+  }
+  return STRATEGIES.flatMap((name) => best.get(name) ?? []);
+}
+
+/** The best of all; undefined where nothing fits. */
+export function fastest(found: readonly Choice[]): Choice | undefined {
+  return found.filter(({ fits }) => fits).reduce<Choice | undefined>(
+    (best, each) => !best || isBetter(each, best) ? each : best,
+    undefined,
+  );
+}

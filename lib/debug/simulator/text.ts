@@ -1,0 +1,74 @@
+/** A simulation as text. Input: a recorded step and the best layouts for numbers of ranks; output: a table. */
+import type { Recorded } from "./recorder.ts";
+import { type Choice, fastest, rateOf } from "./strategies.ts";
+import { share } from "./workload.ts";
+
+/** The best layouts of so many ranks. */
+export interface Row {
+  readonly ranks: number;
+  readonly found: readonly Choice[];
+}
+
+const LABELS = [
+  "ranks",
+  "strategy",
+  "copies × layers in parts × stages",
+  "step",
+  "batches/s",
+  "waiting",
+  "memory",
+  "",
+];
+
+function seconds(amount: number): string {
+  return amount >= 1 ? `${amount.toFixed(2)} s` : `${(amount * 1000).toFixed(amount >= 0.01 ? 0 : 2)} ms`;
+}
+
+function bytes(amount: number): string {
+  return amount >= 2 ** 30 ? `${(amount / 2 ** 30).toFixed(1)} GiB` : `${(amount / 2 ** 20).toFixed(1)} MiB`;
+}
+
+/** Three digits. */
+function rate(amount: number): string {
+  return amount >= 100 ? amount.toFixed(0) : amount.toPrecision(3);
+}
+
+function cells({ ranks, found }: Row): string[][] {
+  const best = fastest(found);
+  return found.map((choice) => {
+    const { strategy, fits, prediction } = choice, { layout } = prediction;
+    return [
+      `${ranks}`,
+      strategy,
+      `${layout.data}${layout.sharded ? " (sharded)" : ""} × ${layout.tensor} × ${layout.stages}`,
+      seconds(prediction.seconds),
+      rate(rateOf(prediction)),
+      `${(100 * prediction.communication / prediction.seconds).toFixed(0)} %`,
+      bytes(prediction.bytes),
+      choice === best ? "fastest" : fits ? "" : "does not fit",
+    ];
+  });
+}
+
+/** The table, with what it goes by. */
+export function simulationText(
+  { workload, calls, seconds: measured }: Recorded,
+  rows: readonly Row[],
+  memory: number,
+): string {
+  const { layers, stateRatio } = workload;
+  const parameters = layers.reduce((sum, layer) => sum + share(layer.parameters, 1), 0);
+  const saved = layers.reduce((sum, layer) => sum + share(layer.saved, 1), 0);
+  const table = [LABELS, ...rows.flatMap(cells)];
+  const widths = LABELS.map((_, k) => Math.max(...table.map((row) => (row[k] ?? "").length)));
+  return [
+    `A step of ${
+      seconds(measured)
+    }, the fastest of ${calls} calls, with ${layers.length} layers: parameters ${
+      bytes(parameters)
+    }, optimizer ${bytes(parameters * stateRatio)}, saved for the backward pass ${bytes(saved)}`,
+    `Ranks hold ${bytes(memory)}; a batch is the script's own`,
+    "",
+    ...table.map((row) => row.map((cell, k) => cell.padEnd(widths[k] ?? 0)).join("  ").trimEnd()),
+  ].join("\n");
+}
