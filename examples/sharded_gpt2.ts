@@ -132,6 +132,7 @@ for (let k = 1; k <= steps; k++) {
   optimizer.zeroGrad();
   const loss = nn.functional.crossEntropy(model.call(at(0)).flatten(0, 1), at(1).flatten());
   loss.backward();
+  nn.utils.clipGradNorm_(model.parameters(), 1);
   optimizer.step();
   schedule.step();
   if (k > 1 && k % 20 !== 0 && k !== steps) continue;

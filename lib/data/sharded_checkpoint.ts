@@ -9,6 +9,7 @@ import { isDType } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { allReduce, barrier } from "../distributed/collectives.ts";
 import { DistributedError } from "../distributed/errors.ts";
+import { partOf } from "../distributed/divided.ts";
 import { rangeOf, type Shard, shardOf } from "../distributed/fully_shard.ts";
 import { getRank, getWorldSize } from "../distributed/group.ts";
 import type { Module } from "../nn/module.ts";
@@ -62,6 +63,13 @@ function itemsOf({ model, optimizer }: ShardedState): Item[] {
     for (const [name, tensor] of Object.entries(optimizer?.state.get(parameter) ?? {})) {
       items.push({ name: `optimizer.${k}.${name}`, tensor, shard: shardFor(parameter, tensor.shape) });
     }
+  }
+  const cut = model.namedParameters().find(([, parameter]) => partOf(parameter));
+  if (cut) {
+    throw new DynError(
+      `Expected parameters that are whole or sharded but found ${cut[0]} divided by a plan; ` +
+        "distributed.fullStateDict(model) has whole tensors on all ranks",
+    );
   }
   for (const { name, shard } of items) {
     if (!shard || shard.group.size === getWorldSize()) continue;

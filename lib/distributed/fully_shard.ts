@@ -13,6 +13,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { type Storage, unwatched } from "../tensor/storage.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { broadcast, joinedGroup } from "./collectives.ts";
+import { noteCut, partOf, wholeOf } from "./divided.ts";
 import { gatherShards } from "./functional.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
@@ -168,6 +169,7 @@ function divide(parameter: Parameter, places: readonly Place[], group: ProcessGr
   });
   const shard = { parameter: new Parameter(own, parameter.requiresGrad), shape, length, group, places };
   shards.set(shard.parameter, shard);
+  noteCut(shard.parameter, parameter, group);
   return shard;
 }
 
@@ -175,8 +177,7 @@ function divide(parameter: Parameter, places: readonly Place[], group: ProcessGr
  * Divides the parameters of a module over the ranks, as torch.distributed.fsdp.fully_shard: each keeps a part of every
  * one, and so do gradients and what optimizers keep; a call of the module gathers them and drops them again. Call it on
  * layers first and then on the model: each call takes the parameters that are whole still. All ranks start from the
- * first one's. Optimizers that treat every element by itself work on shards as on whole parameters; norms of gradients are
- * those of shards. Throws DynError for parameters of several types or devices, and where there are none.
+ * first one's. Optimizers that treat every element by itself work on shards as on whole parameters. Throws DynError for parameters of several types or devices, and where there are none.
  */
 export function fullyShard<M extends Module>(
   module: M,
@@ -205,16 +206,19 @@ export function fullyShard<M extends Module>(
 
 /** The state of a model with whole tensors, on all ranks, which all of them ask for. */
 export function fullStateDict(model: Module): StateDict {
-  const divided = new Map<Storage, Shard>();
-  for (const parameter of model.parameters()) {
-    const shard = shards.get(parameter);
-    if (shard) divided.set(parameter.storage, shard);
-  }
+  const divided = new Map(model.parameters().map((parameter) => [parameter.storage, parameter]));
   const entries = Object.entries(model.stateDict()).map(([key, value]): [string, Tensor] => {
-    const shard = divided.get(value.storage);
-    if (!shard) return [key, value];
-    const all = noGrad(() => gatherShards(value, shard.group));
-    return [key, all.narrow(0, 0, elements(shard.shape)).view(shard.shape)];
+    const parameter = divided.get(value.storage);
+    return [key, parameter ? noGrad(() => wholeValue(value, parameter)) : value];
   });
   return Object.fromEntries(entries);
+}
+
+/** The whole elements of what a parameter holds. */
+function wholeValue(value: Tensor, parameter: Parameter): Tensor {
+  const shard = shards.get(parameter), part = partOf(parameter);
+  const unsharded = shard
+    ? gatherShards(value, shard.group).narrow(0, 0, elements(shard.shape)).view(shard.shape)
+    : value;
+  return part ? wholeOf(unsharded, part) : unsharded;
 }

@@ -8,8 +8,8 @@ import type { Module } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { cat } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
-import type { Tensor } from "../tensor/tensor.ts";
 import { broadcast } from "./collectives.ts";
+import { noteCut, notePart, partOf } from "./divided.ts";
 import { shardOf } from "./fully_shard.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
@@ -18,9 +18,6 @@ export interface Cut {
   readonly dim: number;
   readonly sizes?: readonly number[];
 }
-
-/** All parameters that are parts already. */
-const parts = new WeakSet<Tensor>();
 
 /** Throws DynError unless the ranks of a group divide a number. */
 export function checkDivides(what: string, count: number, group: ProcessGroup): void {
@@ -42,7 +39,7 @@ export class Division {
   begin(model: Module): void {
     const { group } = this, src = getGlobalRank(group, 0);
     for (const each of [...model.parameters(), ...model.buffers()]) {
-      if (!parts.has(each) && !shardOf(each)) broadcast(each, src, { group });
+      if (!partOf(each) && !shardOf(each)) broadcast(each, src, { group });
     }
   }
 
@@ -51,7 +48,9 @@ export class Division {
     const { group } = this, cut = `${dim}: ${sizes}`, known = this.#done.get(parameter);
     if (known?.cut === cut) return known.part;
     if (known) throw new DynError(`Expected ${path} divided as ${known.path}, which shares its parameter`);
-    if (parts.has(parameter)) throw new DynError(`Expected a whole parameter at ${path} but found a part`);
+    if (partOf(parameter) || shardOf(parameter)) {
+      throw new DynError(`Expected a whole parameter at ${path} but found a part`);
+    }
     for (const size of sizes) checkDivides(`a size of ${path}`, size, group);
     const own = noGrad(() =>
       cat(
@@ -62,7 +61,8 @@ export class Division {
       )
     );
     const part = new Parameter(own, parameter.requiresGrad);
-    parts.add(part);
+    noteCut(part, parameter, group);
+    notePart(part, { group, dim, sizes });
     this.#done.set(parameter, { part, cut, path });
     return part;
   }

@@ -8,6 +8,7 @@ import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";
 import { vectorNorm } from "../tensor/generated_linalg.ts";
+import { divisionOf, noted } from "./divided.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
@@ -52,19 +53,43 @@ const NORM = { required: ["parameters", "maxNorm"], positional: NORM_OPTIONS } a
 
 /**
  * Scales gradients in place so that their norm, taken over all of them together, is at most `maxNorm`. Gives the
- * norm before, as `torch.nn.utils.clip_grad_norm_`.
+ * norm before, as `torch.nn.utils.clip_grad_norm_`. Of parameters that are divided over processes all call it, and the norm
+ * is that of whole gradients.
  */
 export function clipGradNorm_(...given: Arguments<Clipped, TotalNormOptions, typeof NORM>): Tensor {
   const options = argumentsOf<Clipped, TotalNormOptions>("clipGradNorm_", NORM, given);
   const { parameters, maxNorm, normType = 2, errorIfNonfinite = false } = options;
-  const gradients = gradientsOf(parameters);
+  const all = listOf(parameters), gradients = gradientsOf(all);
   return noGrad(() => {
-    const total = getTotalNorm(gradients, normType, errorIfNonfinite);
+    const total = normOfParts(all, normType, errorIfNonfinite) ??
+      getTotalNorm(gradients, normType, errorIfNonfinite);
     // 1e-6 as in PyTorch, so that zero gradients stay zero
     const factor = total.add(1e-6).reciprocal().mul(maxNorm).clamp({ max: 1 });
     for (const gradient of gradients) gradient.mul_(factor.to(gradient.device));
     return total;
   });
+}
+
+/**
+ * The norm of the gradients of parameters of which other processes have other parts, of all processes' together; null where
+ * there are none. Gradients that this process has as a whole count once.
+ */
+function normOfParts(
+  parameters: readonly Tensor[],
+  normType: number,
+  errorIfNonfinite: boolean,
+): Tensor | null {
+  if (!noted.any) return null;
+  const divisions = new Set(parameters.map(divisionOf));
+  if (divisions.size === (divisions.has(null) ? 1 : 0)) return null;
+  const norms = [...divisions].map((division) => {
+    const own = getTotalNorm(
+      gradientsOf(parameters.filter((each) => divisionOf(each) === division)),
+      normType,
+    );
+    return division ? division.normOfAll(own, normType) : own;
+  });
+  return getTotalNorm(norms, normType, errorIfNonfinite);
 }
 
 interface Limited {

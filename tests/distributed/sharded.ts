@@ -21,6 +21,7 @@ import { blocks, shardBlocks } from "./blocks.ts";
 dist.initProcessGroup();
 const rank = dist.getRank(), size = dist.getWorldSize();
 
+const [folder = ""] = Deno.args;
 const near = (found: Tensor, expected: Tensor, what: string) =>
   assert(found.sub(expected).abs().max().item() < 1e-5, `${what}: ${found}, not ${expected}`);
 const lossOf = (net: nn.Module & { forward(x: Tensor): Tensor }, x: Tensor, y: Tensor) =>
@@ -47,9 +48,11 @@ for (const how of ["plainly", "kept", "compiled"]) {
   for (let k = 0; k < 3; k++) {
     plain.zeroGrad();
     lossOf(one, inputs.select(0, k), targets.select(0, k)).backward();
+    const norm = nn.utils.clipGradNorm_(one.parameters(), 0.3);
     plain.step();
     ours.zeroGrad();
     run(own(inputs, k), own(targets, k)).backward();
+    near(nn.utils.clipGradNorm_(net.parameters(), 0.3), norm, `norm of gradients, ${how}`);
     ours.step();
   }
   const expected = one.stateDict();
@@ -96,6 +99,9 @@ class Words extends nn.Module {
       near(part, dim === null ? grad : grad.chunk(size, dim)[rank] ?? grad, `gradient ${k}`);
     });
   }
+  if (folder) {
+    assertThrows(() => saveSharded({ model: net }, folder), Error, "found table.weight divided by a plan");
+  }
   assertThrows(() => dist.parallelizeModule(whole, { none: "colwise" }), Error, "at none but found none");
   if (size > 1) {
     assertThrows(
@@ -107,7 +113,6 @@ class Words extends nn.Module {
 }
 
 // What one process has saved goes on here; the other way it is read by one process again
-const [folder = ""] = Deno.args;
 if (folder) {
   const net = shardBlocks(blocks()), optimizer = new optim.AdamW(net.parameters(), { lr: 1 });
   loadSharded({ model: net, optimizer }, folder);

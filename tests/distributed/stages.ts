@@ -138,6 +138,26 @@ assert(group);
   );
 }
 
+// Layers in parts, of which other pairs of ranks have shards: norms of gradients and states are those of the whole
+{
+  const one = new nn.Sequential(new nn.Linear(5, 8), new nn.Tanh(), new nn.Linear(8, 3)), net = one.clone();
+  const across = [dist.newGroup([0, 2]), dist.newGroup([1, 3])][stage];
+  assert(across);
+  dist.parallelizeModule(net, { "0": "colwise", "2": "rowwise" }, { group });
+  dist.fullyShard(net, { group: across });
+  const x = inputs.select(0, 0), optimizers = [one, net].map((each) => new optim.AdamW(each.parameters()));
+  const norms = [one, net].map((each) => {
+    each.call(x).square().sum().backward();
+    return nn.utils.clipGradNorm_(each.parameters(), 0.5);
+  });
+  for (const optimizer of optimizers) optimizer.step();
+  near(norms[1] ?? x, norms[0] ?? x, "norm of gradients in two dimensions");
+  const expected = one.stateDict();
+  for (const [key, value] of Object.entries(dist.fullStateDict(net))) {
+    near(value, expected[key] ?? value, key);
+  }
+}
+
 checkHeads(dist.newGroup(), ["plainly"]);
 checkHeads(group, ["plainly", "compiled"]);
 console.log(`rank ${rank} is done`);

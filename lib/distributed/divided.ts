@@ -1,0 +1,74 @@
+/**
+ * What is known of parameters that are divided over processes. Input: parts, from what divides parameters; output: whole
+ * values, and norms of them. Invariant: what a part was cut from may have been a part itself, of another group: the last cut
+ * is undone first.
+ */
+import { DynError } from "../base/errors.ts";
+import { type Division, noteDivision } from "../nn/divided.ts";
+import { cat } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { allReduce, gatherShards } from "./functional.ts";
+import type { ProcessGroup } from "./group.ts";
+
+/** Part `rank` of `sizes` along a dimension, each of which is divided; the sizes are those of the whole. */
+export interface Part {
+  readonly group: ProcessGroup;
+  readonly dim: number;
+  readonly sizes: readonly number[];
+}
+
+const parts = new WeakMap<Tensor, Part>();
+
+/** Groups over which a parameter is divided, the last one first. */
+const groupsOf = new WeakMap<Tensor, readonly ProcessGroup[]>();
+
+/** Divisions by the names of their groups. */
+const divisions = new Map<
+  string,
+  { readonly groups: readonly ProcessGroup[]; readonly division: Division }
+>();
+
+/** The norm over groups, one after the other. */
+function divisionOver(groups: readonly ProcessGroup[]): Division {
+  const names = groups.map(({ name }) => name).join(" "), known = divisions.get(names);
+  if (known && known.groups.every((group, k) => group === groups[k])) return known.division;
+  const division: Division = {
+    normOfAll(own, p) {
+      if (!(p > 0)) {
+        throw new DynError(`Expected a norm of positive order of divided parameters but found ${p}`);
+      }
+      if (p === Infinity) return groups.reduce((norm, group) => allReduce(norm, { op: "max", group }), own);
+      return groups.reduce((sum, group) => allReduce(sum, { group }), own.pow(p)).pow(1 / p);
+    },
+  };
+  divisions.set(names, { groups, division });
+  return division;
+}
+
+/** Says of which parameter one is a part, over a group. */
+export function noteCut(part: Tensor, whole: Tensor, group: ProcessGroup): void {
+  const groups = [group, ...groupsOf.get(whole) ?? []];
+  groupsOf.set(part, groups);
+  noteDivision(part, divisionOver(groups));
+  const outer = parts.get(whole);
+  if (outer) parts.set(part, outer);
+}
+
+/** Says how a parameter was cut by layers. */
+export function notePart(parameter: Tensor, part: Part): void {
+  parts.set(parameter, part);
+}
+
+/** How a parameter was cut by layers; undefined where it was not. */
+export function partOf(parameter: Tensor): Part | undefined {
+  return parts.get(parameter);
+}
+
+/** The whole of a part, on all ranks of its group, which all ask for it. */
+export function wholeOf(own: Tensor, { group, dim, sizes }: Part): Tensor {
+  const pieces = gatherShards(own.contiguous().reshape([1, -1]), group).split(1, 0);
+  const byRank = pieces.map((piece) =>
+    piece.view(own.shape).split(sizes.map((size) => size / group.size), dim)
+  );
+  return cat(sizes.flatMap((_, k) => byRank.flatMap((blocks) => blocks[k] ?? [])), dim);
+}
