@@ -31,6 +31,7 @@ const SYMBOLS = {
   dyn_mpi_texts: { parameters: ["pointer", "buffer"], result: "void" },
   dyn_mpi_error: { parameters: ["pointer", "buffer"], result: "void" },
   dyn_mpi_peer: { parameters: ["pointer"], result: "i32" },
+  dyn_mpi_took: { parameters: ["pointer"], result: "f64" },
   dyn_mpi_free: { parameters: ["pointer"], result: "void" },
   dyn_mpi_where: { parameters: ["pointer", "buffer", "f64"], result: "void" },
   dyn_mpi_leave: { parameters: ["i32"], result: "void" },

@@ -51,6 +51,7 @@ struct Job {
   Job* next;
   enum { HEADER, TEXTS, DATA, DONE } state;
   int outcome, error, peer, replied;
+  double began, ended;
   int64_t mine[2], agreed[2];
   Greeting greeting, other;
   /** Descriptions of all ranks, where they differ. */
@@ -101,6 +102,7 @@ static void finish(Job* j, int outcome, int error) {
   j->state = Job::DONE;
   j->outcome = outcome;
   j->error = error;
+  j->ended = now();
 }
 
 static void* at(double address) { return (void*)(uintptr_t)address; }
@@ -323,6 +325,7 @@ API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char
   j->call = *call;
   j->group = g;
   j->peer = (int)call->peer;
+  j->began = now();
   j->requests[0] = j->requests[1] = MPI_REQUEST_NULL;
   j->greeting.print = print;
   strncpy(j->greeting.text, text, TEXT - 1);
@@ -400,6 +403,9 @@ API void dyn_mpi_error(void* job, char* into) {
 
 /** The root or the other side of a message. */
 API int32_t dyn_mpi_peer(void* job) { return ((Job*)job)->peer; }
+
+/** How many milliseconds a call took that is over. */
+API double dyn_mpi_took(void* job) { return ((Job*)job)->ended - ((Job*)job)->began; }
 
 /** Forgets a call that is over. */
 API void dyn_mpi_free(void* job) {

@@ -172,6 +172,7 @@ class MpiCall implements Pending {
   #end(outcome: number): void {
     const error = outcome === OK ? null : this.#failure(outcome), { connection, job } = this;
     this.#ending = { error, peer: connection.shim.dyn_mpi_peer(job) };
+    if (!error) this.call.ended?.(connection.shim.dyn_mpi_took(job));
     this.#release(outcome);
   }
 

@@ -3,12 +3,20 @@
  * gives. Invariant: without an observer a span costs one comparison; an observer changes nothing of the work.
  */
 
-/** What a span is: an op, a node of a backward pass, a compiled function or graph, or the program's own part of work. */
-export type SpanKind = "op" | "backward" | "compiled" | "graph" | "user";
+/**
+ * What a span is: an op, a node of a backward pass, a compiled function or graph, the program's own part of work, or a
+ * wait for other processes.
+ */
+export type SpanKind = "op" | "backward" | "compiled" | "graph" | "user" | "wait";
+
+/** Tells that what began has ended, after so many milliseconds. */
+export type Ended = (milliseconds: number) => void;
 
 /** Told of spans, which lie inside each other as their bodies do. */
 export interface Observer {
   span<T>(kind: SpanKind, name: string, body: () => T): T;
+  /** Told of work beside the program that moves so many bytes between processes. */
+  began(name: string, bytes: number): Ended;
 }
 
 /** The observer; null: nobody watches. Only who sets it takes it away. */

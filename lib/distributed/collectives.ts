@@ -9,8 +9,9 @@ import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { getGroupRank, type ProcessGroup, worldGroup } from "./group.ts";
 import { checkList, joined as joinedList, parts, placeOf, type Received, received, sent } from "./staging.ts";
+import { started } from "./started.ts";
 import { type CallKind, type Connection, emptyCall, type ReduceOpName } from "./transport.ts";
-import { Work } from "./work.ts";
+import type { Work } from "./work.ts";
 
 /** Reductions by PyTorch's names. */
 export const ReduceOp = {
@@ -108,19 +109,23 @@ function run(call: Collective): Work {
     ...root === undefined ? [] : [`root ${root} of the group`],
     ...inBackground ? ["asyncOp"] : [],
   ];
-  const pending = connection.start({
-    kind,
-    dtype: part.dtype,
-    op,
-    peer: root ?? 0,
-    tag: 0,
-    count: call.count ?? part.numel(),
-    send: send ? placeOf(send) : null,
-    receive: receive ? placeOf(receive.tensor) : null,
-    signature: `${name}(${words.join(", ")}) of ${described(part)}`,
-    inBackground,
-  });
-  const work = new Work(pending, receive?.after ?? null);
+  const bytes = Math.max(...[send, receive?.tensor].map((each) => each?.layout.byteLength ?? 0));
+  const { work } = started(connection, {
+    name,
+    bytes,
+    call: {
+      kind,
+      dtype: part.dtype,
+      op,
+      peer: root ?? 0,
+      tag: 0,
+      count: call.count ?? part.numel(),
+      send: send ? placeOf(send) : null,
+      receive: receive ? placeOf(receive.tensor) : null,
+      signature: `${name}(${words.join(", ")}) of ${described(part)}`,
+      inBackground,
+    },
+  }, receive?.after ?? null);
   if (!inBackground) work.wait();
   return work;
 }
@@ -319,8 +324,8 @@ export function gather(
 export function barrier(options: CollectiveOptions = {}): Work {
   const joined = joinedGroup(options.group), inBackground = options.asyncOp === true;
   const signature = inBackground ? "barrier(asyncOp)" : "barrier()";
-  const pending = joined.connection.start(emptyCall("barrier", { signature, inBackground }));
-  const work = new Work(pending);
+  const call = emptyCall("barrier", { signature, inBackground });
+  const { work } = started(joined.connection, { name: "barrier", bytes: 0, call }, null);
   if (!inBackground) work.wait();
   return work;
 }

@@ -7,8 +7,9 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { described, joinedGroup } from "./collectives.ts";
 import { getGlobalRank, getGroupRank, type ProcessGroup } from "./group.ts";
 import { placeOf, received, sent } from "./staging.ts";
+import { started } from "./started.ts";
 import type { Pending } from "./transport.ts";
-import { Work } from "./work.ts";
+import type { Work } from "./work.ts";
 
 /** Options of messages. */
 export interface MessageOptions {
@@ -44,7 +45,7 @@ function start(
   }
   const receive = kind === "recv" ? received(tensor, false) : { tensor: sent(tensor), after: null };
   const place = placeOf(receive.tensor);
-  const pending = connection.start({
+  const call = {
     kind,
     dtype: tensor.dtype,
     op: "sum",
@@ -55,8 +56,9 @@ function start(
     receive: place,
     signature: `a message of ${described(tensor)}`,
     inBackground,
-  });
-  return { pending, work: new Work(pending, receive.after), group };
+  } as const;
+  const { byteLength: bytes } = receive.tensor.layout;
+  return { ...started(connection, { name: kind, bytes, call }, receive.after), group };
 }
 
 /** Sends a tensor to a rank among all processes and waits until it is there, as torch.distributed.send. */

@@ -4,6 +4,7 @@
  * collectives in the same order; where they do not, or not with equal signatures, every rank gets an error.
  */
 import type { DType } from "../base/dtype.ts";
+import type { Ended } from "../base/observation.ts";
 import type { Memory } from "../loops/device.ts";
 
 /** How elements of all ranks become one, as torch.distributed.ReduceOp. */
@@ -49,6 +50,8 @@ export interface GroupCall {
   readonly signature: string;
   /** Whether the caller goes on meanwhile. */
   readonly inBackground: boolean;
+  /** Told when it is known to have succeeded; null: nobody listens. */
+  readonly ended: Ended | null;
 }
 
 /** A call that moves nothing. */
@@ -56,7 +59,7 @@ export function emptyCall(
   kind: "agree" | "barrier",
   { signature, inBackground }: Pick<GroupCall, "signature" | "inBackground">,
 ): GroupCall {
-  const nowhere = { send: null, receive: null, peer: 0, tag: 0, count: 0 } as const;
+  const nowhere = { send: null, receive: null, peer: 0, tag: 0, count: 0, ended: null } as const;
   return { kind, dtype: "uint8", op: "sum", ...nowhere, signature, inBackground };
 }
 

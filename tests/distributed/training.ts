@@ -2,7 +2,7 @@
  * One of two ranks that train models together. Started by `dyn launch`; prints a line at its end. Invariant: what they
  * compute is held against the same training by one process on all of the data.
  */
-import { assert, assertEquals, assertThrows, fail } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows, fail } from "@std/assert";
 import { begunCount } from "../../lib/base/begun_work.ts";
 import {
   compile,
@@ -14,6 +14,7 @@ import {
   nn,
   noGrad,
   optim,
+  profile,
   randn,
   type Tensor,
   zeros,
@@ -126,6 +127,15 @@ for (const backend of ["aot_eager", "inductor"]) {
     // Three buckets; before the pass that averages means and variances at once, and counts, of another type
     assertEquals(begunCount() - before, 5, backend);
   }
+  // Each begins where its gradients are there, before the rest of the backward pass, and is waited for at the end
+  const events = profile(() => void compiled(own(inputs, 3), own(targets, 3), own(inputs, 0))).events();
+  eager(own(inputs, 3), own(targets, 3), own(inputs, 0));
+  const seen = events.filter(({ kind, name }) =>
+    kind === "graph" || kind === "collective" && name === "allReduce" || name === "wait for allReduce"
+  );
+  const order = seen.map(({ kind, bytes }) => kind === "collective" ? `${bytes} bytes` : kind).join(", ");
+  const between = backend === "inductor" ? ", graph, " : ", ";
+  assertMatch(order, new RegExp(["108 bytes", "192 bytes", "96 bytes, .*wait"].join(between)));
   const all = (net: nn.Module) => [...net.parameters(), ...net.buffers()];
   assertSame(all(ours), all(plain), backend);
   assertSame(ours.parameters().map(gradOf), plain.parameters().map(gradOf), `gradients, ${backend}`);

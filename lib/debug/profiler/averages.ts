@@ -27,7 +27,7 @@ export interface KeyAverage {
   readonly selfDeviceTimeTotal: number;
   /** Bytes that tensors took more after it than before. */
   readonly cpuMemoryUsage: number;
-  /** Of kernels: bytes of elements read and written, of all runs; null where nobody knows. */
+  /** Bytes that kernels read and write, and that collectives move, of all runs; null where nobody knows. */
   readonly bytes: number | null;
   /** Of kernels: operations of all runs; null where nobody knows. */
   readonly flops: number | null;
@@ -177,7 +177,7 @@ function averageOf(group: readonly ProfileEvent[]): KeyAverage {
     kind: first.kind,
     count: group.length,
     cpuTimeTotal,
-    selfCpuTimeTotal: isKernel || first.kind === "step" ? 0 : sum(group, ({ selfDuration }) => selfDuration),
+    selfCpuTimeTotal: isBeside(first) ? 0 : sum(group, ({ selfDuration }) => selfDuration),
     cpuTime: cpuTimeTotal / group.length,
     deviceTimeTotal: sum(outermost, ({ kernelDuration }) => kernelDuration),
     selfDeviceTimeTotal: isKernel ? sum(group, ({ duration }) => duration) : 0,
@@ -186,6 +186,11 @@ function averageOf(group: readonly ProfileEvent[]): KeyAverage {
     flops: known(({ flops }) => flops),
     device: first.device,
   };
+}
+
+/** Whether an event's time is no part of the program's, or all of it is that of others. */
+function isBeside({ kind }: ProfileEvent): boolean {
+  return kind === "kernel" || kind === "step" || kind === "collective";
 }
 
 function cellsOf(row: KeyAverage, { all, limits, width }: {

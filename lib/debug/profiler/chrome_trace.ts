@@ -13,6 +13,8 @@ const CATEGORY: Readonly<Record<EventKind, string>> = {
   step: "user_annotation",
   compile: "compile",
   kernel: "kernel",
+  collective: "collective",
+  wait: "wait",
 };
 
 /** The program's track; those of devices come behind it. */
@@ -40,7 +42,7 @@ export function chromeTrace({ events, memory, origin }: Recorded): string {
     const shared = { name, cat: CATEGORY[kind], pid, tid };
     const args = {
       kind,
-      ...device === null ? { memory } : { device, bytes, flops },
+      ...kind === "collective" ? { bytes } : device === null ? { memory } : { device, bytes, flops },
     };
     if (!isAsync) lines.push({ ...shared, ph: "X", ts: start, dur: duration, args });
     else {

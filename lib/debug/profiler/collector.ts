@@ -4,7 +4,7 @@
  * collector is asked; only kernels on devices with a queue run one at a time, since each is timed.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { observed, type Observer, type SpanKind } from "../../base/observation.ts";
+import { type Ended, observed, type Observer, type SpanKind } from "../../base/observation.ts";
 import { recording } from "../../base/recording.ts";
 import { type DeviceName, findDevice, type ProgramCall, type TimeSpan } from "../../loops/device.ts";
 import { type Launch, launches, type LaunchWatcher } from "../../loops/launch.ts";
@@ -106,6 +106,15 @@ export class Collector implements Observer {
       result.then(end, end);
     }
     return result;
+  }
+
+  began(name: string, bytes: number): Ended {
+    const event = this.#begin("collective", name, this.#now(), null), origin = this.#origin;
+    event.bytes = bytes;
+    event.isAsync = true;
+    return (milliseconds) => {
+      if (observed.by === this && this.#origin === origin) this.#add(event, 1000 * milliseconds);
+    };
   }
 
   /** Records a step of a schedule that began at `start`. */

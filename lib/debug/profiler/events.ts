@@ -2,8 +2,11 @@
 import type { SpanKind } from "../../base/observation.ts";
 import type { DeviceName } from "../../loops/device.ts";
 
-/** What an event is: a span, a kernel that ran on a device, a phase of a compilation, a step of the schedule. */
-export type EventKind = SpanKind | "kernel" | "compile" | "step";
+/**
+ * What an event is: a span, a kernel that ran on a device, a call that processes make together, a phase of a compilation, a
+ * step of the schedule.
+ */
+export type EventKind = SpanKind | "kernel" | "collective" | "compile" | "step";
 
 /** Something that took time. Times are microseconds. */
 export interface ProfileEvent {
@@ -25,11 +28,14 @@ export interface ProfileEvent {
   readonly memory: number;
   /** Of a kernel: where it ran. */
   readonly device: DeviceName | null;
-  /** Of a kernel: bytes of distinct elements read and written; null where nobody knows. */
+  /**
+   * Of a kernel: bytes of distinct elements read and written; of a collective: those of the tensors that this process gives
+   * or gets, whichever are more; null where nobody knows.
+   */
   readonly bytes: number | null;
   /** Of a kernel: scalar operations; null where nobody knows. */
   readonly flops: number | null;
-  /** Whether it went on behind an `await`, so that others may lie across its end. */
+  /** Whether it went on behind an `await` or beside the program, so that others may lie across its end. */
   readonly isAsync: boolean;
 }
 
