@@ -8,7 +8,7 @@ import type { AttentionCall, MultiheadAttention } from "../nn/attention.ts";
 import { Linear } from "../nn/linear.ts";
 import type { Module } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { enterParts, leaveParts } from "./functional.ts";
 import type { ProcessGroup } from "./group.ts";
 import { divideColumns, divideRows, joinParts, type Place } from "./linear_parts.ts";
@@ -25,7 +25,10 @@ export interface AttentionStyle {
   readonly output: string;
   /** Fields of the module that count heads, or features of all heads: each becomes the rank's share. */
   readonly fields?: readonly string[];
-  /** Other parameters, or layers with some, that are used on heads, as norms of queries and keys are. */
+  /**
+   * Other parameters, or layers with some, that are used on heads and read nothing else, as norms of queries and keys are:
+   * their gradients are added up.
+   */
   readonly onHeads?: readonly string[];
   /** Other parameters, or layers with some, that are used before the projections or behind the output. */
   readonly whole?: readonly string[];
@@ -148,7 +151,8 @@ export function divideAttention(module: Module, style: AttentionStyle, place: Pl
       const parameters = held.map(({ module, field }): unknown => Reflect.get(module, field));
       held.forEach(({ module, field }, k) => {
         const parameter = parameters[k];
-        if (parameter instanceof Parameter) Reflect.set(module, field, enterParts(parameter, group));
+        // Of a sharded module they are gathered tensors
+        if (parameter instanceof Tensor) Reflect.set(module, field, enterParts(parameter, group));
       });
       try {
         return Reflect.apply(forward, module, args);

@@ -14,7 +14,7 @@ function near(found: Tensor, expected: Tensor, what: string): void {
 }
 
 /** Attention as ported models write it: four projections, and a norm of each head's queries. */
-class Separate extends nn.Module {
+export class Separate extends nn.Module {
   readonly numHeads = HEADS;
   readonly q = new nn.Linear(WIDTH, WIDTH);
   readonly k = new nn.Linear(WIDTH, WIDTH);
@@ -75,15 +75,18 @@ class Words extends nn.Module {
   }
 }
 
+/** How that is divided. */
+export const SEPARATE: dist.AttentionStyle = {
+  heads: { q: HEADS, k: HEADS, v: HEADS },
+  output: "out",
+  fields: ["numHeads"],
+  onHeads: ["norm"],
+  whole: ["before"],
+};
+
 const PLAN: dist.ParallelPlan = {
   table: "rowwise",
-  separate: {
-    heads: { q: HEADS, k: HEADS, v: HEADS },
-    output: "out",
-    fields: ["numHeads"],
-    onHeads: ["norm"],
-    whole: ["before"],
-  },
+  separate: SEPARATE,
   fused: { heads: { qkv: [2 * HEADS, HEADS, HEADS] }, output: "out", fields: ["queries", "features"] },
   library: "attention",
   other: "attention",
@@ -96,7 +99,6 @@ function refuses(group: dist.ProcessGroup): void {
   if (size === 1) return;
   const divide = (net: Words, plan: dist.ParallelPlan, message: string) =>
     assertThrows(() => dist.parallelizeModule(net, plan, { group }), Error, message);
-  const { separate } = PLAN;
   divide(
     Object.assign(new Words(), { library: new nn.MultiheadAttention(3 * (size + 1), size + 1) }),
     { library: "attention" },
@@ -112,16 +114,15 @@ function refuses(group: dist.ProcessGroup): void {
     { separate: "attention" },
     "Expected a MultiheadAttention at separate but found Separate",
   );
-  assert(typeof separate === "object");
-  divide(new Words(), { separate: { ...separate, heads: { q: 1, k: 1, v: 1 } } }, "heads of separate.q");
+  divide(new Words(), { separate: { ...SEPARATE, heads: { q: 1, k: 1, v: 1 } } }, "heads of separate.q");
   divide(
     new Words(),
-    { separate: { ...separate, onHeads: [] } },
+    { separate: { ...SEPARATE, onHeads: [] } },
     "Expected norm.weight of separate in onHeads",
   );
   divide(
     new Words(),
-    { separate: { ...separate, fields: ["none"] } },
+    { separate: { ...SEPARATE, fields: ["none"] } },
     "Expected a number at separate.none but found",
   );
 }

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { arange, distributed as dist, manualSeed, nn, optim, randn, Tensor } from "../../mod.ts";
-import { checkHeads } from "./heads.ts";
+import { checkHeads, SEPARATE, Separate } from "./heads.ts";
 
 const { PipelineStage, Schedule1F1B, ScheduleGPipe } = dist.pipelining;
 
@@ -140,12 +140,16 @@ assert(group);
 
 // Layers in parts, of which other pairs of ranks have shards: norms of gradients and states are those of the whole
 {
-  const one = new nn.Sequential(new nn.Linear(5, 8), new nn.Tanh(), new nn.Linear(8, 3)), net = one.clone();
+  const one = new nn.Sequential(new Separate()), net = new nn.Sequential(new Separate());
+  for (const each of one.parameters()) dist.broadcast(each, 0);
+  net.loadStateDict(one.stateDict());
   const across = [dist.newGroup([0, 2]), dist.newGroup([1, 3])][stage];
   assert(across);
-  dist.parallelizeModule(net, { "0": "colwise", "2": "rowwise" }, { group });
+  dist.parallelizeModule(net, { "0": SEPARATE }, { group });
   dist.fullyShard(net, { group: across });
-  const x = inputs.select(0, 0), optimizers = [one, net].map((each) => new optim.AdamW(each.parameters()));
+  const x = randn([2, 3, 16]),
+    optimizers = [one, net].map((each) => new optim.SGD(each.parameters(), { lr: 0.1 }));
+  dist.broadcast(x, 0);
   const norms = [one, net].map((each) => {
     each.call(x).square().sum().backward();
     return nn.utils.clipGradNorm_(each.parameters(), 0.5);
