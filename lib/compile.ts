@@ -4,7 +4,7 @@
  * Input: a function, method or nn.Module and options; output: the same call signature. Invariant: nothing is
  * compiled before the first call.
  */
-import { needsStages } from "./aot/stages.ts";
+import { compilesLater, needsStages } from "./aot/stages.ts";
 import { checkOptions, type ValueType } from "./base/checked_input.ts";
 import { bisection } from "./base/bisect.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
@@ -159,7 +159,9 @@ function compileFunction<F extends AnyFunction>(
   const counted = (backend: GraphBackend): GraphBackend => (gm, inputs) => {
     const run = counting(() => backend(gm, inputs));
     // Parts of such a graph are compiled when calls come to them
-    return run && needsStages(gm.graph) ? (...given) => counting(() => run(...given)) : run;
+    return run && (needsStages(gm.graph) || compilesLater(run))
+      ? (...given) => counting(() => run(...given))
+      : run;
   };
   const wanted = bisection.backend ?? options.backend ?? getDefaultBackend();
   const { backend, name: backendName } = resolveBackend(wanted, options);

@@ -25,6 +25,7 @@ import { exampleOf } from "./examples.ts";
 import { buildJoint, type JointGraph, type RuntimePlan } from "./joint.ts";
 import { type KeptCompilations, KeptPair } from "./kept_pairs.ts";
 import { NotFunctional } from "../autograd/functional.ts";
+import { bucketEnds } from "./bucket_ends.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
 import { rematerialize } from "./rematerialize.ts";
 import { runtimeOf } from "./runtime.ts";
@@ -71,6 +72,8 @@ export function aotAutograd(options: AotOptions, kept?: KeptCompilations): Graph
           ? guardAliases(captured, stepped(captured, step, fwCompiler))
           : inStages(captured, backend);
       }
+      const ends = bucketEnds(captured, exampleInputs);
+      if (ends.size > 0) return inStages(captured, backend, ends);
       return guardAliases(
         captured,
         runnable(pairOf(captured, { exampleInputs, fwCompiler, bwCompiler, partition, regions, kept })),

@@ -37,11 +37,28 @@ export function needsStages(graph: Graph): boolean {
     );
 }
 
-/** Compiles a graph in stages. Throws NotFunctional where a gradient is taken across them. */
-export function inStages(captured: GraphModule, backend: GraphBackend): CompiledFunction {
+/** Functions whose parts are compiled when calls come to them. */
+const staged = new WeakSet<CompiledFunction>();
+
+/** Whether parts of a function are compiled when calls come to them. */
+export function compilesLater(run: CompiledFunction): boolean {
+  return staged.has(run);
+}
+
+/**
+ * Compiles a graph in stages; `ends`: nodes before which one ends, whatever the host does. Throws NotFunctional where a
+ * gradient is taken across them.
+ */
+export function inStages(
+  captured: GraphModule,
+  backend: GraphBackend,
+  ends: ReadonlySet<Node> = new Set(),
+): CompiledFunction {
   const { graph, attributes, runner } = captured;
   const whole = new GraphModule(graph, withCompiledRegions(attributes, backend), runner);
-  return runStages(graph, stagesOf(whole, backend));
+  const run = runStages(graph, stagesOf(whole, backend, ends));
+  staged.add(run);
+  return run;
 }
 
 /** A graph as a function that runs stages one after the other. */
@@ -137,8 +154,8 @@ function runStage({ part, begins, writes, gives, frees }: Stage, call: Call): vo
   for (const node of frees) values.delete(node);
 }
 
-function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
-  const late = lateBindings(captured.graph), { groups, repeated } = groupsOf(captured, late);
+function stagesOf(captured: GraphModule, backend: GraphBackend, ends: ReadonlySet<Node>): Stage[] {
+  const late = lateBindings(captured.graph), { groups, repeated } = groupsOf(captured, { late, ends });
   return stagesBetween(
     captured.graph,
     { groups, repeated, late },
@@ -199,11 +216,11 @@ export function stagesBetween(
 /** The groups of a graph, and what each computes again for gradients that are taken in it. */
 function groupsOf(
   captured: GraphModule,
-  late: ReadonlyMap<Node, readonly LateBinding[]>,
+  where: Pick<Cuts, "late" | "ends">,
 ): { readonly groups: readonly Group[]; readonly repeated: readonly (readonly Node[])[] } {
   const taped = new Set<Node>();
   while (true) {
-    const groups = cut(captured, { late, taped }),
+    const groups = cut(captured, { ...where, taped }),
       crossings: readonly Crossed[] = groups.map(
         ({ nodes, kind }) => kind === "compiled" ? crossing(captured, nodes) : { repeated: [], taped: [] },
       );
@@ -212,6 +229,16 @@ function groupsOf(
     // The tape takes these: the groups are others without them
     for (const node of more) taped.add(node);
   }
+}
+
+/** What graphs are cut at besides what the host does and what begins. */
+export interface Cuts {
+  /** What the host says. */
+  readonly late?: ReadonlyMap<Node, readonly LateBinding[]>;
+  /** Gradients that the tape takes. */
+  readonly taped?: ReadonlySet<Node>;
+  /** Nodes before which a group ends. */
+  readonly ends?: ReadonlySet<Node>;
 }
 
 /** Nodes that run together. */
@@ -227,11 +254,7 @@ export interface Group {
  */
 export function cut(
   captured: GraphModule,
-  { late = new Map(), taped = new Set() }: {
-    readonly late?: ReadonlyMap<Node, readonly LateBinding[]>;
-    /** Gradients that the tape takes. */
-    readonly taped?: ReadonlySet<Node>;
-  } = {},
+  { late = new Map(), taped = new Set(), ends = new Set() }: Cuts = {},
 ): Group[] {
   const groups: Group[] = [];
   let open: Node[] = [], waiting: Node[] = [], begun = new Set<Node>();
@@ -253,6 +276,7 @@ export function cut(
       close();
       begun = new Set();
     }
+    if (ends.has(node)) close();
     const [source] = node.target === "getitem" ? node.inputs() : [node];
     if (node.meta.onHost || (source && taped.has(source))) {
       waiting.push(node);

@@ -3,6 +3,7 @@
  * means, in the gradients. Invariants: all ranks start the same buckets in the same order, that of the backward pass,
  * whatever order their gradients come in; a bucket starts once it is full, and all are waited for when the last has begun.
  */
+import { handOnTogether } from "../autograd/gradient_buckets.ts";
 import { DynError } from "../base/errors.ts";
 import { itemSize } from "../base/dtype.ts";
 import type { Parameter } from "../nn/parameter.ts";
@@ -78,6 +79,7 @@ export class GradientBuckets {
     this.#options = options;
     this.#parameters = parameters;
     this.#buckets = noGrad(() => divided(parameters, options.bytes).map(bucketOf));
+    handOnTogether(this.#buckets.map(({ members }) => members.map(([, each]) => each)));
   }
 
   /** The place of a parameter's bucket in the order in which they are averaged. */

@@ -142,6 +142,39 @@ for (const backend of ["aot_eager", "inductor"]) {
 }
 compiler.setEnableGuardCollectives(false);
 
+// Where the tape takes the backward pass of a compiled model, it comes to one bucket after the other
+for (const norm of [nn.LayerNorm, nn.BatchNorm1d]) {
+  const [plain, ours] = [0, 1].map(() =>
+    new nn.Sequential(
+      new nn.Linear(6, 8),
+      new norm(8),
+      new nn.Tanh(),
+      new nn.Dropout(0.5),
+      new nn.Linear(8, 3),
+    )
+  );
+  assert(plain && ours);
+  ours.loadStateDict(plain.stateDict());
+  const [one, two] = [plain, ours].map((each) =>
+    new dist.DistributedDataParallel(each, { bucketCapMb: 120 / 2 ** 20 })
+  );
+  assert(one && two);
+  ours.compile({ backend: "aot_eager", fullgraph: true });
+  const pass = (model: typeof one, k: number) => {
+    manualSeed(k);
+    lossOf(model, own(inputs, k), own(targets, k)).backward();
+  };
+  for (let k = 0; k < 3; k++) pass(one, k);
+  for (let k = 0; k < 2; k++) pass(two, k);
+  const events = profile(() => pass(two, 2)).events();
+  const order = events.flatMap(({ kind, name, bytes }) =>
+    name === "allReduce" ? `${bytes}` : kind === "backward" && name.startsWith("Compiled") ? "pass" : []
+  ).join(" ");
+  // Running statistics are written: such a graph stays whole
+  assertEquals(order, norm === nn.LayerNorm ? "pass 108 pass 96 192" : "pass 108 96 192");
+  assertSame(ours.parameters().map(gradOf), plain.parameters().map(gradOf), order);
+}
+
 // What a compiled pass leaves out is told by the next one, as plainly
 {
   const model = new dist.DistributedDataParallel(new Net());
