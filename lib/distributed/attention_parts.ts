@@ -8,10 +8,10 @@ import type { AttentionCall, MultiheadAttention } from "../nn/attention.ts";
 import { Linear } from "../nn/linear.ts";
 import type { Module } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { enterParts, leaveParts } from "./functional.ts";
 import type { ProcessGroup } from "./group.ts";
-import { divideColumns, divideRows, joinParts, type Place } from "./linear_parts.ts";
+import { divideColumns, divideRows, enterOnCall, type Held, joinParts, type Place } from "./linear_parts.ts";
 import { checkDivides } from "./parts.ts";
 
 /** Which of a hand-written attention belongs to heads. Paths are those below the module. */
@@ -85,12 +85,6 @@ function layerAt(module: Module, name: string, { path }: Place): Linear {
   );
 }
 
-/** Where a parameter stands. */
-interface Held {
-  readonly module: Module;
-  readonly field: string;
-}
-
 const isAt = (path: string, names: readonly string[]): boolean =>
   names.some((name) => path === name || path.startsWith(`${name}.`));
 
@@ -144,23 +138,5 @@ export function divideAttention(module: Module, style: AttentionStyle, place: Pl
   }
   divideRows(layerAt(module, style.output, place), { division, path: `${path}.${style.output}` });
   divideFields(module, style.fields ?? [], place);
-  if (held.length === 0) return;
-  const { forward } = module;
-  Object.defineProperty(module, "forward", {
-    value: (...args: readonly unknown[]) => {
-      const parameters = held.map(({ module, field }): unknown => Reflect.get(module, field));
-      held.forEach(({ module, field }, k) => {
-        const parameter = parameters[k];
-        // Of a sharded module they are gathered tensors
-        if (parameter instanceof Tensor) Reflect.set(module, field, enterParts(parameter, group));
-      });
-      try {
-        return Reflect.apply(forward, module, args);
-      } finally {
-        held.forEach(({ module, field }, k) => void Reflect.set(module, field, parameters[k]));
-      }
-    },
-    configurable: true,
-    writable: true,
-  });
+  enterOnCall(module, held, group);
 }

@@ -1,13 +1,15 @@
 /**
- * Linear layers and embeddings of which each rank of a group computes a part. Input: a layer; output: the same layer with
- * parts of its parameters. Invariant: what goes into columns and comes out of rows is the same on all ranks.
+ * Linear layers and embeddings of which each rank of a group computes a part, and what stands between them. Input: a layer;
+ * output: the same layer with parts of its parameters. Invariant: what goes into columns and comes out of rows is the same on
+ * all ranks; so are the gradients of parameters that all ranks have.
  */
 import { DynError } from "../base/errors.ts";
 import type { Linear } from "../nn/linear.ts";
 import type { Module } from "../nn/module.ts";
+import { Parameter } from "../nn/parameter.ts";
 import type { Embedding } from "../nn/sparse.ts";
 import { cat, embedding, linear } from "../tensor/generated_functions.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { enterParts, gatherShards, leaveParts } from "./functional.ts";
 import type { ProcessGroup } from "./group.ts";
 import type { Division } from "./parts.ts";
@@ -79,4 +81,40 @@ export function divideEmbeddingRows(layer: Embedding, { division, path }: Place)
     const found = embedding(own.mul(isHere), layer.weight);
     return leaveParts(found.mul(isHere.unsqueeze(-1)), group);
   });
+}
+
+/** Where a parameter stands. */
+export interface Held {
+  readonly module: Module;
+  readonly field: string;
+}
+
+/** Adds up the gradients of whole parameters that a module uses on parts. */
+export function enterOnCall(module: Module, held: readonly Held[], group: ProcessGroup): void {
+  const { forward } = module;
+  Object.defineProperty(module, "forward", {
+    value: (...args: readonly unknown[]) => {
+      const parameters = held.map(({ module, field }): unknown => Reflect.get(module, field));
+      held.forEach(({ module, field }, k) => {
+        const parameter = parameters[k];
+        // Of a sharded module they are gathered tensors
+        if (parameter instanceof Tensor) Reflect.set(module, field, enterParts(parameter, group));
+      });
+      try {
+        return Reflect.apply(forward, module, args);
+      } finally {
+        held.forEach(({ module, field }, k) => void Reflect.set(module, field, parameters[k]));
+      }
+    },
+    configurable: true,
+    writable: true,
+  });
+}
+
+/** Keeps the parameters of a layer whole that stands between columns and rows. */
+export function keepOnParts(layer: Module, { division: { group } }: Place): void {
+  const held = layer.modules().flatMap((module) =>
+    Object.entries(module).flatMap(([field, value]) => value instanceof Parameter ? [{ module, field }] : [])
+  );
+  enterOnCall(layer, held, group);
 }

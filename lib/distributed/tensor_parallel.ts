@@ -18,6 +18,7 @@ import {
   divideEmbeddingRows,
   divideGathered,
   divideRows,
+  keepOnParts,
   type Place,
 } from "./linear_parts.ts";
 import { Division } from "./parts.ts";
@@ -25,10 +26,11 @@ import { Division } from "./parts.ts";
 /**
  * How a layer is divided. "colwise": each rank computes a part of the features that come out, the same input going into
  * all. "rowwise": each rank has a part of the features that go in (of an embedding: of its rows), and results are added up.
- * "gathered": "colwise", with the parts joined again on all ranks, as the last layer of a model needs it. "attention": each rank computes some heads of an nn.MultiheadAttention; an object says what belongs to heads in one
- * written by hand.
+ * "gathered": "colwise", with the parts joined again on all ranks, as the last layer of a model needs it. "onParts": a
+ * layer between columns and rows that treats all features alike; its parameters stay whole. "attention": each rank computes
+ * some heads of an nn.MultiheadAttention; an object says what belongs to heads in one written by hand.
  */
-export type ParallelStyle = "colwise" | "rowwise" | "gathered" | "attention" | AttentionStyle;
+export type ParallelStyle = "colwise" | "rowwise" | "gathered" | "onParts" | "attention" | AttentionStyle;
 
 /** Styles by the paths of layers, in which `*` stands for one name. */
 export type ParallelPlan = Readonly<Record<string, ParallelStyle>>;
@@ -44,6 +46,7 @@ const EMBEDDING = { colwise: divideEmbeddingColumns, rowwise: divideEmbeddingRow
 
 function divide(layer: Module, style: ParallelStyle, place: Place): void {
   if (typeof style === "object") return divideAttention(layer, style, place);
+  if (style === "onParts") return keepOnParts(layer, place);
   if (style === "attention") {
     if (layer instanceof MultiheadAttention) return divideMultihead(layer, place);
     throw new DynError(
@@ -62,8 +65,8 @@ function divide(layer: Module, style: ParallelStyle, place: Place): void {
 /**
  * Divides layers of a model over the ranks, as torch.distributed.tensor.parallel.parallelize_module:
  * `{ "blocks.*.attention": "attention", "blocks.*.first": "colwise", "blocks.*.second": "rowwise" }`. What comes out of a
- * layer by columns is a part of the features, for layers without parameters that treat every feature by itself and then for
- * one by rows. All ranks start from the parameters and buffers of the group's first. Parameters and state dicts hold parts.
+ * layer by columns is a part of the features, for layers that treat every feature by itself ("onParts" if they have parameters)
+ * and then for one by rows. All ranks start from the parameters and buffers of the group's first. Parameters and state dicts hold parts.
  * Throws DynError for paths without a layer, other layers, sizes and numbers of heads that the ranks do not divide, and
  * parameters that are shared with layers that the plan does not divide alike.
  */

@@ -54,6 +54,11 @@ class Words extends nn.Module {
   readonly fused = new Fused();
   readonly library = new nn.MultiheadAttention(WIDTH, HEADS, { batchFirst: true, addBiasKv: true });
   readonly other = new nn.MultiheadAttention(WIDTH, HEADS, { kdim: 3, bias: false, batchFirst: true });
+  readonly layers = new nn.Sequential(
+    new nn.Linear(WIDTH, WIDTH),
+    new nn.PReLU(),
+    new nn.Linear(WIDTH, WIDTH),
+  );
   readonly head = new nn.Linear(WIDTH, 8, { bias: false });
   constructor() {
     super();
@@ -71,7 +76,7 @@ class Words extends nn.Module {
     const shares = each && mean
       ? mean.square().mean().add(each.square().mul(arange(HEADS).view([HEADS, 1, 1])).mean())
       : x;
-    return this.head.call(x.add(mixed).add(more)).add(shares);
+    return this.head.call(this.layers.call(x.add(mixed).add(more))).add(shares);
   }
 }
 
@@ -90,6 +95,9 @@ const PLAN: dist.ParallelPlan = {
   fused: { heads: { qkv: [2 * HEADS, HEADS, HEADS] }, output: "out", fields: ["queries", "features"] },
   library: "attention",
   other: "attention",
+  "layers.0": "colwise",
+  "layers.1": "onParts",
+  "layers.2": "rowwise",
   head: "gathered",
 };
 
