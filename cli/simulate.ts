@@ -24,16 +24,18 @@ interface Setting {
   /** What it is multiplied by. */
   readonly unit: number;
   readonly summary: string;
+  /** Whether it counts something. */
+  readonly isCount?: true;
 }
 
 const SETTINGS = {
   "memory": { otherwise: 16, unit: GIB, summary: "GiB that each rank can hold" },
-  "ranks-per-node": { otherwise: 8, unit: 1, summary: "Ranks of a node" },
+  "ranks-per-node": { otherwise: 8, unit: 1, summary: "Ranks of a node", isCount: true },
   "latency": { otherwise: 3, unit: 1e-6, summary: "Microseconds of a message within a node" },
   "bandwidth": { otherwise: 200, unit: 1e9, summary: "GB/s of a rank within its node" },
   "node-latency": { otherwise: 10, unit: 1e-6, summary: "Microseconds of a message between nodes" },
   "node-bandwidth": { otherwise: 50, unit: 1e9, summary: "GB/s between nodes, for all ranks of one" },
-  "microbatches": { otherwise: 32, unit: 1, summary: "Batches of a step of a pipeline" },
+  "microbatches": { otherwise: 32, unit: 1, summary: "Batches of a step of a pipeline", isCount: true },
   "speed": { otherwise: 1, unit: 1, summary: "How much faster a rank computes than this machine" },
 } as const satisfies Record<string, Setting>;
 
@@ -44,17 +46,18 @@ const NAMES = Object.keys(SETTINGS).filter((name): name is SettingName => Object
 /** Numbers of ranks unless others are given. */
 const RANKS = "8,64,512,4096,65536";
 
-function settingsOf(given: Readonly<Record<string, unknown>>): Record<SettingName, number> {
-  const found = {} as Record<SettingName, number>;
-  for (const name of NAMES) {
-    const { otherwise, unit } = SETTINGS[name],
-      number = given[name] === undefined ? otherwise : Number(given[name]);
-    if (!(number > 0)) {
-      throw new UsageError(`Expected a positive number for --${name} but found ${given[name]}`);
-    }
-    found[name] = number * unit;
-  }
-  return found;
+/** What settings are, in seconds, bytes and numbers. */
+function settingsOf(given: Readonly<Record<string, unknown>>): (name: SettingName) => number {
+  const read = (name: SettingName): number => {
+    const { otherwise, unit, isCount = false }: Setting = SETTINGS[name];
+    const number = given[name] === undefined ? otherwise : Number(given[name]);
+    if (number > 0 && (!isCount || Number.isInteger(number))) return number * unit;
+    throw new UsageError(
+      `Expected a positive ${isCount ? "integer" : "number"} for --${name} but found ${given[name]}`,
+    );
+  };
+  NAMES.forEach(read);
+  return read;
 }
 
 function ranksOf(given: string): number[] {
@@ -69,6 +72,11 @@ function topologyOf(given: string): Topology {
   const found = TOPOLOGIES.find((name) => name === given);
   if (found) return found;
   throw new UsageError(`Expected --topology out of ${TOPOLOGIES.join(", ")} but found ${given}`);
+}
+
+function isOn(name: string, given: string): boolean {
+  if (given === "true" || given === "false") return given === "true";
+  throw new UsageError(`Expected --${name} as true or false but found ${given}`);
 }
 
 /** `dyn simulate`. */
@@ -92,7 +100,8 @@ export const simulateCommand: Command = {
         throw new UsageError(`Expected one of the settings of dyn simulate --help but found ${arg}`);
       },
     });
-    const settings = settingsOf(parsed), ranks = ranksOf(parsed.ranks ?? RANKS);
+    const setting = settingsOf(parsed), ranks = ranksOf(parsed.ranks ?? RANKS);
+    const overlaps = isOn("overlap", parsed.overlap ?? "true");
     const topology = topologyOf(parsed.topology ?? "best"), [path, ...args] = parsed._;
     if (path === undefined) throw new UsageError("Expected a script but found nothing");
     if (path !== "-" && !isUrl(path)) scriptUrl(path);
@@ -107,22 +116,22 @@ export const simulateCommand: Command = {
     }
     const recorded = recorder.finish();
     const link = (name: "" | "node-"): Link => ({
-      latency: settings[`${name}latency`],
-      bandwidth: settings[`${name}bandwidth`],
+      latency: setting(`${name}latency`),
+      bandwidth: setting(`${name}bandwidth`),
     });
     const terms: Terms = {
       cluster: {
-        ranksPerNode: settings["ranks-per-node"],
+        ranksPerNode: setting("ranks-per-node"),
         within: link(""),
         between: link("node-"),
         topology,
       },
-      microbatches: settings.microbatches,
-      overlaps: parsed.overlap !== "false",
+      microbatches: setting("microbatches"),
+      overlaps,
       schedule: "1f1b",
-      speed: settings.speed,
+      speed: setting("speed"),
     };
-    const { memory } = settings;
+    const memory = setting("memory");
     console.log(
       simulationText(
         recorded,

@@ -177,7 +177,8 @@ function divide(parameter: Parameter, places: readonly Place[], group: ProcessGr
  * Divides the parameters of a module over the ranks, as torch.distributed.fsdp.fully_shard: each keeps a part of every
  * one, and so do gradients and what optimizers keep; a call of the module gathers them and drops them again. Call it on
  * layers first and then on the model: each call takes the parameters that are whole still. All ranks start from the
- * first one's. Optimizers that treat every element by itself work on shards as on whole parameters. Throws DynError for parameters of several types or devices, and where there are none.
+ * first one's. Optimizers that treat every element by itself work on shards as on whole parameters. Throws DynError for
+ * parameters of several types or devices, and where there are none.
  */
 export function fullyShard<M extends Module>(
   module: M,
