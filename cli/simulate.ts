@@ -25,7 +25,7 @@ interface Setting {
   readonly unit: number;
   readonly summary: string;
   /** Whether it counts something. */
-  readonly isCount?: true;
+  readonly isCount?: boolean;
 }
 
 const SETTINGS = {
