@@ -33,11 +33,16 @@ export class FunctionalPart {
   /** Where each result is among what the compiled graph gives. */
   readonly #places: readonly number[];
 
+  readonly nodes: PartNodes;
+
   constructor(
     functional: GraphModule,
-    readonly nodes: PartNodes,
+    parts: PartNodes,
     { compile, own, mutated }: FunctionalPartOptions,
   ) {
+    // What is written without being read is an input, too
+    const written = parts.results.flatMap((node) => mutated.get(node) ?? []);
+    const nodes = this.nodes = { ...parts, inputs: [...new Set([...parts.inputs, ...written])] };
     this.#symbols = [...outsideSymbols(nodes)];
     const { inputs, results } = nodes, made = new Set(nodes.nodes), taken = new Set<Node>();
     const handed = results.filter((node) => {

@@ -19,6 +19,7 @@ import { ambient } from "../tensor/modes.ts";
 import { FunctionalPart } from "./functional_part.ts";
 import { GraphPart, symbolsOfNodes } from "./graph_part.ts";
 import { buildJoint, type RuntimePlan } from "./joint.ts";
+import { computedLate } from "./late_nodes.ts";
 import { joinSharedCalls } from "./joined_calls.ts";
 import { beginsWork } from "./shared_calls.ts";
 import { simplify } from "./simplify.ts";
@@ -63,15 +64,16 @@ export function sharedStepOf(captured: GraphModule): SharedStep | null {
 
 /** The forward function of a step, in parts that `compiler` compiles. */
 export function compileStep({ functional, plan }: SharedStep, compiler: GraphCompiler): CompiledFunction {
-  const { graph } = functional, outputs = outputsOf(graph), groups = cut(functional);
+  const { graph } = functional, outputs = outputsOf(graph);
   logs.emit("aot_graphs", () => functional.readable("step"), { part: "step" });
-  // Views are made where they are read: what is handed on has memory of its own
-  const repeated = groups.map(({ nodes, kind }) => kind === "begins" ? [] : viewsFrom(nodes));
   const own = new Set(outputs.flatMap((each) => each instanceof Node ? [memoryRoot(each)] : []));
   const mutated = new Map(plan.mutations.flatMap(({ input, output }) => {
     const value = outputs[output], target = graph.placeholders[input];
     return value instanceof Node && target ? [[value, target] as const] : [];
   }));
+  const groups = computedLate(cut(functional), new Set(mutated.keys()));
+  // Views are made where they are read: what is handed on has memory of its own
+  const repeated = groups.map(({ nodes, kind }) => kind === "begins" ? [] : viewsFrom(nodes));
   const compile: GraphCompiler = (gm, examples) => {
     logs.emit("aot_graphs", () => gm.readable("inference"), { part: "inference" });
     return recording.phase("compile_inference", () => interposedCompiler(compiler)(gm, examples));

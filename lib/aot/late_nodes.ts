@@ -1,0 +1,38 @@
+/**
+ * What the last part of a step computes better than an earlier one: with what it fuses with. Input: the groups of a
+ * functional graph, and its new values of inputs; output: the same with such nodes in the last group. Invariant: no
+ * call that other processes have a part in waits for them.
+ */
+import type { Node } from "../graph/node.ts";
+import { Classifier } from "./recompute.ts";
+import type { Group } from "./stages.ts";
+
+/**
+ * Moves loops over elements that only the last group reads: those that are computed from inputs alone, as the decay of an
+ * optimizer's moments is, would have to be stored and read again; new values of inputs are written in their place there.
+ */
+export function computedLate(groups: readonly Group[], newValues: ReadonlySet<Node>): Group[] {
+  const last = groups.at(-1);
+  if (last?.kind !== "compiled") return [...groups];
+  const earlier = groups.slice(0, -1), classifier = new Classifier();
+  const isLoop = (node: Node) => ["pointwise", "view"].includes(classifier.kindOf(node));
+  const ofInputs = new Set<Node>(), there = new Set(last.nodes), moved = new Set<Node>();
+  const computing = earlier.flatMap(({ nodes, kind }) => kind === "compiled" ? nodes : []);
+  for (const node of computing) {
+    if (isLoop(node) && [...node.inputs()].every((each) => each.op === "placeholder" || ofInputs.has(each))) {
+      ofInputs.add(node);
+    }
+  }
+  for (const node of computing.toReversed()) {
+    const isRead = [...node.users.keys()].every((user) => there.has(user) || user.op === "output");
+    const isNew = newValues.has(node) && classifier.kindOf(node) === "pointwise";
+    if (!isRead || !(ofInputs.has(node) || isNew)) continue;
+    there.add(node);
+    moved.add(node);
+  }
+  const kept = earlier.map(({ nodes, kind }) => ({ kind, nodes: nodes.filter((node) => !moved.has(node)) }));
+  return [
+    ...kept.filter(({ nodes }) => nodes.length > 0),
+    { kind: "compiled", nodes: [...computing.filter((node) => moved.has(node)), ...last.nodes] },
+  ];
+}
