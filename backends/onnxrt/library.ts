@@ -117,12 +117,22 @@ function ortModule(): OrtModule {
   return opened = { InferenceSession, initOrtOnce };
 }
 
+/**
+ * How much a model is rewritten: `basic` for models with float64, because fusions beyond it keep factors in float32 and know
+ * operators that are not there for float64.
+ */
+export type Rewriting = "all" | "basic";
+
 /** A model, ready to run with as many threads. Throws DynError where ONNX Runtime refuses it. */
-export function openSession(model: Uint8Array<ArrayBuffer>, threads: number): OrtSession {
+export function openSession(
+  model: Uint8Array<ArrayBuffer>,
+  threads: number,
+  rewriting: Rewriting = "all",
+): OrtSession {
   const { InferenceSession } = ortModule(), session = new InferenceSession();
   try {
     session.loadModel(model.buffer, model.byteOffset, model.byteLength, {
-      graphOptimizationLevel: "all",
+      graphOptimizationLevel: rewriting,
       intraOpNumThreads: threads,
       interOpNumThreads: 1,
       logSeverityLevel: FATAL,

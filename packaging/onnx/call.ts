@@ -6,6 +6,7 @@ import { DynError } from "../../lib/base/errors.ts";
 import { Node } from "../../lib/graph/node.ts";
 import { argumentsOfNode } from "../../lib/ops/graph_builder.ts";
 import { findTarget } from "../../lib/ops/table.ts";
+import { OnnxCall } from "./onnx_call.ts";
 import { RULES } from "./rules.ts";
 import { isValue, OnnxValue, type Values } from "./values.ts";
 
@@ -32,14 +33,20 @@ export function callOf(
     : value.kind === "tensors"
     ? value.tensors[0]
     : undefined;
+  const [line] = node.meta.stack.slice(-1),
+    place = line ? `, in ${line.code} (${line.file}:${line.line})` : "";
   if (!definition || !rule || !meta || node.meta.region) {
-    const [line] = node.meta.stack.slice(-1);
     throw new DynError(
-      `Expected ops that ONNX has a counterpart of but found ${definition?.name ?? target}` +
-        (line ? `, in ${line.code} (${line.file}:${line.line})` : ""),
+      `Expected ops that ONNX has a counterpart of but found ${definition?.name ?? target}${place}`,
     );
   }
   const args = argumentsOfNode(node, definition, (each) => named.get(each), isValue);
-  const { shape, dtype } = meta;
-  return new OnnxValue(rule({ target: definition.name, args, shape, dtype, values }), shape, dtype);
+  const { shape, dtype } = meta, call = new OnnxCall({ definition, args, shape, dtype, values });
+  try {
+    const result = rule(call);
+    call.checkSeen();
+    return new OnnxValue(result, shape, dtype);
+  } catch (error) {
+    throw error instanceof DynError ? new DynError(`${error.message}${place}`) : error;
+  }
 }

@@ -7,8 +7,7 @@ import { handOver, isHandedOver, sizeTensor } from "../../backends/onnxrt/tensor
 import { NEEDS, openSession, ortAbsence, type OrtTensor } from "../../backends/onnxrt/library.ts";
 import { threadCount } from "../../backends/cpu/toolchain.ts";
 import { config } from "../../lib/base/config.ts";
-import { isFloat } from "../../lib/base/dtype.ts";
-import { DynError } from "../../lib/base/errors.ts";
+import { DynError, messageOf } from "../../lib/base/errors.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { CompiledFunction } from "../../lib/graph/backend.ts";
 import { registerEngine } from "../../lib/graph/engines.ts";
@@ -24,23 +23,6 @@ import { isTensor, Tensor } from "../../lib/tensor/tensor.ts";
 import { callOf } from "./call.ts";
 import { OnnxModel } from "./model.ts";
 import { OnnxValue, Values } from "./values.ts";
-
-/**
- * Ops whose answers ONNX Runtime gives otherwise, though it has them. Lookups: it has an error of its own for indices out
- * of range, and counts negative ones from the end. Extremes, signs and pooling: it does not keep NaN.
- */
-const OTHERWISE: ReadonlySet<string> = new Set([
-  "embeddingRows",
-  "indexSelect",
-  "gather",
-  "select",
-  "amax",
-  "amin",
-  "argmax",
-  "argmin",
-  "maxPoolOffsets",
-  "sign",
-]);
 
 /** The parts of a model in the making. */
 interface Draft {
@@ -58,7 +40,7 @@ function draft(): Draft {
     sizes.set(name, symbol);
     model.input(name, [1], "int64");
     return name;
-  });
+  }, false);
   return { model, values, named: new Map(), sizes };
 }
 
@@ -91,14 +73,8 @@ const KEPT = 4096;
 function refusal(node: Node): string | null {
   const definition = findTarget(node.target)?.definition;
   if (!definition) return "ONNX has no counterpart";
-  if (OTHERWISE.has(definition.name)) return "its answers differ";
   const inputs = [...node.inputs()];
   if (!isTaken(node) || !inputs.every(isTaken)) return "of the types, devices or sizes of its tensors";
-  const { dtype } = metaOf(node);
-  // What becomes of fractions that an integer cannot hold is the machine's affair there
-  if (!isFloat(dtype) && dtype !== "bool" && inputs.some((each) => isFloat(metaOf(each).dtype))) {
-    return "fractions become integers";
-  }
   const made = draft();
   try {
     inputs.forEach((each, at) => addInput(made, each, `input_${at}`));
@@ -112,7 +88,7 @@ function refusal(node: Node): string | null {
   if (known !== undefined) return known;
   let answer: string | null = null;
   try {
-    openSession(bytes, 1);
+    openSession(bytes, 1, "basic");
   } catch (error) {
     if (!(error instanceof DynError)) throw error;
     answer = error.message;
@@ -153,7 +129,8 @@ function allocate(meta: TensorMeta): Tensor {
 }
 
 /** A part as a model, and as a function that runs it. */
-function compile({ graph }: GraphModule): CompiledFunction {
+function compile(part: GraphModule): CompiledFunction {
+  const { graph } = part;
   const made = draft(), { model, values, named, sizes } = made;
   const inputs = graph.placeholders.flatMap((node, at) =>
     node.meta.value.kind === "tensor" ? [{ node, at, name: `input_${at}` }] : []
@@ -172,7 +149,9 @@ function compile({ graph }: GraphModule): CompiledFunction {
     model.output(value.name, name, value);
     return { name, meta: metaOf(node) };
   });
-  const session = openSession(model.finish("part"), threadCount(config.inductor.cppThreads));
+  const isWide = [...named.values()].some(({ dtype }) => dtype === "float64");
+  const threads = threadCount(config.inductor.cppThreads);
+  const session = openSession(model.finish("part"), threads, isWide ? "basic" : "all");
   const bindings = new Map(sizeBindings(graph).map((each) => [each.symbol, each]));
   return (...args) => {
     const sizeOf = (symbol: Sym): number => {
@@ -198,7 +177,13 @@ function compile({ graph }: GraphModule): CompiledFunction {
       const strides = meta.strides.map((each) => evaluate(each, sizeOf));
       return { dense, takeBack, wanted: { ...meta, shape, strides } };
     });
-    session.run(feeds, fetches, {});
+    try {
+      session.run(feeds, fetches, {});
+    } catch (thrown) {
+      // What it refuses, indices out of range, has an error of its own in plain execution
+      part.forward(...args);
+      throw new DynError(`Expected ONNX Runtime to run a part but found: ${messageOf(thrown)}`);
+    }
     return made.map(({ dense, takeBack, wanted }) => {
       takeBack();
       return isContiguous(wanted) ? dense : allocate(wanted).copy_(dense);

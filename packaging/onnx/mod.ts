@@ -37,7 +37,7 @@ export function onnxBytes(program: ExportedProgram): Uint8Array<ArrayBuffer> {
     }
     const shape = model.node("Shape", [`input_${origin.of.leaf}`]);
     return model.node("Gather", [shape, values.integers([origin.part.dim])]);
-  });
+  }, true);
   parts.call.arguments.forEach((spec, leaf) => {
     if (spec.kind === "tensor") model.input(`input_${leaf}`, spec.shape, spec.dtype);
   });

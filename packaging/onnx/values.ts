@@ -2,7 +2,7 @@
  * Values of an ONNX graph: tensors by name, numbers and sizes as constants and as what is computed from shapes. Input: values
  * of a functional graph; output: names. Invariant: a size is computed once.
  */
-import { type DType, hostArray, isFloat, itemSize } from "../../lib/base/dtype.ts";
+import { type DType, highest, hostArray, isFloat, itemSize, lowest } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { type Dim, print, Sym } from "../../lib/sym/expr.ts";
 import { toBfloat16 } from "../../lib/base/bfloat16.ts";
@@ -18,11 +18,23 @@ export class OnnxValue {
 export class Values {
   readonly #sizes = new Map<string, string>();
 
-  /** `sizeOf`: the name of a symbol's value, of shape [1]. */
-  constructor(readonly model: OnnxModel, readonly sizeOf: (symbol: Sym) => string) {}
+  /**
+   * `sizeOf`: the name of a symbol's value, of shape [1]. `truncates`: whether fractions may become integers, whose values
+   * for what they cannot hold the machine decides.
+   */
+  constructor(
+    readonly model: OnnxModel,
+    readonly sizeOf: (symbol: Sym) => string,
+    readonly truncates: boolean,
+  ) {}
 
   /** A number as a tensor without dimensions. */
   scalar(value: number | bigint | boolean, dtype: DType): string {
+    const exact = Number(value), isHeld = exact >= Number(lowest(dtype)) && exact <= Number(highest(dtype));
+    const isLost = isHeld && dtype === "float16" && Number.isFinite(exact) && Math.abs(exact) >= 65520;
+    if (isLost || (!isHeld && !Number.isNaN(exact))) {
+      throw new DynError(`Expected a number that ${dtype} holds but found ${value}`);
+    }
     const data = hostArray(dtype, new ArrayBuffer(itemSize(dtype)));
     if (data instanceof BigInt64Array) data[0] = BigInt(value);
     else data[0] = dtype === "bfloat16" ? toBfloat16(Number(value)) : Number(value);
@@ -92,7 +104,11 @@ export class Values {
 
   /** A tensor in another type; itself where it has that. */
   cast({ name, dtype }: Pick<OnnxValue, "name" | "dtype">, to: DType): string {
-    return dtype === to ? name : this.model.node("Cast", [name], { to: typeNumber(to) });
+    if (dtype === to) return name;
+    if (!this.truncates && isFloat(dtype) && !isFloat(to) && to !== "bool") {
+      throw new DynError(`Expected whole numbers as ${to} but found ${dtype}`);
+    }
+    return this.model.node("Cast", [name], { to: typeNumber(to) });
   }
 
   /** An operand, a tensor, number or size, in a type. */
