@@ -11,7 +11,7 @@ import { recording } from "../base/recording.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import { type GraphCompiler, interposedCompiler } from "../graph/interpose.ts";
-import { Node } from "../graph/node.ts";
+import { type Graph, Node } from "../graph/node.ts";
 import { outputsOf } from "../ops/rewrite/contract.ts";
 import { memoryRoot, viewChain } from "../ops/rewrite/memory_root.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -30,6 +30,8 @@ import { traceForward } from "./trace.ts";
 export interface SharedStep {
   readonly functional: GraphModule;
   readonly plan: RuntimePlan;
+  /** What calls of other processes write their results to. */
+  readonly written: readonly Node[];
 }
 
 /** Whether calls that other processes have a part in are all that cuts a graph, and it is known how they are differentiated. */
@@ -53,8 +55,9 @@ export function sharedStepOf(captured: GraphModule): SharedStep | null {
       if (tangents.length > 0) return null;
       simplify(joint);
       joinSharedCalls(graph, { ownResults, attributes });
+      const written = writeInPlace(graph, attributes);
       const signature = { role: "inference", mutatedInputs: [], ownResults } as const;
-      return { plan, functional: new GraphModule(graph, attributes, graphRunner, signature) };
+      return { plan, written, functional: new GraphModule(graph, attributes, graphRunner, signature) };
     });
   } catch (error) {
     if (error instanceof NotFunctional) return null;
@@ -63,10 +66,14 @@ export function sharedStepOf(captured: GraphModule): SharedStep | null {
 }
 
 /** The forward function of a step, in parts that `compiler` compiles. */
-export function compileStep({ functional, plan }: SharedStep, compiler: GraphCompiler): CompiledFunction {
+export function compileStep(
+  { functional, plan, written }: SharedStep,
+  compiler: GraphCompiler,
+): CompiledFunction {
   const { graph } = functional, outputs = outputsOf(graph);
   logs.emit("aot_graphs", () => functional.readable("step"), { part: "step" });
-  const own = new Set(outputs.flatMap((each) => each instanceof Node ? [memoryRoot(each)] : []));
+  const results = outputs.flatMap((each) => each instanceof Node ? [memoryRoot(each)] : []);
+  const own = new Set([...results, ...written]);
   const mutated = new Map(plan.mutations.flatMap(({ input, output }) => {
     const value = outputs[output], target = graph.placeholders[input];
     return value instanceof Node && target ? [[value, target] as const] : [];
@@ -96,4 +103,17 @@ function viewsFrom(nodes: readonly Node[]): Node[] {
   };
   for (const node of nodes) for (const input of node.inputs()) add(input);
   return [...found];
+}
+
+/** Has calls write to the tensors that they send, where nobody else reads those; gives these tensors. */
+function writeInPlace(graph: Graph, attributes: Record<string, unknown>): Node[] {
+  return graph.nodes.filter(beginsWork).flatMap((call) => {
+    const { target, args: [sent] } = call, run = sharedOpNamed(target, attributes)?.runInPlace;
+    const isOwn = sent instanceof Node && sent.op === "call_function" && sent.target !== "getitem" &&
+      sent.users.size === 1 && memoryRoot(sent) === sent;
+    if (!run || !isOwn) return [];
+    call.target = `${target}_in_place`;
+    attributes[call.target] = run;
+    return [sent];
+  });
 }

@@ -30,6 +30,8 @@ export interface SharedOp {
   /** By which graphs call it. */
   readonly name: string;
   readonly run: SharedRun;
+  /** The same with the tensor's own memory for its result, where nobody else reads that; null: it has no such form. */
+  readonly runInPlace: SharedRun | null;
   /** What makes the gradient of a call with these arguments behind the tensor. Throws DynError where there is none. */
   readonly transposed: (rest: readonly Constant[]) => TransposedCall;
   /**

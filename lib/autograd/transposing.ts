@@ -11,12 +11,12 @@ import { isConstant, registerSharedOp, type SharedOp } from "./shared_ops.ts";
 /** What is said of an op besides its function. */
 export type Transposing =
   & Pick<SharedOp, "transposed">
-  & Partial<Pick<SharedOp, "mostJoined" | "isCopy">>;
+  & Partial<Pick<SharedOp, "mostJoined" | "isCopy" | "runInPlace">>;
 
 /** Says how an op is differentiated, and makes it known to graphs. */
 export function transposing(
   op: CustomOp,
-  { transposed, mostJoined = () => 0, isCopy = false }: Transposing,
+  { transposed, mostJoined = () => 0, isCopy = false, runInPlace = null }: Transposing,
 ): SharedOp {
   op.registerAutograd((context: FunctionContext, grad: Tensor) => {
     const { rest } = context;
@@ -33,7 +33,7 @@ export function transposing(
     },
   });
   const name = op.qualifiedName.replaceAll(/\W+/g, "_");
-  const shared = { name, run: functionalised(op), transposed, mostJoined, isCopy };
+  const shared = { name, run: functionalised(op), runInPlace, transposed, mostJoined, isCopy };
   registerSharedOp(shared);
   return shared;
 }

@@ -5,16 +5,16 @@
  * where its result is read.
  */
 import { customOp } from "../autograd/custom_op.ts";
-import type { SharedOp } from "../autograd/shared_ops.ts";
+import { type Constant, isConstant, type SharedOp, type SharedRun } from "../autograd/shared_ops.ts";
 import { transposing } from "../autograd/transposing.ts";
 import { isGathering, noteBegun } from "../base/begun_work.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { cat } from "../tensor/generated_functions.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import * as collectives from "./collectives.ts";
 import { getGroupRank, groupNamed, type ProcessGroup } from "./group.ts";
-import type { ReduceOpName } from "./transport.ts";
+import { REDUCE_OPS, type ReduceOpName } from "./transport.ts";
 import type { Work } from "./work.ts";
 
 /** Which processes take part. */
@@ -65,6 +65,33 @@ function differentiable(op: unknown): "sum" | "avg" {
 
 const OPTIONS = { isDeferrable: true };
 
+/** A copy to write results to. */
+const copied = (x: Tensor): Tensor => ops.clone(x).contiguous();
+
+/** Reduces over all ranks, in place. */
+function reduced(x: Tensor, op: ReduceOpName, group: number): Tensor {
+  return begun(x, collectives.allReduce(x, { ...called(group), op }));
+}
+
+/** Takes the elements of one rank, in place. */
+function spread(x: Tensor, src: number, group: number): Tensor {
+  return begun(x, collectives.broadcast(x, src, called(group)));
+}
+
+/** What graphs call in the place of an op where nobody else reads its tensor. */
+function inPlace(body: (x: Tensor, rest: readonly Constant[]) => Tensor): SharedRun {
+  return (x, ...rest) => {
+    if (!isTensor(x)) throw new DynError(`Expected a tensor but found ${typeof x}`);
+    return [body(x, rest.filter(isConstant))];
+  };
+}
+
+function reduction(name: unknown): ReduceOpName {
+  const found = REDUCE_OPS.find((each) => each === name);
+  if (found) return found;
+  throw new DynError(`Expected one of ${REDUCE_OPS.join(", ")} but found ${name}`);
+}
+
 /**
  * What graphs join to one call, in bytes: below it most of a call's time is that of beginning it, and waiting for the last
  * of several tensors costs less than another call.
@@ -73,19 +100,17 @@ const SMALL = 2 ** 20;
 
 const allReduceOp = customOp(
   "distributed::all_reduce",
-  (x: Tensor, op: ReduceOpName, group: number): Tensor => {
-    const result = ops.clone(x).contiguous();
-    return begun(result, collectives.allReduce(result, { ...called(group), op }));
-  },
+  (x: Tensor, op: ReduceOpName, group: number): Tensor => reduced(copied(x), op, group),
   OPTIONS,
 );
 allReduceOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
 /** A mean over ranks. The bucket is for graphs: they join the calls of one. */
-const averageOp = customOp("distributed::average", (x: Tensor, _bucket: number, group: number): Tensor => {
-  const result = ops.clone(x).contiguous();
-  return begun(result, collectives.allReduce(result, { ...called(group), op: "avg" }));
-}, OPTIONS);
+const averageOp = customOp(
+  "distributed::average",
+  (x: Tensor, _bucket: number, group: number): Tensor => reduced(copied(x), "avg", group),
+  OPTIONS,
+);
 averageOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
 /** The second argument says how gradients of ranks become one. */
@@ -114,10 +139,11 @@ reduceScatterOp.registerFake((x: Tensor, _op: ReduceOpName, group: number) => {
   return rowsOf(x, checkedRows(x, size) / size);
 });
 
-const broadcastOp = customOp("distributed::broadcast", (x: Tensor, src: number, group: number): Tensor => {
-  const result = ops.clone(x).contiguous();
-  return begun(result, collectives.broadcast(result, src, called(group)));
-}, OPTIONS);
+const broadcastOp = customOp(
+  "distributed::broadcast",
+  (x: Tensor, src: number, group: number): Tensor => spread(copied(x), src, group),
+  OPTIONS,
+);
 broadcastOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
 /** The sum on one rank, zeros on the others: what broadcasting is transposed. */
@@ -145,19 +171,22 @@ const enterOp = customOp(
 enterOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
 /** The sum of what ranks have computed, of which all have the same gradient. */
-const leaveOp = customOp("distributed::leave_parts", (x: Tensor, group: number): Tensor => {
-  const result = ops.clone(x).contiguous();
-  return begun(result, collectives.allReduce(result, called(group)));
-}, OPTIONS);
+const leaveOp = customOp(
+  "distributed::leave_parts",
+  (x: Tensor, group: number): Tensor => reduced(copied(x), "sum", group),
+  OPTIONS,
+);
 leaveOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
 const allReduces: SharedOp = transposing(allReduceOp, {
   mostJoined: () => SMALL,
+  runInPlace: inPlace((x, [op, group]) => reduced(x, reduction(op), Number(group))),
   transposed: ([op, ...group]) => ({ op: allReduces, rest: [differentiable(op), ...group] }),
 });
 
 const averages: SharedOp = transposing(averageOp, {
   mostJoined: () => Infinity,
+  runInPlace: inPlace((x, [, group]) => reduced(x, "avg", Number(group))),
   transposed: (rest) => ({ op: averages, rest }),
 });
 
@@ -175,6 +204,7 @@ const reduceScatters: SharedOp = transposing(reduceScatterOp, {
 
 const broadcasts: SharedOp = transposing(broadcastOp, {
   mostJoined: () => SMALL,
+  runInPlace: inPlace((x, [src, group]) => spread(x, Number(src), Number(group))),
   transposed: (rest) => ({ op: reductions, rest }),
 });
 const reductions: SharedOp = transposing(reduceOp, {
@@ -187,6 +217,7 @@ const exchanges: SharedOp = transposing(allToAllOp, { transposed: (rest) => ({ o
 const enters: SharedOp = transposing(enterOp, { isCopy: true, transposed: (rest) => ({ op: leaves, rest }) });
 const leaves: SharedOp = transposing(leaveOp, {
   mostJoined: () => SMALL,
+  runInPlace: inPlace((x, [group]) => reduced(x, "sum", Number(group))),
   transposed: (rest) => ({ op: enters, rest }),
 });
 

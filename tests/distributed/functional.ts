@@ -150,7 +150,11 @@ const others = dist.newGroup([0, 1]);
 const several = (x: Tensor, m: Tensor): Tensor[] => {
   const sums = [F.allReduce(x.sin()), F.allReduce(x.narrow(0, 0, 2).t()), F.allReduce(x.sum())];
   const [a = x, b = x, c = x] = sums;
-  const behind = F.allReduce(a.mul(c)), most = F.allReduce(x, { op: "max" }), big = F.allReduce(m);
+  // What others read too is sent as a copy
+  const aside = x.cos(),
+    behind = F.allReduce(a.mul(c)),
+    most = F.allReduce(aside, { op: "max" }).sub(aside),
+    big = F.allReduce(m);
   const apart = [F.allReduce(x.to("float64")), F.allReduce(x.exp(), { group: others })];
   const [gradient = x] = autograd.grad([a.mul(a).sum().add(b.mul(b).sum()).add(c)], [x]);
   return [...sums, behind, most, big, ...apart, gradient].map((each) => each?.detach() ?? x);
