@@ -1,6 +1,18 @@
 /** Ops that users define: eager and compiled, differentiated, over batches, writing to arguments, checked. */
 import { assertEquals, assertThrows, fail } from "@std/assert";
-import { compile, func, init, isTensor, library, noGrad, randn, type Tensor, tensor, zeros } from "../mod.ts";
+import {
+  compile,
+  compiler,
+  func,
+  init,
+  isTensor,
+  library,
+  noGrad,
+  randn,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -48,6 +60,43 @@ Deno.test("an op is called, differentiated, and takes part in compiled graphs as
     closed(x),
     "noGrad",
   );
+});
+
+/** Its second argument gets no gradient. */
+const scaled = library.customOp("tests::scaled", (x: Tensor, by: Tensor): Tensor => x.mul(by));
+scaled.registerFake((x: Tensor, _by: Tensor) => x.newEmpty(x.shape));
+scaled.registerAutograd((_context, grad: Tensor) => [grad.mul(3), null]);
+
+Deno.test("a backward pass through ops belongs to the graph, the tape taking it", () => {
+  const steps: Readonly<Record<string, (w: Tensor, v: Tensor) => Tensor>> = {
+    "two ops and a parameter on both sides": (w, v) => squares(squares(w.sin(), 2).mul(v), 1).mul(v).sum(),
+    "a tangent": (w, v) => squares(w, 3).mul(v).sum(),
+    "no gradient for an argument": (w, v) => scaled(w.sin(), v).cos().sum(),
+  };
+  for (const [name, lossOf] of Object.entries(steps)) {
+    const train = (backend?: string) => {
+      const w = tensor([1, 2, 3], { requiresGrad: true }), v = tensor([0.5, 2, 4], { requiresGrad: true });
+      const step = (lr: number) => {
+        const loss = lossOf(w, v);
+        loss.backward(name === "a tangent" ? tensor(2) : undefined);
+        noGrad(() => w.sub_(w.grad?.mul(lr) ?? fail("no gradient")));
+        return loss.detach();
+      };
+      const run = backend === undefined ? step : compile(step, { backend });
+      const losses = Array.from({ length: 5 }, () => run(0.1).item());
+      const breaks = backend === undefined ? 0 : compiler.status(run).graphBreaks;
+      return { found: [losses, w.tolist(), w.grad?.tolist(), v.grad?.tolist()], breaks };
+    };
+    const { found } = train();
+    for (const backend of ["eager", "aot_eager", "inductor"]) {
+      // The op gives none in four calls, which run plainly; then the graph ends in front of the pass
+      assertEquals(
+        train(backend),
+        { found, breaks: name === "no gradient for an argument" ? 1 : 0 },
+        `${name}, ${backend}`,
+      );
+    }
+  }
 });
 
 Deno.test("an op that writes to an argument does so in graphs, too, and needs no gradient", () => {

@@ -5,6 +5,7 @@
  * nothing can refer to is given back at once.
  */
 import { DynError, InternalError } from "../base/errors.ts";
+import { AssumptionFailed } from "../graph/numbers.ts";
 import { isFloat } from "../base/dtype.ts";
 import { observed } from "../base/observation.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
@@ -64,7 +65,10 @@ export function grad(
   });
 }
 
-/** `grad` for graphs, in which every input contributes, and which call the hooks of leaves themselves. */
+/**
+ * `grad` for graphs, in which every input contributes, and which call the hooks of leaves themselves. Throws
+ * AssumptionFailed where one does not after all, since an op with a gradient of its own gave none for it.
+ */
 export function gradients(
   outputs: readonly Tensor[],
   inputs: readonly Tensor[],
@@ -73,7 +77,7 @@ export function gradients(
   return capture(rootEdges(outputs, tangents), edgesOf(inputs), { ...options, hooks: "results" })
     .map((found, k) => {
       if (found) return found;
-      throw new InternalError(`Expected a gradient of input ${k} but found none`);
+      throw new AssumptionFailed(`Expected a gradient of input ${k} but found none`);
     });
 }
 

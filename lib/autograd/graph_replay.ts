@@ -41,6 +41,7 @@ import { Recorder } from "./recorder.ts";
 import { overwrittenError, releasedError } from "./saved.ts";
 import { callShared } from "./shared_calls.ts";
 import { isConstant, sharedOpNamed } from "./shared_ops.ts";
+import { recordTaped } from "./taped_calls.ts";
 
 /** An input of the new graph. */
 export interface ReplayedInput {
@@ -429,6 +430,11 @@ export class GraphReplay {
     const held = this.builder.valueOf(this.builder.placeholder(node.name, value), value.tensor);
     if (value.requiresGrad) this.recorder.requiring.add(held);
     this.#values.set(node, this.functional.fresh(held));
+    const [call] = node.inputs();
+    if (call?.meta.taped && value.requiresGrad) {
+      const given = [...call.inputs()].map((input) => this.#values.get(input)).filter(isFunctional);
+      recordTaped(this, { name: node.name, inputs: given.map((each) => each.value()), out: held });
+    }
   }
 
   /** What begins with other processes is a call of the new graph, too. */

@@ -83,6 +83,8 @@ export interface NodeMeta {
   onHost?: true;
   /** Set on what begins work that other processes have a part in, and on its results: it is waited for when they are read. */
   begins?: true;
+  /** Set on what the host runs with a gradient of its own, and on its results: the tape alone passes through it. */
+  taped?: true;
   /** Which part of a joint graph the node belongs to. */
   partition?: "forward" | "backward";
   /** Set on what a function did that the program has marked as a region: the number of its call in the trace. */

@@ -2,7 +2,7 @@
  * Gradients behind what the host computes: a graph runs in stages then, and a gradient passes through several of them.
  * Input: the nodes that are differentiated; output: the nodes that the gradient passes through, and who takes it: the last
  * stage, which computes again what earlier ones have, or the tape, on which all stages leave theirs. Invariant: what is
- * computed again gives the same: it draws no random numbers, and nothing was written before.
+ * computed again gives the same: it draws no random numbers, has no gradient of its own, and nothing was written before.
  */
 import { takesGradients } from "../graph/gradient_call.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
@@ -45,7 +45,7 @@ export function lateGradient(
   { inputs, createGraph, before, draws }: Crossing,
 ): LateGradient {
   const refused = (because: string) => ({ kind: "refused", because } as const);
-  const host = path.find(({ meta }) => meta.onHost);
+  const host = path.find(({ meta }) => meta.onHost && !meta.taped);
   if (host) return refused(`${host.name}, which the host computes, lies on its way`);
   const taken = path.find(takesGradients);
   if (taken) return refused(`${taken.name} takes gradients before the host has computed`);
@@ -63,6 +63,8 @@ function whyNotRepeated(
   path: readonly Node[],
   { before, draws }: Pick<Crossing, "before" | "draws">,
 ): string | null {
+  const own = path.find(({ meta }) => meta.taped);
+  if (own) return `${own.name} has a gradient of its own`;
   const random = path.find(draws);
   if (random) return `${random.name} draws random numbers before the host has computed`;
   const end = before === null ? nodes.length : nodes.indexOf(before);

@@ -50,11 +50,13 @@ export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[
     ...written.map(({ meta: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device)),
   ];
   const mode = m.gradEnabled ? {} : { noGrad: true as const };
+  // That a gradient arrives at every argument is assumed: the op itself may give none
+  const taped = grad && m.output.sizes.mayAssume ? { taped: true as const } : {};
   const meta = (value: NodeMeta["value"]): Partial<NodeMeta> => ({
     stack: m.output.whereabouts.stack(),
     value,
     onHost: true,
-    ...isDeferrable(op) ? { begins: true } : {},
+    ...isDeferrable(op) ? { begins: true } : taped,
     ...mode,
   });
   const node = m.output.graph.create("call_function", attributeName(m, op), {

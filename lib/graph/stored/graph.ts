@@ -55,7 +55,8 @@ export function writeGraph(
     if (op === "call_module" || (op === "get_attr" && !attributes.has(target))) {
       throw new NotStorable(`${name}, which reads ${target}`);
     }
-    const { value, stack, source, held, noGrad, leaf, onHost, begins: _, partition, ...marks } = meta;
+    const { value, stack, source, held, noGrad, leaf, onHost, begins: _, taped: __, partition, ...marks } =
+      meta;
     const { region, regionCall, recomputed, ofPass, turn: own, ...others } = marks;
     // What nodes come to know besides has to be written, too
     others satisfies Record<string, never>;
