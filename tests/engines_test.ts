@@ -105,6 +105,19 @@ Deno.test("graphs in parts give what they give whole, wherever they are cut", ()
   }
 });
 
+Deno.test({
+  name: "results of a part that show one memory are compiled, and have their gradients",
+  ignore: oneDnnAbsence() !== null && Deno.env.get("CI") !== "true",
+  fn() {
+    manualSeed(1);
+    const largest = (x: Tensor) => x.max(1), x = randn(3, 4).requiresGrad_(), y = x.detach().requiresGrad_();
+    const wanted = largest(y), found = compile(largest, { backend: "onednn", fullgraph: true })(x);
+    for (const { values } of [wanted, found]) values.sum().backward();
+    assertEquals(found.indices.tolist(), wanted.indices.tolist());
+    assertEquals(x.grad?.tolist(), y.grad?.tolist());
+  },
+});
+
 /** Cuts functional graphs by targets, and keeps what the cuts were. */
 function cutting(
   supports: compiler.Supports,

@@ -1,6 +1,6 @@
 /**
  * PyTorch's own op samples, replayed: outputs, gradients and errors of every op that is there, eager and compiled in
- * C++ and in WebAssembly, and eager once more in float64. tests/data/ops holds what PyTorch computed, one file a
+ * C++ and in WebAssembly and by other backends, and eager once more in float64. tests/data/ops holds what PyTorch computed, one file a
  * namespace, tests/data/ops64.jsonl.gz the same of smaller samples with float64 arguments. What is known to differ is
  * listed by sample, with its reason, and so is what cannot be replayed; a listed sample that agrees, or an op that
  * came or went, fails the test. Each run compiles some of the samples.
@@ -14,6 +14,9 @@ import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 
 /** Samples that one run compiles, of the first of each op and variant: each is a compiler run or two. */
 const COMPILED_AT_ONCE = 24;
+
+/** Samples of those that one run compiles by another backend. */
+const SAMPLES_OF_A_BACKEND = 6;
 
 const TIES = "among equal elements PyTorch leaves open which one it names";
 const NO_ERROR = "PyTorch's sample expects an error of its test helper, not of the op";
@@ -102,11 +105,13 @@ function compiledSamples(samples: readonly OpSample[], salt: number): readonly O
   return sampleBySeed(one, COMPILED_AT_ONCE, salt);
 }
 
-const compiled = (op: Callable): Callable => {
+const compiledBy = (backend: string) => (op: Callable): Callable => {
   compiler.reset();
-  const call = compile((f: Callable, args: readonly unknown[]) => f(...args), { backend: "inductor" });
+  const call = compile((f: Callable, args: readonly unknown[]) => f(...args), { backend });
   return (...args) => call(op, args);
 };
+
+const compiled = compiledBy("inductor");
 
 Deno.test("PyTorch's op samples, eager", async () => {
   replayAll(await allSamples(), { wrap: (op) => op, device: "cpu", mode: "eager" });
@@ -130,3 +135,16 @@ Deno.test("PyTorch's op samples, compiled to WebAssembly", async () => {
   const samples = compiledSamples(await allSamples(), 2);
   replayAll(samples, { wrap: compiled, device: "wasm", mode: "WebAssembly" });
 });
+
+for (const [k, backend] of ["fuser", "aot_fuser", "ofi", "onednn", "onnxrt"].entries()) {
+  const { missing = null } = compiler.describeBackends().find(({ name }) => name === backend) ?? {};
+  Deno.test({
+    name: `PyTorch's op samples on ${backend}`,
+    // A backend that CI is to bring is missed there
+    ignore: toolchainStatus().kind !== "ready" || (missing !== null && Deno.env.get("CI") !== "true"),
+    fn: async () => {
+      const samples = sampleBySeed(compiledSamples(await allSamples(), 3 + k), SAMPLES_OF_A_BACKEND, k);
+      replayAll(samples, { wrap: compiledBy(backend), device: "cpu", mode: backend });
+    },
+  });
+}

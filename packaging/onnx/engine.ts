@@ -128,6 +128,15 @@ function allocate(meta: TensorMeta): Tensor {
   return new Tensor(allocateStorage("cpu", layout.byteLength, { dtype, shape }), layout, 0);
 }
 
+/** The same elements in memory as wanted, where a dimension may repeat one row. */
+function laidOut(dense: Tensor, wanted: TensorMeta): Tensor {
+  const made = allocate(wanted);
+  const first = (t: Tensor) =>
+    wanted.strides.reduce<Tensor>((part, stride, d) => stride === 0 ? part.narrow(d, 0, 1) : part, t);
+  first(made).copy_(first(dense));
+  return made;
+}
+
 /** A part as a model, and as a function that runs it. */
 function compile(part: GraphModule): CompiledFunction {
   const { graph } = part;
@@ -186,7 +195,7 @@ function compile(part: GraphModule): CompiledFunction {
     }
     return made.map(({ dense, takeBack, wanted }) => {
       takeBack();
-      return isContiguous(wanted) ? dense : allocate(wanted).copy_(dense);
+      return isContiguous(wanted) ? dense : laidOut(dense, wanted);
     });
   };
 }

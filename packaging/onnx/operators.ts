@@ -18,7 +18,7 @@ const of = (types: Types, names: readonly string[]): (readonly [string, Readonly
 const TYPES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...of(BINARY_FLOATS, ["Conv", "ConvTranspose", "Sin", "Cos", "Round", "Elu"]),
   ...of(FLOATS, ["Exp", "Log", "Sqrt", "Tanh", "Sigmoid", "Floor", "Ceil", "Reciprocal", "Gelu", "Pow"]),
-  ...of(FLOATS, ["IsNaN", "LeakyRelu", "Relu", "Erf", "ReduceMean"]),
+  ...of(FLOATS, ["IsNaN", "LeakyRelu", "Relu", "Erf"]),
   ...of([...FLOATS, ...SIGNED], ["Neg"]),
   ...of(NUMBERS, ["Add", "Sub", "Mul", "Div", "Max", "Min", "Abs", "Sign", "ArgMax", "ArgMin"]),
   ...of(NUMBERS, ["Less", "LessOrEqual", "Greater", "GreaterOrEqual"]),

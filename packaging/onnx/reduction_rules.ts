@@ -62,7 +62,6 @@ const position = (operator: string): Rule => (call) => {
 
 export const REDUCTIONS: Readonly<Record<string, Rule>> = {
   sum: reduction("ReduceSum", 0),
-  mean: reduction("ReduceMean", NaN),
   prod: reduction("ReduceProd", 1),
   amax: extreme("ReduceMax"),
   amin: extreme("ReduceMin"),

@@ -18,11 +18,6 @@ const inShape = (call: OnnxCall, name: string): string =>
 
 const same: Rule = (call) => call.values.model.node("Identity", [call.tensor("self").name]);
 
-const converted: Rule = (call) => {
-  call.settled("dtype");
-  return call.values.model.node("Identity", [call.values.cast(call.tensor("self"), call.dtype)]);
-};
-
 /** A number as a row of one. */
 const row = (call: OnnxCall, { name, shape }: OnnxValue): string =>
   shape.length > 0 ? name : call.values.model.node("Reshape", [name, call.values.integers([1])]);
@@ -52,9 +47,10 @@ export const SHAPES: Readonly<Record<string, Rule>> = {
   unsqueeze: reshaped,
   contiguous: same,
   clone: same,
-  detach: same,
-  to: converted,
-  convert: converted,
+  convert(call) {
+    call.settled("dtype");
+    return call.values.model.node("Identity", [call.values.cast(call.tensor("self"), call.dtype)]);
+  },
   permute(call) {
     const { name, shape } = call.tensor("self");
     const perm = call.numbers("dims").map((d) => d < 0 ? d + shape.length : d);

@@ -135,11 +135,12 @@ function partOf(
   const own = new Set(nodes);
   const inputs = [...new Set(nodes.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
   const read = nodes.filter((node) => [...node.users.keys()].some((user) => !own.has(user)));
-  // Views of what comes from outside may stay that; what is made here has memory of its own
-  const isMade = (node: Node) => own.has(memoryRoot(node));
-  const results = [...read.filter(isMade), ...read.filter((node) => !isMade(node))];
+  // Views of what comes from outside, or of another result, may stay that; what is made here has memory of its own
+  const firsts = new Map(read.toReversed().map((node) => [memoryRoot(node), node]));
+  const isOwn = (node: Node) => own.has(memoryRoot(node)) && firsts.get(memoryRoot(node)) === node;
+  const made = read.filter(isOwn), results = [...made, ...read.filter((node) => !isOwn(node))];
   const place = { nodes, inputs, results, gives: new Set<Sym>() }, sizes = [...outsideSymbols(place)];
-  const made = moduleOf(gm, place, {
+  const { graph, attributes, runner } = moduleOf(gm, place, {
     replace: (symbol) => symbol,
     sizes,
     requiresGrad: ({ meta: { value } }) => value.kind === "tensor" && value.requiresGrad,
@@ -147,13 +148,13 @@ function partOf(
   const signature = gm.signature && {
     role: gm.signature.role,
     mutatedInputs: [],
-    ownResults: read.filter(isMade).length,
+    ownResults: made.length,
   };
   const written = new Set(nodes.flatMap((node) => [...dependences.writes(node)]));
   return {
     name,
     engine,
-    module: new GraphModule(made.graph, made.attributes, made.runner, signature),
+    module: new GraphModule(graph, attributes, runner, signature),
     inputs,
     sizes,
     results,
