@@ -145,8 +145,8 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
  * outside of it.
  */
 export function isRecomputed(node: Node, required: ReadonlySet<Node>): boolean {
-  const { recomputed } = node.meta;
-  if (recomputed === undefined) return false;
+  const { recomputed, begins } = node.meta;
+  if (recomputed === undefined || begins) return false;
   return [...node.users.keys()].every((user) =>
     user.op !== "output" && (!required.has(user) || user.meta.recomputed === recomputed)
   );
@@ -185,6 +185,8 @@ export function costlyNodes({ required, classifier }: ForwardNodes): Set<Node> {
 }
 
 function isCostly(node: Node, classifier: Classifier): boolean {
+  // Other processes take part once
+  if (node.meta.begins && node.meta.value.kind === "tensors") return true;
   const kind = classifier.kindOf(node);
   switch (kind) {
     case "random":

@@ -21,6 +21,7 @@ import { GraphPart, symbolsOfNodes } from "./graph_part.ts";
 import { buildJoint, type RuntimePlan } from "./joint.ts";
 import { computedLate } from "./late_nodes.ts";
 import { joinSharedCalls } from "./joined_calls.ts";
+import { rematerialize } from "./rematerialize.ts";
 import { beginsWork } from "./shared_calls.ts";
 import { simplify } from "./simplify.ts";
 import { cut, runStages, stagesBetween } from "./stages.ts";
@@ -54,6 +55,7 @@ export function sharedStepOf(captured: GraphModule): SharedStep | null {
       const { graph, plan, results: { length: ownResults }, tangents } = joint;
       if (tangents.length > 0) return null;
       simplify(joint);
+      rematerialize(joint);
       joinSharedCalls(graph, { ownResults, attributes });
       const written = writeInPlace(graph, attributes);
       const signature = { role: "inference", mutatedInputs: [], ownResults } as const;

@@ -17,6 +17,7 @@ import {
   profile,
   randn,
   type Tensor,
+  utils,
   zeros,
 } from "../../mod.ts";
 
@@ -144,6 +145,28 @@ for (const backend of ["aot_eager", "inductor"]) {
   assertSame(ours.parameters().map(gradOf), plain.parameters().map(gradOf), `gradients, ${backend}`);
 }
 compiler.setEnableGuardCollectives(false);
+
+// What a checkpoint marks is computed again, but for what other ranks have a part in
+{
+  const run = (isMarked: boolean) => {
+    manualSeed(3);
+    const layer = new nn.Linear(6, 6);
+    const step = compile((x: Tensor) => {
+      layer.zeroGrad();
+      const body = (y: Tensor) => dist.functional.allReduce(layer.call(y).tanh()).exp();
+      const loss = (isMarked ? utils.checkpoint(body, x) : body(x)).square().mean();
+      loss.backward();
+      return loss.detach();
+    }, { backend: "aot_eager", fullgraph: true });
+    step(own(inputs, 0));
+    const events = profile(() => void step(own(inputs, 0))).events();
+    const count = (what: string) => events.filter(({ kind, name }) => `${kind} ${name}` === what).length;
+    return { grad: gradOf(layer.weight), calls: count("collective allReduce"), tanh: count("op tanh") };
+  };
+  const [kept, marked] = [run(false), run(true)];
+  assertSame([marked.grad], [kept.grad], "checkpoint");
+  assertEquals([kept.calls, marked.calls, kept.tanh, marked.tanh], [2, 2, 1, 2]);
+}
 
 // Where the tape takes the backward pass of a compiled model, it comes to one bucket after the other
 for (const norm of [nn.LayerNorm, nn.BatchNorm1d]) {
