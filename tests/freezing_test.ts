@@ -91,6 +91,14 @@ Deno.test("a result that depends on parameters alone is new memory in each call"
   });
 });
 
+Deno.test("a view of what depends on parameters alone is new memory in each call, too", () => {
+  const weight = new nn.Linear(2, 3).weight, f = compile(() => weight.exp().t(), frozen);
+  noGrad(() => {
+    f().zero_();
+    assertNear(f(), weight.exp().t());
+  });
+});
+
 Deno.test("converted weights are kept", () => {
   const model = new nn.Linear(4, 4), x = randn([2, 4]);
   const f = compile((x: Tensor) => autocast({ dtype: "bfloat16" }, () => model.call(x)), frozen);

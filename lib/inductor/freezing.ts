@@ -12,6 +12,7 @@ import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
 import { type Argument, forEachNode, Graph, mapNodes, type Node } from "../graph/node.ts";
 import type { OpDefinition } from "../ops/definition.ts";
+import { viewChain } from "../ops/rewrite/memory_root.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, modes, Tensor } from "../tensor/tensor.ts";
@@ -34,8 +35,9 @@ export function frozenParts(module: GraphModule, definitionOf: Definitions): Fro
   const { graph, signature } = module;
   if (signature?.role !== "inference") return null;
   const written = new Set(signature.mutatedInputs.map(({ input }) => input));
+  // A result has memory of its own in each call, also where it is a view of what was computed
   const results = new Set<Node>();
-  forEachNode(graph.output.args, (node) => results.add(node));
+  forEachNode(graph.output.args, (node) => viewChain(node).forEach((each) => results.add(each)));
   // Views of held inputs, and constants that a graph makes, are work for nobody, but others may need them.
   const held = new Set<Node>(), made = new Set<Node>(), work = new Set<Node>();
   graph.placeholders.forEach((node, at) => {
