@@ -291,7 +291,12 @@ function methodsFile(): string {
       if (!d.inplace) continue;
       const [list] = parameterLists(d, Object.entries(d.params).slice(1), { tensor: "T", method: true });
       body.push(
-        comment(`${name}, written into this tensor, which is returned.`, "  "),
+        comment(
+          d.inplace === "layout"
+            ? `${name}, which this tensor is from now on; it is returned.`
+            : `${name}, written into this tensor, which is returned.`,
+          "  ",
+        ),
         `  ${name}_(${list}): T;`,
       );
     }

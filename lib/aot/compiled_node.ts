@@ -22,7 +22,7 @@ import { readElements } from "../tensor/host.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
-import { isTensor, modes, type Tensor } from "../tensor/tensor.ts";
+import { isTensor, modes, type Tensor, viewOf } from "../tensor/tensor.ts";
 import {
   type CompiledBackward,
   type CompiledGraph,
@@ -353,7 +353,7 @@ function rootOf(
   const at = outputs.findIndex((each) => each.kind === "result" && each.output === output);
   if (at >= 0) return tensorAt(leaves, at);
   const view = outputs.findIndex((each) => each.kind === "resultView" && each.output === output);
-  const { viewState } = tensorAt(leaves, view);
+  const viewState = viewOf(tensorAt(leaves, view));
   if (viewState) return viewState.base;
   throw new InternalError(`Expected result ${output} among what the captured graph gives`);
 }

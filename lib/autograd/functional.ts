@@ -322,16 +322,16 @@ export class Functionalizer {
     const definition = formOf(called, args), [first] = tensorArguments(args);
     if (!first) throw new DynError(`Expected a tensor to write to in ${definition.name}_ but found none`);
     const receiver = first.value;
-    if (called.implementation.kind === "view" && isComplex(receiver.dtype)) {
-      throw new NotFunctional(
-        `Expected no ${called.name}_ of a complex tensor, whose memory is seen as pairs`,
-      );
-    }
-    if (definition.implementation.kind === "view") {
-      const view = this.#view({ definition, args }, definition.implementation.of);
+    if (called.inplace === "layout") {
+      if (isComplex(receiver.dtype)) {
+        throw new NotFunctional(
+          `Expected no ${called.name}_ of a complex tensor, whose memory is seen as pairs`,
+        );
+      }
+      const view = this.call({ definition: called, args, inplace: false });
       if (!isFunctional(view) || receiver.storage.input !== undefined) {
         throw new NotFunctional(
-          `Expected an intermediate result for ${definition.name}_ but found an input`,
+          `Expected an intermediate result for ${called.name}_ but found an input`,
         );
       }
       receiver.become(view);

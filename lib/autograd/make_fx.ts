@@ -91,6 +91,11 @@ class TracingMode implements DispatchMode<Tensor> {
   #inPlace({ definition, args }: ResolvedCall<Tensor>, records: boolean): Tensor {
     const [target] = tensorArguments(args).map(({ value }) => value);
     if (!target) throw new DynError(`Expected a tensor to write to in ${definition.name}_`);
+    if (definition.inplace === "layout") {
+      throw new DynError(
+        `Expected ${definition.name} out of place where a function is traced but found it in place`,
+      );
+    }
     const write = ({ definition, args }: Pick<ResolvedCall<Tensor>, "definition" | "args">) => {
       const given = callArguments({
         definition,

@@ -40,7 +40,10 @@ export class SavedTensor {
     if (tensor === null) return hollowLike({ device: layout.device, layout }, releasedError);
     if (this.overwritten) {
       const now = tensor.storage.version, then = this.#version;
-      return hollowLike(tensor, () => overwrittenError(layout, { node, now, then }));
+      return hollowLike(
+        { device: layout.device, layout },
+        () => overwrittenError(layout, { node, now, then }),
+      );
     }
     const edge = gradientEdge(tensor);
     if (edge?.node === this.#edge?.node && edge?.output === this.#edge?.output) return tensor;

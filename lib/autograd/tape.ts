@@ -13,7 +13,7 @@ import type { Layout } from "../tensor/layout.ts";
 import { metadataChanges } from "../tensor/metadata_version.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../tensor/plan.ts";
-import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { isTensor, Tensor, viewOf } from "../tensor/tensor.ts";
 import {
   AccumulateGrad,
   type ApplyOptions,
@@ -50,7 +50,7 @@ export function recordInplace(
   target: Tensor,
   write: () => void,
 ): void {
-  const written = gradientEdge(target.viewState?.base ?? target)?.node;
+  const written = gradientEdge(viewOf(target)?.base ?? target)?.node;
   if (written?.refusesWrites) {
     throw new DynError(
       `Expected a tensor of its own to write by ${call.definition.name}_ but found one that passes hooks of a module ` +
@@ -62,7 +62,7 @@ export function recordInplace(
     ? noGrad(() => ops.clone(target))
     : undefined;
   const node = new OpNode(call.definition, call.args, copy ? { before: { target, copy } } : {});
-  const { viewState } = target;
+  const viewState = viewOf(target);
   if (viewState === null) {
     write();
     setHistory(target, node, 0);
@@ -110,7 +110,7 @@ function stepsToWrite(view: Tensor, { base, steps }: ViewState<Tensor>): readonl
 
 /** The operation that made a tensor; for views of what was written in place, as of now. */
 export function gradFnOf(tensor: Tensor): Node | null {
-  const { viewState } = tensor;
+  const viewState = viewOf(tensor);
   if (viewState !== null && viewState.version !== tensor.storage.version) {
     if (viewState.base.requiresGrad && !tensor.state?.requiresGrad) refreshView(tensor, viewState);
     else viewState.version = tensor.storage.version;
@@ -123,6 +123,12 @@ export function gradFnOf(tensor: Tensor): Node | null {
 function refreshView(view: Tensor, state: ViewState<Tensor>): void {
   state.version = view.storage.version;
   const again = enableGrad(() => replay(state.base, state.steps));
+  if (again.layout !== view.layout || again.offset !== view.offset) {
+    throw new DynError(
+      `Expected the layout of a tensor to stay while gradients flow through its views but found it changed in place, to ` +
+        `shape [${state.base.shape}]; change that of a view, as transpose makes`,
+    );
+  }
   const edge = again.state?.gradFn;
   if (edge) setHistory(view, nodeOf(edge), again.state?.output ?? 0);
 }

@@ -292,7 +292,7 @@ function assemble(
       objects: machine.wrapper.objects,
       // What begins a history does not outlive the trace; parameters that are made get what they have where they are seen
       tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
-        t.assigned.size > 0 && !t.isBegun
+        (t.assigned.size > 0 || t.layoutChanges.length > 0) && !t.isBegun
       ),
       cells: machine.allCells(),
     },

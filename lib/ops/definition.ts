@@ -186,8 +186,11 @@ export interface OpDefinition<P extends Params = Params> {
    * others: dense tensors of one shape may as well be rows.
    */
   readonly elementwise?: boolean;
-  /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */
-  readonly inplace?: boolean;
+  /**
+   * Whether `name_` exists: computes, converts to the receiver's type and writes into it. "layout": the receiver's elements
+   * stay where they are, and it shows them as the result does.
+   */
+  readonly inplace?: boolean | "layout";
   readonly exposure?: Exposure;
   /** Metadata of the results from that of the arguments. Throws DynError for bad arguments. */
   infer(args: ArgsOf<P, TensorMeta>): TensorMeta | readonly TensorMeta[];

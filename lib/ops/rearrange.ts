@@ -26,6 +26,7 @@ const transpose = defineOp({
   doc: "Two dimensions exchanged, as `torch.transpose`.",
   params: { self: required("tensor"), dim0: required("int"), dim1: required("int") },
   exposure: { aliases: ["swapaxes", "swapdims"] },
+  inplace: "layout",
   infer: ({ self, dim0, dim1 }) => permuted(self, exchanged(self.shape.length, dim0, dim1)),
   implementation: {
     kind: "composite",
@@ -55,6 +56,7 @@ const tOp = defineOp({
   name: "t",
   doc: "A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`.",
   params: { self: required("tensor") },
+  inplace: "layout",
   infer({ self }) {
     if (self.shape.length > 2) {
       throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);

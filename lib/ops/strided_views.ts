@@ -86,6 +86,7 @@ const asStrided = defineOp({
     stride: required("sizes"),
     storageOffset: nullable("size"),
   },
+  inplace: "layout",
   infer({ self, size, stride, storageOffset }) {
     if (size.length !== stride.length) {
       throw new DynError(

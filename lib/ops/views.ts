@@ -207,6 +207,7 @@ const squeeze = defineOp({
   name: "squeeze",
   doc: "Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`.",
   params: { self: required("tensor"), dim: nullable("dims") },
+  inplace: "layout",
   infer({ self, dim }) {
     const gone = squeezed(self.shape, dim);
     return {
@@ -239,6 +240,7 @@ const unsqueeze = defineOp({
   name: "unsqueeze",
   doc: "With a dimension of size 1 put before `dim`, as `torch.unsqueeze`.",
   params: { self: required("tensor"), dim: required("int") },
+  inplace: "layout",
   infer({ self, dim }) {
     const at = normalizeDim(dim, self.shape.length + 1);
     const step = at < self.shape.length ? mul(self.shape[at] ?? 1, self.strides[at] ?? 1) : 1;

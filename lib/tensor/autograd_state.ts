@@ -54,6 +54,8 @@ export interface ViewState<T> {
   readonly steps: readonly ViewStep<T>[];
   /** The storage version for which `gradFn` is right; in-place writes to the base make it stale. */
   version: number;
+  /** Whether the tensor itself was the base, until its layout was changed in place. */
+  readonly succeeds?: true;
 }
 
 /** A call to be recorded on the tape. */

@@ -43,7 +43,7 @@ import { checkRanges } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
-import { autograd, isTensor, modes, type NestedElements, recordsGrad, Tensor } from "./tensor.ts";
+import { autograd, isTensor, modes, type NestedElements, recordsGrad, Tensor, viewOf } from "./tensor.ts";
 
 /** How many checked signatures and view places of one op are kept. */
 const PLAN_LIMIT = 8192;
@@ -174,8 +174,7 @@ export function callInplace(definition: OpDefinition, written: readonly unknown[
 
 /** The same with resolved arguments. */
 export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Tensor {
-  // A view in place gives its tensor another layout, whatever its elements are
-  const definition = called.implementation.kind === "view" ? called : formOf(called, args);
+  const definition = called.inplace === "layout" ? called : formOf(called, args);
   if (ambient.autocast !== null) return withoutAutocast(() => callResolvedInplace(definition, args));
   if (modes.top !== null) {
     const mode = modes.top;
@@ -349,7 +348,7 @@ function runView(
     const result = new Tensor(viewed.storage, layout, offset);
     if (differentiable) {
       // A view that became a leaf is where the history of its own views begins
-      const parent = viewed.state?.requiresGrad ? null : viewed.viewState, step = { definition, args, index };
+      const parent = viewed.state?.requiresGrad ? null : viewOf(viewed), step = { definition, args, index };
       result.viewState = {
         base: parent === null ? viewed : parent.base,
         steps: parent === null ? [step] : [...parent.steps, step],

@@ -764,8 +764,12 @@ export interface TensorMethods<T> {
   permute(...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
+  /** squeeze, which this tensor is from now on; it is returned. */
+  squeeze_(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(dim: number): T;
+  /** unsqueeze, which this tensor is from now on; it is returned. */
+  unsqueeze_(dim: number): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(size: readonly Dim[], options?: ExpandOptions): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
@@ -796,6 +800,13 @@ export interface TensorMethods<T> {
   unfold(dimension: number, size: number, step: number): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedOptions,
+    options?: AsStridedOptions,
+  ): T;
+  /** asStrided, which this tensor is from now on; it is returned. */
+  asStrided_(
     size: readonly Dim[],
     stride: readonly Dim[],
     storageOffset?: Dim | null | AsStridedOptions,
@@ -840,12 +851,20 @@ export interface TensorMethods<T> {
   ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(dim0: number, dim1: number): T;
+  /** transpose, which this tensor is from now on; it is returned. */
+  transpose_(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapaxes(dim0: number, dim1: number): T;
+  /** swapaxes, which this tensor is from now on; it is returned. */
+  swapaxes_(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(dim0: number, dim1: number): T;
+  /** swapdims, which this tensor is from now on; it is returned. */
+  swapdims_(dim0: number, dim1: number): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
   t(): T;
+  /** t, which this tensor is from now on; it is returned. */
+  t_(): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(source: number | readonly number[], destination: number | readonly number[]): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */

@@ -33,7 +33,7 @@ import {
 import { checkRanges } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runPlan } from "./run.ts";
-import { autograd, isTensor, recordsGrad, Tensor } from "./tensor.ts";
+import { autograd, autogradStateOf, isTensor, recordsGrad, Tensor, viewOf } from "./tensor.ts";
 
 /** A plan that writes into its target. */
 interface InplacePlan extends Plan {
@@ -53,7 +53,7 @@ export function runInplace(
   const [name] = Object.keys(definition.params);
   const target = args[name ?? ""];
   if (!isTensor(target)) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
-  if (definition.implementation.kind === "view") return viewInplace(target, entry, { args, run });
+  if (definition.inplace === "layout") return changeLayout(target, entry, { args, run });
   checkWritable(target);
   const { dtype } = args;
   if (typeof dtype === "string" && dtype !== target.dtype) {
@@ -119,26 +119,61 @@ export function recordInplace({ definition, args }: Call, target: Tensor, { run,
   }
 }
 
-/** Views in place (squeeze_, t_) change the tensor's own layout. */
-function viewInplace(
+/** Gives the target the layout that a view of it has. */
+function changeLayout(
   target: Tensor,
   entry: OpEntry,
   { args, run }: { readonly args: TensorArgs; readonly run: Execute },
 ): Tensor {
-  if (ambient.gradEnabled && target.requiresGrad) checkLeaf(target);
-  const [result] = run(entry, args);
-  if (!result || result.storage !== target.storage) {
-    throw new DynError(`Expected an alias for ${entry.definition.name}_ but the layout needs a copy`);
-  }
-  const { gradFn } = result;
-  target.layout = result.layout;
-  target.offset = result.offset;
-  if (target.viewState !== null) target.viewState = result.viewState;
-  else if (gradFn !== null) target.state = result.state;
-  metadataChanges(target);
-  target.storage.version++;
+  const [view] = run(entry, args);
+  if (!view) throw new InternalError(`Expected a result of ${entry.definition.name} but found none`);
+  becomeView(target, view);
   return target;
 }
+
+/**
+ * Makes a tensor show its elements as a view of it does, with the view's history, also without recording. Views that were
+ * made of it before stay what they are. Throws DynError for leaves that require grad, and their views, while recording.
+ */
+export function becomeView(target: Tensor, view: Tensor): void {
+  if (view.storage !== target.storage) {
+    throw new InternalError("Expected a view of the tensor but found a copy");
+  }
+  if (ambient.gradEnabled && target.requiresGrad) checkLeaf(target);
+  const { state } = target, before = viewOf(target), now = view.viewState, { gradFn } = view;
+  const retains = state?.gradFn?.retained.get(state.output) === target;
+  if (retains) state?.gradFn?.retained.delete(state.output);
+  target.storage.version++;
+  // A leaf stays one, whatever its layout is
+  if (now !== null && (before !== null || state?.gradFn) && !state?.requiresGrad) {
+    const former = before === null ? formerOf(target) : null,
+      isSuccessor = former !== null || before?.succeeds;
+    target.viewState = {
+      base: former ?? now.base,
+      steps: now.steps,
+      // Without recording, the history is found again when somebody asks for it
+      version: gradFn === null ? STALE : target.storage.version,
+      ...(isSuccessor ? { succeeds: true } : {}),
+    };
+    if (gradFn !== null || state) {
+      Object.assign(autogradStateOf(target), { gradFn, output: view.state?.output ?? 0 });
+    }
+  }
+  target.layout = view.layout;
+  target.offset = view.offset;
+  if (retains) target.retainGrad();
+  metadataChanges(target);
+}
+
+/** What a tensor is now, as another tensor. */
+function formerOf({ storage, layout, offset, state }: Tensor): Tensor {
+  const former = new Tensor(storage, layout, offset);
+  former.state = state && { ...state };
+  return former;
+}
+
+/** Of a view whose history is to be found again. */
+const STALE = -1;
 
 /** Throws where several indices of a tensor share one element: what it would hold depended on their order. */
 function checkWritable({ layout }: Tensor): void {
@@ -147,7 +182,7 @@ function checkWritable({ layout }: Tensor): void {
 
 /** Leaves that require grad, and their views, must not change under the tape. */
 export function checkLeaf(target: Tensor): void {
-  const base = target.viewState?.base;
+  const base = viewOf(target)?.base;
   if (base && base.isLeaf && base.requiresGrad) {
     throw new DynError(
       "Expected a tensor with history but a view of a leaf that requires grad is being used in an in-place operation",

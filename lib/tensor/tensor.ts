@@ -362,9 +362,10 @@ export class Tensor {
 
   /** Makes it a leaf without history, in place. Views cannot be detached so. */
   detach_(): this {
-    if (this.viewState !== null) {
+    if (this.viewState !== null && !this.viewState.succeeds) {
       throw new DynError("Expected a tensor that is no view for detach_; use detach()");
     }
+    this.viewState = null;
     if (this.state !== null) {
       this.state.gradFn = null;
       this.state.requiresGrad = false;
@@ -575,6 +576,17 @@ export function autogradStateOf(tensor: Tensor): AutogradState<Tensor> {
     output: 0,
     accumulator: null,
   };
+}
+
+/**
+ * What a tensor is a view of; null where of nothing. Views of a base that has taken over another layout in place are views
+ * of what it was. For the tensor and autograd rooms.
+ */
+export function viewOf(tensor: Tensor): ViewState<Tensor> | null {
+  const { viewState } = tensor, above = viewState?.base.viewState;
+  if (!viewState || !above?.succeeds) return viewState;
+  const { steps, version, succeeds } = viewState;
+  return tensor.viewState = { base: above.base, steps, version, ...(succeeds ? { succeeds } : {}) };
 }
 
 /** Whether a value is a tensor. */

@@ -7,7 +7,7 @@ import { begunCount } from "../base/begun_work.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { defaultGenerator } from "./random.ts";
 import { deviceNamed, lastSerial, type Storage } from "./storage.ts";
-import type { Tensor } from "./tensor.ts";
+import { type Tensor, viewOf } from "./tensor.ts";
 
 /** The changes of one run. */
 export class UndoLog {
@@ -22,7 +22,8 @@ export class UndoLog {
   /** Call before a tensor is written in place. */
   willWrite(tensor: Tensor): void {
     this.#rememberTensor(tensor);
-    if (tensor.viewState) this.#rememberTensor(tensor.viewState.base);
+    const base = viewOf(tensor)?.base;
+    if (base) this.#rememberTensor(base);
     const { storage } = tensor;
     if (storage.serial > this.#start || this.#storages.has(storage) || !storage.filled) return;
     this.#storages.add(storage);

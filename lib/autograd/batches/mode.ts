@@ -14,14 +14,13 @@ import type { Params } from "../../ops/params.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { OPS } from "../../ops/table.ts";
 import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
-import { checkResult, type Execute, recordInplace } from "../../tensor/inplace.ts";
+import { becomeView, checkResult, type Execute, recordInplace } from "../../tensor/inplace.ts";
 import { elementOf, type Level, requiresGradBeneath, wholeOf } from "../../tensor/levels.ts";
-import { metadataChanges } from "../../tensor/metadata_version.ts";
 import { ambient, type DispatchMode, type OpaqueCode, type ResolvedCall } from "../../tensor/modes.ts";
 import { entryOf, inferResults, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
 import { getRngState, setRngState } from "../../tensor/random.ts";
 import { unwatched } from "../../tensor/storage.ts";
-import { autograd, isTensor, modes, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
+import { autograd, isTensor, modes, recordsGrad, type Tensor, viewOf } from "../../tensor/tensor.ts";
 import { batchedOp } from "./batched_op.ts";
 
 type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
@@ -194,7 +193,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     if (!isTensor(viewed) || this.whole(viewed)?.storage !== whole.storage) return this.element(whole);
     const result = elementOf(this, whole, viewed);
     if (definition.gradient.kind !== "none" && !ambient.inference) {
-      const parent = viewed.state?.requiresGrad ? null : viewed.viewState, step = { definition, args, index };
+      const parent = viewed.state?.requiresGrad ? null : viewOf(viewed), step = { definition, args, index };
       result.viewState = {
         base: parent === null ? viewed : parent.base,
         steps: parent === null ? [step] : [...parent.steps, step],
@@ -238,7 +237,12 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
           "write out of place, or make the tensor from one of the batch (newZeros, clone)",
       );
     }
-    if (definition.implementation.kind === "view") return this.#viewInPlace(target, { definition, args });
+    if (definition.inplace === "layout") {
+      const [view] = this.#run({ definition, args });
+      if (!view) throw new InternalError(`Expected a result of ${definition.name} but found none`);
+      becomeView(target, view);
+      return target;
+    }
     const write = (call: Call) => {
       const [result] = this.#unrecorded(() => this.#run(call));
       if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
@@ -273,21 +277,6 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
       );
     }
     return result;
-  }
-
-  /** Views in place (squeeze_, t_) change the tensor's own layout. */
-  #viewInPlace(target: Tensor, call: Call): Tensor {
-    const [result] = this.#run(call);
-    if (!result || result.storage !== target.storage) {
-      throw new DynError(`Expected an alias for ${call.definition.name}_ but the layout needs a copy`);
-    }
-    target.layout = result.layout;
-    target.offset = result.offset;
-    if (target.viewState !== null) target.viewState = result.viewState;
-    else if (result.gradFn !== null) target.state = result.state;
-    target.storage.version++;
-    metadataChanges(target);
-    return target;
   }
 }
 

@@ -33,6 +33,8 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
 
   call(call: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     const { definition, args, inplace } = call;
+    // Calls that wait read tensors as they lie now
+    if (inplace && definition.inplace === "layout") this.settle();
     if (definition.fills !== undefined && !inplace) return this.#filled(call, definition.fills);
     const because = this.#whyPlain(call);
     if (because !== null) {

@@ -9,13 +9,13 @@ import { scoped } from "../../base/scoped.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { OPS } from "../../ops/table.ts";
 import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
-import { checkResult } from "../../tensor/inplace.ts";
+import { becomeView, checkResult } from "../../tensor/inplace.ts";
 import { liesApart } from "../../tensor/layout.ts";
 import type { DispatchMode, OpaqueCode, ResolvedCall } from "../../tensor/modes.ts";
 import { entryOf, tensorsOf } from "../../tensor/plan.ts";
 import { unwatched } from "../../tensor/storage.ts";
 import { TangentLevel } from "../../tensor/tangents.ts";
-import { isTensor, modes, type Tensor } from "../../tensor/tensor.ts";
+import { isTensor, modes, type Tensor, viewOf } from "../../tensor/tensor.ts";
 import { pushForward } from "./rules.ts";
 
 type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
@@ -49,7 +49,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
     const own = this.level.given(tensor);
     if (own !== undefined) return own;
     // A view that was there before its base was written with tangents
-    const { viewState } = tensor, base = viewState && this.level.given(viewState.base);
+    const viewState = viewOf(tensor), base = viewState && this.level.given(viewState.base);
     if (!viewState || !base) return undefined;
     const found = this.below(() =>
       viewState.steps.reduce((of, { definition, args, index }) => {
@@ -154,6 +154,12 @@ export class ForwardMode implements DispatchMode<Tensor> {
     }
     const [result] = this.#run({ definition, args });
     if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
+    if (definition.inplace === "layout") {
+      const tangent = this.tangentOf(result);
+      becomeView(target, result);
+      if (tangent) this.level.give(target, tangent);
+      return target;
+    }
     checkResult(result.layout, target.layout);
     const tangent = this.tangentOf(result), into = this.#tangentToWrite(target, tangent !== undefined);
     this.below(() => {
@@ -168,7 +174,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
   #tangentToWrite(target: Tensor, needed: boolean): Tensor | undefined {
     const known = this.tangentOf(target);
     if (known || !needed || !isDifferentiable(target.dtype)) return known;
-    const base = target.viewState?.base ?? target;
+    const base = viewOf(target)?.base ?? target;
     this.give(base, this.below(() => ops.zerosLike(base.detach())));
     return this.tangentOf(target);
   }

@@ -76,6 +76,10 @@ export function effectStatements(state: ChangedState, rebuild: Rebuilder): strin
   const lines: string[] = [];
   for (const object of state.objects) objectEffects(object, rebuild, lines);
   for (const tensor of state.tensors) {
+    for (const { op, args } of tensor.layoutChanges) {
+      const given = [rebuild.tensor(tensor), JSON.stringify(op), JSON.stringify(args)];
+      lines.push(`${rebuild.helper("changeLayout")}(${given.join(", ")});`);
+    }
     for (const [key, value] of tensor.assigned) {
       lines.push(`${rebuild.tensor(tensor)}${rebuild.access(key)} = ${rebuild.value(value)};`);
     }

@@ -6,7 +6,9 @@ import { types } from "node:util";
 import { defineOwn, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import type { DType } from "../../base/dtype.ts";
 import { Parameter } from "../../nn/parameter.ts";
+import { opNamed } from "../../ops/table.ts";
 import { scalarTensor } from "../../tensor/creation.ts";
+import { callInplace } from "../../tensor/eager.ts";
 import { empty } from "../../tensor/generated_functions.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
@@ -70,6 +72,11 @@ export function callFunction(
 /** target.bind(...selfAndArgs) */
 export function bindFunction(target: object, ...selfAndArgs: readonly unknown[]): unknown {
   return apply(bind, target, selfAndArgs);
+}
+
+/** Gives a tensor without history the layout that an op gives its result. */
+export function changeLayout(tensor: Tensor, op: string, args: readonly unknown[]): void {
+  modes.without(() => noGrad(() => callInplace(opNamed(op), [tensor, ...args])));
 }
 
 /** An arguments object. */

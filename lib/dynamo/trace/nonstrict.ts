@@ -54,6 +54,9 @@ class NonstrictMode implements DispatchMode<Tensor> {
     const { m } = this, former = m.gradEnabled;
     m.gradEnabled = ambient.gradEnabled;
     try {
+      if (inplace && definition.inplace === "layout") {
+        throw new Unfit(`a layout that ${definition.name}_ changes`);
+      }
       const given = mapArguments(args, (tensor) => {
         const value = this.valueOf(tensor);
         return new GraphValue(m.output.nodeOf(value), value.meta);

@@ -57,6 +57,7 @@ import {
 import { runsOnHost } from "../../ops/host_parts.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { beginHistory, keepHistories } from "./begun_histories.ts";
+import { beginChange, finishChange } from "./layout_changes.ts";
 import { mayShareMemory, shownInput } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
@@ -125,10 +126,8 @@ export function callResolved(
   args: Resolved,
   { method = false }: { readonly method?: boolean } = {},
 ): Value {
+  if (inplace && called.inplace === "layout") return changeLayout(m, called, args);
   const definition = formOf(called, args);
-  if (inplace && definition !== called && called.implementation.kind === "view") {
-    breakGraph("tensorMethod", `${called.name}_ of a complex tensor`);
-  }
   if (m.batch !== null) return m.batch.call({ definition, inplace }, args);
   if (isDataDependent(m, definition, args)) {
     return dataDependent(m, definition, args, { isInplace: inplace });
@@ -141,6 +140,18 @@ export function callResolved(
   }
   if (m.autocast === "" || inplace) return append(m, { definition, inplace }, args, method);
   return underAutocast(m, definition, args, { region: m.autocast, method });
+}
+
+/** A call that changes the layout of its first tensor in place. */
+function changeLayout(m: Interpreter, definition: OpDefinition, args: Resolved): Value {
+  const begun = beginChange(m, definition, args), { tensor } = begun, node = m.output.nodeOf(tensor);
+  if (m.gradEnabled && tensor.requiresGrad) checkLeaf(m, new GraphValue(node, tensor.meta));
+  keepReadElements(m, node);
+  const view = callResolved(m, { definition, inplace: false }, args);
+  if (view.kind !== "tensor") return breakGraph("tensorMethod", `${definition.name}_`);
+  forgetElements(m);
+  finishChange(m, begun, view);
+  return tensor;
 }
 
 /** A call whose result sizes depend on elements. */

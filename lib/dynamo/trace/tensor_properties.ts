@@ -179,7 +179,8 @@ function sizeList(
   if (!list) {
     list = newArray(m, dims.map((d) => numberOfDim(m.output, d)));
     list.frozen = "frozen";
-    list.tensorProperty = { tensor, name };
+    // That of an input which is to be changed comes too late to be read
+    if (tensor.layoutChanges.length === 0) list.tensorProperty = { tensor, name };
     tensor.lists.set(name, list);
   }
   return list;

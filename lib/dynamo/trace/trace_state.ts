@@ -84,7 +84,7 @@ function contentOf(value: Value): readonly unknown[] {
     case "cell":
       return [value.content, value.changed];
     case "tensor":
-      return [value.written, value.requiresGrad, ...[...value.assigned].flat()];
+      return [value.written, value.requiresGrad, value.meta, ...[...value.assigned].flat()];
     case "enumerator":
       return [value.object, value.index];
     case "object":

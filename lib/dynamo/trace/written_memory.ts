@@ -18,7 +18,10 @@ export function guardWrites(machine: Interpreter, output: OutputGraph, results: 
   guardRecordedWrites(machine, output, tensors);
   const recorded = results.some((node) => isRecorded(output.tensors.get(node))) ||
     output.history.writtenInputs().length > 0;
-  if (recorded) guardViews(output, tensors);
+  if (!recorded) return;
+  guardViews(output, tensors);
+  const [change] = tensors.flatMap(({ layoutChanges }) => layoutChanges);
+  if (change) throw breakBefore(change.step, `${change.op}_ of an input where results require grad`);
 }
 
 /**
@@ -87,7 +90,9 @@ function isRecorded(tensor: TensorValue | undefined): boolean {
   return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
 }
 
-function breakBefore(step: number): Restart {
-  const detail = "an input is written to that shows the memory of another tensor";
+function breakBefore(
+  step: number,
+  detail = "an input is written to that shows the memory of another tensor",
+): Restart {
   return new Restart(step, { kind: "break", cause: { kind: "gradientState", detail } });
 }

@@ -161,6 +161,8 @@ export class TensorValue {
   readonly methods: Map<string | symbol, object> = new Map();
   /** Whether an in-place operation of the trace has written to it. */
   written = false;
+  /** Changes of its layout in place, to be made to the real one when the graph has run. */
+  readonly layoutChanges: LayoutChange[] = [];
   /** Number of the instruction at which the program began a history with it, as `requiresGrad_()` does. */
   begunAt: number | null = null;
   constructor(
@@ -178,6 +180,16 @@ export class TensorValue {
   get isBegun(): boolean {
     return this.begunAt !== null || this.made !== null;
   }
+}
+
+/** A call that changes the layout of a tensor in place. */
+export interface LayoutChange {
+  /** The op, whose result has the layout. */
+  readonly op: string;
+  /** Its arguments but for the tensor. */
+  readonly args: readonly (number | readonly number[] | null)[];
+  /** Number of the instruction. */
+  readonly step: number;
 }
 
 /** A parameter that is made anew in each call. */

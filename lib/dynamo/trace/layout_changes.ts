@@ -1,0 +1,62 @@
+/**
+ * Layouts of tensors that change in place, as by `x.t_()`. Input: an op and the tensor that it changes; output: the traced
+ * tensor, which from then on is what a view of it is. Invariant: a tensor of the program is changed when the graph has
+ * run; where a backward pass would follow, the change is made by plain JavaScript, because the tape keeps such tensors.
+ */
+import { isComplex } from "../../base/dtype.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import { tensorArguments } from "../../ops/graph_builder.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { LayoutChange, TensorValue } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { Resolved } from "./op_rule.ts";
+
+/** A change that is about to be made. */
+export interface BegunChange {
+  readonly tensor: TensorValue;
+  /** How it is made again on a tensor of the program. */
+  readonly change: LayoutChange;
+}
+
+/** Looks at a call that changes a layout. Breaks the graph where plain JavaScript has to make it. */
+export function beginChange(m: Interpreter, definition: OpDefinition, args: Resolved): BegunChange {
+  const [first] = tensorArguments(args), name = `${definition.name}_`;
+  const tensor = first && m.output.tensors.get(first.value.node);
+  const isInside = m.batch !== null || m.regionDepths.length > 0;
+  if (!tensor || isInside || isComplex(tensor.meta.dtype)) return breakGraph("tensorMethod", name);
+  const { real, requiresGrad } = tensor, isRecorded = requiresGrad && m.gradEnabled;
+  if (tensor.isBegun || (requiresGrad && !isRecorded) || (real && requiresGrad)) {
+    return breakGraph("gradientState", `${name} of a tensor that requires grad`);
+  }
+  const [, ...rest] = Object.keys(definition.params);
+  const given = rest.map((parameter) => args[parameter] ?? null);
+  if (real && !given.every(isKnown)) {
+    return breakGraph("symbolicNumber", `sizes that change decide how ${name} changes an input`);
+  }
+  return { tensor, change: { op: definition.name, args: given.filter(isKnown), step: m.steps - 1 } };
+}
+
+/** Gives a traced tensor the layout of a view of it. */
+export function finishChange(
+  { output }: Interpreter,
+  { tensor, change }: BegunChange,
+  view: TensorValue,
+): void {
+  const { node } = view;
+  if (!node || view === tensor) return;
+  if (tensor.real) tensor.layoutChanges.push(change);
+  else if (tensor.node) output.tensors.delete(tensor.node);
+  output.tensors.set(node, tensor);
+  tensor.node = node;
+  tensor.meta = view.meta;
+  // Lists of sizes that the program has stay what they were
+  for (const list of tensor.lists.values()) list.tensorProperty = null;
+  tensor.lists.clear();
+}
+
+type Known = LayoutChange["args"][number];
+
+function isKnown(value: unknown): value is Known {
+  return value === null || typeof value === "number" ||
+    (Array.isArray(value) && value.every((each) => typeof each === "number"));
+}
