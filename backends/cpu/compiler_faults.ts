@@ -4,7 +4,7 @@
  * compiler's last lines. Invariant: after `PATIENCE` failures of one kind in a row nothing more is compiled in this
  * process; a success forgets the failures before it.
  */
-import { statfsSync } from "node:fs";
+import process from "node:process";
 import { basename, dirname } from "node:path";
 import type { Ending } from "./compiler_process.ts";
 
@@ -150,7 +150,7 @@ export function folderFailure(thrown: unknown, task: string): ToolchainError {
 /** How little is left where a folder is all but full; undefined where there is room. */
 function fullFolder(folder: string): string | undefined {
   try {
-    const { bavail, bsize } = statfsSync(folder);
+    const { bavail, bsize } = process.getBuiltinModule("node:fs").statfsSync(folder);
     return bavail * bsize < LITTLE_SPACE ? `${bavail * bsize} bytes left in ${dirname(folder)}` : undefined;
   } catch {
     return undefined;

@@ -26,13 +26,16 @@ class OpFunctions {
   }
 
   static {
+    // In an object without prototype, which V8 keeps as a table: a class's own prototype is copied with every property
+    const getters: object = Object.create(null);
     for (const definition of ALL_OPS) {
-      defineOwn(this.prototype, definition.name, {
+      defineOwn(getters, definition.name, {
         get(this: OpFunctions) {
           return this.#use(definition);
         },
       });
     }
+    Object.setPrototypeOf(this.prototype, getters);
   }
 }
 

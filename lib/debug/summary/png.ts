@@ -1,5 +1,5 @@
 /** PNG files. Input: pixels; output: bytes. Invariant: no pixel changes. https://www.w3.org/TR/png-3 */
-import { crc32, deflateSync } from "node:zlib";
+import process from "node:process";
 import { concat } from "../../base/bytes.ts";
 
 /** An image: one byte a channel, by rows; 1 channel is grey, 3 are colours, 4 with opacity. */
@@ -9,6 +9,9 @@ export interface Pixels {
   readonly channels: 1 | 3 | 4;
   readonly data: Uint8Array;
 }
+
+/** Loaded by the first image: whoever imports dyn waits for nothing that few programs need. */
+const compression = () => process.getBuiltinModule("node:zlib");
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const COLOUR_TYPES = { 1: 0, 3: 2, 4: 6 } as const;
@@ -21,7 +24,7 @@ function word(value: number): Uint8Array {
 
 function chunk(type: string, data: Uint8Array): Uint8Array {
   const body = concat(new TextEncoder().encode(type), data);
-  return concat(word(data.length), body, word(crc32(body)));
+  return concat(word(data.length), body, word(compression().crc32(body)));
 }
 
 /** An image as a PNG file. */
@@ -32,7 +35,7 @@ export function encodePng({ width, height, channels, data }: Pixels): Uint8Array
   return concat(
     SIGNATURE,
     chunk("IHDR", header),
-    chunk("IDAT", new Uint8Array(deflateSync(filtered))),
+    chunk("IDAT", new Uint8Array(compression().deflateSync(filtered))),
     chunk("IEND", new Uint8Array(0)),
   );
 }

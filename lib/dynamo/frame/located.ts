@@ -30,12 +30,22 @@ const NAMED: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([
 /** Whether a name means that variable anywhere in the function. */
 export function meansInside(at: Located, variable: Variable): boolean {
   if (variable.kind === "this") return at.node.type === "ArrowFunctionExpression";
-  if (!NAMED.has(variable.kind)) return false;
-  for (const [node, scope] of at.module.analysis.scopes) {
-    const inside = node.start >= at.node.start && node.end <= at.node.end;
-    if (inside && scope.variables.has(variable.name)) return false;
+  return NAMED.has(variable.kind) && !namesInside(at).has(variable.name);
+}
+
+const declaredInside = new WeakMap<FunctionNode, ReadonlySet<string>>();
+
+/** Names that the function or anything in it declares. One look at the module's scopes, of which bundles have many. */
+function namesInside({ module, node }: Located): ReadonlySet<string> {
+  const known = declaredInside.get(node);
+  if (known) return known;
+  const names = new Set<string>();
+  for (const [{ start, end }, { variables }] of module.analysis.scopes) {
+    if (start < node.start || end > node.end) continue;
+    for (const name of variables.keys()) names.add(name);
   }
-  return true;
+  declaredInside.set(node, names);
+  return names;
 }
 
 /**

@@ -2,11 +2,10 @@
  * How ops run over a batch. Input: a definition; output: its rule, or none: compositions run as their parts, others for
  * each element of the batch. Invariant: every rule is that of an op of the table.
  */
-import { InternalError } from "../../base/errors.ts";
 import type { OpDefinition } from "../definition.ts";
 import type { OpName } from "../generated.ts";
 import { OWN_PLACES } from "../own_places.ts";
-import { OPS } from "../table.ts";
+import { ALL_OPS, opNamed, OPS } from "../table.ts";
 import { arrangingRules } from "./arranging.ts";
 import type { BatchRule } from "./call.ts";
 import { elementwise } from "./elementwise.ts";
@@ -85,7 +84,7 @@ const ALONG: readonly OpName[] = [
 
 const rules = new Map<OpDefinition, BatchRule>();
 
-for (const definition of Object.values(OPS)) if (definition.elementwise) rules.set(definition, elementwise);
+for (const definition of ALL_OPS) if (definition.elementwise) rules.set(definition, elementwise);
 for (const name of BROADCASTING) rules.set(OPS[name], elementwise);
 for (const name of LEADING) rules.set(OPS[name], leading);
 for (const name of ALONG) rules.set(OPS[name], along("dim"));
@@ -99,9 +98,7 @@ for (
     ...wholeRules,
   ]
 ) {
-  const definition = Object.values(OPS).find((each) => each.name === name);
-  if (!definition) throw new InternalError(`Expected a rule of an op but found one of ${name}`);
-  rules.set(definition, rule);
+  rules.set(opNamed(name), rule);
 }
 
 /** How an op runs over a batch; undefined: for each of its elements. */
