@@ -197,6 +197,9 @@ for (const [name, programs] of Object.entries(PROGRAMS)) {
  * `ambient` for those that they do depend on.
  */
 const STATE: Readonly<Record<string, string>> = {
+  "lib/autograd/deferred/compiled_passes.ts backendInForce": "set once, when the library is put together",
+  "lib/autograd/deferred/compiled_passes.ts known": "what is found out once",
+  "lib/autograd/deferred/compiled_passes.ts scope": "who runs backward passes, which give the same",
   "lib/autograd/node.ts nextSequence": "an order, told by nothing",
   "lib/autograd/forward_ad.ts current": "the level of dualLevel, while its body runs",
   "lib/autograd/tape.ts nextHook": "names handles apart",

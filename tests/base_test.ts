@@ -180,7 +180,7 @@ Deno.test("DYN_LOGS names artifacts with levels", () => {
     ["guards", "info"],
     ["fusion", "error"],
   ]);
-  assertEquals(parseLogs("all").size, 20);
+  assertEquals(parseLogs("all").size, 21);
   assertEquals(parseLogs("").size, 0);
   assertThrows(() => parseLogs("graph,grpah"), DynError, "recompiles");
   assertThrows(() => parseLogs("graph,grpah"), DynError, "but found grpah");
