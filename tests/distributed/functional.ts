@@ -105,6 +105,15 @@ for (const [name, { call, plain }] of Object.entries(CASES)) {
     near(found, loss, `${name}, ${how}`);
     near(x.grad, gradient, `gradient of ${name}, ${how}`);
   }
+  // The backward pass in the same graph
+  const x = own.clone().requiresGrad_();
+  const step = (): Tensor => {
+    const found = program(x);
+    found.backward();
+    return found.detach();
+  };
+  near(compile(step, { backend: "aot_eager", fullgraph: true })(), loss, `${name}, whole`);
+  near(x.grad ?? zeros([]), gradient, `gradient of ${name}, whole`);
 }
 assertThrows(() => F.reduceScatter(zeros([3])), Error, "a multiple of 2 along dimension 0 but found [3]");
 const leaf = own.clone().requiresGrad_();
@@ -129,7 +138,8 @@ for (const backend of ["aot_eager", "inductor", "wasm"]) {
     return F.allReduce(loss.detach(), { op: "avg" });
   };
   const isWasm = backend === "wasm", options = isWasm ? {} : { backend };
-  const compiled = compile(step, { ...options, fullgraph: true });
+  const compiled = compile(step, { ...options, fullgraph: true }),
+    former = counters.get("aot", "joined_calls");
   const run = (...args: Parameters<typeof step>): Tensor =>
     isWasm ? config.patch({ inductor: { tier: "wasm" } }, () => compiled(...args)) : compiled(...args);
   for (let k = 0; k < 3; k++) {
@@ -141,6 +151,8 @@ for (const backend of ["aot_eager", "inductor", "wasm"]) {
     plain.step();
     near(run(own, targets[rank] ?? own), loss.detach(), `loss, ${backend}`);
   }
+  // Four gradients and the loss in one call
+  assertEquals(counters.get("aot", "joined_calls") - former, 4);
   one.parameters().forEach((each, k) => near(two.parameters()[k] ?? each, each, `parameters, ${backend}`));
 }
 assertEquals([counters.entries("graph_break"), counters.entries("fallback")], [[], []]);

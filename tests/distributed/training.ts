@@ -250,6 +250,8 @@ assertEquals([counters.entries("graph_break"), counters.entries("fallback")], [[
   const strict = new dist.DistributedDataParallel(new Net());
   lossOf(strict, own(inputs, 0), own(targets, 0)).backward();
   assertThrows(() => strict.call(own(inputs, 1)), Error, "found none of spare.weight, spare.bias");
+  const compiled = compile((x: Tensor) => strict.call(x).sum().backward(), { backend: "aot_eager" });
+  assertThrows(() => compiled(own(inputs, 1)), Error, "found none of spare.weight, spare.bias");
 }
 
 // Ranks with fewer steps take part in those of the others
@@ -278,12 +280,14 @@ assertEquals([counters.entries("graph_break"), counters.entries("fallback")], [[
   assertSameBits(model.parameters(), "uneven inputs");
 }
 
-// Buffers are those of the first rank
-{
+// Buffers are those of the first rank, in graphs, too
+for (const isCompiled of [false, true]) {
   const model = new dist.DistributedDataParallel(
     new nn.Sequential(new nn.BatchNorm1d(6), new nn.Linear(6, 3)),
   );
-  for (const k of [0, 1]) model.call(own(inputs, k)).sum().backward();
+  const step = (x: Tensor): void => model.call(x).sum().backward();
+  const run = isCompiled ? compile(step, { backend: "aot_eager", fullgraph: true }) : step;
+  for (const k of [0, 1]) run(own(inputs, k));
   const expected = new nn.BatchNorm1d(6);
   for (const k of [0, 1]) expected.call(inputs.select(0, k).narrow(0, 0, 4));
   model.call(own(inputs, 2));
