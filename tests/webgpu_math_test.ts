@@ -9,7 +9,7 @@ import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
 import { error, type Sample, samplesOf } from "./math/samples.ts";
 import { toHost } from "./support/compare.ts";
-import { singleOp } from "./support/single_op.ts";
+import { singleOp, type TestOperand } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { runOnWebGpu } from "./support/webgpu_run.ts";
 import tables from "./math/tables.json" with { type: "json" };
@@ -47,6 +47,64 @@ function results(op: ScalarOpName, columns: readonly (readonly number[])[]): Flo
   runOnWebGpu(program, { inputs: columns.map((column) => toHost("float32", column)), outputs: [found] });
   return found;
 }
+
+/** What compilers make simpler as if no number were NaN, infinite or −0, and what it is in truth. */
+const ALGEBRA: Readonly<
+  Record<
+    string,
+    { readonly body: <V>(o: Body<V>, x: V, y: V) => V; readonly of: (x: number, y: number) => number }
+  >
+> = {
+  "x − x": { body: (o, x) => o.sub(x, x), of: (x) => x - x },
+  "x + −x": { body: (o, x) => o.add(x, o.neg(x)), of: (x) => x + -x },
+  "x + y − y": { body: (o, x, y) => o.sub(o.add(x, y), y), of: (x, y) => Math.fround(x + y) - y },
+  "x / x": { body: (o, x) => o.div(x, x), of: (x) => x / x },
+  "x · y / y": { body: (o, x, y) => o.div(o.mul(x, y), y), of: (x, y) => Math.fround(x * y) / y },
+  "x · 0": { body: (o, x) => o.mul(x, o.constant(0, "float32")), of: (x) => x * 0 },
+  "0 / x": { body: (o, x) => o.div(o.constant(0, "float32"), x), of: (x) => 0 / x },
+  "x + 0": { body: (o, x) => o.add(x, o.constant(0, "float32")), of: (x) => x + 0 },
+  "x · (0 < y)": {
+    body: (o, x, y) => o.mul(x, o.cast(o.lt(o.constant(0, "float32"), y), "float32")),
+    of: (x, y) => x * Number(0 < y),
+  },
+  "0 where x < 0, else x": {
+    body: (o, x) => o.select(o.lt(x, o.constant(0, "float32")), o.constant(0, "float32"), x),
+    of: (x) => x < 0 ? 0 : x,
+  },
+  "y where x ≤ y, else x": { body: (o, x, y) => o.select(o.le(x, y), y, x), of: (x, y) => x <= y ? y : x },
+  "y where x > y, else x": { body: (o, x, y) => o.select(o.gt(x, y), y, x), of: (x, y) => x > y ? y : x },
+  "y where x ≥ y, else x": { body: (o, x, y) => o.select(o.ge(x, y), y, x), of: (x, y) => x >= y ? y : x },
+};
+
+/** Numbers whose pairs show it. Those of 2.3125 and 9.25 divide without a rest, if not by their reciprocals. */
+const OPERANDS = [NaN, Infinity, -Infinity, 0, -0, 1, -2.5, 1e30, 3e38, 27.75, 2.3125, 138.75, 9.25];
+
+Deno.test({
+  name: "webgpu: what holds of finite numbers alone is not assumed",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    await initWebGpu();
+    const pairs = OPERANDS.flatMap((x) => OPERANDS.map((y) => [Math.fround(x), Math.fround(y)] as const));
+    const shape = [pairs.length], input: TestOperand = { shape, dtype: "float32" };
+    for (const [name, { body, of }] of Object.entries(ALGEBRA)) {
+      const program = singleOp([input, input], [input], (x, y) => ({
+        kind: "pointwise",
+        ...{ shape, dtype: "float32" },
+        element: (o, index) => body(o, o.load(x, index), o.load(y, index)),
+      }));
+      const found = new Float32Array(pairs.length);
+      const inputs = [0, 1].map((k) => toHost("float32", pairs.map((pair) => pair[k] ?? 0)));
+      runOnWebGpu(program, { inputs, outputs: [found] });
+      pairs.forEach(([x, y], at) => {
+        const expected = Math.fround(of(x, y)), result = found[at] ?? 0;
+        assert(
+          Object.is(result, expected) || Math.abs(result - expected) <= 2 ** -22 * Math.abs(expected),
+          `Expected ${name} to be ${expected} for x = ${x}, y = ${y} but found ${result}`,
+        );
+      });
+    }
+  },
+});
 
 for (const op of NAMES) {
   const text = TABLES.get(`${op}_f32`);

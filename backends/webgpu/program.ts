@@ -131,8 +131,10 @@ export class WebGpuProgram implements CompiledProgram {
   /** What a call does, and the memory that it does it in. */
   #commandsOf(call: ProgramCall, memories: readonly WebGpuMemory[]): Commands {
     const { program, context } = this, valueOf = sizeLookup(program, call.sizes);
-    const arenaBytes = evaluate(program.arenaBytes, valueOf);
-    const arena = arenaBytes > 0 ? context.pool.allocate(arenaBytes) : undefined;
+    // Of no elements in this call it is bound all the same
+    const arena = program.arenaBytes === 0
+      ? undefined
+      : context.pool.allocate(evaluate(program.arenaBytes, valueOf));
     const { pack, byteOffsets, copies } = this.#packInputs(call, memories, valueOf);
     const aliases = this.#aliasesOf(memories);
     const stages = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0));

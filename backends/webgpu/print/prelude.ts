@@ -9,6 +9,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Statement, ValueId } from "../../../lib/loops/ir.ts";
 import { functionOf } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
+import { UNKNOWN_ZERO } from "./parameters.ts";
 import { castText, constantText, type HelperName, type Helpers, registerType, scalarText } from "./scalar.ts";
 
 interface Helper {
@@ -26,8 +27,47 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   nan: helper(
     "var<private> nan_bits: u32 = 0x7fc00000u;\nfn nan() -> f32 { return bitcast<f32>(nan_bits); }",
   ),
+  // What compilers do not know: they fold what holds of finite numbers, as x / x = 1.
+  hidden: helper(`fn hidden(x: f32) -> f32 { return bitcast<f32>(bitcast<i32>(x) ^ ${UNKNOWN_ZERO}); }`),
+  zero: helper(`fn zero() -> f32 { return bitcast<f32>(${UNKNOWN_ZERO}); }`),
+  // Whether fma rounds once: (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴
+  fuses: helper(
+    "fn fuses() -> bool { let h = hidden(1.000244140625); return fma(h, h, -1.00048828125) != 0.0; }",
+    "hidden",
+  ),
   // Compilers may fold x != x away.
   is_nan: helper("fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }"),
+  // Of numbers only: compilers make max(x, y) of "y where x < y, else x", which is not NaN where x is.
+  less: helper("fn less(a: f32, b: f32) -> bool { return (a < b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
+  at_most: helper(
+    "fn at_most(a: f32, b: f32) -> bool { return (a <= b) & !(is_nan(a) | is_nan(b)); }",
+    "is_nan",
+  ),
+  // Devices divide to within 2.5 units in the last place, so that 27.75 / 2.3125 may be less than 12, and by numbers whose
+  // reciprocal is subnormal they may not divide at all. The rest of an approximate quotient, which one fma knows exactly,
+  // mends it where it can be told; not quotients that are infinite, NaN or 0.
+  divide: helper(
+    `fn divide(a: f32, b: f32) -> f32 {
+  let scale = select(1.0, 0.0625, abs(b) > 4.0e37);
+  let n = a * scale; let d = b * scale; let r = 1.0 / hidden(d);
+  let q = n / hidden(d);
+  let c = fma(fma(-q, d, n), r, q);
+  return select(q, c, fuses() & !is_nan(c) & (q != 0.0));
+}`,
+    "fuses",
+    "hidden",
+    "is_nan",
+  ),
+  // In the same way.
+  root: helper(
+    `fn root(a: f32) -> f32 {
+  let s = sqrt(a);
+  let c = fma(fma(-s, s, a), 0.5 * inverseSqrt(a), s);
+  return select(s, c, fuses() & !is_nan(c));
+}`,
+    "fuses",
+    "is_nan",
+  ),
   minimum: helper(
     "fn minimum(a: f32, b: f32) -> f32 { return select(min(a, b), a + b, is_nan(a) || is_nan(b)); }",
     "is_nan",
@@ -116,9 +156,13 @@ export class ShaderFunctions implements Helpers {
       const text = s.kind === "constant"
         ? constantText(s.value, s.dtype, this)
         : s.kind === "scalar"
-        ? scalarText(s.op, s.args.map((id) => `v${id}`), { dtype: typeOf(s.args[0]), helpers: this })
+        ? scalarText(s.op, s.args.map((id) => `v${id}`), {
+          dtype: typeOf(s.args[0]),
+          helpers: this,
+          trusted: true,
+        })
         : s.kind === "cast"
-        ? castText(`v${s.value}`, typeOf(s.value), s.dtype)
+        ? castText(`v${s.value}`, { from: typeOf(s.value), to: s.dtype, helpers: this })
         : `select(v${s.otherwise}, v${s.then}, v${s.condition})`;
       out.line(`let v${s.id}: ${registerType(s.dtype)} = ${text};`);
     }

@@ -7,13 +7,19 @@ import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { DynError, InternalError } from "../../../lib/base/errors.ts";
 import { isPrimitive } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
-import { UNKNOWN_ZERO } from "./parameters.ts";
 
 /** A function beyond arithmetic, which the prelude writes. */
 export type HelperName =
   | "inf"
   | "nan"
+  | "zero"
+  | "hidden"
+  | "fuses"
   | "is_nan"
+  | "less"
+  | "at_most"
+  | "divide"
+  | "root"
   | "minimum"
   | "maximum"
   | "trunc_div"
@@ -61,44 +67,67 @@ export function constantText(value: number | bigint | boolean, dtype: ValueType,
 function floatText(value: number, helpers: Helpers): string {
   if (Number.isNaN(value)) return `${helpers.use("nan")}()`;
   if (!Number.isFinite(value)) return value > 0 ? `${helpers.use("inf")}()` : `(-${helpers.use("inf")}())`;
-  if (Object.is(value, -0)) return "bitcast<f32>(0x80000000u)";
+  // Compilers take x · 0 and 0 / x for 0, also where x is NaN or infinite, and x + 0 for x, also where x is −0
+  if (value === 0) return Object.is(value, -0) ? `(-${helpers.use("zero")}())` : `${helpers.use("zero")}()`;
   const text = String(Math.fround(value));
   const literal = /[.e]/.test(text) ? text : `${text}.0`;
   return value < 0 ? `(${literal})` : literal;
 }
 
 /** A conversion between register types. */
-export function castText(text: string, from: ValueType, to: ValueType): string {
+export function castText(text: string, { from, to, helpers }: CastTypes): string {
   const source = registerType(from), target = registerType(to);
-  return source === target ? text : `${target}(${text})`;
+  if (source === target) return text;
+  // A product by such a number might become a choice between 0 and the other factor, which may be NaN
+  if (source === "bool" && target === "f32") return `${helpers.use("hidden")}(f32(${text}))`;
+  return `${target}(${text})`;
+}
+
+/** What a conversion is from and to. */
+export interface CastTypes {
+  readonly from: ValueType;
+  readonly to: ValueType;
+  readonly helpers: Helpers;
+}
+
+/** Where an operation stands. */
+export interface ScalarContext {
+  /** Of the operands. */
+  readonly dtype: ValueType;
+  readonly helpers: Helpers;
+  /** In functions of the shared mathematics, which say themselves what has to be computed as it is written. */
+  readonly trusted?: boolean;
 }
 
 /** One operation on operands of one type. */
 export function scalarText(
   op: ScalarOpName,
   args: readonly string[],
-  { dtype, helpers }: { dtype: ValueType; helpers: Helpers },
+  { dtype, helpers, trusted = false }: ScalarContext,
 ): string {
   const [a = "", b = "", c = ""] = args;
   const float = isFloat(dtype), bool = dtype === "bool";
   /** A function of ours: the language's own is missing or too coarse. */
   const called = (name: string) => `${name}(${args.join(", ")})`;
   const helper = (name: HelperName) => called(helpers.use(name));
+  const ordered = (name: HelperName, x: string, y: string) => `${helpers.use(name)}(${x}, ${y})`;
+  /** What compilers do not know to be what it is: they take x − x and x + (−x) for 0, also where x is NaN or infinite. */
+  const hidden = (x: string) => trusted ? x : `${helpers.use("hidden")}(${x})`;
   const type = registerType(dtype) === "i32" ? "int32" : dtype;
   if (!isPrimitive(op, type, "single")) return called(helpers.call(op, type));
   switch (op) {
     case "add":
       return bool ? `(${a} || ${b})` : `(${a} + ${b})`;
     case "sub":
-      return `(${a} - ${b})`;
+      return float ? `(${a} - ${hidden(b)})` : `(${a} - ${b})`;
     case "mul":
       return bool ? `(${a} && ${b})` : `(${a} * ${b})`;
     case "div":
-      return `(${a} / ${b})`;
+      return float ? helper("divide") : `(${a} / ${b})`;
     case "fma":
       return `fma(${a}, ${b}, ${c})`;
     case "neg":
-      return `(-${a})`;
+      return float ? `(-${hidden(a)})` : `(-${a})`;
     case "abs":
       return `abs(${a})`;
     case "truncDiv":
@@ -113,8 +142,9 @@ export function scalarText(
     case "ceil":
     case "trunc":
     case "round":
-    case "sqrt":
       return `${op}(${a})`;
+    case "sqrt":
+      return helper("root");
     case "rsqrt":
       return `inverseSqrt(${a})`;
     case "mulHigh":
@@ -125,13 +155,13 @@ export function scalarText(
       // != is ordered in some implementations: false for NaN
       return float ? `(!(${a} == ${b}))` : `(${a} != ${b})`;
     case "lt":
-      return bool ? `(!${a} && ${b})` : `(${a} < ${b})`;
+      return bool ? `(!${a} && ${b})` : float ? ordered("less", a, b) : `(${a} < ${b})`;
     case "le":
-      return bool ? `(!${a} || ${b})` : `(${a} <= ${b})`;
+      return bool ? `(!${a} || ${b})` : float ? ordered("at_most", a, b) : `(${a} <= ${b})`;
     case "gt":
-      return bool ? `(${a} && !${b})` : `(${a} > ${b})`;
+      return bool ? `(${a} && !${b})` : float ? ordered("less", b, a) : `(${a} > ${b})`;
     case "ge":
-      return bool ? `(${a} || !${b})` : `(${a} >= ${b})`;
+      return bool ? `(${a} || !${b})` : float ? ordered("at_most", b, a) : `(${a} >= ${b})`;
     case "isNan":
       return helper("is_nan");
     case "and":
@@ -147,7 +177,7 @@ export function scalarText(
     case "shr":
       return `select(select(0, -1, ${a} < 0), ${a} >> (u32(${b}) & 31u), u32(${b}) < 32u)`;
     case "rounded":
-      return `bitcast<f32>(bitcast<i32>(${a}) ^ ${UNKNOWN_ZERO})`;
+      return helper("hidden");
     case "bitsToFloat":
       return `bitcast<f32>(${a})`;
     case "floatToBits":

@@ -166,14 +166,22 @@ export class ShaderWriter {
       case "constant":
         return this.#let(s.id, s.dtype, constantText(s.value, s.dtype, this.helpers));
       case "index":
-        return this.#let(s.id, s.dtype, castText(this.index(s.index), "int32", s.dtype));
+        return this.#let(
+          s.id,
+          s.dtype,
+          castText(this.index(s.index), { from: "int32", to: s.dtype, helpers: this.helpers }),
+        );
       case "scalar": {
         const dtype = this.#typeOf(s.args[0]);
         const text = scalarText(s.op, s.args.map((a) => this.#value(a)), { dtype, helpers: this.helpers });
         return this.#let(s.id, s.dtype, text);
       }
       case "cast":
-        return this.#let(s.id, s.dtype, castText(this.#value(s.value), this.#typeOf(s.value), s.dtype));
+        return this.#let(
+          s.id,
+          s.dtype,
+          castText(this.#value(s.value), { from: this.#typeOf(s.value), to: s.dtype, helpers: this.helpers }),
+        );
       case "select":
         return this.#let(
           s.id,

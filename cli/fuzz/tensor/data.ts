@@ -11,8 +11,8 @@ export function sizeIn(size: SizeRef, sizes: readonly number[]): number {
   return typeof size === "number" ? size : sizes[size.size] ?? 1;
 }
 
-/** What some elements of special data are. */
-const SPECIAL = [NaN, Infinity, -Infinity, -0, 0, 1e30, -1e30, 1e-40, 1, -1];
+/** What some elements of special data are, and how many of them are no subnormal numbers. */
+const SPECIAL = [NaN, Infinity, -Infinity, -0, 0, 1e30, -1e30, 1, -1, 1e-40], NORMAL = 9;
 
 /** Numbers of [0, 1) without end. */
 function* uniform(seed: number): IterableIterator<number> {
@@ -46,7 +46,7 @@ export function makeData(
     if (dtype === "bool") elements.push(u < 0.5 ? 1 : 0);
     else if (isFloat(dtype)) {
       const special = values.special && next() < 0.3
-        ? SPECIAL[Math.floor(next() * SPECIAL.length)]
+        ? SPECIAL[Math.floor(next() * (values.special === "normal" ? NORMAL : SPECIAL.length))]
         : undefined;
       elements.push(special ?? Math.round((low + (high - low) * u) * 64) / 64);
     } else {

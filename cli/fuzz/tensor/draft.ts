@@ -57,6 +57,8 @@ export interface DataSpec {
 export interface DraftLimits {
   readonly dtypes: readonly DType[];
   readonly features: readonly Feature[];
+  /** Whether special data may be subnormal. */
+  readonly subnormals: boolean;
 }
 
 /** Element types by how often new data has them. */
@@ -205,7 +207,8 @@ export class Draft {
       seed: choices.below(1000),
       low,
       high: named ?? high,
-      special: spec.plain !== true && isFloat(spec.dtype) && choices.chance(0.02),
+      special: spec.plain !== true && isFloat(spec.dtype) && choices.chance(0.02) &&
+        (this.limits.subnormals || "normal"),
     };
     return { kind: "data", name, shape, dtype: spec.dtype, values, grad: spec.grad ?? false };
   }

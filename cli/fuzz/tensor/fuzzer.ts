@@ -47,6 +47,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
       ? programs({
         features,
         statements: 5,
+        subnormals: false,
         dtypes: ["float32", "int64", "int32", "int16", "int8", "uint8", "bool"],
       })
       : programs({ features, statements });

@@ -19,6 +19,8 @@ export interface GenerateOptions {
   readonly dtypes?: readonly DType[];
   /** All unless given. */
   readonly features?: readonly Feature[];
+  /** Whether data may be subnormal; so it is unless given. */
+  readonly subnormals?: boolean;
   /** Most statements drawn for the body. */
   readonly statements?: number;
 }
@@ -139,6 +141,7 @@ export function generateProgram(choices: Choices, options: GenerateOptions = {})
   const draft = new Draft(choices, {
     dtypes: options.dtypes ?? REAL_DTYPES,
     features: options.features ?? FEATURES,
+    subnormals: options.subnormals ?? true,
   });
   const inputs = choices.between(1, 3);
   for (let k = 0; k < inputs; k++) addInput(draft);

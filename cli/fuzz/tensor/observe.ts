@@ -130,10 +130,9 @@ class Observation {
   /** Notes what came back; gives its tensors, each once. */
   #results(value: unknown): readonly Tensor[] {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-    this.#text("results", "results", list.map((each) => isTensor(each) ? "tensor" : typeof each).join());
+    this.#text("results", "results", kindOf(list));
     const tensors: Tensor[] = [];
-    list.forEach((each, i) => {
-      const place = `result ${i}`;
+    leavesOf(list, "result ").forEach(([place, each]) => {
       if (!isTensor(each)) {
         this.#value(place, each, "values");
         return;
@@ -230,6 +229,19 @@ function writeText(
     now.every((x: number | bigint, k: number) => Object.is(x, before.elements[k]));
   if (isSame) return "as before";
   return tensor.version === before?.version ? "changed without a new version" : "changed";
+}
+
+/** What a result is; of lists, with what is in them. */
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(kindOf).join()}]`;
+  return isTensor(value) ? "tensor" : typeof value;
+}
+
+/** What is no list in lists of lists, each with its place. */
+function leavesOf(list: readonly unknown[], place: string): readonly (readonly [string, unknown])[] {
+  return list.flatMap((each: unknown, i) =>
+    Array.isArray(each) ? leavesOf(each, `${place}${i}.`) : [[`${place}${i}`, each] as const]
+  );
 }
 
 /** Numbers of (0, 1], all different. */

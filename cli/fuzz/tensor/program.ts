@@ -13,8 +13,8 @@ export interface Values {
   readonly seed: number;
   readonly low: number;
   readonly high: SizeRef;
-  /** Some elements are NaN, infinite, −0, huge or tiny. */
-  readonly special: boolean;
+  /** Some elements are NaN, infinite, −0, huge or tiny; "normal": none of them is subnormal. */
+  readonly special: boolean | "normal";
 }
 
 /** An argument of a call. */
