@@ -6,6 +6,8 @@ import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { wasmForm } from "../backends/wasm/form.ts";
 import { SIZE_LIMIT } from "../backends/wasm/target.ts";
 import { writeForm } from "../backends/wasm/write_form.ts";
+import { webGpuForm } from "../backends/webgpu/form.ts";
+import { COMMON_LIMITS, writeWebGpuForm } from "../backends/webgpu/write_form.ts";
 import { checkOptions } from "../lib/base/checked_input.ts";
 import { isComplex } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
@@ -30,7 +32,7 @@ import {
 import { findTarget } from "../lib/ops/table.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
 import { type NativeInput, nativeLibrary } from "./native_library.ts";
-import { ownResults } from "./own_results.ts";
+import { type OwnResults, ownResults } from "./own_results.ts";
 
 /** Options of `savePackage`. */
 export interface SavePackageOptions {
@@ -38,7 +40,7 @@ export interface SavePackageOptions {
   readonly native?: boolean | undefined;
 }
 
-const WASM = "wasm.json", UNFUSED = "wasm_unfused.json", LIBRARY = "library.so";
+const WASM = "wasm.json", UNFUSED = "wasm_unfused.json", SHADERS = "webgpu.json", LIBRARY = "library.so";
 
 /**
  * Writes a package to a file: weights as safetensors, code for WebAssembly and for this machine's processor, with a C header.
@@ -71,13 +73,20 @@ export async function packageBytes(
   const tensors = Object.fromEntries([...parts.held].map(([name, { tensor }]) => [name, tensor]));
   const weights = new Uint8Array(serialize(tensors));
   files.set(WEIGHTS, weights);
-  const { compiled, mutations, packaged } = noGrad(() => compileParts(parts));
+  const functional = ownResults(parts);
+  const { compiled, mutations, packaged } = noGrad(() => compileParts(parts, functional));
+  const forGpu = noGrad(() => compileParts(parts, functional, COMMON_LIMITS.kernelBuffers));
+  const shaders = writeWebGpuForm(forGpu.compiled.program);
   const symbols = numberSymbols(parts.call);
   for (const fuses of [true, false]) {
     const memory = { shared: false, maximum: 65536 };
     const form = writeForm(compiled.program, { limit: SIZE_LIMIT, fuses, memory });
     symbols.locals.clear();
     files.set(fuses ? WASM : UNFUSED, encode(JSON.stringify(wasmForm.write(form, symbols))));
+  }
+  if (shaders) {
+    symbols.locals.clear();
+    files.set(SHADERS, encode(JSON.stringify(webGpuForm.write(shaders, symbols))));
   }
   const manifest: Omit<Manifest, "files" | "native"> = {
     call: parts.call,
@@ -87,6 +96,7 @@ export async function packageBytes(
     mutations,
     program: packaged,
     wasm: { file: WASM, unfused: UNFUSED, limit: SIZE_LIMIT },
+    webgpu: shaders && { file: SHADERS, program: forGpu.packaged },
   };
   let target: Manifest["native"] = null;
   if (native) {
@@ -131,14 +141,18 @@ interface CompiledParts {
   readonly mutations: Manifest["mutations"];
 }
 
-/** The program of loops, and how it is called. */
-function compileParts(parts: ExportedParts): CompiledParts {
-  const { functional, mutations } = ownResults(parts);
+/** The program of loops, whose kernels touch so many buffers at most, and how it is called. */
+function compileParts(
+  parts: ExportedParts,
+  { functional, mutations }: OwnResults,
+  maxBuffers = Infinity,
+): CompiledParts {
   const lookup = (target: string) => findTarget(target)?.definition;
   const checked = withIndexChecks(functional.graph, lookup), graph = checked?.graph ?? functional.graph;
   const count = listed(functional.graph).length;
   const compiled = compileGraph(graph, lookup, {
     name: "inference",
+    maxBuffers,
     signature: {
       mutatedInputs: [],
       ownResults: count,

@@ -9,34 +9,61 @@ import { unflatten } from "../lib/base/tree.ts";
 import { contiguousStrides } from "../lib/graph/meta.ts";
 import { type Files, readArchive } from "../lib/packages/archive.ts";
 import { checkCall, type Holding, type ValueSource } from "../lib/packages/call_spec.ts";
-import { MANIFEST, type Manifest, readManifest, sha256, WEIGHTS } from "../lib/packages/manifest.ts";
+import {
+  MANIFEST,
+  type Manifest,
+  type PackagedProgram,
+  type ReadManifest,
+  readManifest,
+  sha256,
+  WEIGHTS,
+} from "../lib/packages/manifest.ts";
 import { evaluate } from "../lib/sym/expr.ts";
 import { engineFuses } from "../backends/wasm/fused.ts";
 import { emptyTensor, PackageTensor } from "./tensor.ts";
-import { type Session, wasmSession } from "./wasm_session.ts";
+import { type Session, type SessionCall, wasmSession } from "./wasm_session.ts";
+import type { LaterSession } from "./webgpu_session.ts";
 import { readWeights } from "./weights.ts";
 
 /** Options of `loadPackage`. */
 export interface LoadPackageOptions {
   /** Runs the native code of the package; false unless given. Code runs as it is: ask only for packages that you trust. */
   readonly native?: boolean | undefined;
+  /**
+   * Runs the shaders of the package where they and an adapter are there, and WebAssembly otherwise; false unless given. Results
+   * come later on WebGPU: `run` gives them.
+   */
+  readonly webgpu?: boolean | undefined;
   /** Threads of native code; 1 unless given. */
   readonly threads?: number | undefined;
   /** SHA-256 of the whole file, in hexadecimal, where the caller knows what it has to be. */
   readonly sha256?: string | undefined;
 }
 
+/** What runs a program. */
+type Engine =
+  | { readonly name: "wasm" | "native"; readonly session: Session; readonly program: PackagedProgram }
+  | { readonly name: "webgpu"; readonly session: LaterSession; readonly program: PackagedProgram };
+
+/** A call that was checked: what its session is handed, and what then comes out. */
+interface ReadyCall {
+  readonly call: SessionCall;
+  readonly finish: () => unknown;
+}
+
 /** A program of a package. */
 export class Package {
   readonly #manifest: Manifest;
-  readonly #session: Session;
+  readonly #engine: Engine;
   readonly #holding: Holding<PackageTensor>;
   readonly #mutated: ReadonlySet<number>;
+  /** The end of the last call by `run`. */
+  #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
-  constructor(manifest: Manifest, session: Session, held: ReadonlyMap<string, PackageTensor>) {
+  constructor(manifest: Manifest, engine: Engine, held: ReadonlyMap<string, PackageTensor>) {
     this.#manifest = manifest;
-    this.#session = session;
+    this.#engine = engine;
     this.#mutated = new Set(manifest.mutations.map(({ input }) => input));
     this.#holding = {
       is: (value): value is PackageTensor => value instanceof PackageTensor,
@@ -57,6 +84,11 @@ export class Package {
     return this.#manifest.call.name;
   }
 
+  /** What runs it: "wasm", "native" or "webgpu". */
+  get engine(): Engine["name"] {
+    return this.#engine.name;
+  }
+
   /** Copies of the tensors that the program holds, by name. */
   get stateDict(): Readonly<Record<string, PackageTensor>> {
     return Object.fromEntries(
@@ -67,9 +99,33 @@ export class Package {
     );
   }
 
-  /** Runs the program. Throws DynError for arguments of another structure, type or size than it was made for. */
+  /**
+   * Runs the program. Throws DynError for arguments of another structure, type or size than it was made for, and on WebGPU,
+   * where `run` waits for results.
+   */
   call(...args: unknown[]): unknown {
-    const { call: spec, inputs, program, mutations, results, resultTree } = this.#manifest;
+    const { name, session } = this.#engine;
+    if (name === "webgpu") {
+      throw new DynError(`Expected await run(…) of ${this.name} on WebGPU but found call(…)`);
+    }
+    const { call, finish } = this.#ready(args);
+    session.run(call);
+    return finish();
+  }
+
+  /** Runs the program, after the calls before. Arguments belong to the call until it ends. Rejects as `call` throws. */
+  run(...args: unknown[]): Promise<unknown> {
+    const ended = this.#last.then(async () => {
+      const { call, finish } = this.#ready(args);
+      await this.#engine.session.run(call);
+      return finish();
+    });
+    this.#last = ended.catch(() => {});
+    return ended;
+  }
+
+  #ready(args: readonly unknown[]): ReadyCall {
+    const { call: spec, inputs, mutations, results, resultTree } = this.#manifest, { program } = this.#engine;
     const { leaves, sizeOf } = checkCall(spec, args, this.#holding);
     const valueOf = (value: ValueSource): PackageTensor => {
       const found = value.kind === "argument" ? leaves[value.leaf] : this.#holding.held.get(value.name);
@@ -88,41 +144,44 @@ export class Package {
       // Kernels may touch whole vectors
       return new Uint8Array(new ArrayBuffer(Math.ceil(bytes / 64) * 64), 0, bytes);
     });
-    this.#session.run({
+    const call: SessionCall = {
       inputs: program.inputs.map((at) => ({
         bytes: inputAt(at).bytes,
         kept: inputs[at]?.value.kind === "held" && !this.#mutated.has(at),
       })),
       outputs,
       sizes: program.sizes.map(sizeOf),
-    });
-    if (program.flag !== null && outputs[program.flag]?.[0] !== 0) {
-      throw new DynError("Expected every index to lie in its dimension but found one that does not");
-    }
-    const tensors = program.results.map(({ buffer, shape, dtype }) => {
-      const tensor = emptyTensor(shape.map((size) => evaluate(size, sizeOf)), dtype);
-      tensor.bytes.set(outputs[buffer]?.subarray(0, tensor.bytes.length) ?? []);
-      return tensor;
-    });
-    for (const { input, result } of mutations) {
-      const value = tensors[result];
-      if (value) inputAt(input).bytes.set(value.bytes);
-    }
-    return unflatten(
-      resultTree,
-      results.map((each): unknown => {
-        switch (each.kind) {
-          case "output":
-            return tensors[each.output];
-          case "given":
-            return valueOf(each.value);
-          case "constant":
-            return each.value;
-          default:
-            return each satisfies never;
-        }
-      }),
-    );
+    };
+    const finish = () => {
+      if (program.flag !== null && outputs[program.flag]?.[0] !== 0) {
+        throw new DynError("Expected every index to lie in its dimension but found one that does not");
+      }
+      const tensors = program.results.map(({ buffer, shape, dtype }) => {
+        const tensor = emptyTensor(shape.map((size) => evaluate(size, sizeOf)), dtype);
+        tensor.bytes.set(outputs[buffer]?.subarray(0, tensor.bytes.length) ?? []);
+        return tensor;
+      });
+      for (const { input, result } of mutations) {
+        const value = tensors[result];
+        if (value) inputAt(input).bytes.set(value.bytes);
+      }
+      return unflatten(
+        resultTree,
+        results.map((each): unknown => {
+          switch (each.kind) {
+            case "output":
+              return tensors[each.output];
+            case "given":
+              return valueOf(each.value);
+            case "constant":
+              return each.value;
+            default:
+              return each satisfies never;
+          }
+        }),
+      );
+    };
+    return { call, finish };
   }
 }
 
@@ -135,14 +194,15 @@ async function bytesOf(source: string | URL | Uint8Array): Promise<Uint8Array<Ar
 }
 
 /**
- * Reads a package from a file, an address or its bytes, and makes it ready to run: by WebAssembly, or by its native code
- * where `native` asks for it. Throws DynError where hashes do not fit, or the code is for another machine.
+ * Reads a package from a file, an address or its bytes, and makes it ready to run: by WebAssembly, or by its native code or
+ * its shaders where `native` or `webgpu` ask for them. Throws DynError where hashes do not fit, or the code is for another
+ * machine.
  */
 export async function loadPackage(
   source: string | URL | Uint8Array,
   options: LoadPackageOptions = {},
 ): Promise<Package> {
-  const { native = false, threads = 1 } = options, bytes = await bytesOf(source);
+  const bytes = await bytesOf(source);
   if (options.sha256 !== undefined) refuseHash("the package", options.sha256, await sha256(bytes));
   const files = readArchive(bytes), { manifest, symbols } = readManifest(textOf(files, MANIFEST));
   const named = new Map(manifest.files.map((file) => [file.name, file.sha256]));
@@ -150,18 +210,30 @@ export async function loadPackage(
     if (name !== MANIFEST) refuseHash(name, named.get(name) ?? "none", await sha256(file));
   }));
   const held = readWeights(fileOf(files, WEIGHTS));
-  if (!native) {
-    const { file, unfused, limit } = manifest.wasm;
-    const form = JSON.parse(textOf(files, engineFuses() ? file : unfused));
-    return new Package(manifest, wasmSession(form, symbols, limit), held);
+  return new Package(manifest, await engineOf({ files, manifest, symbols }, options), held);
+}
+
+/** What is to run a program. */
+async function engineOf(
+  { files, manifest, symbols }: ReadManifest & { readonly files: Files },
+  { native = false, webgpu = false, threads = 1 }: LoadPackageOptions,
+): Promise<Engine> {
+  const { program } = manifest;
+  if (native && webgpu) throw new DynError("Expected native or webgpu but found both");
+  if (native) {
+    if (!manifest.native) throw new DynError("Expected native code in the package but found none");
+    const { nativeSession } = await import("./native_session.ts");
+    const session = nativeSession(fileOf(files, manifest.native.file), manifest.native, threads);
+    return { name: "native", session, program };
   }
-  if (!manifest.native) throw new DynError("Expected native code in the package but found none");
-  const { nativeSession } = await import("./native_session.ts");
-  return new Package(
-    manifest,
-    nativeSession(fileOf(files, manifest.native.file), manifest.native, threads),
-    held,
-  );
+  if (webgpu && manifest.webgpu) {
+    const { webGpuSession } = await import("./webgpu_session.ts");
+    const session = await webGpuSession(JSON.parse(textOf(files, manifest.webgpu.file)), symbols);
+    if (session) return { name: "webgpu", session, program: manifest.webgpu.program };
+  }
+  const { file, unfused, limit } = manifest.wasm;
+  const form = JSON.parse(textOf(files, engineFuses() ? file : unfused));
+  return { name: "wasm", session: wasmSession(form, symbols, limit), program };
 }
 
 function refuseHash(what: string, wanted: string, found: string): void {

@@ -2,12 +2,14 @@
  * Packages: made by one process, run by others that have the runtime alone, by a C program and by a browser's page. Results
  * are the model's own, within rounding; those of both kinds of code are the same to the bit.
  */
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { readArchive, writeArchive } from "../lib/packages/archive.ts";
 import {
+  cat,
   compiler,
   loadPackage,
+  type LoadPackageOptions,
   manualSeed,
   nn,
   noGrad,
@@ -16,10 +18,12 @@ import {
   randn,
   savePackage,
   type Tensor,
+  tensor,
 } from "../mod.ts";
 import { SKIP_BROWSER, withPage } from "./support/browser.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { serving } from "./packages/served.ts";
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -37,6 +41,15 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   const { code, stdout, stderr } = await runProgram(Deno.execPath(), ["run", "--no-check", ...args], { env });
   assertEquals(code, 0, stderr);
   return stdout;
+}
+
+/** An environment in which there is no adapter. */
+const NO_ADAPTER = { DENO_WEBGPU_BACKEND: "vulkan", VK_DRIVER_FILES: "none", VK_ICD_FILENAMES: "none" };
+
+/** What a page gives. */
+interface Found {
+  readonly engine: string;
+  readonly results: Results;
 }
 
 function assertClose(found: readonly number[] | undefined, wanted: readonly number[] | undefined): void {
@@ -65,7 +78,8 @@ Deno.test("a package runs in other processes, from C and in a page", { ignore: S
     const calls: readonly Call[] = JSON.parse(await Deno.readTextFile(wanted));
     const script = path("packages/run.ts");
     const [wasm, native] = await Promise.all([
-      run(["--allow-read", script, file, wanted, "wasm"]),
+      // WebAssembly stands in for WebGPU where there is no adapter
+      run(["--allow-read", script, file, wanted, "wasm"], NO_ADAPTER),
       run(["-A", script, file, wanted, "native"]),
     ]);
     assertEquals(native, wasm);
@@ -101,13 +115,14 @@ Deno.test("a package runs in other processes, from C and in a page", { ignore: S
     if (SKIP_BROWSER) return;
     const page = `<script type="module">
 import { loadPackage, PackageTensor } from "/dyn/runtime/mod.ts";
-globalThis.runCalls = async (calls) => {
-  const model = await loadPackage("/reader.dyn");
-  return calls.map(({ n, x }) => {
+globalThis.runCalls = async (calls, options) => {
+  const model = await loadPackage("/reader.dyn", options), results = [];
+  for (const { n, x } of calls) {
     const words = BigInt64Array.from({ length: n }, (_, k) => BigInt(k));
-    const result = model.call(new PackageTensor(words, [n]), new PackageTensor(Float32Array.from(x), [n, 16]));
-    return Object.fromEntries(Object.entries(result).map(([name, { data }]) => [name, Array.from(data, Number)]));
-  });
+    const result = await model.run(new PackageTensor(words, [n]), new PackageTensor(Float32Array.from(x), [n, 16]));
+    results.push(Object.fromEntries(Object.entries(result).map(([name, { data }]) => [name, Array.from(data, Number)])));
+  }
+  return { engine: model.engine, results };
 };
 </script>`;
     await serving(
@@ -115,7 +130,12 @@ globalThis.runCalls = async (calls) => {
       async (address) => {
         await withPage(`${address}/page.html`, async (page) => {
           await page.until("globalThis.runCalls !== undefined");
-          assertEquals(await page.evaluate(`runCalls(${JSON.stringify(calls)})`), JSON.parse(wasm));
+          const found = async (options: LoadPackageOptions): Promise<Found> =>
+            await page.evaluate(`runCalls(${JSON.stringify(calls)}, ${JSON.stringify(options)})`) as Found;
+          assertEquals(await found({}), { engine: "wasm", results: JSON.parse(wasm) });
+          const { engine, results } = await found({ webgpu: true });
+          assertEquals(engine, "webgpu");
+          assertResults(results, calls);
           assertEquals(page.errors, []);
         });
       },
@@ -135,7 +155,9 @@ Deno.test("views and inputs that are written to are results of their own", async
   await withFolder(async (folder) => {
     const sha256 = await savePackage(compiler.export(f, [x, y]), `${folder}/f.dyn`, { native: false });
     const wanted = f(x, y).flat(2) as Tensor[];
-    const program = await loadPackage(`${folder}/f.dyn`, { sha256 });
+    // Nothing sorts on WebGPU
+    const program = await loadPackage(`${folder}/f.dyn`, { sha256, webgpu: true });
+    assertEquals(program.engine, "wasm");
     const a = new PackageTensor(Float32Array.from(numbers(x)), [3, 4]);
     const b = new PackageTensor(Float32Array.from(before), [4, 5]);
     const found = (program.call(a, b) as unknown[]).flat(2) as PackageTensor[];
@@ -145,6 +167,53 @@ Deno.test("views and inputs that are written to are results of their own", async
       assertClose(Array.from(found[at]?.data ?? [], Number), numbers(each));
     }
   });
+});
+
+Deno.test({
+  name: "packages on WebGPU take what shaders can bind, sizes that change and calls at once",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    manualSeed(3);
+    // One kernel writes them side by side: more than an adapter has to bind
+    const f = (at: Tensor, seen: Tensor, ...parts: Tensor[]): Record<string, Tensor> => {
+      const x = cat(parts, 1);
+      seen.add_(1);
+      const mask = x.gt(0), half = x.to("bfloat16"), picked = x.indexSelect(0, at);
+      return { x, sums: x.sum(0), picked, mask, half, best: x.argmax(1), soft: x.softmax(1), seen };
+    };
+    const numbers = (each: Tensor) => each.to("float32").flatten().tolist() as number[];
+    const given = (each: Tensor) => new PackageTensor(Float32Array.from(numbers(each)), [...each.shape]);
+    const at = tensor([2, 0, 1]),
+      seen = randn([3]),
+      parts = (n: number) => Array.from({ length: 9 }, () => randn([n, 3]));
+    await withFolder(async (folder) => {
+      const file = `${folder}/f.dyn`;
+      await savePackage(compiler.export(f, [at, seen, ...parts(4)], { dynamic: true }), file, {
+        native: false,
+      });
+      const program = await loadPackage(file, { webgpu: true });
+      assertEquals(program.engine, "webgpu");
+      assertThrows(() => program.call(), Error, "Expected await run(…) of f on WebGPU but found call(…)");
+      const places = (values: readonly number[]) =>
+        new PackageTensor(BigInt64Array.from(values, BigInt), [3]);
+      const count = given(seen), calls = [4, 6, 4].map(parts);
+      const found = await Promise.all(
+        calls.map((each) => program.run(places([2, 0, 1]), count, ...each.map(given))),
+      ) as Record<string, PackageTensor>[];
+      for (const [k, each] of calls.entries()) {
+        const wanted = f(at, seen, ...each);
+        for (const [name, { data, dtype }] of Object.entries(found[k] ?? {})) {
+          const values = dtype === "bfloat16"
+            ? new Float32Array(Uint32Array.from(Array.from(data, Number), (bits) => bits << 16).buffer)
+            : Array.from(data, Number);
+          if (name !== "seen") assertClose([...values], numbers(wanted[name] ?? at));
+        }
+      }
+      assertClose([...count.data].map(Number), numbers(seen));
+      const outside = program.run(places([2, 0, 9]), count, ...parts(4).map(given));
+      await assertRejects(() => outside, Error, "Expected every index to lie in its dimension");
+    });
+  },
 });
 
 Deno.test("what does not fit is refused before it runs", async () => {

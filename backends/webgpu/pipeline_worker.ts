@@ -3,6 +3,7 @@
  * this program are. Input: `workerData` as `CompileJob`; output: shaders taken off the list and compiled by a device of its
  * own; a message says why it could not go on. The pipelines are dropped; what stays is the driver's cache, from which the program's device takes them.
  */
+import type { Shader } from "./print/entry.ts";
 
 /** A shader, and how what it binds behind the parameter words is used. */
 export interface ShaderSource {
@@ -26,12 +27,18 @@ export const WORD = {
   done: 1,
 } as const;
 
-/** Compiles a shader. Its own text is a part of the script, so that it uses what it is handed and globals only. */
-export function makePipeline(
+/** The parameter words come first. */
+export const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
+  code,
+  access: [{ written: false }, ...memories].map(({ written }) => written ? "storage" : "read-only-storage"),
+});
+
+/** What a pipeline is made of. Its own text is a part of the script, so that it uses what it is handed and globals only. */
+export function pipelineDescriptor(
   device: GPUDevice,
   { code, access }: ShaderSource,
   label: string,
-): GPUComputePipeline {
+): GPUComputePipelineDescriptor {
   const entries = access.map((type, binding) => ({
     binding,
     visibility: GPUShaderStage.COMPUTE,
@@ -41,14 +48,14 @@ export function makePipeline(
     bindGroupLayouts: [device.createBindGroupLayout({ entries })],
   });
   const module = device.createShaderModule({ code, label });
-  return device.createComputePipeline({ label, layout, compute: { module, entryPoint: "main" } });
+  return { label, layout, compute: { module, entryPoint: "main" } };
 }
 
 /** The script. */
 export const workerSource = `
 const { parentPort, workerData: { sources, limits, words } } = require("node:worker_threads");
 const counts = new Int32Array(words);
-const makePipeline = ${makePipeline};
+const pipelineDescriptor = ${pipelineDescriptor};
 
 async function work() {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
@@ -57,7 +64,7 @@ async function work() {
     const at = Atomics.add(counts, ${WORD.next}, 1);
     if (at >= sources.length) return;
     try {
-      makePipeline(device, sources[at], "compiled beside");
+      device.createComputePipeline(pipelineDescriptor(device, sources[at], "compiled beside"));
     } finally {
       Atomics.add(counts, ${WORD.done}, 1);
       Atomics.notify(counts, ${WORD.done});

@@ -8,7 +8,14 @@ import { Worker } from "node:worker_threads";
 import { DynError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
 import type { Shader } from "./print/entry.ts";
-import { type CompileJob, makePipeline, type ShaderSource, WORD, workerSource } from "./pipeline_worker.ts";
+import {
+  type CompileJob,
+  pipelineDescriptor,
+  type ShaderSource,
+  sourceOf,
+  WORD,
+  workerSource,
+} from "./pipeline_worker.ts";
 
 /** New pipelines from which threads are worth their start, which takes as long as several, and those of one thread. */
 const MANY = 12, EACH = 4;
@@ -102,15 +109,9 @@ export class Pipelines {
         `Expected at most ${most - 1} tensors in one kernel on this adapter but found ${access.length - 1}`,
       );
     }
-    return makePipeline(device, source, label);
+    return device.createComputePipeline(pipelineDescriptor(device, source, label));
   }
 }
-
-/** The parameter words come first. */
-const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
-  code,
-  access: [{ written: false }, ...memories].map(({ written }) => written ? "storage" : "read-only-storage"),
-});
 
 function startThread(workerData: CompileJob): void {
   try {

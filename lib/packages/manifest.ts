@@ -61,6 +61,13 @@ export interface WasmTarget {
   readonly limit: number;
 }
 
+/** Shaders for WebGPU, which need no more than every device has. */
+export interface WebGpuTarget {
+  readonly file: string;
+  /** What the shaders take and give. */
+  readonly program: PackagedProgram;
+}
+
 /** Code for one kind of processor. */
 export interface NativeTarget {
   readonly file: string;
@@ -83,6 +90,8 @@ export interface Manifest {
   readonly mutations: readonly PackagedMutation[];
   readonly program: PackagedProgram;
   readonly wasm: WasmTarget;
+  /** Null where WGSL has no words for the program. */
+  readonly webgpu: WebGpuTarget | null;
   readonly native: NativeTarget | null;
   /** SHA-256 of every other file, in hexadecimal. */
   readonly files: readonly PackagedFile[];
@@ -103,6 +112,7 @@ const program: Codec<PackagedProgram> = record<PackagedProgram>({
 });
 
 const wasm = record<WasmTarget>({ file: text, unfused: text, limit: number });
+const webgpu = record<WebGpuTarget>({ file: text, program });
 const native = record<NativeTarget>({
   file: text,
   header: text,
@@ -136,6 +146,7 @@ export function writeManifest(manifest: Manifest): string {
     mutations: mutations.write(manifest.mutations, symbols),
     program: program.write(manifest.program, symbols),
     wasm: wasm.write(manifest.wasm, symbols),
+    webgpu: orNull(webgpu).write(manifest.webgpu, symbols),
     native: orNull(native).write(manifest.native, symbols),
     files: files.write(manifest.files, symbols),
   });
@@ -175,6 +186,7 @@ export function readManifest(source: string): ReadManifest {
       mutations: mutations.read(get("mutations"), symbols),
       program: program.read(get("program"), symbols),
       wasm: wasm.read(get("wasm"), symbols),
+      webgpu: orNull(webgpu).read(get("webgpu"), symbols),
       native: orNull(native).read(get("native"), symbols),
       files: files.read(get("files"), symbols),
     };

@@ -5,7 +5,8 @@
 import { loadPackage, PackageTensor } from "../../runtime/mod.ts";
 
 const [file = "", calls = "", tier] = Deno.args;
-const loaded = await loadPackage(file, { native: tier === "native" });
+const loaded = await loadPackage(file, tier === "native" ? { native: true } : { webgpu: true });
+if (loaded.engine !== tier) throw new Error(`Expected ${tier} but found ${loaded.engine}`);
 const given: { readonly n: number; readonly x: readonly number[] }[] = JSON.parse(
   Deno.readTextFileSync(calls),
 );

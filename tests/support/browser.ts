@@ -46,7 +46,7 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 
-/** Opens a page and runs `body` over it. */
+/** Opens a page, in a browser whose WebGPU has a software adapter, and runs `body` over it. */
 export async function withPage(address: string, body: (page: Page) => Promise<void>): Promise<void> {
   if (found === undefined) throw new Error(`Expected one of ${NAMES.join(", ")} but found none`);
   const folder = await Deno.makeTempDir();
@@ -55,6 +55,8 @@ export async function withPage(address: string, body: (page: Page) => Promise<vo
       "--headless",
       "--no-sandbox",
       "--disable-gpu",
+      "--enable-unsafe-webgpu",
+      "--use-webgpu-adapter=swiftshader",
       "--remote-debugging-port=0",
       `--user-data-dir=${folder}`,
       "about:blank",

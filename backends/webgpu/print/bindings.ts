@@ -12,9 +12,12 @@ import { type Helpers, registerType } from "./scalar.ts";
 
 /** What is bound at a binding number (1, 2, …; 0 is the parameter words). */
 export type BoundMemory =
-  | { readonly kind: "input" | "output"; readonly position: number; readonly written: boolean }
-  /** All temporaries; all packed inputs. */
-  | { readonly kind: "arena" | "pack"; readonly written: boolean };
+  | { readonly kind: "input"; readonly position: number; readonly written: boolean }
+  | { readonly kind: "output"; readonly position: number; readonly written: boolean }
+  /** All temporaries. */
+  | { readonly kind: "arena"; readonly written: boolean }
+  /** All packed inputs. */
+  | { readonly kind: "pack"; readonly written: boolean };
 
 /** How the buffers of one call lie in memory. */
 export interface Placement {

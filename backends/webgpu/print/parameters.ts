@@ -54,7 +54,7 @@ export interface CallPlaces {
 export function writeParameters(
   into: Int32Array<ArrayBuffer>,
   words: readonly ParameterWord[],
-  { program, sizes, byteOffsets }: CallPlaces & { readonly program: Program },
+  { program, sizes, byteOffsets }: CallPlaces & { readonly program: Omit<Program, "kernels"> },
 ): void {
   const handed = [...program.inputs, ...program.outputs];
   const elementsBefore = (buffer: BufferId): number => {

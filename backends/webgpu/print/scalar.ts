@@ -33,6 +33,9 @@ export interface Helpers {
   call(op: ScalarOpName, dtype: ValueType): string;
 }
 
+/** A program computes in a type that the language has not. */
+export class LacksFloat64 extends DynError {}
+
 /** The register type of an element type. Throws for float64, which the language has not. */
 export function registerType(dtype: ValueType): "f32" | "i32" | "bool" {
   switch (dtype) {
@@ -44,7 +47,7 @@ export function registerType(dtype: ValueType): "f32" | "i32" | "bool" {
     case "bool":
       return "bool";
     case "float64":
-      throw new DynError('Expected float32 on webgpu but found float64: convert with x.to("float32")');
+      throw new LacksFloat64('Expected float32 on webgpu but found float64: convert with x.to("float32")');
     default:
       return dtype satisfies never;
   }

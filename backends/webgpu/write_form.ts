@@ -1,0 +1,39 @@
+/**
+ * Writes programs as WGSL that runs on every device. Input: programs; output: forms. Invariant: no shader needs more than
+ * the limits that WebGPU promises everywhere.
+ */
+import { generate } from "../../lib/codegen/generate.ts";
+import type { BufferId, Program } from "../../lib/loops/ir.ts";
+import type { WebGpuForm } from "./form.ts";
+import { APART } from "./print/bindings.ts";
+import { LacksFloat64 } from "./print/scalar.ts";
+import { inputsToPack, shaderOf } from "./shaders.ts";
+import { type WebGpuLimits, webGpuTarget } from "./target.ts";
+
+/** Memories that a shader may bind beside its parameter words, and bytes of workgroup memory: the least there are. */
+export const COMMON_LIMITS: WebGpuLimits = { kernelBuffers: 7, workgroupBytes: 16384 };
+
+/** Writes a program down; null where it holds what WGSL has no words for: float64, and sorting. */
+export function writeWebGpuForm(given: Program): WebGpuForm | null {
+  const isOther = given.buffers.some(({ dtype }) => dtype === "float64") ||
+    given.kernels.some((kernel) => kernel.kind === "extern" && kernel.call.op === "sort");
+  if (isOther) return null;
+  try {
+    return formOf(generate(given, webGpuTarget(COMMON_LIMITS, true)));
+  } catch (thrown) {
+    if (thrown instanceof LacksFloat64) return null;
+    throw thrown;
+  }
+}
+
+function formOf(program: Program): WebGpuForm {
+  const shadersFor = (packed: ReadonlySet<BufferId>) =>
+    program.kernels.map((kernel) => shaderOf(kernel, program, { ...APART, packed }));
+  const packed = inputsToPack(shadersFor(new Set()), program, COMMON_LIMITS.kernelBuffers);
+  const { name, buffers, inputs, outputs, sizes, arenaBytes, guard } = program;
+  return {
+    frame: { name, buffers, inputs, outputs, sizes, arenaBytes, guard },
+    shaders: shadersFor(packed),
+    packed: [...packed],
+  };
+}
