@@ -10,6 +10,7 @@ import { backendsCommand } from "./cli/backends.ts";
 import { benchCommand } from "./cli/bench.ts";
 import { bisectCommand } from "./cli/bisect.ts";
 import { cacheCommand } from "./cli/cache.ts";
+import { compileCommand } from "./cli/compile.ts";
 import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
 import { completionsCommand } from "./cli/completions.ts";
 import { doctorCommand } from "./cli/doctor.ts";
@@ -42,6 +43,7 @@ const COMMANDS: readonly Command[] = [
   replayCommand,
   newCommand,
   packageCommand,
+  compileCommand,
   doctorCommand,
   verifyCommand,
   backendsCommand,

@@ -11,7 +11,9 @@ import { DynError, messageOf } from "../lib/base/errors.ts";
 import { isPlainObject } from "../lib/base/tree.ts";
 
 /** What a project maps: names, or beginnings of names that end in a slash, to what they stand for. */
-interface ProjectImports {
+export interface ProjectImports {
+  /** The files that say so. */
+  readonly files: readonly string[];
   /** The URL of the project's folder. */
   readonly root: string;
   /** The URL that relative targets are relative to. */
@@ -31,20 +33,24 @@ export function useProjectImports(folder: string): void {
   });
 }
 
+/** What a target of a project's import map is: another specifier, or a URL. */
+export const targetIn = (target: string, { base }: ProjectImports): string =>
+  /^\.{0,2}\//.test(target) ? new URL(target, base).href : target;
+
 /** What a specifier stands for; the longest beginning counts, as in import maps. */
-function mapped(specifier: string, { imports, base }: ProjectImports): string {
+function mapped(specifier: string, project: ProjectImports): string {
+  const { imports } = project;
   const keys = [...imports.keys()].filter((key) =>
     specifier === key || (key.endsWith("/") && specifier.startsWith(key))
   );
   const key = keys.sort((a, b) => b.length - a.length)[0];
   const target = key === undefined ? undefined : imports.get(key);
   if (key === undefined || target === undefined) return specifier;
-  const whole = target + specifier.slice(key.length);
-  return /^\.{0,2}\//.test(whole) ? new URL(whole, base).href : whole;
+  return targetIn(target + specifier.slice(key.length), project);
 }
 
 /** The nearest settings above a folder; null where there are none. Throws DynError where they cannot be read. */
-function projectOf(folder: string): ProjectImports | null {
+export function projectOf(folder: string): ProjectImports | null {
   for (let at = folder;; at = dirname(at)) {
     for (const name of ["deno.json", "deno.jsonc"]) {
       const file = join(at, name), settings = settingsIn(file);
@@ -54,6 +60,7 @@ function projectOf(folder: string): ProjectImports | null {
       const listed = from === file ? settings["imports"] : settingsIn(from)?.["imports"];
       const imports = isPlainObject(listed) ? Object.entries(listed) : [];
       return {
+        files: [...new Set([file, from])],
         root: `${pathToFileURL(at).href}/`,
         base: pathToFileURL(from).href,
         imports: new Map(imports.flatMap(([key, to]) => typeof to === "string" ? [[key, to]] : [])),

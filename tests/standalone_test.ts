@@ -1,10 +1,13 @@
 /**
  * The standalone executable, away from the repository and from any Deno: it runs a script and a REPL session.
  */
-import { assertEquals, assertMatch } from "@std/assert";
-import { join } from "node:path";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { filesBelow } from "../cli/standalone/files.ts";
+import { copyProgram } from "../cli/standalone/program.ts";
 import { runProgram, type Surroundings, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const BUILDER = fileURLToPath(new URL("../tools/standalone.ts", import.meta.url));
 
@@ -78,8 +81,9 @@ async function check(options: readonly string[]): Promise<string> {
     const failing = await runProgram(executable, ["nothing.ts"], around);
     assertEquals(failing.code, 2);
     if (options.includes("--pack")) {
-      await checkDamaged(executable, around);
-      await checkUnpacking(executable, around);
+      for (const checkPacked of sampleBySeed([checkDamaged, checkUnpacking, checkCompiling], 2)) {
+        await checkPacked(executable, around);
+      }
     }
     return made.stdout;
   });
@@ -120,6 +124,72 @@ async function checkUnpacking(executable: string, around: Surroundings): Promise
   await Deno.chmod(`${unpacked}/dyn/cli.ts`, 0o666);
   assertEquals(await version(), first);
 }
+
+/** A program's own executable brings its compiled graphs to where it is called. */
+async function checkCompiling(executable: string, around: Surroundings): Promise<void> {
+  const { cwd = "" } = around, program = join(cwd, "programs"), made = join(cwd, "model-alone");
+  await Deno.mkdir(join(program, "parts"), { recursive: true });
+  await Deno.writeTextFile(join(program, "deno.json"), '{ "imports": { "$parts/": "./parts/" } }');
+  await Deno.writeTextFile(
+    join(program, "parts", "net.ts"),
+    MODEL.replace("const f", "export const f").replace(/console.*/, ""),
+  );
+  await Deno.writeTextFile(
+    join(program, "model.ts"),
+    'import { tensor } from "jsr:@x/dyn";\nimport { f } from "$parts/net.ts";\n' +
+      "console.log(f(tensor([3])).tolist(), Deno.args, import.meta.main);\n",
+  );
+  const built = await runProgram(
+    executable,
+    ["compile", "-o", made, join(program, "model.ts"), "first"],
+    around,
+  );
+  assertMatch(built.stdout, /^\[ 7 \] \[ "first" \] true\nWrote .*model-alone \(\d+ MB\)\n$/);
+  assertEquals(built.code, 0, built.stderr);
+  await Deno.remove(program, { recursive: true });
+  const home = join(cwd, "theirs");
+  await Deno.mkdir(home);
+  const env = { ...around.env, HOME: home, DYN_LOGS: "cache" };
+  const { code, stdout, stderr } = await runProgram(made, ["--y"], { ...around, env });
+  assertEquals([code, stdout], [0, '[ 7 ] [ "--y" ] true\n'], stderr);
+  assertStringIncludes(stderr, "graphs: taken");
+}
+
+Deno.test("programs are copied with what they import and name, or refused", async () => {
+  await withFolder(async (folder) => {
+    const write = async (path: string, text: string) => {
+      await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
+      await Deno.writeTextFile(join(folder, path), text);
+    };
+    await write("app/main.ts", 'import "../shared/part.ts";\nimport "jsr:@x/dyn";\n');
+    await write("shared/part.ts", 'export { default } from "./words.json" with { type: "json" };\n');
+    await write("shared/words.json", "[]");
+    await write("app/data/numbers.txt", "1");
+    const made = await copyProgram(
+      join(folder, "app/main.ts"),
+      [join(folder, "app/data")],
+      join(folder, "made"),
+    );
+    assertEquals(made, { part: "program", script: "program/app/main.ts" });
+    assertEquals(filesBelow(join(folder, "made")).map((path) => path.slice(folder.length)).sort(), [
+      "/made/program/app/data/numbers.txt",
+      "/made/program/app/main.ts",
+      "/made/program/deno.json",
+      "/made/program/shared/part.ts",
+      "/made/program/shared/words.json",
+    ]);
+    const refused = async (text: string, message: string) => {
+      await write("app/main.ts", text);
+      const copied = () => copyProgram(join(folder, "app/main.ts"), [], join(folder, "other"));
+      await assertRejects(copied, Error, message);
+    };
+    await refused(
+      'import "npm:acorn@8.15.0";\n',
+      "Expected modules that are files but found npm:acorn@8.15.0",
+    );
+    await refused('import "./none.ts";\n', "none.ts");
+  });
+});
 
 const POSIX = Deno.build.os !== "windows";
 

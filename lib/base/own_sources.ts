@@ -3,6 +3,7 @@
  * as files; output: a text that is another one whenever they are. Invariant: where that cannot be told (modules from an
  * address without a version, files that were written since the process began) nothing is kept.
  */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isOwnModule, OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
@@ -37,10 +38,18 @@ function sourcesAt(root: string): string | null {
     const path = fileURLToPath(root);
     if (!root.endsWith("/")) return stated(path);
     const lines = ROOMS.flatMap((room) => statedBelow(`${path}${room}`));
-    return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
+    if (!travels(path)) return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
+    // Archives hold names from the folder on and whole seconds
+    const places = lines.map((line) => line.slice(path.length).replace(/\d{3}$/, ""));
+    return `${places.length} files ${fingerprintText(places.sort().join("\n"))}`;
   } catch {
     return null;
   }
+}
+
+/** Whether dyn and its cache lie side by side, as in executables of programs: they go from place to place together. */
+function travels(path: string): boolean {
+  return Deno.env.get("DYN_CACHE_DIR") === join(path, "../cache");
 }
 
 /** A file and when it was written last. Throws for what was written since the process began: it runs the former one. */

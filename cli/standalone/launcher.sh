@@ -1,12 +1,12 @@
 #!/bin/sh
-# dyn @VERSION@ in one file: this script, then a gzipped tar of the Deno runtime and dyn's modules.
+# @NAME@ in one file, by dyn @VERSION@: this script, then a gzipped tar of the Deno runtime and modules.
 # Unpacked once, under its own hash, into the user's cache, or among the temporary files where that cannot be written.
 # What is unpacked is used only if every file is there in its size and nobody else can write it; otherwise it is
 # unpacked again. It is complete or absent, since it is renamed into place.
 set -u
 hash=@HASH@ listing="@LISTING@"
 fail() {
-  echo "dyn: $1" >&2
+  echo "@NAME@: $1" >&2
   exit 1
 }
 for tool in awk chmod cksum find gzip id ls mkdir mktemp mv rm sort tail tar; do
@@ -26,7 +26,7 @@ own() {
 }
 # Every file with its size, and those that others can write marked: the builder's listing has no marks.
 listed() {
-  (cd "$1" && find bin dyn ! -type d -exec ls -ln {} +) 2>/dev/null | awk -v user="$user" '{
+  (cd "$1" && find @PARTS@ ! -type d -exec ls -ln {} +) 2>/dev/null | awk -v user="$user" '{
     open = $3 != user || substr($1, 6, 1) == "w" || substr($1, 9, 1) == "w"
     print $NF, $5, open ? "open" : ""
   }' | LC_ALL=C sort | cksum
@@ -76,10 +76,11 @@ if [ -z "$home" ]; then
       break
     fi
   done
-  [ "$base" = "$1" ] || echo "dyn: Unpacked into $base, since $why; set DYN_CACHE_DIR to choose a folder" >&2
+  [ "$base" = "$1" ] || echo "@NAME@: Unpacked into $base, since $why; set DYN_CACHE_DIR to choose a folder" >&2
 fi
 shift 4
 # The command line takes these back, so that programs which a script starts see the user's own.
 export DYN_STANDALONE="${DENO_DIR-}"
+@CACHE@
 export DENO_DIR="$home/deno" DENO_NO_PACKAGE_JSON=1 DENO_NO_UPDATE_CHECK=1
-exec "$home/bin/deno" run --quiet --allow-all --no-lock --config "$home/dyn/deno.json" "$home/dyn/cli.ts" "$@"
+exec "$home/bin/deno" run --quiet --allow-all --no-lock --config "$home/dyn/deno.json" "$home/dyn/cli.ts" @RUN@"$@"

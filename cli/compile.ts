@@ -1,0 +1,63 @@
+/**
+ * `compile`: a program as one executable file, with Deno, dyn, its modules and the kernels that it needs.
+ *
+ * Input: a script and the arguments of a first run, which fills the cache that goes with it; output: a file. Invariant: what
+ * that run uses are the copies that the executable holds, so that one with missing parts is not made.
+ */
+import { parseArgs } from "@std/cli";
+import { basename, extname, join, resolve } from "node:path";
+import { DynError } from "../lib/base/errors.ts";
+import { type Command, UsageError } from "./command.ts";
+import { scriptUrl } from "./script_source.ts";
+import { pack } from "./standalone/pack.ts";
+import { copyProgram } from "./standalone/program.ts";
+import { makeTree } from "./standalone/tree.ts";
+
+/** Runs the packed script once, over a cache beside it. Throws DynError where it fails. */
+async function firstRun(folder: string, script: string, args: readonly string[]): Promise<void> {
+  const cli = ["--config", join(folder, "dyn/deno.json"), join(folder, "dyn/cli.ts")];
+  const { code } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-all", "--no-lock", ...cli, "run", join(folder, script), ...args],
+    env: { DYN_CACHE_DIR: join(folder, "cache"), DENO_DIR: join(folder, "deno"), DENO_NO_PACKAGE_JSON: "1" },
+    stdin: "null",
+  }).spawn().status;
+  if (code !== 0) throw new DynError(`Expected the first run to end well but found exit code ${code}`);
+}
+
+/** `dyn compile`. */
+export const compileCommand: Command = {
+  name: "compile",
+  usage: "compile [-o <file>] [--include=<path>] [--cold] <script> [arguments]",
+  summary: "Make one executable of a script, with Deno, dyn and its compiled kernels inside",
+  help:
+    "The script runs once, with the arguments, to compile the kernels that go with it; --cold leaves that out. --include, which " +
+    "may be repeated,\nnames files and folders that it reads beside its modules. The executable needs a POSIX system like this " +
+    "one. See docs/export.md.",
+  takesFlags: false,
+  run: async (words) => {
+    const { o, include, cold, _: [path, ...args] } = parseArgs([...words], {
+      string: ["_", "o", "include"],
+      collect: ["include"],
+      boolean: ["cold"],
+      stopEarly: true,
+      unknown: (arg) => {
+        throw new UsageError(`Expected one of the settings of dyn compile --help but found ${arg}`);
+      },
+    });
+    if (path === undefined) throw new UsageError("Expected a script but found nothing");
+    scriptUrl(path);
+    const name = basename(path, extname(path)), target = resolve(o ?? name);
+    const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "dyn-compile-" }));
+    try {
+      const { part, script } = await copyProgram(path, include, folder);
+      await makeTree(join(folder, "dyn"));
+      if (!cold) await firstRun(folder, script, args);
+      const parts = part === "dyn" ? [] : [part];
+      await pack({ folder, parts, script, name, ...cold ? {} : { cache: "cache" } }, target);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+    console.log(`Wrote ${target} (${(Deno.statSync(target).size / 1e6).toFixed(0)} MB)`);
+    return 0;
+  },
+};

@@ -1,0 +1,133 @@
+/**
+ * A user's program as a folder. Input: a script, and files that it reads; output: its modules in a folder, where they lie to
+ * each other as they did. Invariant: modules are found as `run` finds them; a program with parts that are no files is refused.
+ */
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { DynError } from "../../lib/base/errors.ts";
+import { projectOf, targetIn } from "../script_imports.ts";
+import { copy, filesBelow, isFile, type ModuleGraph, output } from "./files.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** dyn's public modules, by the names under which programs import them. */
+const PUBLIC: Readonly<Record<string, string>> = {
+  "jsr:@x/dyn": "mod.ts",
+  "jsr:@x/dyn/runtime": "runtime/mod.ts",
+  "jsr:@x/dyn/preload": "preload.ts",
+};
+
+/** A program in a folder. */
+export interface PackedProgram {
+  /** The part of the folder that it is in. */
+  readonly part: string;
+  /** The script, from the folder on. */
+  readonly script: string;
+}
+
+/**
+ * Copies a script, its modules and `include`, files or folders, below `folder`. A program within dyn's own folder goes to its
+ * place there. Throws DynError for what is missing, and for modules that are no files.
+ */
+export async function copyProgram(
+  script: string,
+  include: readonly string[],
+  folder: string,
+): Promise<PackedProgram> {
+  const path = resolve(script);
+  const files = [...await modulesOf(path), ...include.flatMap((each) => included(resolve(each)))];
+  if (path.startsWith(ROOT)) {
+    for (const file of files) copy(file, placeIn(join(folder, "dyn"), ROOT, file));
+    return { part: "dyn", script: join("dyn", relative(ROOT, path)) };
+  }
+  const part = join(folder, "program"), all = [...files, ...projectOf(dirname(path))?.files ?? []];
+  const root = commonFolder(all);
+  for (const file of all) copy(file, placeIn(part, root, file));
+  // Without settings of its own it would have those of a folder above, wherever it runs
+  if (!isFile(join(part, "deno.json")) && !isFile(join(part, "deno.jsonc"))) {
+    Deno.writeTextFileSync(join(part, "deno.json"), "{}\n");
+  }
+  return { part: "program", script: join("program", relative(root, path)) };
+}
+
+/** Where a file goes. Throws DynError for one that is not below the root. */
+function placeIn(part: string, root: string, file: string): string {
+  const place = relative(root, file);
+  if (!place.startsWith("..")) return join(part, place);
+  throw new DynError(`Expected files below ${root} but found ${file}`);
+}
+
+function included(path: string): string[] {
+  try {
+    return Deno.statSync(path).isDirectory ? filesBelow(path) : [path];
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    throw new DynError(`Expected a file or folder to include but found ${path}, and there is none`);
+  }
+}
+
+/** The folder below which all files are. */
+function commonFolder(files: readonly string[]): string {
+  const [first = "", ...others] = files.map(dirname);
+  let folder = first;
+  while (!others.every((each) => each === folder || each.startsWith(join(folder, "/")))) {
+    folder = dirname(folder);
+  }
+  return folder;
+}
+
+/** The settings by which the modules of a program are found: its own, and dyn under its names. */
+function settingsOf(script: string): Readonly<Record<string, string>> {
+  const project = projectOf(dirname(script)), imports: Record<string, string> = {};
+  for (const [name, target] of project?.imports ?? []) {
+    imports[name] = project ? targetIn(target, project) : target;
+  }
+  for (const [name, file] of Object.entries(PUBLIC)) {
+    const own = pathToFileURL(ROOT + file).href;
+    for (const [key, target] of Object.entries(imports)) {
+      if (target === name || target.startsWith(`${name}@`)) imports[key] = own;
+    }
+    imports[name] = own;
+  }
+  return imports;
+}
+
+/** Whether a module is one of dyn's, which have their own place. */
+function isOwn(specifier: string): boolean {
+  const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : "";
+  return ["lib", "backends", "packaging", "cli"].some((room) => path.startsWith(`${ROOT}${room}/`)) ||
+    Object.values(PUBLIC).some((file) => path === ROOT + file);
+}
+
+/** The files of a program's modules, but for dyn's. */
+async function modulesOf(script: string): Promise<string[]> {
+  const folder = await Deno.makeTempDir({ prefix: "dyn-compile-" });
+  try {
+    const config = join(folder, "deno.json");
+    await Deno.writeTextFile(config, JSON.stringify({ imports: settingsOf(script) }));
+    const graph: ModuleGraph = JSON.parse(
+      await output(Deno.execPath(), ["info", "--json", "--no-lock", "--config", config, script], folder),
+    );
+    const modules = new Map(graph.modules.map((module) => [module.specifier, module]));
+    const found = new Set<string>(), next = [pathToFileURL(script).href];
+    for (let specifier = next.pop(); specifier !== undefined; specifier = next.pop()) {
+      if (found.has(specifier) || isOwn(specifier) || specifier.startsWith("node:")) continue;
+      if (!specifier.startsWith("file:")) {
+        throw new DynError(
+          `Expected modules that are files but found ${specifier}; deno bundle makes one of a program and what it imports`,
+        );
+      }
+      const { error, dependencies = [] } = modules.get(specifier) ?? {};
+      if (error !== undefined) throw new DynError(error);
+      found.add(specifier);
+      for (const { specifier: name, code } of dependencies) {
+        if (code?.error !== undefined) {
+          throw new DynError(`${name} in ${fileURLToPath(specifier)}: ${code.error}`);
+        }
+        if (code?.specifier !== undefined) next.push(code.specifier);
+      }
+    }
+    return [...found].map((specifier) => fileURLToPath(specifier));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
