@@ -89,6 +89,8 @@ class WebGpuDevice implements Device {
   }
 
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void {
+    // Deno panics at a write of no bytes
+    if (bytes.byteLength === 0) return;
     this.#context.queue.flush();
     const { buffer } = own(memory, this.#context);
     const start = byteOffset - byteOffset % 4, end = Math.ceil((byteOffset + bytes.byteLength) / 4) * 4;

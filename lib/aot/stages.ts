@@ -9,6 +9,7 @@ import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import { gradientPath, lateGradient } from "../ops/gradient_stages.ts";
+import { rootOf, shares, shownBy } from "../ops/memory_roots.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
@@ -21,7 +22,6 @@ import {
 } from "../graph/sizes.ts";
 import type { Attributes, Transaction } from "../graph/interpreter.ts";
 import type { Sym } from "../sym/expr.ts";
-import { findTarget } from "../ops/table.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
@@ -305,26 +305,6 @@ function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
     if (target) found.add(target);
   }
   return [...found];
-}
-
-/** The value whose elements a node may show; undefined where it has memory of its own. */
-function shownBy(node: Node): Node | undefined {
-  const kind = findTarget(node.target)?.definition.implementation.kind;
-  const shows = hasEffect(node) || node.target === "getitem" || kind === "view" || kind === "composite";
-  return node.op !== "placeholder" && shows ? [...node.inputs()][0] : undefined;
-}
-
-/** The value that has the memory which a node may show. */
-function rootOf(node: Node): Node {
-  let root = node;
-  for (let shown = shownBy(root); shown; shown = shownBy(root)) root = shown;
-  return root;
-}
-
-/** Whether any of some nodes may show memory of these. Inputs may show that of each other. */
-function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolean {
-  const hasInput = [...roots].some(({ op }) => op === "placeholder");
-  return nodes.map(rootOf).some((root) => roots.has(root) || (hasInput && root.op === "placeholder"));
 }
 
 /** How gradients of a part come by what earlier parts have computed. */

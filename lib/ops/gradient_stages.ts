@@ -6,15 +6,20 @@
  */
 import { takesGradients } from "../graph/gradient_call.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
+import { ComputedFrom } from "./memory_roots.ts";
 
 /** What a gradient passes through on its way from some nodes, in the order of the graph. */
 export function gradientPath(graph: Graph, from: Iterable<Node>): readonly Node[] {
-  const path = new Set<Node>();
+  const path = new Set<Node>(), computed = new ComputedFrom(graph);
   const add = (node: Node) => {
     if (node.op !== "placeholder" && carriesGradient(node)) path.add(node);
   };
-  for (const node of from) add(node);
-  for (const node of path) for (const input of node.inputs()) add(input);
+  for (const node of from) {
+    add(node);
+    // An input has no way behind it, but what was written into it has
+    for (const write of computed.writtenInto(node)) add(write);
+  }
+  for (const node of path) for (const each of computed.of(node)) add(each);
   return graph.nodes.filter((node) => path.has(node));
 }
 

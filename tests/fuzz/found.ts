@@ -10,6 +10,7 @@ import {
   combinations,
   convTranspose2d,
   fill,
+  func,
   gather,
   ger,
   isTensor,
@@ -907,6 +908,46 @@ export const FOUND: Readonly<Record<string, Found>> = {
         x.lcm_(y);
         return [before, x.gt(0), x.gcd_(int(4)), x.remainder(3)];
       }, [() => [int([-6, 9]), int(4)], () => [int([17, 1]), int(6)]]),
+  },
+  "what the host computes, in place, is differentiated": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        x.igamma_(y);
+        return autograd.grad(x.sum(), [y], { allowUnused: true });
+      }, [() => [float([0.6, 0.7]), leaf([1.5, 0.25])]]),
+  },
+  "what the host computes, written into another tensor, is differentiated": {
+    make: () => {
+      const w = leaf([1.5, 0.25]);
+      return life(
+        (x: Tensor) => {
+          const buffer = x.clone();
+          buffer.select(0, 0).copy_(x.igamma(w).select(0, 1));
+          buffer.square().sum().backward();
+          return [buffer];
+        },
+        [() => [float([0.6, 0.7])]],
+        { state: { w } },
+      );
+    },
+  },
+  "a function that is differentiated writes what its gradient flows beyond": {
+    make: () => {
+      const w = leaf([1.5, 0.25]);
+      return life(
+        (x: Tensor) => {
+          const slope = func.grad((t: Tensor) => {
+            const buffer = t.clone();
+            buffer.mul_(w);
+            return buffer.square().sum();
+          })(x);
+          slope.sum().backward();
+          return [slope.detach()];
+        },
+        [() => [float([0.6, 0.7])]],
+        { state: { w } },
+      );
+    },
   },
   "the gradient of what was written to without recording": {
     make: () =>

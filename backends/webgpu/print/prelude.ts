@@ -68,6 +68,10 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "fuses",
     "is_nan",
   ),
+  // −2³¹ for what has no integer, as on CPUs.
+  to_integer: helper(
+    "fn to_integer(x: f32) -> i32 { return select(-2147483647 - 1, i32(x), (bitcast<u32>(x) & 0x7fffffffu) < 0x4f000000u); }",
+  ),
   minimum: helper(
     "fn minimum(a: f32, b: f32) -> f32 { return select(min(a, b), a + b, is_nan(a) || is_nan(b)); }",
     "is_nan",

@@ -1,5 +1,6 @@
 /** What gradients flow to in a trace. Input: a call that asks for it; output: the answer, which the graph's nodes give. */
 import type { Node } from "../../graph/node.ts";
+import { ComputedFrom } from "../../ops/memory_roots.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { constant, type TensorValue, type Value } from "../variables/value.ts";
 import type { BuiltinModel, Interpreter } from "./interpreter.ts";
@@ -17,11 +18,13 @@ function tensorsIn(m: Interpreter, list: Value | undefined): readonly TensorValu
 export const traceFlowsBeyond: BuiltinModel = (m, { args: [outputs, tensors] }) => {
   const met = new Set<Node>(tensorsIn(m, tensors).flatMap(({ node }) => node ? [node] : []));
   const open = tensorsIn(m, outputs).flatMap(({ node }) => node ? [node] : []);
+  const computed = new ComputedFrom(m.output.graph);
+  for (const node of [...open]) open.push(...computed.writtenInto(node));
   for (let node = open.pop(); node; node = open.pop()) {
     if (met.has(node)) continue;
     met.add(node);
     if (node.op === "placeholder" && m.output.tensors.get(node)?.requiresGrad) return constant(true);
-    if (node.target !== "detach") open.push(...node.inputs());
+    if (node.target !== "detach") open.push(...computed.of(node));
   }
   return constant(false);
 };

@@ -6,6 +6,7 @@
 import type { Graph, Node } from "../../graph/node.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
 import { gradientPath, lateGradient } from "../../ops/gradient_stages.ts";
+import { ComputedFrom } from "../../ops/memory_roots.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
 import { GraphReplay, HistoryLost, type ReplayedInput } from "../../autograd/graph_replay.ts";
 import { isContiguous } from "../../graph/meta.ts";
@@ -47,11 +48,14 @@ export type AskedPlan =
   | Refusal;
 
 /** What the host computes by itself that some values are computed from. */
-function onHostBehind(values: readonly Node[]): Node | undefined {
-  const behind = new Set(values);
+function onHostBehind(graph: Graph, values: readonly Node[]): Node | undefined {
+  const isOnHost = ({ meta }: Node) => meta.onHost === true && !meta.begins;
+  if (!graph.nodes.some(isOnHost)) return undefined;
+  const computed = new ComputedFrom(graph);
+  const behind = new Set(values.flatMap((node) => [node, ...computed.writtenInto(node)]));
   for (const node of behind) {
-    if (node.meta.onHost && !node.meta.begins) return node;
-    for (const input of node.inputs()) behind.add(input);
+    if (isOnHost(node)) return node;
+    for (const each of computed.of(node)) behind.add(each);
   }
   return undefined;
 }
@@ -191,7 +195,7 @@ export class TraceHistory {
   /** Why a gradient cannot be taken across the stages behind it; null: it can. */
   #whyAcrossStages({ outputs, inputs, createGraph }: Asked): string | null {
     const { graph } = this.output;
-    if (!onHostBehind(outputs)) return null;
+    if (!onHostBehind(graph, outputs)) return null;
     const draws = (node: Node) => this.#drawing.has(node);
     const late = lateGradient(graph, gradientPath(graph, outputs), {
       inputs,
@@ -228,8 +232,9 @@ export class TraceHistory {
 
   /** Whether gradients are taken of what several stages compute, each with a history of its own. */
   spansStages(): boolean {
-    return this.output.graph.nodes.some((node) =>
-      takesGradients(node) && onHostBehind(gradientCallOf(node).outputs) !== undefined
+    const { graph } = this.output;
+    return graph.nodes.some((node) =>
+      takesGradients(node) && onHostBehind(graph, gradientCallOf(node).outputs) !== undefined
     );
   }
 

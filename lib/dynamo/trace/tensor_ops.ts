@@ -134,12 +134,22 @@ export function callResolved(
   }
   const [first] = tensorArguments(args);
   if (inplace && first && runsOnHost({ definition, args })) {
-    // What the host computes changes nothing; what comes after a write in the graph comes after it
-    const result = callResolved(m, { definition, inplace: false }, args);
+    // What the host computes changes nothing; what comes after a write in the graph comes after it. The tape would save
+    // a copy of what is overwritten
+    const recorded = m.gradEnabled && tensorArguments(args).some(({ value }) => requiresGrad(m, value));
+    const given = recorded ? withCopyOf(m, first.value, args) : args;
+    const result = callResolved(m, { definition, inplace: false }, given);
     return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
   }
   if (m.autocast === "" || inplace) return append(m, { definition, inplace }, args, method);
   return underAutocast(m, definition, args, { region: m.autocast, method });
+}
+
+/** The arguments with a copy in the place of one of them. */
+function withCopyOf(m: Interpreter, one: GraphValue, args: Resolved): Resolved {
+  const copy = callOp(m, m.opNamed("clone"), [tracedTensor(m, one)], true);
+  const shown = shownValue(m, copy, m.opNamed("clone").definition);
+  return mapArguments(args, (value) => value.node === one.node && isGraphValue(shown) ? shown : value);
 }
 
 /** A call that changes the layout of its first tensor in place. */

@@ -1,0 +1,66 @@
+/**
+ * Which values of a captured graph, which may still write in place, have the memory that others show. Input: nodes;
+ * output: the values behind them. Invariant: two values may share memory only where their roots are one, or both are
+ * inputs, since inputs may show memory of each other.
+ */
+import { type Graph, hasEffect, type Node } from "../graph/node.ts";
+import { findTarget } from "./table.ts";
+
+/** The value whose elements a node may show; undefined where it has memory of its own. */
+export function shownBy(node: Node): Node | undefined {
+  const kind = findTarget(node.target)?.definition.implementation.kind;
+  const shows = hasEffect(node) || node.target === "getitem" || kind === "view" || kind === "composite";
+  return node.op !== "placeholder" && shows ? [...node.inputs()][0] : undefined;
+}
+
+/** The value that has the memory which a node may show. */
+export function rootOf(node: Node): Node {
+  let root = node;
+  for (let shown = shownBy(root); shown; shown = shownBy(root)) root = shown;
+  return root;
+}
+
+/** Whether any of some nodes may show memory of these. Inputs may show that of each other. */
+export function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolean {
+  const hasInput = [...roots].some(({ op }) => op === "placeholder");
+  return nodes.map(rootOf).some((root) => roots.has(root) || (hasInput && root.op === "placeholder"));
+}
+
+/**
+ * What nodes are computed from: their inputs, and the calls that have written into the memory of these before. Data edges
+ * alone do not lead from `c.sum()` to `c.copy_(z)`.
+ */
+export class ComputedFrom {
+  /** Calls that write, by the roots of what they write to; those to inputs are together. */
+  readonly #writes = new Map<Node | "inputs", Node[]>();
+  readonly #places: ReadonlyMap<Node, number>;
+
+  constructor({ nodes }: Graph) {
+    this.#places = new Map(nodes.map((node, place) => [node, place]));
+    for (const node of nodes) {
+      if (!hasEffect(node)) continue;
+      const memory = memoryOf(node), known = this.#writes.get(memory);
+      if (known) known.push(node);
+      else this.#writes.set(memory, [node]);
+    }
+  }
+
+  /** The calls that write into what a node shows. */
+  writtenInto(node: Node): readonly Node[] {
+    return this.#writes.get(memoryOf(node)) ?? [];
+  }
+
+  /** What a node is computed from. */
+  of(node: Node): readonly Node[] {
+    const inputs = [...node.inputs()];
+    if (this.#writes.size === 0) return inputs;
+    const place = this.#places.get(node) ?? Infinity;
+    const writes = [...new Set(inputs.map(memoryOf))].flatMap((memory) => this.#writes.get(memory) ?? []);
+    return [...inputs, ...writes.filter((write) => (this.#places.get(write) ?? Infinity) < place)];
+  }
+}
+
+const memoryOf = (node: Node): Node | "inputs" => {
+  const root = rootOf(node);
+  return root.op === "placeholder" ? "inputs" : root;
+};
