@@ -1,6 +1,19 @@
 /** What the console shows of modules, optimizers, schedules and loaders: their settings, never their elements. */
 import { assertEquals } from "@std/assert";
-import { compile, data, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
+import {
+  compile,
+  compiler,
+  config,
+  data,
+  Generator,
+  GradScaler,
+  nn,
+  optim,
+  randn,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
 
 const model = () => new nn.Sequential(new nn.Linear(4, 8), new nn.ReLU(), new nn.Linear(8, 2));
 
@@ -34,6 +47,79 @@ Parameter Group 0
   assertEquals(Deno.inspect(schedule), "StepLR(lastEpoch=1, stepSize=2, gamma=0.1, rates=[ 0.1 ])");
   const loader = new data.DataLoader([tensor([1]), tensor([2]), tensor([3])], { batchSize: 2 });
   assertEquals(Deno.inspect(loader), "DataLoader(3 samples, batchSize=2, shuffle=false, dropLast=false)");
+});
+
+Deno.test("layers show what is not usual, lists of parameters their parameters", () => {
+  const shown = (...layers: readonly nn.Module[]) => layers.map((each) => Deno.inspect(each));
+  assertEquals(
+    shown(
+      new nn.Conv2d(4, 8, 3, { padding: 1, groups: 2, bias: false }),
+      new nn.LayerNorm(3, { elementwiseAffine: false }),
+      new nn.BatchNorm1d(3),
+      new nn.LSTM(2, 3, { batchFirst: true, bidirectional: true }),
+      new nn.ParameterList([new nn.Parameter(zeros(2))]),
+    ),
+    [
+      "Conv2d(4, 8, kernelSize=[3,3], stride=[1,1], padding=[1,1], groups=2, bias=false)",
+      "LayerNorm([3], eps=0.00001, elementwiseAffine=false)",
+      "BatchNorm1d(3, eps=0.00001, momentum=0.1, affine=true, trackRunningStats=true)",
+      "LSTM(2, 3, numLayers=1, batchFirst=true, bidirectional=true)",
+      "ParameterList(\n  (0): Parameter of float32[2]\n)",
+    ],
+  );
+});
+
+Deno.test("samples, orders, generators and settings show themselves without their fields", () => {
+  const samples = new data.TensorDataset(zeros(4, 2), zeros([4], { dtype: "int64" }));
+  const optimizer = new optim.SGD([zeros([1], { requiresGrad: true })], { lr: 0.5 });
+  const shown = [
+    samples,
+    new data.Subset(samples, [0]),
+    new data.RandomSampler(samples),
+    new Generator(3),
+    new GradScaler(),
+    nn.utils.rnn.packSequence([tensor([1, 2]), tensor([3])]),
+    zeros([1], { requiresGrad: true }).mul(2).gradFn,
+  ].map((each) => Deno.inspect(each));
+  assertEquals(shown, [
+    "TensorDataset(4 of float32[2], int64[])",
+    "Subset(1 of TensorDataset(4 of float32[2], int64[]))",
+    "RandomSampler(length=4, replacement=false)",
+    "Generator(seed=3, offset=0)",
+    "GradScaler(scale=65536, growthFactor=2, backoffFactor=0.5, growthInterval=2000, enabled=true)",
+    "PackedSequence(data=tensor([1, 3, 2]), batchSizes=[ 2, 1 ], sortedIndices=null, unsortedIndices=null)",
+    "<MulBackward0>",
+  ]);
+  const plateau = Deno.inspect(new optim.lrScheduler.ReduceLROnPlateau(optimizer));
+  assertEquals(plateau.startsWith("ReduceLROnPlateau(lastEpoch=0, best=Infinity"), true, plateau);
+  assertEquals(Deno.inspect(config).includes("cacheSizeLimit: 8"), true);
+});
+
+Deno.test("graphs show a line a node, graph modules their source, explanations their report", () => {
+  const gm = compiler.makeFx((x: Tensor) => x.sin().add(1))(zeros(2));
+  assertEquals(
+    Deno.inspect(gm.graph),
+    `graph():
+    %arg_0 : [numUsers=1] = placeholder[target=arg_0]
+    %sin : [numUsers=1] = call_function[target=sin](args = [arg_0], kwargs = {})
+    %add : [numUsers=1] = call_function[target=add](args = [sin, 1], kwargs = {})
+    return add`,
+  );
+  assertEquals(Deno.inspect(gm), `GraphModule()\n\n${gm.code}`);
+  const report = compiler.explain((x: Tensor) => x.sin())(zeros(2));
+  assertEquals(Deno.inspect(report), `${report}`);
+});
+
+Deno.test("tensors in other values are indented with them", () => {
+  assertEquals(
+    Deno.inspect({ state: { weight: zeros(2, 2) } }),
+    `{
+  state: {
+    weight: tensor([[0., 0.],
+            [0., 0.]])
+  }
+}`,
+  );
 });
 
 Deno.test("a backend may hand on the graph's own function", () => {

@@ -5,6 +5,7 @@
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import { showAsText } from "../base/shown.ts";
 import { placeNow } from "./anomaly.ts";
 import type { GradFn, TensorHook } from "../tensor/autograd_state.ts";
 import { ops } from "../tensor/eager.ts";
@@ -81,7 +82,14 @@ export abstract class Node implements GradFn<Tensor> {
   applyInside(_grads: readonly (Tensor | null)[], _options: InsideOptions): InsideGradients {
     throw new InternalError(`Expected results of ${this.name} that are independent`);
   }
+
+  /** As PyTorch prints it, without an address. */
+  toString(): string {
+    return `<${this.name}>`;
+  }
 }
+
+showAsText(Node.prototype);
 
 /** What is asked for inside of a node. */
 export interface InsideOptions extends ApplyOptions {

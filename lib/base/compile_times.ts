@@ -5,6 +5,7 @@
  * does; parts after graph breaks count for the function that they are parts of.
  */
 import { type CompileRecord, type PhaseRecord, type Recorder, recording } from "./recording.ts";
+import { showAsText } from "./shown.ts";
 
 /** The columns of the table, in the order in which a call passes them. */
 export const COMPILE_PHASES = ["capture", "guards", "joint", "partition", "inductor", "kernels"] as const;
@@ -122,8 +123,7 @@ export function compileTimes(): CompileTimes {
     total: found.reduce((sum, { total }) => sum + total, 0),
     toString: () => tableText(found),
   };
-  // As `console.log` shows it.
-  Object.defineProperty(table, Symbol.for("Deno.customInspect"), { value: () => table.toString() });
+  showAsText(table);
   return table;
 }
 

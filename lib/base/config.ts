@@ -7,9 +7,17 @@
 import { checkFunction } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
 import { scoped } from "./scoped.ts";
+import { showAsText } from "./shown.ts";
 
 /** Settings that stand together. */
-export abstract class Settings {}
+export abstract class Settings {
+  /** The settings with their values. */
+  toString(): string {
+    return Deno.inspect({ ...this });
+  }
+}
+
+showAsText(Settings.prototype);
 
 // Only an assignment to a name that no setting has gets as far as this.
 Object.setPrototypeOf(

@@ -1,5 +1,6 @@
 /** Datasets: indexed collections of samples, and ways to combine and split them. */
 import { DynError } from "../base/errors.ts";
+import { oneLine, showAsText } from "../base/shown.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
 import { indexSelect } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -40,7 +41,16 @@ export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
   #map(f: (t: Tensor) => Tensor): T {
     return this.tensors.map(f) as readonly Tensor[] as T;
   }
+
+  /** How many samples there are, and of what. */
+  toString(): string {
+    return `TensorDataset(${this.length} of ${
+      this.tensors.map(({ dtype, shape }) => `${dtype}[${shape.slice(1)}]`).join(", ")
+    })`;
+  }
 }
+
+showAsText(TensorDataset.prototype);
 
 /** Some of another dataset's samples, in the given order. */
 export class Subset<S> implements Dataset<S> {
@@ -68,7 +78,14 @@ export class Subset<S> implements Dataset<S> {
     }
     return original;
   }
+
+  /** What it is made of. */
+  toString(): string {
+    return `Subset(${this.length} of ${oneLine(this.dataset)})`;
+  }
 }
+
+showAsText(Subset.prototype);
 
 /** Datasets one after the other, as torch.utils.data.ConcatDataset. */
 export class ConcatDataset<S> implements Dataset<S> {
@@ -94,7 +111,14 @@ export class ConcatDataset<S> implements Dataset<S> {
     }
     return dataset.get(at - (this.cumulativeSizes[which - 1] ?? 0));
   }
+
+  /** What it is made of. */
+  toString(): string {
+    return `ConcatDataset(${this.datasets.map(oneLine).join(", ")})`;
+  }
 }
+
+showAsText(ConcatDataset.prototype);
 
 /** What the samples of several datasets are together: lists for a list of datasets, objects for an object. */
 export type Stacked<D> = { -readonly [K in keyof D]: D[K] extends Dataset<infer S> ? S : never };
@@ -124,7 +148,14 @@ export class StackDataset<D extends readonly Dataset<unknown>[] | Readonly<Recor
       ? samples.map(([, sample]) => sample)
       : Object.fromEntries(samples)) as Stacked<D>;
   }
+
+  /** What it is made of. */
+  toString(): string {
+    return `StackDataset(${oneLine(this.datasets)})`;
+  }
 }
+
+showAsText(StackDataset.prototype);
 
 /** Samples in an order of their own, of which the number may be unknown, as torch.utils.data.IterableDataset. */
 export abstract class IterableDataset<S> implements Iterable<S> {

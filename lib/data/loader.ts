@@ -5,6 +5,7 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { showAsText } from "../base/shown.ts";
 import { randint } from "../tensor/generated_functions.ts";
 import type { Generator } from "../tensor/random.ts";
 import type { Collated } from "./collate.ts";
@@ -130,11 +131,6 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     return `DataLoader(${count}, batchSize=${this.batchSize}, shuffle=${shuffle}, dropLast=${dropLast})`;
   }
 
-  /** The same in the console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
-  }
-
   /** Number of batches. Throws DynError for samples in an order of their own, whose number is not known. */
   get length(): number {
     const { batchSampler, dropLast = false } = this.#options;
@@ -224,6 +220,8 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     else workers.end();
   }
 }
+
+showAsText(DataLoader.prototype);
 
 /** Below this lies what workers' random numbers begin with. */
 const SEEDS = 2 ** 31 - 1;

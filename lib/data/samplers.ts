@@ -3,6 +3,7 @@
  * iterated. Invariant: random orders come from a generator, the common one unless another is given.
  */
 import { DynError } from "../base/errors.ts";
+import { showAsText, withSettings } from "../base/shown.ts";
 import { tensor } from "../tensor/creation.ts";
 import { multinomial, randint, randperm } from "../tensor/generated_functions.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
@@ -42,7 +43,14 @@ export class SequentialSampler implements Sampler {
   *[Symbol.iterator](): IterableIterator<number> {
     for (let i = 0; i < this.length; i++) yield i;
   }
+
+  /** Its settings. */
+  toString(): string {
+    return `SequentialSampler(${this.length})`;
+  }
 }
+
+showAsText(SequentialSampler.prototype);
 
 /** Options of RandomSampler. */
 export interface RandomSamplerOptions extends RandomOptions {
@@ -82,7 +90,17 @@ export class RandomSampler implements Sampler {
       yield* permutation(n, { generator }).slice(0, Math.min(left, n));
     }
   }
+
+  /** Its settings. */
+  toString(): string {
+    return withSettings("RandomSampler", {
+      length: this.length,
+      replacement: this.#options.replacement ?? false,
+    });
+  }
 }
+
+showAsText(RandomSampler.prototype);
 
 /** Some indices in a random order. */
 export class SubsetRandomSampler implements Sampler {
@@ -105,7 +123,14 @@ export class SubsetRandomSampler implements Sampler {
       if (index !== undefined) yield index;
     }
   }
+
+  /** Its settings. */
+  toString(): string {
+    return `SubsetRandomSampler(${this.length})`;
+  }
 }
+
+showAsText(SubsetRandomSampler.prototype);
 
 /** Options of WeightedRandomSampler. */
 export interface WeightedOptions extends RandomOptions {
@@ -143,7 +168,17 @@ export class WeightedRandomSampler implements Sampler {
     );
     yield* Array.from(drawn, Number);
   }
+
+  /** Its settings. */
+  toString(): string {
+    return withSettings("WeightedRandomSampler", {
+      length: this.length,
+      replacement: this.#options.replacement ?? true,
+    });
+  }
 }
+
+showAsText(WeightedRandomSampler.prototype);
 
 /** The indices of another sampler in lists of batchSize, the last one shorter unless dropLast. */
 export class BatchSampler implements Sampler<number[]> {
@@ -171,4 +206,11 @@ export class BatchSampler implements Sampler<number[]> {
     }
     if (batch.length > 0 && !this.dropLast) yield batch;
   }
+
+  /** Its settings. */
+  toString(): string {
+    return withSettings("BatchSampler", this);
+  }
 }
+
+showAsText(BatchSampler.prototype);

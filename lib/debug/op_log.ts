@@ -4,6 +4,7 @@
  * order, with a digest of each result by which two logs can be compared. Invariant: the body does what it would do.
  */
 import { isFloat } from "../base/dtype.ts";
+import { showAsText } from "../base/shown.ts";
 import { metaText } from "../graph/print.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
 import { callResolved, callResolvedInplace, ops } from "../tensor/eager.ts";
@@ -50,6 +51,8 @@ export class DebugMode {
     return this.entries.map(lineOf).join("\n");
   }
 }
+
+showAsText(DebugMode.prototype);
 
 /** Rounding is no difference: six digits of a digest are shown. */
 function lineOf({ name, args, results, digests, depth }: LoggedOp): string {

@@ -5,6 +5,7 @@
  */
 import { types } from "node:util";
 import type { BreakReason } from "../base/errors.ts";
+import { showAsText } from "../base/shown.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { breakReason } from "./break_reasons.ts";
 import { optimize } from "./optimize.ts";
@@ -66,7 +67,7 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
     const report = (): Explanation => {
       const opsPerGraph = graphs.map(operationsOf);
       const opCount = opsPerGraph.reduce((sum, ops) => sum + ops.length, 0);
-      return {
+      const found = {
         graphCount: graphs.length,
         graphBreakCount: breakReasons.length,
         opCount,
@@ -77,6 +78,8 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
         opsPerGraph,
         toString: () => text({ graphs: graphs.length, opCount, breakReasons, uncompiled }),
       };
+      showAsText(found);
+      return found;
     };
     const ended: unknown = toItsEnd(fn, Reflect.apply(compiled, this, args));
     const reported = ended instanceof Promise ? ended.then(report) : report();

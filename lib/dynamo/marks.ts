@@ -5,6 +5,7 @@
 import { apply, defineOwn } from "../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import { canReadElements } from "../tensor/tensor.ts";
 import type { FrameRules } from "./frame_rules.ts";
 
 /** How a marked function is treated. */
@@ -55,6 +56,8 @@ export function isDynamoCompiling(): boolean {
 }
 
 markFunction(isDynamoCompiling, { kind: "answers", answer: () => true });
+
+markFunction(canReadElements, { kind: "answers", answer: () => false });
 
 let exporting = false;
 

@@ -4,6 +4,7 @@
  */
 import { compileFunctional, runFunctional } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
+import { showAsText } from "../base/shown.ts";
 import { unflatten } from "../base/tree.ts";
 import { writeFile } from "../data/safetensors.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -149,12 +150,9 @@ export class ExportedProgram {
       ...this.constraints.length > 0 ? ["Constraints:", ...this.constraints.map((each) => `  ${each}`)] : [],
     ].join("\n");
   }
-
-  /** The text. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
-  }
 }
+
+showAsText(ExportedProgram.prototype);
 
 /** Reads a program that `save` wrote, from a file or its bytes. Throws DynError where it is none. */
 export function loadExportedProgram(source: string | URL | Uint8Array): ExportedProgram {

@@ -4,6 +4,7 @@
  * Invariant: the graph may be changed between calls as long as `recompile` is called afterwards, as in torch.fx.
  */
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
+import { showAsText } from "../base/shown.ts";
 import type { Graph } from "./node.ts";
 import { type Attributes, Interpreter, type Runner } from "./interpreter.ts";
 import { printGraph } from "./print.ts";
@@ -93,4 +94,11 @@ export class GraphModule extends Callable {
   readable(name = "forward"): string {
     return printGraph(this.graph, { types: true, name });
   }
+
+  /** Its source, as PyTorch prints it. */
+  override toString(): string {
+    return `GraphModule()\n\n${this.code}`;
+  }
 }
+
+showAsText(GraphModule.prototype);

@@ -5,6 +5,7 @@
  */
 import { DynError, invariant } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
+import { showAsText } from "../base/shown.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import type { TensorMeta } from "./meta.ts";
 
@@ -172,6 +173,8 @@ export class Node {
   }
 }
 
+showAsText(Node.prototype);
+
 /** Words that cannot name a variable in printed code. */
 const RESERVED: ReadonlySet<string> = new Set(
   ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
@@ -323,7 +326,23 @@ export class Graph {
     this.#names.set(candidate, 1);
     return candidate;
   }
+
+  /** A line a node, as PyTorch prints it. */
+  toString(): string {
+    const lines = this.#nodes.map((node) => {
+      const { name, op, target, users } = node;
+      if (op === "output") return `return ${formatArgument(node.args[0])}`;
+      const isInput = op === "placeholder" || op === "get_attr";
+      const args = isInput
+        ? ""
+        : `(args = ${formatArgument(node.args)}, kwargs = ${formatArgument(node.kwargs)})`;
+      return `%${name} : [numUsers=${users.size}] = ${op}[target=${target}]${args}`;
+    });
+    return `graph():\n${lines.map((line) => `    ${line}`).join("\n")}`;
+  }
 }
+
+showAsText(Graph.prototype);
 
 /** Whether a call changes its first argument: in-place ops end in an underscore by the naming rule of ops. */
 export function hasEffect(node: Node): boolean {

@@ -133,6 +133,10 @@ export class ParameterList extends Module {
     return this;
   }
 
+  override extraRepr(): string {
+    return parameterLines([...this].map((each, k) => [`${k}`, each]));
+  }
+
   /** The parameter at an index; negative counts from the end. */
   at(index: number): Parameter {
     return member(this, index);
@@ -165,6 +169,10 @@ export class ParameterDict extends Module {
     return this.keys().includes(name);
   }
 
+  override extraRepr(): string {
+    return parameterLines(this.entries());
+  }
+
   entries(): [string, Parameter][] {
     return this.namedParameters("", false);
   }
@@ -176,6 +184,12 @@ export class ParameterDict extends Module {
   values(): Parameter[] {
     return this.entries().map(([, parameter]) => parameter);
   }
+}
+
+/** Parameters by name, a line each. */
+function parameterLines(entries: readonly (readonly [string, Parameter])[]): string {
+  const lines = entries.map(([name, { dtype, shape }]) => `\n  (${name}): Parameter of ${dtype}[${shape}]`);
+  return lines.length === 0 ? "" : `${lines.join("")}\n`;
 }
 
 interface Indexed<M> {

@@ -104,6 +104,12 @@ const CONV = {
 } as const;
 type ConvArguments = Arguments<KernelSizes, ConvOptions, typeof CONV>;
 
+/** Settings that the printed form shows where they are not the usual ones. */
+function settingsOf({ dilation, groups, bias }: KernelLayer): string {
+  return (dilation.every((each) => each === 1) ? "" : `, dilation=[${dilation}]`) +
+    (groups === 1 ? "" : `, groups=${groups}`) + (bias === null ? ", bias=false" : "");
+}
+
 abstract class Conv extends KernelLayer {
   readonly padding: readonly number[] | "same" | "valid";
   readonly paddingMode: "zeros" | "reflect" | "replicate" | "circular";
@@ -132,8 +138,11 @@ abstract class Conv extends KernelLayer {
   }
 
   override extraRepr(): string {
-    return `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}], ` +
-      `padding=[${this.padding}]`;
+    const sizes =
+      `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}]`;
+    const padding = typeof this.padding === "string" ? this.padding : `[${this.padding}]`;
+    const mode = this.paddingMode === "zeros" ? "" : `, paddingMode=${this.paddingMode}`;
+    return `${sizes}, padding=${padding}${settingsOf(this)}${mode}`;
   }
 }
 
@@ -213,7 +222,9 @@ abstract class ConvTranspose extends KernelLayer {
   }
 
   override extraRepr(): string {
-    return `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}]`;
+    const sizes =
+      `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}]`;
+    return `${sizes}, padding=[${this.padding}]${settingsOf(this)}`;
   }
 }
 

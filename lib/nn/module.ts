@@ -5,6 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
+import { showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { emptyLike } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -451,12 +452,9 @@ export class Module {
     const head = `${this.constructor.name}(${this.extraRepr()}`;
     return lines.length === 0 ? `${head})` : `${head}\n${lines.join("\n")}\n)`;
   }
-
-  /** What the console shows: the same as `toString()`. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
-  }
 }
+
+showAsText(Module.prototype);
 
 /** The name in state dicts of what a field holds. */
 function keyOf({ stateKeys }: Module, field: string): string {

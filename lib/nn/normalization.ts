@@ -88,7 +88,9 @@ abstract class StatisticsLayer extends Module {
   }
 
   override extraRepr(): string {
-    return `${this.numFeatures}, eps=${this.eps}, momentum=${this.momentum}`;
+    const { numFeatures, eps, momentum, weight, runningMean } = this;
+    return `${numFeatures}, eps=${eps}, momentum=${momentum}, affine=${weight !== null}, ` +
+      `trackRunningStats=${runningMean !== null}`;
   }
 }
 
@@ -230,6 +232,10 @@ export class LocalResponseNorm extends Module {
   override forward(x: Tensor): Tensor {
     return localResponseNorm(x, this.size, this.alpha, this.beta, this.k);
   }
+
+  override extraRepr(): string {
+    return `${this.size}, alpha=${this.alpha}, beta=${this.beta}, k=${this.k}`;
+  }
 }
 
 /** Options of layer normalisation. */
@@ -275,7 +281,7 @@ export class LayerNorm extends Module {
   }
 
   override extraRepr(): string {
-    return `[${this.normalizedShape}], eps=${this.eps}`;
+    return `[${this.normalizedShape}], eps=${this.eps}, elementwiseAffine=${this.weight !== null}`;
   }
 }
 
@@ -308,6 +314,10 @@ export class RMSNorm extends Module {
 
   override forward(x: Tensor): Tensor {
     return rmsNorm(x, this.normalizedShape, this.weight, this.eps);
+  }
+
+  override extraRepr(): string {
+    return `[${this.normalizedShape}], eps=${this.eps}, elementwiseAffine=${this.weight !== null}`;
   }
 }
 
@@ -352,5 +362,9 @@ export class GroupNorm extends Module {
 
   override forward(x: Tensor): Tensor {
     return groupNorm(x, this.numGroups, this.weight, this.bias, this.eps);
+  }
+
+  override extraRepr(): string {
+    return `${this.numGroups}, ${this.numChannels}, eps=${this.eps}, affine=${this.weight !== null}`;
   }
 }

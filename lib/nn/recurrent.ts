@@ -253,7 +253,10 @@ abstract class Recurrent extends Module {
   }
 
   override extraRepr(): string {
-    return `${this.inputSize}, ${this.hiddenSize}, numLayers=${this.numLayers}`;
+    const { inputSize, hiddenSize, numLayers, bias, batchFirst, dropout, bidirectional } = this;
+    return `${inputSize}, ${hiddenSize}, numLayers=${numLayers}` + (bias ? "" : ", bias=false") +
+      (batchFirst ? ", batchFirst=true" : "") + (dropout === 0 ? "" : `, dropout=${dropout}`) +
+      (bidirectional ? ", bidirectional=true" : "");
   }
 }
 

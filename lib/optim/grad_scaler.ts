@@ -4,6 +4,7 @@
  * calls of `update` each optimizer is unscaled and stepped at most once.
  */
 import { DynError } from "../base/errors.ts";
+import { showAsText, withSettings } from "../base/shown.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
@@ -230,4 +231,17 @@ export class GradScaler {
     this.#growthInterval = growth_interval;
     this.#growthTracker = _growth_tracker;
   }
+
+  /** Its settings, and the scale now. */
+  toString(): string {
+    return withSettings("GradScaler", {
+      scale: this.#scale,
+      growthFactor: this.#growthFactor,
+      backoffFactor: this.#backoffFactor,
+      growthInterval: this.#growthInterval,
+      enabled: this.#enabled,
+    });
+  }
 }
+
+showAsText(GradScaler.prototype);

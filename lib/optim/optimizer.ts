@@ -4,6 +4,7 @@
  */
 import { trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
+import { oneLine, showAsText } from "../base/shown.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
@@ -125,14 +126,10 @@ export abstract class Optimizer<H extends object = WithRate> {
       );
       return [
         `Parameter Group ${k}`,
-        ...lines.map(([name, value]) => `    ${name}: ${Deno.inspect(value, { breakLength: Infinity })}`),
+        ...lines.map(([name, value]) => `    ${name}: ${oneLine(value)}`),
       ].join("\n");
     });
     return `${this.constructor.name} (\n${groups.join("\n\n")}\n)`;
-  }
-
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
   }
 
   stateDict(): OptimizerState<H> {
@@ -180,6 +177,8 @@ export abstract class Optimizer<H extends object = WithRate> {
     }
   }
 }
+
+showAsText(Optimizer.prototype);
 
 /** A tensor of real numbers. Throws DynError for a complex one, which the optimizer cannot take as pairs. */
 export function realOnly(optimizer: string, tensor: Tensor): Tensor {

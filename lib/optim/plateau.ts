@@ -4,6 +4,7 @@
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
+import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer } from "./optimizer.ts";
 
 /** Options of ReduceLROnPlateau. */
@@ -86,4 +87,13 @@ export class ReduceLROnPlateau {
   getLastLr(): number[] {
     return this.optimizer.paramGroups.map((group) => group.lr);
   }
+
+  /** Its settings, what it has seen, and the rates now. */
+  toString(): string {
+    const { lastEpoch, best, badEpochs, options } = this;
+    const rates = this.optimizer.paramGroups.map(({ lr }) => lr);
+    return withSettings("ReduceLROnPlateau", { lastEpoch, best, badEpochs, ...options, rates });
+  }
 }
+
+showAsText(ReduceLROnPlateau.prototype);

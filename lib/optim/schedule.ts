@@ -2,6 +2,7 @@
  * The base of learning-rate schedules. Input: an optimizer; output: rates of its groups. Invariant: a rate is a
  * function of the number of steps and of the group's first rate.
  */
+import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
 /** The rates that groups had before any schedule changed them, so that several schedules share them. */
@@ -46,14 +47,7 @@ export abstract class LRScheduler {
   /** Its settings, how many steps it has made, and the rates now. */
   toString(): string {
     const { optimizer: _optimizer, baseRates: _baseRates, ...settings } = this;
-    const parts = Object.entries({ ...settings, rates: this.getLastLr() })
-      .filter(([, value]) => typeof value !== "function")
-      .map(([name, value]) => `${name}=${Deno.inspect(value, { breakLength: Infinity })}`);
-    return `${this.constructor.name}(${parts.join(", ")})`;
-  }
-
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
+    return withSettings(this.constructor.name, { ...settings, rates: this.getLastLr() });
   }
 
   getLastLr(): number[] {
@@ -70,3 +64,5 @@ export abstract class LRScheduler {
     this.apply();
   }
 }
+
+showAsText(LRScheduler.prototype);

@@ -4,6 +4,7 @@
  * run, whatever kernels compute it; no two calls of a run share keys.
  */
 
+import { showAsText, withSettings } from "../base/shown.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { scoped } from "../base/scoped.ts";
 
@@ -75,7 +76,14 @@ export class Generator implements RandomSource {
   next(): RandomKeys {
     return keysAt(this.#seed, this.#offset++);
   }
+
+  /** Where it began and where it is. */
+  toString(): string {
+    return withSettings("Generator", this.state);
+  }
 }
+
+showAsText(Generator.prototype);
 
 function randomSeed(): number {
   return Math.floor(Math.random() * 2 ** 32);

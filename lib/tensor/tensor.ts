@@ -5,6 +5,7 @@
  * storage.
  */
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
+import { showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
 import { DynError, InternalError } from "../base/errors.ts";
@@ -116,6 +117,11 @@ export function autograd(): AutogradRuntime<Tensor> {
 
 /** Modes that see calls on tensors before they run. */
 export const modes: ModeStack<Tensor> = new ModeStack<Tensor>();
+
+/** Whether elements of tensors are at hand: no mode stands between, and nothing is being traced. */
+export function canReadElements(): boolean {
+  return modes.top === null;
+}
 
 /** Ops as methods, of which the class body defines some itself. */
 export interface Tensor extends TensorMethods<Tensor> {}
@@ -550,16 +556,14 @@ export class Tensor {
 
   /** As PyTorch prints it. */
   toString(): string {
+    if (!this.storage.filled) return `Tensor(${this.dtype}[${this.shape}])`;
     return withOwnIteration(() =>
       tensorText(this, isShapesOnly(this.device) ? null : () => elementReader(this))
     );
   }
-
-  /** What the console shows: the same as `toString()`. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.storage.filled ? this.toString() : `Tensor(${this.dtype}[${this.shape}])`;
-  }
 }
+
+showAsText(Tensor.prototype);
 
 function isIndexList(
   index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[],

@@ -5,6 +5,7 @@
  */
 import { isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
+import { showAsText } from "../../base/shown.ts";
 import { Module } from "../../nn/module.ts";
 import { readElements } from "../../tensor/host.ts";
 import { Tensor } from "../../tensor/tensor.ts";
@@ -38,12 +39,9 @@ export class Displayed {
   toString(): string {
     return this.#media["text/plain"] ?? "";
   }
-
-  /** The same in the console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
-  }
 }
+
+showAsText(Displayed.prototype);
 
 /** Options of `image`. */
 export interface DisplayImageOptions {

@@ -5,6 +5,7 @@
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { observed } from "../../base/observation.ts";
+import { showAsText } from "../../base/shown.ts";
 import { markFunction } from "../../dynamo/marks.ts";
 import { KeyAverages } from "./averages.ts";
 import { chromeTrace } from "./chrome_trace.ts";
@@ -116,12 +117,9 @@ export class Profile {
   toString(): string {
     return this.#saved ? this.keyAverages().table() : "Profile that has recorded nothing so far";
   }
-
-  /** As `console.log` shows it. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
-  }
 }
+
+showAsText(Profile.prototype);
 
 /**
  * Runs a program and records what it does: ops, compiled functions and graphs, kernels with their times, bytes and

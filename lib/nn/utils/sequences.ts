@@ -4,6 +4,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
+import { showAsText, withSettings } from "../../base/shown.ts";
 import { tensor } from "../../tensor/creation.ts";
 import { cat, stack } from "../../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
@@ -21,7 +22,14 @@ export class PackedSequence {
     /** Where each of the batch went; null: they stand so. */
     readonly unsortedIndices: readonly number[] | null = null,
   ) {}
+
+  /** Its parts, as PyTorch prints them. */
+  toString(): string {
+    return withSettings("PackedSequence", this);
+  }
 }
+
+showAsText(PackedSequence.prototype);
 
 /** Lengths as numbers, in the order of the batch. */
 function numbersOf(lengths: Tensor | readonly number[]): number[] {

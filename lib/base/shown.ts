@@ -1,0 +1,32 @@
+/**
+ * What the console shows of dyn's own objects: their `toString()`, as PyTorch prints them, never their fields. Input: a
+ * prototype, or one object; output: nothing, it shows itself from then on. Invariant: lines after the first are indented
+ * with the value that the object lies in.
+ */
+
+/** What the console passes on, as far as it is read. */
+interface Surroundings {
+  readonly indentationLvl?: number;
+}
+
+/** Makes the console, and `Deno.inspect`, show an object, or all objects of a prototype, as their text. */
+export function showAsText(shown: object): void {
+  Object.defineProperty(shown, Symbol.for("Deno.customInspect"), {
+    configurable: true,
+    writable: true,
+    value(this: object, _inspect: unknown, { indentationLvl = 0 }: Surroundings = {}): string {
+      return String(this).replaceAll("\n", `\n${" ".repeat(indentationLvl)}`);
+    },
+  });
+}
+
+/** A name with settings after it: "StepLR(stepSize=2, gamma=0.1)". Functions among them are left out. */
+export function withSettings(name: string, settings: object): string {
+  const parts = Object.entries(settings).filter(([, value]) => typeof value !== "function");
+  return `${name}(${parts.map(([key, value]) => `${key}=${oneLine(value)}`).join(", ")})`;
+}
+
+/** A value as the console shows it, on one line. */
+export function oneLine(value: unknown): string {
+  return Deno.inspect(value, { breakLength: Infinity, compact: true });
+}
