@@ -1,9 +1,9 @@
 /** Distributions over the outcomes of a list. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Chances, ManyChances, TwoChances } from "./chances.ts";
+import { ManyChances } from "./chances.ts";
 import { Binomial } from "./discrete.ts";
-import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
+import { Distribution, type SampleShape, uniform01 } from "./distribution.ts";
 
 /** Probabilities of outcomes in the last dimension, or their logits. */
 export type Outcomes = Tensor | { readonly probs: Tensor } | { readonly logits: Tensor };
@@ -47,20 +47,20 @@ export class Categorical extends Distribution {
 
 /** An outcome as a vector that is 1 at it, as `torch.distributions.OneHotCategorical`. */
 export class OneHotCategorical extends Distribution {
-  readonly #base: Categorical;
+  protected readonly base: Categorical;
 
   constructor(outcomes: Outcomes) {
     const base = new Categorical(outcomes);
     super(base.batchShape, base.probs.shape.slice(-1));
-    this.#base = base;
+    this.base = base;
   }
 
   get probs(): Tensor {
-    return this.#base.probs;
+    return this.base.probs;
   }
 
   get logits(): Tensor {
-    return this.#base.logits;
+    return this.base.logits;
   }
 
   get mean(): Tensor {
@@ -73,35 +73,35 @@ export class OneHotCategorical extends Distribution {
 
   protected draw(shape: SampleShape): Tensor {
     const [count = 1] = this.eventShape,
-      drawn = this.#base.sample(shape.slice(0, shape.length - this.batchShape.length - 1));
+      drawn = this.base.sample(shape.slice(0, shape.length - this.batchShape.length - 1));
     return ops.oneHot(drawn, count).to(this.probs.dtype);
   }
 
   logProb(value: Tensor): Tensor {
-    return this.#base.logProb(value.argmax(-1));
+    return this.base.logProb(value.argmax(-1));
   }
 
   override entropy(): Tensor {
-    return this.#base.entropy();
+    return this.base.entropy();
   }
 }
 
 /** Counts of outcomes of so many trials, as `torch.distributions.Multinomial`. */
 export class Multinomial extends Distribution {
-  readonly #base: Categorical;
+  protected readonly base: Categorical;
 
   constructor(readonly totalCount: number, outcomes: Outcomes) {
     const base = new Categorical(outcomes);
     super(base.batchShape, base.probs.shape.slice(-1));
-    this.#base = base;
+    this.base = base;
   }
 
   get probs(): Tensor {
-    return this.#base.probs;
+    return this.base.probs;
   }
 
   get logits(): Tensor {
-    return this.#base.logits;
+    return this.base.logits;
   }
 
   get mean(): Tensor {
@@ -114,7 +114,7 @@ export class Multinomial extends Distribution {
 
   protected draw(shape: SampleShape): Tensor {
     const [count = 1] = this.eventShape, lead = shape.slice(0, shape.length - this.batchShape.length - 1);
-    const drawn = this.#base.sample([this.totalCount, ...lead]);
+    const drawn = this.base.sample([this.totalCount, ...lead]);
     return ops.oneHot(drawn, count).to(this.probs.dtype).sum(0);
   }
 
@@ -131,48 +131,6 @@ export class Multinomial extends Distribution {
     const support = ops.reshape(ops.arange(1, n + 1), [n, ...probs.shape.map(() => 1)]).to(probs.dtype);
     const chances = new Binomial(n, { probs }).logProb(support).exp();
     const orders = chances.mul(support.add(1).lgamma()).sum([0, -1]);
-    return this.#base.entropy().mul(n).sub(ops.lgamma(ops.fullLike(orders, n + 1))).add(orders);
-  }
-}
-
-/** Samples in (0, 1) through which gradients flow, as `torch.distributions.RelaxedBernoulli`. */
-export class RelaxedBernoulli extends Distribution {
-  override readonly hasRsample = true;
-  readonly temperature: Parameter;
-  readonly #chances: TwoChances;
-
-  constructor(temperature: Parameter, chances: Chances) {
-    const made = new TwoChances(chances);
-    super(made.shape);
-    this.temperature = temperature;
-    this.#chances = made;
-  }
-
-  get probs(): Tensor {
-    return this.#chances.probs;
-  }
-
-  get logits(): Tensor {
-    return this.#chances.logits;
-  }
-
-  get mean(): Tensor {
-    return this.probs.mul(NaN);
-  }
-
-  get variance(): Tensor {
-    return this.mean;
-  }
-
-  protected draw(shape: SampleShape): Tensor {
-    const u = uniform01(shape, this.probs);
-    return u.log().sub(u.neg().log1p()).add(this.logits).div(this.temperature).sigmoid();
-  }
-
-  logProb(value: Tensor): Tensor {
-    const y = value.log().sub(value.neg().log1p()), apart = this.logits.sub(y.mul(this.temperature));
-    const t = typeof this.temperature === "number" ? Math.log(this.temperature) : this.temperature.log();
-    // The density of the logit, then what the sigmoid does to it
-    return apart.add(t).sub(softplus(apart).mul(2)).add(softplus(y)).add(softplus(y.neg()));
+    return this.base.entropy().mul(n).sub(ops.lgamma(ops.fullLike(orders, n + 1))).add(orders);
   }
 }

@@ -4,7 +4,8 @@
  */
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { broadcastAll, type Parameter } from "./distribution.ts";
+import { checkParameters } from "./constraints.ts";
+import { broadcastAll, floating, type Parameter, parameterText } from "./distribution.ts";
 
 /** Probabilities, by position or by name, or their logits. */
 export type Chances = Parameter | { readonly probs: Parameter } | { readonly logits: Parameter };
@@ -21,10 +22,25 @@ export class TwoChances {
       : [given, null];
     this.#probs = probs === null ? null : broadcastAll(probs)[0];
     this.#logits = logits === null ? null : broadcastAll(logits)[0];
+    if (this.#probs) checkParameters(this, { probs: "unitInterval" });
+    else checkParameters(this, { logits: "real" });
   }
 
-  get shape(): readonly number[] {
+  get batchShape(): readonly number[] {
     return (this.#probs ?? this.logits).shape;
+  }
+
+  /** The same for a larger batch. */
+  expand(batchShape: readonly number[]): TwoChances {
+    const [probs, logits] = [this.#probs, this.#logits].map((each) =>
+      each && ops.expand(each, [...batchShape])
+    );
+    return new TwoChances(probs ? { probs } : { logits: logits ?? this.logits });
+  }
+
+  /** Which of the two was given, and its value. */
+  toString(): string {
+    return this.#probs ? `probs: ${parameterText(this.#probs)}` : `logits: ${parameterText(this.logits)}`;
   }
 
   get probs(): Tensor {
@@ -45,13 +61,15 @@ export class ManyChances {
 
   constructor(given: Tensor | { readonly probs: Tensor } | { readonly logits: Tensor }) {
     if (!isTensor(given) && "logits" in given) {
-      this.logits = given.logits.sub(given.logits.logsumexp(-1, true));
+      const logits = floating(given.logits);
+      this.logits = logits.sub(logits.logsumexp(-1, true));
       this.probs = this.logits.softmax(-1);
     } else {
-      const probs = isTensor(given) ? given : given.probs;
+      const probs = floating(isTensor(given) ? given : given.probs);
       this.probs = probs.div(probs.sum(-1, true));
       this.logits = clamped(this.probs).log();
     }
+    checkParameters(this, { probs: "nonnegative", logits: "real" });
   }
 }
 

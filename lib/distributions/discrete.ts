@@ -6,6 +6,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Chances, TwoChances } from "./chances.ts";
+import { checkParameters } from "./constraints.ts";
 import {
   broadcastAll,
   Distribution,
@@ -17,20 +18,20 @@ import {
 
 /** 1 with a probability, else 0, as `torch.distributions.Bernoulli`. */
 export class Bernoulli extends Distribution {
-  readonly #chances: TwoChances;
+  protected readonly chances: TwoChances;
 
   constructor(chances: Chances) {
     const made = new TwoChances(chances);
-    super(made.shape);
-    this.#chances = made;
+    super(made.batchShape);
+    this.chances = made;
   }
 
   get probs(): Tensor {
-    return this.#chances.probs;
+    return this.chances.probs;
   }
 
   get logits(): Tensor {
-    return this.#chances.logits;
+    return this.chances.logits;
   }
 
   get mean(): Tensor {
@@ -56,20 +57,20 @@ export class Bernoulli extends Distribution {
 
 /** The count of failures before a success, as `torch.distributions.Geometric`. */
 export class Geometric extends Distribution {
-  readonly #chances: TwoChances;
+  protected readonly chances: TwoChances;
 
   constructor(chances: Chances) {
     const made = new TwoChances(chances);
-    super(made.shape);
-    this.#chances = made;
+    super(made.batchShape);
+    this.chances = made;
   }
 
   get probs(): Tensor {
-    return this.#chances.probs;
+    return this.chances.probs;
   }
 
   get logits(): Tensor {
-    return this.#chances.logits;
+    return this.chances.logits;
   }
 
   get mean(): Tensor {
@@ -96,21 +97,22 @@ export class Geometric extends Distribution {
 /** The count of successes of so many trials, as `torch.distributions.Binomial`. */
 export class Binomial extends Distribution {
   readonly totalCount: Tensor;
-  readonly #chances: TwoChances;
+  protected readonly chances: TwoChances;
 
   constructor(totalCount: Parameter, chances: Chances) {
     const made = new TwoChances(chances), [count, probs] = broadcastAll(totalCount, made.probs);
     super(probs.shape);
     this.totalCount = count;
-    this.#chances = made;
+    this.chances = made.expand(probs.shape);
+    checkParameters(this, { totalCount: "nonnegative" });
   }
 
   get probs(): Tensor {
-    return this.#chances.probs;
+    return this.chances.probs;
   }
 
   get logits(): Tensor {
-    return this.#chances.logits;
+    return this.chances.logits;
   }
 
   get mean(): Tensor {
@@ -156,6 +158,7 @@ export class Poisson extends Distribution {
     const [r] = broadcastAll(rate);
     super(r.shape);
     this.rate = r;
+    checkParameters(this, { rate: "nonnegative" });
   }
 
   get mean(): Tensor {

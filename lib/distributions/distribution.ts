@@ -3,11 +3,12 @@
  * other; output: samples, densities and moments. Invariant: a sample has the shape that is asked for, then that of the
  * batch (of parameters), then that of one event.
  */
+import { getDefaultDtype, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { oneLine, showAsText } from "../base/shown.ts";
 import { broadcastShapes, sameShape } from "../ops/shapes.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { ops } from "../tensor/eager.ts";
-import { getDefaultDtype } from "../base/dtype.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
@@ -17,11 +18,18 @@ export type Parameter = number | Tensor;
 /** Sizes of samples. */
 export type SampleShape = readonly number[];
 
-/** Parameters as tensors of one shape and type. */
+/** A parameter of a floating type: JavaScript writes 1.0 as 1, so that whole numbers are meant as floats. */
+export function floating(given: Tensor): Tensor {
+  return isFloat(given.dtype) ? given : given.to(getDefaultDtype());
+}
+
+/** Parameters as floating tensors of one shape. */
 export function broadcastAll<const P extends readonly Parameter[]>(...given: P): { [K in keyof P]: Tensor } {
   const [like] = given.filter(isTensor), dtype = like?.isFloatingPoint() ? like.dtype : getDefaultDtype();
   const device = like?.device ?? "cpu";
-  const tensors = given.map((each) => isTensor(each) ? each : scalarTensor(each, { dtype, device }));
+  const tensors = given.map((each) =>
+    isTensor(each) ? floating(each) : scalarTensor(each, { dtype, device })
+  );
   const shape = broadcastShapes(...tensors.map((each) => each.shape)).map(Number);
   const all = tensors.map((each) => sameShape(each.shape, shape) ? each : ops.expand(each, shape));
   return all as { [K in keyof P]: Tensor };
@@ -48,6 +56,11 @@ export abstract class Distribution {
     return this.variance.sqrt();
   }
 
+  /** The most likely values. Throws DynError where they are not known. */
+  get mode(): Tensor {
+    return this.unknown("mode");
+  }
+
   /** Samples through which no gradient flows. */
   sample(shape: SampleShape = []): Tensor {
     return noGrad(() => this.draw(this.extended(shape)).detach());
@@ -61,19 +74,19 @@ export abstract class Distribution {
     );
   }
 
-  /** Entropies. */
+  /** Entropies. Throws DynError where they are not known. */
   entropy(): Tensor {
-    throw new DynError(`Expected a distribution whose entropy is known but found ${this.constructor.name}`);
+    return this.unknown("entropy");
   }
 
-  /** Probabilities of values that are not greater. */
+  /** Probabilities of values that are not greater. Throws DynError where they are not known. */
   cdf(_value: Tensor): Tensor {
-    throw new DynError(`Expected a distribution whose cdf is known but found ${this.constructor.name}`);
+    return this.unknown("cdf");
   }
 
-  /** The values of which `cdf` gives probabilities. */
+  /** The values of which `cdf` gives probabilities. Throws DynError where they are not known. */
   icdf(_probability: Tensor): Tensor {
-    throw new DynError(`Expected a distribution whose icdf is known but found ${this.constructor.name}`);
+    return this.unknown("icdf");
   }
 
   /** e to the power of entropies. */
@@ -81,15 +94,63 @@ export abstract class Distribution {
     return this.entropy().exp();
   }
 
+  /** The same distribution for a batch of a shape that its own one expands to. Throws DynError for another shape. */
+  expand(batchShape: SampleShape): this {
+    if (!sameShape(broadcastShapes(this.batchShape, batchShape), batchShape)) {
+      throw new DynError(`Expected a shape that [${this.batchShape}] expands to but found [${batchShape}]`);
+    }
+    const fields = Object.entries(this).map(([name, value]) =>
+      [name, this.#grown(value, batchShape)] as const
+    );
+    const expanded: this = Object.create(Object.getPrototypeOf(this));
+    return Object.assign(expanded, Object.fromEntries(fields), { batchShape });
+  }
+
+  /** A parameter for a larger batch: what it has beside this one's batch, as sizes of events, it keeps. */
+  #grown(value: unknown, batchShape: SampleShape): unknown {
+    const own = this.batchShape.length;
+    if (isTensor(value)) return ops.expand(value, [...batchShape, ...value.shape.slice(own)]);
+    if (!isExpandable(value)) return value;
+    return value.expand([...batchShape, ...value.batchShape.slice(own)]);
+  }
+
   /** The whole shape of samples. */
   protected extended(shape: SampleShape): SampleShape {
     return [...shape, ...this.batchShape, ...this.eventShape];
   }
 
+  /** Throws DynError: a figure is not known of this kind of distribution. */
+  protected unknown(figure: string): never {
+    throw new DynError(`Expected a distribution whose ${figure} is known but found ${this.constructor.name}`);
+  }
+
+  /** Its parameters, those of one element with their values, as PyTorch prints it. */
   toString(): string {
-    return `${this.constructor.name}(batchShape: [${this.batchShape}], eventShape: [${this.eventShape}])`;
+    const parts = Object.entries(this).filter(([name]) => !OWN_FIELDS.has(name)).map(([name, value]) => {
+      if (isTensor(value)) return `${name}: ${parameterText(value)}`;
+      return isExpandable(value) ? `${value}` : `${name}: ${oneLine(value)}`;
+    });
+    return `${this.constructor.name}(${parts.join(", ")})`;
   }
 }
+
+showAsText(Distribution.prototype);
+
+/** Fields that every distribution has. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["batchShape", "eventShape", "hasRsample"]);
+
+/** A parameter: its value, where there is one. */
+export const parameterText = (value: Tensor): string =>
+  value.numel() === 1 ? `${value.detach().reshape([]).item()}` : `[${value.shape}]`;
+
+/** What has a batch of its own: distributions inside of others, chances. */
+interface Expandable {
+  readonly batchShape: SampleShape;
+  expand(batchShape: SampleShape): Expandable;
+}
+
+const isExpandable = (value: unknown): value is Expandable =>
+  typeof value === "object" && value !== null && "batchShape" in value && "expand" in value;
 
 /** Standard normal samples of a shape, like a tensor. */
 export function standardNormal(shape: SampleShape, { dtype, device }: Tensor): Tensor {

@@ -1,38 +1,21 @@
-/**
- * Gamma distributions and what is made of them. Samples are drawn by rejection (Marsaglia and Tsang, 2000), through which
- * no gradients flow.
- */
+/** Gamma distributions and what is made of them. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { checkParameters } from "./constraints.ts";
 import {
   broadcastAll,
   Distribution,
+  floating,
   logBeta,
   type Parameter,
   type SampleShape,
   standardNormal,
-  uniform01,
 } from "./distribution.ts";
-
-/** Samples of gamma distributions with rate 1. */
-function standardGamma(concentration: Tensor, shape: SampleShape): Tensor {
-  const whole = ops.expand(concentration, [...shape]), isSmall = whole.lt(1);
-  // Γ(a) is Γ(a + 1) · U^(1/a)
-  const d = ops.where(isSmall, whole.add(1), whole).sub(1 / 3), c = d.mul(9).rsqrt();
-  let accepted = ops.zerosLike(whole, { dtype: "bool" }), result = ops.zerosLike(whole);
-  while (!accepted.all().item<boolean>()) {
-    const x = standardNormal(shape, whole), v = c.mul(x).add(1).pow(3), u = uniform01(shape, whole);
-    const bound = x.square().mul(0.5).add(d).sub(d.mul(v)).add(d.mul(ops.clamp(v, 1e-30, null).log()));
-    const isHit = v.gt(0).logicalAnd(u.log().lt(bound));
-    result = ops.where(isHit.logicalAnd(accepted.logicalNot()), d.mul(v), result);
-    accepted = accepted.logicalOr(isHit);
-  }
-  const boost = uniform01(shape, whole).log().div(whole).exp();
-  return ops.where(isSmall, result.mul(boost), result);
-}
+import { standardGamma } from "./standard_gamma.ts";
 
 /** The gamma distribution, as `torch.distributions.Gamma`. */
 export class Gamma extends Distribution {
+  override readonly hasRsample: boolean = true;
   readonly concentration: Tensor;
   readonly rate: Tensor;
 
@@ -40,6 +23,7 @@ export class Gamma extends Distribution {
     const [a, b] = broadcastAll(concentration, rate);
     super(a.shape);
     [this.concentration, this.rate] = [a, b];
+    checkParameters(this, { concentration: "positive", rate: "positive" });
   }
 
   get mean(): Tensor {
@@ -59,6 +43,11 @@ export class Gamma extends Distribution {
     return ops.xlogy(a, b).add(ops.xlogy(a.sub(1), value)).sub(b.mul(value)).sub(a.lgamma());
   }
 
+  /** Through which no gradient flows to the concentration. */
+  override cdf(value: Tensor): Tensor {
+    return ops.igamma(this.concentration, this.rate.mul(value));
+  }
+
   override entropy(): Tensor {
     const { concentration: a, rate: b } = this;
     return a.sub(b.log()).add(a.lgamma()).add(a.neg().add(1).mul(a.digamma()));
@@ -74,6 +63,7 @@ export class Chi2 extends Gamma {
 
 /** The beta distribution, as `torch.distributions.Beta`. */
 export class Beta extends Distribution {
+  override readonly hasRsample: boolean = true;
   readonly concentration1: Tensor;
   readonly concentration0: Tensor;
 
@@ -81,6 +71,7 @@ export class Beta extends Distribution {
     const [a, b] = broadcastAll(concentration1, concentration0);
     super(a.shape);
     [this.concentration1, this.concentration0] = [a, b];
+    checkParameters(this, { concentration1: "positive", concentration0: "positive" });
   }
 
   get mean(): Tensor {
@@ -111,9 +102,14 @@ export class Beta extends Distribution {
 
 /** The distribution of vectors of probabilities, as `torch.distributions.Dirichlet`. */
 export class Dirichlet extends Distribution {
+  override readonly hasRsample = true;
+  readonly concentration: Tensor;
+
   /** `concentration` of shape [..., n]. */
-  constructor(readonly concentration: Tensor) {
+  constructor(concentration: Tensor) {
     super(concentration.shape.slice(0, -1), concentration.shape.slice(-1));
+    this.concentration = floating(concentration);
+    checkParameters(this, { concentration: "positive" });
   }
 
   get mean(): Tensor {
@@ -144,6 +140,7 @@ export class Dirichlet extends Distribution {
 
 /** Student's distribution, as `torch.distributions.StudentT`. */
 export class StudentT extends Distribution {
+  override readonly hasRsample: boolean = true;
   readonly df: Tensor;
   readonly loc: Tensor;
   readonly scale: Tensor;
@@ -152,6 +149,7 @@ export class StudentT extends Distribution {
     const [d, l, s] = broadcastAll(df, loc, scale);
     super(d.shape);
     [this.df, this.loc, this.scale] = [d, l, s];
+    checkParameters(this, { df: "positive", loc: "real", scale: "positive" });
   }
 
   get mean(): Tensor {

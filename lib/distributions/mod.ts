@@ -1,17 +1,22 @@
 /** Probability distributions: the namespace `distributions`, as `torch.distributions`. */
-export {
-  Categorical,
-  Multinomial,
-  OneHotCategorical,
-  type Outcomes,
-  RelaxedBernoulli,
-} from "./categorical.ts";
+export { Categorical, Multinomial, OneHotCategorical, type Outcomes } from "./categorical.ts";
 export type { Chances } from "./chances.ts";
 export { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
 export { Distribution, type Parameter, type SampleShape } from "./distribution.ts";
+export { setDefaultValidateArgs } from "./constraints.ts";
 export { klDivergence, registerKl } from "./divergence.ts";
+export { ContinuousBernoulli, VonMises } from "./bounded.ts";
+export { FisherSnedecor, InverseGamma, NegativeBinomial } from "./gamma_ratios.ts";
+export { Cauchy, HalfCauchy, Kumaraswamy, Pareto, Weibull } from "./heavy_tails.ts";
+export { MixtureSameFamily } from "./mixture.ts";
+export {
+  LogitRelaxedBernoulli,
+  OneHotCategoricalStraightThrough,
+  RelaxedBernoulli,
+  RelaxedOneHotCategorical,
+} from "./relaxed.ts";
 export { Beta, Chi2, Dirichlet, Gamma, StudentT } from "./gamma.ts";
-export { HalfNormal, LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
+export { type Covariance, HalfNormal, LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
 export { Exponential, Gumbel, Laplace } from "./tails.ts";
 export {
   AffineTransform,

@@ -1,9 +1,11 @@
 /** Normal distributions and their kin. */
 import { ops } from "../tensor/eager.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { checkParameters } from "./constraints.ts";
 import {
   broadcastAll,
   Distribution,
+  floating,
   type Parameter,
   type SampleShape,
   standardNormal,
@@ -22,6 +24,7 @@ export class Normal extends Distribution {
     const [l, s] = broadcastAll(loc, scale);
     super(l.shape);
     [this.loc, this.scale] = [l, s];
+    checkParameters(this, { loc: "real", scale: "positive" });
   }
 
   get mean(): Tensor {
@@ -56,16 +59,16 @@ export class Normal extends Distribution {
 /** The distribution of absolute values of a normal one around 0, as `torch.distributions.HalfNormal`. */
 export class HalfNormal extends Distribution {
   override readonly hasRsample = true;
-  readonly #base: Normal;
+  protected readonly base: Normal;
 
   constructor(scale: Parameter) {
     const base = new Normal(0, scale);
     super(base.batchShape);
-    this.#base = base;
+    this.base = base;
   }
 
   get scale(): Tensor {
-    return this.#base.scale;
+    return this.base.scale;
   }
 
   get mean(): Tensor {
@@ -81,39 +84,39 @@ export class HalfNormal extends Distribution {
   }
 
   logProb(value: Tensor): Tensor {
-    return ops.where(value.ge(0), this.#base.logProb(value).add(Math.LN2), -Infinity);
+    return ops.where(value.ge(0), this.base.logProb(value).add(Math.LN2), -Infinity);
   }
 
   override entropy(): Tensor {
-    return this.#base.entropy().sub(Math.LN2);
+    return this.base.entropy().sub(Math.LN2);
   }
 
   override cdf(value: Tensor): Tensor {
-    return this.#base.cdf(value).mul(2).sub(1);
+    return this.base.cdf(value).mul(2).sub(1);
   }
 
   override icdf(probability: Tensor): Tensor {
-    return this.#base.icdf(probability.add(1).div(2));
+    return this.base.icdf(probability.add(1).div(2));
   }
 }
 
 /** The distribution of e to the power of a normal one, as `torch.distributions.LogNormal`. */
 export class LogNormal extends Distribution {
   override readonly hasRsample = true;
-  readonly #base: Normal;
+  protected readonly base: Normal;
 
   constructor(loc: Parameter, scale: Parameter) {
     const base = new Normal(loc, scale);
     super(base.batchShape);
-    this.#base = base;
+    this.base = base;
   }
 
   get loc(): Tensor {
-    return this.#base.loc;
+    return this.base.loc;
   }
 
   get scale(): Tensor {
-    return this.#base.scale;
+    return this.base.scale;
   }
 
   get mean(): Tensor {
@@ -131,20 +134,39 @@ export class LogNormal extends Distribution {
 
   logProb(value: Tensor): Tensor {
     const log = value.log();
-    return this.#base.logProb(log).sub(log);
+    return this.base.logProb(log).sub(log);
   }
 
   override entropy(): Tensor {
-    return this.#base.entropy().add(this.loc);
+    return this.base.entropy().add(this.loc);
   }
 
   override cdf(value: Tensor): Tensor {
-    return this.#base.cdf(value.log());
+    return this.base.cdf(value.log());
   }
 
   override icdf(probability: Tensor): Tensor {
-    return this.#base.icdf(probability).exp();
+    return this.base.icdf(probability).exp();
   }
+}
+
+/** The covariance of normal vectors, in one of its forms. */
+export type Covariance =
+  | Tensor
+  | { readonly covarianceMatrix: Tensor }
+  | { readonly precisionMatrix: Tensor }
+  | { readonly scaleTril: Tensor };
+
+/** The lower Cholesky factor of a covariance. */
+export function factorOf(matrix: Covariance): Tensor {
+  if (isTensor(matrix)) return ops.cholesky(floating(matrix));
+  if ("scaleTril" in matrix) return floating(matrix.scaleTril);
+  if ("covarianceMatrix" in matrix) return ops.cholesky(floating(matrix.covarianceMatrix));
+  // The factor of an inverse, without the inverse: of the matrix turned around, transposed and turned around again
+  const turned = ops.cholesky(ops.flip(floating(matrix.precisionMatrix), [-2, -1]));
+  const upper = ops.flip(turned, [-2, -1]).mT;
+  const one = ops.eye(Number(upper.shape.at(-1)), { dtype: upper.dtype, device: upper.device });
+  return ops.solveTriangular(upper, ops.expand(one, upper.shape), false);
 }
 
 /** Normal vectors with correlations, as `torch.distributions.MultivariateNormal`. */
@@ -154,12 +176,13 @@ export class MultivariateNormal extends Distribution {
   /** The lower Cholesky factor of the covariance. */
   readonly scaleTril: Tensor;
 
-  /** `loc` of shape [..., n]; one of the covariance and its lower Cholesky factor, of shape [..., n, n]. */
-  constructor(
-    loc: Tensor,
-    matrix: { readonly covarianceMatrix: Tensor } | { readonly scaleTril: Tensor },
-  ) {
-    const factor = "scaleTril" in matrix ? matrix.scaleTril : ops.cholesky(matrix.covarianceMatrix);
+  /**
+   * `loc` of shape [..., n]; the covariance, by position or by name, or its inverse or lower Cholesky factor, of shape
+   * [..., n, n].
+   */
+  constructor(loc: Tensor, matrix: Covariance) {
+    const factor = factorOf(matrix);
+    loc = floating(loc);
     const [size = 1] = loc.shape.slice(-1);
     const batch = ops.add(loc.detach().select(-1, 0), factor.detach().select(-1, 0).select(-1, 0)).shape;
     super(batch, [size]);
@@ -211,6 +234,7 @@ export class Uniform extends Distribution {
     const [l, h] = broadcastAll(low, high);
     super(l.shape);
     [this.low, this.high] = [l, h];
+    checkParameters(this, { low: "real", high: "real" });
   }
 
   get mean(): Tensor {

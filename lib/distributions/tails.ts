@@ -1,6 +1,7 @@
 /** Distributions with exponential tails: each is drawn by the inverse of its cdf. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { checkParameters } from "./constraints.ts";
 import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
 
 const EULER = 0.5772156649015329;
@@ -14,6 +15,7 @@ export class Exponential extends Distribution {
     const [r] = broadcastAll(rate);
     super(r.shape);
     this.rate = r;
+    checkParameters(this, { rate: "positive" });
   }
 
   get mean(): Tensor {
@@ -55,6 +57,7 @@ export class Laplace extends Distribution {
     const [l, s] = broadcastAll(loc, scale);
     super(l.shape);
     [this.loc, this.scale] = [l, s];
+    checkParameters(this, { loc: "real", scale: "positive" });
   }
 
   get mean(): Tensor {
@@ -98,6 +101,7 @@ export class Gumbel extends Distribution {
     const [l, s] = broadcastAll(loc, scale);
     super(l.shape);
     [this.loc, this.scale] = [l, s];
+    checkParameters(this, { loc: "real", scale: "positive" });
   }
 
   get mean(): Tensor {

@@ -1,0 +1,130 @@
+/** Distributions over an interval: angles, and shares. */
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type Chances, TwoChances } from "./chances.ts";
+import { checkParameters } from "./constraints.ts";
+import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
+
+/** The distribution of angles around `loc`, as `torch.distributions.VonMises`. */
+export class VonMises extends Distribution {
+  readonly loc: Tensor;
+  readonly concentration: Tensor;
+
+  constructor(loc: Parameter, concentration: Parameter) {
+    const [l, k] = broadcastAll(loc, concentration);
+    super(l.shape);
+    [this.loc, this.concentration] = [l, k];
+    checkParameters(this, { loc: "real", concentration: "positive" });
+  }
+
+  get mean(): Tensor {
+    return this.loc;
+  }
+
+  override get mode(): Tensor {
+    return this.loc;
+  }
+
+  /** That of the direction: 1 less the length of its mean. */
+  get variance(): Tensor {
+    const { concentration: k } = this;
+    return ops.i1e(k).div(ops.i0e(k)).neg().add(1);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { loc, concentration: k } = this, cosine = value.sub(loc).cos();
+    return k.mul(cosine.sub(1)).sub(Math.log(2 * Math.PI)).sub(ops.i0e(k).log());
+  }
+
+  /** By rejection from a wrapped Cauchy distribution (Best and Fisher, 1979). */
+  protected draw(shape: SampleShape): Tensor {
+    const k = ops.expand(this.concentration, [...shape]).to("float64");
+    const tau = k.square().mul(4).add(1).sqrt().add(1), rho = tau.sub(tau.mul(2).sqrt()).div(k.mul(2));
+    // Of small concentrations the exact quotient loses all digits: by its expansion
+    const r = ops.where(k.lt(1e-5), k.reciprocal().add(k), rho.square().add(1).div(rho.mul(2)));
+    let accepted = ops.zerosLike(k, { dtype: "bool" }), result = ops.zerosLike(k);
+    while (!accepted.all().item<boolean>()) {
+      const [u1, u2, u3] = [0, 1, 2].map(() => uniform01(shape, k));
+      if (!u1 || !u2 || !u3) break;
+      const z = u1.mul(Math.PI).cos(), f = r.mul(z).add(1).div(r.add(z)), c = k.mul(r.sub(f));
+      const isHit = c.mul(c.neg().add(2)).sub(u2).gt(0).logicalOr(c.div(u2).log().add(1).sub(c).ge(0));
+      const angle = u3.sub(0.5).sign().mul(ops.clamp(f, -1, 1).acos());
+      result = ops.where(isHit.logicalAnd(accepted.logicalNot()), angle, result);
+      accepted = accepted.logicalOr(isHit);
+    }
+    const turned = result.add(Math.PI).add(this.loc).remainder(2 * Math.PI).sub(Math.PI);
+    return turned.to(this.loc.dtype);
+  }
+}
+
+/** Shares whose density is that of two outcomes, as `torch.distributions.ContinuousBernoulli`. */
+export class ContinuousBernoulli extends Distribution {
+  override readonly hasRsample = true;
+  protected readonly chances: TwoChances;
+
+  constructor(chances: Chances) {
+    const made = new TwoChances(chances);
+    super(made.batchShape);
+    this.chances = made;
+  }
+
+  get probs(): Tensor {
+    return this.chances.probs;
+  }
+
+  get logits(): Tensor {
+    return this.chances.logits;
+  }
+
+  /** Where the formulas are 0 / 0, at a half: their expansions are taken, at a value of its own for the others. */
+  #around(): { readonly isMiddle: Tensor; readonly safe: Tensor; readonly off: Tensor } {
+    const { probs } = this, off = probs.sub(0.5), isMiddle = off.abs().lt(1e-3);
+    return { isMiddle, safe: ops.where(isMiddle, 0.25, probs), off };
+  }
+
+  get mean(): Tensor {
+    const { isMiddle, safe, off } = this.#around();
+    const exact = safe.div(safe.mul(2).sub(1)).add(safe.neg().log1p().sub(safe.log()).reciprocal());
+    return ops.where(isMiddle, off.square().mul(16 / 45).add(1 / 3).mul(off).add(0.5), exact);
+  }
+
+  get variance(): Tensor {
+    const { isMiddle, safe, off } = this.#around(), x = off.square();
+    const exact = safe.mul(safe.sub(1)).div(safe.mul(-2).add(1).square())
+      .add(safe.neg().log1p().sub(safe.log()).square().reciprocal());
+    return ops.where(isMiddle, x.mul(128 / 945).sub(1 / 15).mul(x).add(1 / 12), exact);
+  }
+
+  /** The logarithm of what makes the density one. */
+  #logNormaliser(): Tensor {
+    const { isMiddle, safe, off } = this.#around(), x = off.square();
+    const exact = safe.neg().log1p().sub(safe.log()).abs().log().sub(safe.mul(-2).add(1).abs().log());
+    return ops.where(isMiddle, x.mul(104 / 45).add(4 / 3).mul(x).add(Math.LN2), exact);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { logits } = this;
+    return value.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.#logNormaliser());
+  }
+
+  override entropy(): Tensor {
+    const { logits, mean } = this;
+    return mean.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.#logNormaliser()).neg();
+  }
+
+  override cdf(value: Tensor): Tensor {
+    const { isMiddle, safe } = this.#around(), rest = safe.neg().add(1);
+    const exact = safe.pow(value).mul(rest.pow(value.neg().add(1))).add(safe).sub(1).div(safe.mul(2).sub(1));
+    return ops.clamp(ops.where(isMiddle, value, exact), 0, 1);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    const { isMiddle, safe } = this.#around(), logit = safe.log().sub(safe.neg().log1p());
+    const exact = probability.mul(safe.mul(2).sub(1)).sub(safe).log1p().sub(safe.neg().log1p()).div(logit);
+    return ops.where(isMiddle, probability, exact);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.icdf(uniform01(shape, this.probs));
+  }
+}

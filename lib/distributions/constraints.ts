@@ -1,0 +1,49 @@
+/**
+ * What parameters have to be, as `torch.distributions.constraints`. Input: a distribution and conditions on its
+ * parameters; output: none, or an error that names the first value that does not meet one. Invariant: elements are read
+ * only where that costs no graph break and no mode could be misled: neither in compiled functions nor under `vmap`.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { canReadElements, isTensor, type Tensor } from "../tensor/tensor.ts";
+
+/** A condition on elements, and how it reads after "Expected scale to be". */
+interface Constraint {
+  readonly text: string;
+  readonly holds: (value: Tensor) => Tensor;
+}
+
+const CONSTRAINTS = {
+  real: { text: "no NaN", holds: (value) => value.eq(value) },
+  positive: { text: "positive", holds: (value) => value.gt(0) },
+  nonnegative: { text: "not negative", holds: (value) => value.ge(0) },
+  unitInterval: { text: "in [0, 1]", holds: (value) => value.ge(0).logicalAnd(value.le(1)) },
+} as const satisfies Record<string, Constraint>;
+
+const checks = { areOn: true };
+
+/** Whether parameters are looked at, as `Distribution.set_default_validate_args`: they are unless told otherwise. */
+export function setDefaultValidateArgs(value: boolean): void {
+  checks.areOn = value;
+}
+
+/** Throws DynError where a parameter of a distribution is not what it has to be. */
+export function checkParameters(
+  distribution: object,
+  wanted: Readonly<Record<string, keyof typeof CONSTRAINTS>>,
+): void {
+  if (!checks.areOn || !canReadElements()) return;
+  for (const [name, kind] of Object.entries(wanted)) {
+    const value: unknown = Reflect.get(distribution, name), constraint: Constraint = CONSTRAINTS[kind];
+    if (!isTensor(value)) throw new InternalError(`Expected a tensor for ${name}`);
+    if (value.device === "meta") continue;
+    noGrad(() => {
+      const isMet = constraint.holds(value);
+      if (isMet.all().item<boolean>()) return;
+      const found = value.detach().maskedSelect(isMet.logicalNot()).at(0).item();
+      throw new DynError(
+        `Expected ${name} of ${distribution.constructor.name} to be ${constraint.text} but found ${found}`,
+      );
+    });
+  }
+}

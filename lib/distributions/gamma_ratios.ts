@@ -1,0 +1,136 @@
+/** Distributions of quotients of gamma distributed numbers, and of counts at a rate that is one. */
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type Chances, TwoChances } from "./chances.ts";
+import { checkParameters } from "./constraints.ts";
+import { Poisson } from "./discrete.ts";
+import { broadcastAll, Distribution, logBeta, type Parameter, type SampleShape } from "./distribution.ts";
+import { Gamma } from "./gamma.ts";
+import { standardGamma } from "./standard_gamma.ts";
+
+/** The distribution of reciprocals of a gamma distributed number, as `torch.distributions.InverseGamma`. */
+export class InverseGamma extends Distribution {
+  override readonly hasRsample = true;
+  readonly concentration: Tensor;
+  readonly rate: Tensor;
+
+  constructor(concentration: Parameter, rate: Parameter) {
+    const [a, b] = broadcastAll(concentration, rate);
+    super(a.shape);
+    [this.concentration, this.rate] = [a, b];
+    checkParameters(this, { concentration: "positive", rate: "positive" });
+  }
+
+  get mean(): Tensor {
+    const { concentration: a, rate: b } = this;
+    return ops.where(a.gt(1), b.div(a.sub(1)), Infinity);
+  }
+
+  get variance(): Tensor {
+    const { concentration: a, rate: b } = this;
+    return ops.where(a.gt(2), b.square().div(a.sub(1).square().mul(a.sub(2))), Infinity);
+  }
+
+  override get mode(): Tensor {
+    return this.rate.div(this.concentration.add(1));
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.rate.div(standardGamma(this.concentration, shape));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { concentration: a, rate: b } = this;
+    return ops.xlogy(a, b).sub(a.add(1).mul(value.log())).sub(b.div(value)).sub(a.lgamma());
+  }
+
+  /** Through which no gradient flows to the concentration. */
+  override cdf(value: Tensor): Tensor {
+    return ops.igammac(this.concentration, this.rate.div(value));
+  }
+
+  override entropy(): Tensor {
+    const { concentration: a, rate: b } = this;
+    return a.add(b.log()).add(a.lgamma()).sub(a.add(1).mul(a.digamma()));
+  }
+}
+
+/** The distribution of quotients of two chi-squared numbers over their degrees, as `torch.distributions.FisherSnedecor`. */
+export class FisherSnedecor extends Distribution {
+  override readonly hasRsample = true;
+  readonly df1: Tensor;
+  readonly df2: Tensor;
+
+  constructor(df1: Parameter, df2: Parameter) {
+    const [a, b] = broadcastAll(df1, df2);
+    super(a.shape);
+    [this.df1, this.df2] = [a, b];
+    checkParameters(this, { df1: "positive", df2: "positive" });
+  }
+
+  get mean(): Tensor {
+    return ops.where(this.df2.gt(2), this.df2.div(this.df2.sub(2)), NaN);
+  }
+
+  get variance(): Tensor {
+    const { df1: a, df2: b } = this, below = a.mul(b.sub(2).square()).mul(b.sub(4));
+    return ops.where(b.gt(4), b.square().mul(2).mul(a.add(b).sub(2)).div(below), NaN);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const [x, y] = [this.df1, this.df2].map((df) => standardGamma(df.div(2), shape).div(df));
+    return (x ?? this.df1).div(y ?? this.df2);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { df1: a, df2: b } = this, [p, q, ratio] = [a.div(2), b.div(2), a.div(b)];
+    return p.mul(ratio.log()).add(p.sub(1).mul(value.log()))
+      .sub(p.add(q).mul(ratio.mul(value).log1p())).sub(logBeta(p, q));
+  }
+}
+
+/**
+ * The count of successes before so many failures, where `probs` are those of a success, as
+ * `torch.distributions.NegativeBinomial`.
+ */
+export class NegativeBinomial extends Distribution {
+  readonly totalCount: Tensor;
+  protected readonly chances: TwoChances;
+
+  constructor(totalCount: Parameter, chances: Chances) {
+    const made = new TwoChances(chances), [count, probs] = broadcastAll(totalCount, made.probs);
+    super(probs.shape);
+    this.totalCount = count;
+    this.chances = made.expand(probs.shape);
+    checkParameters(this, { totalCount: "nonnegative" });
+  }
+
+  get probs(): Tensor {
+    return this.chances.probs;
+  }
+
+  get logits(): Tensor {
+    return this.chances.logits;
+  }
+
+  get mean(): Tensor {
+    return this.totalCount.mul(this.logits.exp());
+  }
+
+  get variance(): Tensor {
+    return this.mean.div(this.logits.neg().sigmoid());
+  }
+
+  /** Counts at rates that are gamma distributed. */
+  protected draw(shape: SampleShape): Tensor {
+    const lead = shape.slice(0, shape.length - this.batchShape.length);
+    return new Poisson(new Gamma(this.totalCount, this.logits.neg().exp()).sample(lead)).sample();
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { totalCount: n, logits } = this;
+    const chance = n.mul(ops.logsigmoid(logits.neg())).add(value.mul(ops.logsigmoid(logits)));
+    const ways = n.add(value).lgamma().sub(value.add(1).lgamma()).sub(n.lgamma());
+    return chance.add(ops.where(n.add(value).eq(0), 0, ways));
+  }
+}

@@ -1,0 +1,273 @@
+/** Distributions whose tails fall by powers, and others that are drawn by the inverse of their cdf. */
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { checkParameters } from "./constraints.ts";
+import {
+  broadcastAll,
+  Distribution,
+  logBeta,
+  type Parameter,
+  type SampleShape,
+  uniform01,
+} from "./distribution.ts";
+
+const EULER = 0.5772156649015329;
+
+/** What is drawn by the inverse of its cdf, at random numbers like a parameter. */
+abstract class ByQuantile extends Distribution {
+  override readonly hasRsample: boolean = true;
+  /** A parameter, for its type and device. */
+  protected abstract get like(): Tensor;
+
+  protected draw(shape: SampleShape): Tensor {
+    return this.icdf(uniform01(shape, this.like));
+  }
+}
+
+/** The Cauchy distribution, which has no mean, as `torch.distributions.Cauchy`. */
+export class Cauchy extends ByQuantile {
+  readonly loc: Tensor;
+  readonly scale: Tensor;
+
+  constructor(loc: Parameter, scale: Parameter) {
+    const [l, s] = broadcastAll(loc, scale);
+    super(l.shape);
+    [this.loc, this.scale] = [l, s];
+    checkParameters(this, { loc: "real", scale: "positive" });
+  }
+
+  protected get like(): Tensor {
+    return this.loc;
+  }
+
+  get mean(): Tensor {
+    return ops.fullLike(this.loc, NaN);
+  }
+
+  get variance(): Tensor {
+    return ops.fullLike(this.loc, Infinity);
+  }
+
+  override get mode(): Tensor {
+    return this.loc;
+  }
+
+  logProb(value: Tensor): Tensor {
+    const apart = value.sub(this.loc).div(this.scale);
+    return apart.square().log1p().add(this.scale.log()).add(Math.log(Math.PI)).neg();
+  }
+
+  override entropy(): Tensor {
+    return this.scale.log().add(Math.log(4 * Math.PI));
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return value.sub(this.loc).div(this.scale).atan().div(Math.PI).add(0.5);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return probability.sub(0.5).mul(Math.PI).tan().mul(this.scale).add(this.loc);
+  }
+}
+
+/** The distribution of absolute values of a Cauchy one around 0, as `torch.distributions.HalfCauchy`. */
+export class HalfCauchy extends ByQuantile {
+  readonly scale: Tensor;
+
+  constructor(scale: Parameter) {
+    const [s] = broadcastAll(scale);
+    super(s.shape);
+    this.scale = s;
+    checkParameters(this, { scale: "positive" });
+  }
+
+  protected get like(): Tensor {
+    return this.scale;
+  }
+
+  get mean(): Tensor {
+    return ops.fullLike(this.scale, Infinity);
+  }
+
+  get variance(): Tensor {
+    return this.mean;
+  }
+
+  override get mode(): Tensor {
+    return ops.zerosLike(this.scale);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const whole = new Cauchy(0, this.scale).logProb(value).add(Math.LN2);
+    return ops.where(value.ge(0), whole, -Infinity);
+  }
+
+  override entropy(): Tensor {
+    return this.scale.log().add(Math.log(2 * Math.PI));
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return value.div(this.scale).atan().mul(2 / Math.PI);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return probability.mul(Math.PI / 2).tan().mul(this.scale);
+  }
+}
+
+/** The Pareto distribution from `scale` on, as `torch.distributions.Pareto`. */
+export class Pareto extends ByQuantile {
+  readonly scale: Tensor;
+  readonly alpha: Tensor;
+
+  constructor(scale: Parameter, alpha: Parameter) {
+    const [s, a] = broadcastAll(scale, alpha);
+    super(s.shape);
+    [this.scale, this.alpha] = [s, a];
+    checkParameters(this, { scale: "positive", alpha: "positive" });
+  }
+
+  protected get like(): Tensor {
+    return this.scale;
+  }
+
+  get mean(): Tensor {
+    const { alpha, scale } = this;
+    return ops.where(alpha.gt(1), alpha.mul(scale).div(alpha.sub(1)), Infinity);
+  }
+
+  get variance(): Tensor {
+    const { alpha, scale } = this;
+    const finite = scale.square().mul(alpha).div(alpha.sub(1).square().mul(alpha.sub(2)));
+    return ops.where(alpha.gt(2), finite, Infinity);
+  }
+
+  override get mode(): Tensor {
+    return this.scale;
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { alpha, scale } = this;
+    const density = alpha.log().add(alpha.mul(scale.log())).sub(alpha.add(1).mul(value.log()));
+    return ops.where(value.ge(scale), density, -Infinity);
+  }
+
+  override entropy(): Tensor {
+    return this.scale.div(this.alpha).log().add(this.alpha.reciprocal()).add(1);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return ops.clamp(this.scale.div(value).pow(this.alpha).neg().add(1), 0, null);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return this.scale.mul(probability.neg().log1p().neg().div(this.alpha).exp());
+  }
+}
+
+/** The Weibull distribution, as `torch.distributions.Weibull`. */
+export class Weibull extends ByQuantile {
+  readonly scale: Tensor;
+  readonly concentration: Tensor;
+
+  constructor(scale: Parameter, concentration: Parameter) {
+    const [s, k] = broadcastAll(scale, concentration);
+    super(s.shape);
+    [this.scale, this.concentration] = [s, k];
+    checkParameters(this, { scale: "positive", concentration: "positive" });
+  }
+
+  protected get like(): Tensor {
+    return this.scale;
+  }
+
+  get mean(): Tensor {
+    return this.scale.mul(this.#moment(1));
+  }
+
+  get variance(): Tensor {
+    return this.scale.square().mul(this.#moment(2).sub(this.#moment(1).square()));
+  }
+
+  override get mode(): Tensor {
+    const k = this.concentration;
+    return this.scale.mul(ops.clamp(k.sub(1).div(k), 0, null).pow(k.reciprocal()));
+  }
+
+  /** Of the distribution with scale 1. */
+  #moment(order: number): Tensor {
+    return this.concentration.reciprocal().mul(order).add(1).lgamma().exp();
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { scale, concentration: k } = this, ratio = value.div(scale);
+    const density = k.div(scale).log().add(ops.xlogy(k.sub(1), ratio)).sub(ratio.pow(k));
+    return ops.where(value.ge(0), density, -Infinity);
+  }
+
+  override entropy(): Tensor {
+    const { scale, concentration: k } = this;
+    return k.reciprocal().neg().add(1).mul(EULER).add(scale.div(k).log()).add(1);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return value.div(this.scale).pow(this.concentration).neg().expm1().neg();
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return probability.neg().log1p().neg().pow(this.concentration.reciprocal()).mul(this.scale);
+  }
+}
+
+/** Kumaraswamy's distribution over (0, 1), as `torch.distributions.Kumaraswamy`. */
+export class Kumaraswamy extends ByQuantile {
+  readonly concentration1: Tensor;
+  readonly concentration0: Tensor;
+
+  constructor(concentration1: Parameter, concentration0: Parameter) {
+    const [a, b] = broadcastAll(concentration1, concentration0);
+    super(a.shape);
+    [this.concentration1, this.concentration0] = [a, b];
+    checkParameters(this, { concentration1: "positive", concentration0: "positive" });
+  }
+
+  protected get like(): Tensor {
+    return this.concentration1;
+  }
+
+  get mean(): Tensor {
+    return this.#moment(1);
+  }
+
+  get variance(): Tensor {
+    return this.#moment(2).sub(this.mean.square());
+  }
+
+  #moment(order: number): Tensor {
+    const { concentration1: a, concentration0: b } = this;
+    return b.mul(logBeta(a.reciprocal().mul(order).add(1), b).exp());
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { concentration1: a, concentration0: b } = this;
+    const tail = ops.xlog1py(b.sub(1), value.pow(a).neg());
+    return a.mul(b).log().add(ops.xlogy(a.sub(1), value)).add(tail);
+  }
+
+  override entropy(): Tensor {
+    const { concentration1: a, concentration0: b } = this;
+    const harmonic = b.add(1).digamma().add(EULER);
+    return a.reciprocal().neg().add(1).mul(harmonic).add(b.reciprocal().neg().add(1)).sub(a.log()).sub(
+      b.log(),
+    );
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return ops.xlog1py(this.concentration0, value.pow(this.concentration1).neg()).expm1().neg();
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    const rest = probability.neg().log1p().div(this.concentration0).expm1().neg();
+    return rest.pow(this.concentration1.reciprocal());
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Distributions over outcomes through whose samples gradients flow (Maddison et al., 2017; Jang et al., 2017). The lower
+ * the temperature, the nearer they are to single outcomes.
+ */
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { OneHotCategorical, type Outcomes } from "./categorical.ts";
+import { type Chances, ManyChances, TwoChances } from "./chances.ts";
+import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
+
+/** What relaxed distributions of one outcome or the other share. */
+abstract class RelaxedChances extends Distribution {
+  override readonly hasRsample = true;
+  readonly temperature: Parameter;
+  protected readonly chances: TwoChances;
+
+  constructor(temperature: Parameter, chances: Chances) {
+    const made = new TwoChances(chances);
+    super(made.batchShape);
+    this.temperature = temperature;
+    this.chances = made;
+  }
+
+  get probs(): Tensor {
+    return this.chances.probs;
+  }
+
+  get logits(): Tensor {
+    return this.chances.logits;
+  }
+
+  get mean(): Tensor {
+    return this.probs.mul(NaN);
+  }
+
+  get variance(): Tensor {
+    return this.mean;
+  }
+
+  /** Logits of samples. */
+  protected drawLogits(shape: SampleShape): Tensor {
+    const u = uniform01(shape, this.probs);
+    return u.log().sub(u.neg().log1p()).add(this.logits).div(this.temperature);
+  }
+
+  /** Densities of logits. */
+  protected logProbOf(logit: Tensor): Tensor {
+    const apart = this.logits.sub(logit.mul(this.temperature));
+    const t = typeof this.temperature === "number" ? Math.log(this.temperature) : this.temperature.log();
+    return apart.add(t).sub(softplus(apart).mul(2));
+  }
+}
+
+/** Logits of numbers in (0, 1), as `torch.distributions.LogitRelaxedBernoulli`. */
+export class LogitRelaxedBernoulli extends RelaxedChances {
+  protected draw(shape: SampleShape): Tensor {
+    return this.drawLogits(shape);
+  }
+
+  logProb(value: Tensor): Tensor {
+    return this.logProbOf(value);
+  }
+}
+
+/** Samples in (0, 1) through which gradients flow, as `torch.distributions.RelaxedBernoulli`. */
+export class RelaxedBernoulli extends RelaxedChances {
+  protected draw(shape: SampleShape): Tensor {
+    return this.drawLogits(shape).sigmoid();
+  }
+
+  logProb(value: Tensor): Tensor {
+    const y = value.log().sub(value.neg().log1p());
+    // The density of the logit, then what the sigmoid does to it
+    return this.logProbOf(y).add(softplus(y)).add(softplus(y.neg()));
+  }
+}
+
+/** Vectors of shares through which gradients flow, as `torch.distributions.RelaxedOneHotCategorical`. */
+export class RelaxedOneHotCategorical extends Distribution {
+  override readonly hasRsample = true;
+  readonly probs: Tensor;
+  readonly logits: Tensor;
+
+  constructor(readonly temperature: Parameter, outcomes: Outcomes) {
+    const { probs, logits } = new ManyChances(outcomes);
+    super(probs.shape.slice(0, -1), probs.shape.slice(-1));
+    [this.probs, this.logits] = [probs, logits];
+  }
+
+  get mean(): Tensor {
+    return this.probs.mul(NaN);
+  }
+
+  get variance(): Tensor {
+    return this.mean;
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const noise = uniform01(shape, this.probs).log().neg().log().neg();
+    return this.logits.add(noise).div(this.temperature).softmax(-1);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const [count = 1] = this.eventShape, log = value.log(), t = this.temperature;
+    const apart = this.logits.sub(log.mul(t)), size = count - 1;
+    const scale = typeof t === "number" ? size * Math.log(t) : t.log().mul(size);
+    const normaliser = ops.lgamma(ops.fullLike(this.probs.select(-1, 0), count)).add(scale);
+    return apart.sub(apart.logsumexp(-1, true)).sum(-1).add(normaliser).sub(log.sum(-1));
+  }
+}
+
+/**
+ * An outcome as a vector that is 1 at it, with the gradient of its probabilities, as
+ * `torch.distributions.OneHotCategoricalStraightThrough`.
+ */
+export class OneHotCategoricalStraightThrough extends OneHotCategorical {
+  override readonly hasRsample = true;
+
+  override rsample(shape: SampleShape = []): Tensor {
+    return this.sample(shape).add(this.probs.sub(this.probs.detach()));
+  }
+}
