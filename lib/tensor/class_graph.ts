@@ -3,6 +3,7 @@
  * output: a functional graph of lowerable ops, and which placeholder holds what. Invariant: the graph computes what
  * the call does; where that cannot be promised, there is none.
  */
+import { DynError } from "../base/errors.ts";
 import { Graph, type Node } from "../graph/node.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { RANDOM_KEYS } from "../graph/signature.ts";
@@ -13,6 +14,7 @@ import {
   type GraphValue,
   isGraphValue,
   listOf,
+  mapArguments,
   type OpCall,
   type Results,
 } from "../ops/graph_builder.ts";
@@ -56,6 +58,17 @@ export function graphOf(call: GraphedCall): ClassGraph | undefined {
   }
 }
 
+/** Whether an op's metadata rule accepts a call. */
+function isAccepted({ definition, args }: OpCall<GraphValue>): boolean {
+  try {
+    definition.infer(mapArguments(args, (value) => value.meta));
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof DynError) return false;
+    throw thrown;
+  }
+}
+
 function build({ entry, args, numbers, sizes, device }: GraphedCall): ClassGraph {
   const { definition } = entry;
   const builder = new GraphBuilder(new Graph()), places: number[] = [];
@@ -86,6 +99,8 @@ function build({ entry, args, numbers, sizes, device }: GraphedCall): ClassGraph
     if (composed && (ranges || dataDependent)) throw new OpByOp();
     switch (implementation.kind) {
       case "composite":
+        // What a part refuses it refuses by its name where it runs by itself
+        if (!isAccepted(call)) throw new OpByOp();
         return implementation.compose(core, call.args);
       case "random": {
         if (composed) throw new OpByOp();

@@ -62,7 +62,8 @@ export function runInplace(
     );
   }
   const records = ambient.gradEnabled && recordsGrad(inputs);
-  if (records) checkLeaf(target);
+  // A composition may give the target as it is, as dropout does outside of training: then nothing is written
+  if (records && definition.gradient.kind !== "composite") checkLeaf(target);
   const write = (call: Call) => {
     const from = entryOf(formOf(call.definition, call.args));
     const given = { entry: from, args: call.args, inputs: tensorsOf(from, call.args), run };
@@ -111,6 +112,7 @@ export function recordInplace({ definition, args }: Call, target: Tensor, { run,
       const [result] = run(entry, mapTensors(entry, args, (each) => each === target ? before : each));
       if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
       if (result === before) return;
+      checkLeaf(target);
       checkResult(result.layout, target.layout);
       return target.requiresGrad || result.requiresGrad ? record(copyOf(result)) : write(copyOf(result));
     }

@@ -909,6 +909,19 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [before, x.gt(0), x.gcd_(int(4)), x.remainder(3)];
       }, [() => [int([-6, 9]), int(4)], () => [int([17, 1]), int(6)]]),
   },
+  "a part refuses what its composition accepts, whatever the strides": {
+    make: () =>
+      life((x: Tensor) => {
+        nn.functional.softmin(x, 2);
+        return [];
+      }, [() => [zeros([1, 6, 3, 3], { dtype: "int64" }).diagonal(-1, -1, -2)]]),
+  },
+  "a composition that gives its receiver as it is writes nothing into a view of a leaf": {
+    make: () =>
+      life((x: Tensor) => [nn.functional.featureAlphaDropout(x, 0.5, false, true)], [
+        () => [leaf([[[-0.25, 1]]]).select(0, 0)],
+      ]),
+  },
   "what the host computes, in place, is differentiated": {
     make: () =>
       life((x: Tensor, y: Tensor) => {
