@@ -22,8 +22,8 @@ const NATIVE = 2.5;
 const NAMES = Object.keys(SCALAR_OPS).filter((name): name is ScalarOpName => Object.hasOwn(SCALAR_OPS, name));
 const TABLES = new Map(Object.entries(tables));
 
-/** Whether subnormal numbers take part, which the language may take for zero. */
-const isSubnormal = (x: number): boolean => x !== 0 && Math.abs(x) < 2 ** -126;
+/** Whether subnormal numbers take part, which the language may take for zero, be it on the way to a result. */
+const isSubnormal = (x: number): boolean => x !== 0 && Math.abs(x) < 2 ** -120;
 
 function apply<V>(o: Body<V>, op: ScalarOpName, args: readonly V[]): V {
   const result: V = Reflect.apply(o[op], o, args);

@@ -75,6 +75,14 @@ export function nearElement(dtype: DType, a: number | bigint, b: number | bigint
   return Math.abs(x - y) <= NEAR * spacing(dtype, Math.max(Math.abs(x), Math.abs(y)));
 }
 
+/** Facts of a device that may take subnormal numbers for 0, or of a run that is held against it. */
+export function withoutSubnormals(facts: readonly Fact[]): readonly Fact[] {
+  return facts.map((fact) => {
+    if (fact.kind === "text" || !(fact.elements instanceof Float32Array)) return fact;
+    return { ...fact, elements: fact.elements.map((x) => Math.abs(x) < 2 ** -126 ? 0 : x) };
+  });
+}
+
 function sameFact(a: Fact, b: Fact): boolean {
   if (a.kind === "text" || b.kind === "text") {
     return a.kind === "text" && b.kind === "text" && a.text === b.text;

@@ -4,7 +4,7 @@
  * rounding alone explains is not here but in rounding.ts.
  */
 import type { DeviceName } from "../../../lib/loops/device.ts";
-import { type Fact, type FactDifference, nearElement } from "./facts.ts";
+import type { Fact, FactDifference } from "./facts.ts";
 import type { Mode } from "./observe.ts";
 import { REFUSED } from "./refused.ts";
 
@@ -46,17 +46,6 @@ const HOOK = /^string hook \w+$/, SHAPE = /^string [\d,]*$/;
 
 /** Whether an element is the least int64, which floats without an integer become. */
 const isLeastInteger = (x: number | bigint): boolean => Number(x) === -(2 ** 63);
-
-/** Whether elements that differ are, in both runs, nearer to 0 than every normal float32. */
-function differOnlyAsSubnormals(a: Fact | undefined, b: Fact | undefined): boolean {
-  if (a?.kind !== "elements" || b?.kind !== "elements") return false;
-  if (a.dtype !== "float32" || b.dtype !== "float32" || a.elements.length !== b.elements.length) return false;
-  const isTiny = (x: number | bigint | undefined) => Math.abs(Number(x)) < 2 ** -126;
-  return a.elements.every((x: number | bigint, k: number) => {
-    const y = b.elements[k] ?? 0;
-    return nearElement("float32", x, y) || (isTiny(x) && isTiny(y));
-  });
-}
 
 const KNOWN: readonly KnownDifference[] = [
   {
@@ -174,12 +163,6 @@ const KNOWN: readonly KnownDifference[] = [
     device: "webgpu",
     is: ({ expected }) => expected?.kind === "elements" && expected.elements.some(isLeastInteger),
     hides: () => true,
-  },
-  {
-    because: "WebGPU may take subnormal numbers for 0",
-    device: "webgpu",
-    is: ({ expected, found }) => differOnlyAsSubnormals(expected, found),
-    hides: () => false,
   },
 ];
 
