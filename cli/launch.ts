@@ -6,6 +6,7 @@
  * exit code is that rank's.
  */
 import { parseArgs } from "@std/cli";
+import { constants } from "node:os";
 import { DynError } from "../lib/base/errors.ts";
 import { type Command, UsageError } from "./command.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
@@ -82,6 +83,15 @@ function environment(ranks: number): Record<string, string> {
   };
 }
 
+/** How a rank ended, by the code that shells give: beyond 128 that of a signal. */
+function howItEnded(code: number): string {
+  const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? [];
+  if (signal === undefined) return `failed first, with code ${code}`;
+  return `was killed first, by ${signal}${
+    signal === "SIGKILL" ? " (systems do so when memory runs out)" : ""
+  }`;
+}
+
 /** Starts the ranks and shows what they print. Gives the exit code. */
 async function launch(ranks: number, words: readonly string[], folder: string): Promise<number> {
   const pipes = Array.from(
@@ -117,9 +127,7 @@ async function launch(ranks: number, words: readonly string[], folder: string): 
   const failure = firstFailure(folder);
   if (failure) {
     const last = (errors[failure.rank] ?? []).slice(-LAST_LINES).map((line) => `  ${line}`);
-    console.error(
-      [`error: Rank ${failure.rank} failed first, with code ${failure.code}`, ...last].join("\n"),
-    );
+    console.error([`error: Rank ${failure.rank} ${howItEnded(failure.code)}`, ...last].join("\n"));
     return failure.code;
   }
   if (code !== 0) console.error(new TextDecoder().decode(stderr).trimEnd());

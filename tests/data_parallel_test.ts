@@ -6,6 +6,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { data, distributed } from "../mod.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const MPI = { ignore: !distributed.isAvailable() };
 
@@ -21,15 +22,27 @@ Deno.test("two ranks train as one process does on all of the data", MPI, async (
   assertEquals([stdout.trim().split("\n").sort(), code], [["[0] trained", "[1] trained"], 0], stderr);
 });
 
-Deno.test("launch ends all ranks when one fails, and names it", MPI, async () => {
-  const { code, stdout, stderr } = await launch("faults.ts", "throws");
-  assertEquals([code, stdout], [1, ""]);
-  assertStringIncludes(
-    stderr,
-    "error: Rank 1 failed first, with code 1\n  error: Uncaught Error: Out of luck",
+const FAILURES = [
+  {
+    fault: "throws",
+    code: 1,
+    message: "Rank 1 failed first, with code 1\n  error: Uncaught Error: Out of luck",
+  },
+  { fault: "killed", code: 137, message: "Rank 1 was killed first, by SIGKILL (systems do so" },
+];
+
+for (const { fault, code, message } of sampleBySeed(FAILURES, 1)) {
+  Deno.test(
+    `launch ends all ranks when one ${fault === "throws" ? fault : `is ${fault}`}, and names it`,
+    MPI,
+    async () => {
+      const ended = await launch("faults.ts", fault);
+      assertEquals([ended.code, ended.stdout], [code, ""]);
+      assertStringIncludes(ended.stderr, `error: ${message}`);
+      assertEquals(ended.stderr.includes("[0]"), false);
+    },
   );
-  assertEquals(stderr.includes("[0]"), false);
-});
+}
 
 Deno.test("samplers of several ranks read what PyTorch's do", () => {
   const read = (options: data.DistributedSamplerOptions) =>

@@ -1,7 +1,7 @@
 /**
  * Several processes on one machine, started by mpirun. Input: the programs in tests/distributed; output: none.
  */
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { beginningEarly } from "../lib/aot/shared_calls.ts";
 import * as orders from "../lib/distributed/pipelining/orders.ts";
@@ -182,6 +182,29 @@ Deno.test("ranks compile each library once, or each for itself where they share 
     }
   });
 });
+
+Deno.test(
+  "training goes on from the last whole checkpoint after a killed rank and a full disk",
+  MPI,
+  async () => {
+    await withFolder(async (folder) => {
+      const killed = await mpirun(2, "resumed.ts", `${folder}/checkpoint`, "killed");
+      assertNotEquals(killed.code, 0);
+      assertMatch(
+        killed.stderr,
+        /error: Rank 0 is ended from outside, in allReduce\("max"\) of uint8 \[2\]; another/,
+      );
+      assertEquals(killed.stdout, "");
+      const { code, stdout, stderr } = await mpirun(2, "resumed.ts", `${folder}/checkpoint`, "resumed");
+      assertEquals(
+        [stdout.trim().split("\n").sort(), code],
+        [["rank 0 is done", "rank 1 is done"], 0],
+        stderr,
+      );
+      assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), ["checkpoint"]);
+    });
+  },
+);
 
 Deno.test("a rank that waits too long says where all of them are", MPI, async () => {
   const { stdout } = await mpirun(2, "faults.ts", "absent");

@@ -20,6 +20,7 @@ export const SHIM = String.raw`
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,6 +275,29 @@ static void* help(void*) {
   return nullptr;
 }
 
+/** What is said first of a rank that its launcher ends. */
+static char ending[TEXT];
+
+/** Says where the rank was, and lets the signal have its way. Uses what handlers of signals may. */
+static void ended(int number) {
+  const char* where = "";
+  for (Group* g = groups; g; g = g->next) if (g->at[0]) where = g->at;
+  const char* texts[] = { ending, where[0] ? where : "no call of a group", "; another rank has failed, perhaps\n" };
+  for (const char* text : texts) if (write(2, text, strlen(text)) < 0) break;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/** Has a rank say that it is ended, unless the program has a way of its own. */
+static void sayEnd(int rank) {
+  struct sigaction action;
+  snprintf(ending, TEXT, "error: Rank %d is ended from outside, in ", rank);
+  if (sigaction(SIGTERM, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = ended;
+  sigaction(SIGTERM, &action, nullptr);
+}
+
 /** Joins the world; the handle of its group, null where MPI fails. */
 API void* dyn_mpi_init() {
   static int prepared;
@@ -291,6 +315,7 @@ API void* dyn_mpi_init() {
     MPI_Comm world;
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
     g = groupOf(world);
+    sayEnd(g->rank);
   }
   pthread_mutex_unlock(&lock);
   return g;

@@ -40,6 +40,9 @@ if (fault === "absent") {
   const stage = new PipelineStage(rank === 0 ? new nn.Linear(2, 2) : new Slow(2, 2), rank, 2);
   const schedule = new Schedule1F1B(stage, 2, (x) => x.sum());
   told(() => rank === 0 ? schedule.step(ones([2, 2])) : schedule.step({ target: ones([2, 2]) }));
+} else if (fault === "killed") {
+  if (rank === 1) Deno.kill(Deno.pid, "SIGKILL");
+  told(() => dist.allReduce(tensor([1])));
 } else if (fault === "throws") {
   if (rank === 1) throw new Error("Out of luck");
   told(() => dist.allReduce(tensor([1])));
