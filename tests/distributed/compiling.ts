@@ -7,7 +7,8 @@ import { ToolchainError } from "../../backends/cpu/compiler_faults.ts";
 import { buildLibraries, cacheCounters } from "../../backends/cpu/object_cache.ts";
 import { compile, config, counters, distributed as dist, ones, type Tensor, tensor } from "../../mod.ts";
 
-const [folder] = Deno.args, isApart = Deno.env.get("OMPI_COMM_WORLD_RANK") === "2";
+const [folder] = Deno.args,
+  isApart = (Deno.env.get("OMPI_COMM_WORLD_RANK") ?? Deno.env.get("PMI_RANK")) === "2";
 Deno.env.set("DYN_CXX", `${folder}/compiler`);
 Deno.env.set("DYN_CACHE_DIR", `${folder}/${isApart ? "other" : "shared"}`);
 dist.initProcessGroup();

@@ -8,7 +8,9 @@ const [fault] = Deno.args;
 if (fault === "absent") {
   // Every rank has a program of its own version, and says so
   const error = assertThrows(() =>
-    dist.initProcessGroup(null, { program: `v${Deno.env.get("OMPI_COMM_WORLD_RANK")}` })
+    dist.initProcessGroup(null, {
+      program: `v${(Deno.env.get("OMPI_COMM_WORLD_RANK") ?? Deno.env.get("PMI_RANK"))}`,
+    })
   );
   assert(error instanceof dist.DistributedError);
   assertMatch(error.message, /found rank 0: the program v0; rank 1: the program v1$/);
