@@ -7,22 +7,21 @@ import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
 import { denseBytes, withDense } from "./dense.ts";
 import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { aligned, count, type Operands, type Placed, type Shaped } from "./operands.ts";
-import { type LibraryJob, libraryModule, PRODUCT_FIELDS, UNIT_FIELDS } from "./products.ts";
+import { libraryCode } from "./library_code.ts";
+import {
+  convolutionModule,
+  type LibraryJob,
+  PRODUCT_FIELDS,
+  productModule,
+  UNIT_FIELDS,
+} from "./products.ts";
 import { runSort, sortCallBytes } from "./sort_call.ts";
 import type { Code, JobPool } from "./pool.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 import { MOST_PADDING } from "./unfold_same.ts";
 
-const libraries = new WeakMap<JobPool, Code>();
-
-/** The library's module in a pool. */
-function codeOf(pool: JobPool): Code {
-  const known = libraries.get(pool);
-  if (known) return known;
-  const code = pool.load(libraryModule(pool.memory.kind));
-  libraries.set(pool, code);
-  return code;
-}
+const productCode = (pool: JobPool): Code => libraryCode(pool, "products", productModule);
+const convolutionCode = (pool: JobPool): Code => libraryCode(pool, "convolutions", convolutionModule);
 
 /** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
 export function libraryBytes(pool: JobPool, call: ExternOp, operands: Operands<Shaped>): number {
@@ -41,7 +40,7 @@ export function runLibrary(pool: JobPool, call: ExternOp, placed: Placed): void 
   if (call.op === "matmul") return runProducts(pool, placed, call.accumulate);
   if (call.op === "sort") return runSort(pool, placed, call.descending);
   const { free } = placed, behind = free + denseBytes(placed);
-  withDense({ pool, code: codeOf(pool), free }, placed, (dense) => {
+  withDense({ pool, code: convolutionCode(pool), free }, placed, (dense) => {
     runConvolution(pool, call, { ...dense, free: behind });
   });
 }
@@ -108,7 +107,7 @@ function runProducts(pool: JobPool, operands: Placed, accumulate: boolean): void
     }
   };
   each(0, [a.address, b.address, out.address]);
-  pool.run(codeOf(pool), "products" satisfies LibraryJob, {
+  pool.run(productCode(pool), "products" satisfies LibraryJob, {
     description: free,
     units,
     scratch: { bytes: PRODUCT_SCRATCH, address: free + aligned(words.byteLength) },
@@ -205,7 +204,7 @@ function runConvolution(pool: JobPool, call: ConvCall, operands: Placed): void {
     output: output.address,
   };
   new Int32Array(buffer, free, CONV_FIELDS.length).set(CONV_FIELDS.map((name) => words[name]));
-  pool.run(codeOf(pool), call.op satisfies LibraryJob, {
+  pool.run(convolutionCode(pool), call.op satisfies LibraryJob, {
     description: free,
     units: gradient ? (shape.byOutput === 1 ? outChannels : inChannels) : batch * groups,
     ...(gradient ? { grain: gradientGrain(shape, pool.threads) } : {}),
@@ -225,7 +224,7 @@ function packWeight(
   { groups, outChannels, depth }: ConvShape,
   { from, to, transposed }: { readonly from: number; readonly to: number; readonly transposed: boolean },
 ): void {
-  const pack: unknown = codeOf(pool).functions["packAll"];
+  const pack: unknown = convolutionCode(pool).functions["packAll"];
   if (typeof pack !== "function") throw new Error("Expected the library to pack matrices");
   const [row, column, m, k] = transposed
     ? [4, 4 * depth, depth, outChannels]

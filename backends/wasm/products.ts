@@ -48,8 +48,15 @@ export const UNIT_FIELDS = ["a", "b", "out", "m", "n"] as const;
 /** Names of the exported functions. */
 export type LibraryJob = "products" | "convForward" | "convBackwardInput" | "convBackwardWeight";
 
-/** The module of the library. Beside the jobs it exports `packAll` (gemm.ts) and `copy` (dense.ts). */
-export function libraryModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
+/** The module of products. */
+export function productModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
+  const module = new ModuleWriter(memory);
+  module.export(module.add(productsFunction(addGemm(module))), "products" satisfies LibraryJob);
+  return module.finish();
+}
+
+/** The module of convolutions. Beside the jobs it exports `packAll` (gemm.ts) and `copy` (dense.ts). */
+export function convolutionModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
   const module = new ModuleWriter(memory);
   const gemm = addGemm(module);
   const parts: Parts = {
@@ -62,8 +69,7 @@ export function libraryModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
   };
   module.export(gemm.packAll, "packAll");
   module.export(module.add(copyFunction()), "copy");
-  const jobs: Record<LibraryJob, FunctionBody> = {
-    products: productsFunction(parts),
+  const jobs: Record<Exclude<LibraryJob, "products">, FunctionBody> = {
     convForward: forwardFunction(parts),
     convBackwardInput: inputGradientFunction(parts),
     convBackwardWeight: weightGradientFunction(parts),
@@ -80,7 +86,7 @@ interface Parts extends GemmFunctions {
   readonly dot: number;
 }
 
-function productsFunction({ gemm }: Parts): FunctionBody {
+function productsFunction({ gemm }: GemmFunctions): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const shared = new Map<string, Term>(
     PRODUCT_FIELDS.map((name, i) => [name, ref(keep(body, word(at("description"), 4 * i)))]),

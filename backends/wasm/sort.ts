@@ -51,9 +51,6 @@ type SortField = (typeof SORT_FIELDS)[number];
 /** The words of a dimension: how many rows, and the bytes from one to the next in each operand. */
 export const DIMENSION_WORDS = 4;
 
-/** The types of elements that are sorted. */
-const TYPES = ["float32", "float64", "int64", "int32", "bool"] as const satisfies readonly ValueType[];
-
 /** Bytes of a key with its place. */
 const RECORD = 16;
 
@@ -64,21 +61,19 @@ const roomFor = (count: number): number => 2 * count + 16, MUCH = 8;
 export const sortBytes = (length: number, count: number): number =>
   2 * RECORD * (MUCH * roomFor(count) < length ? roomFor(count) : length);
 
-/** The module of sorting: one job for each element type, by its name. */
-export function sortModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
+/** The module of sorting elements of a type: one job, by the name of the type. */
+export function sortModule(memory: MemoryKind, dtype: ValueType): Uint8Array<ArrayBuffer> {
   const module = new ModuleWriter(memory);
   const merge = module.add(mergeFunction());
   const merged = module.add(mergeSortFunction(merge));
-  for (const dtype of TYPES) {
-    const key = module.add(keyFunction(dtype));
-    const parts = {
-      keys: module.add(keysFunction(key)),
-      select: module.add(selectFunction(key, merged)),
-      merged,
-      write: module.add(writeFunction(dtype)),
-    };
-    module.export(module.add(sortFunction(parts)), dtype);
-  }
+  const key = module.add(keyFunction(dtype));
+  const parts = {
+    keys: module.add(keysFunction(key)),
+    select: module.add(selectFunction(key, merged)),
+    merged,
+    write: module.add(writeFunction(dtype)),
+  };
+  module.export(module.add(sortFunction(parts)), dtype);
   return module.finish();
 }
 

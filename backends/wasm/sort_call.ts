@@ -2,22 +2,13 @@
  * Calls of sorting. Input: operands in the WebAssembly memory; output: sorted rows there, on all threads of the pool.
  * Invariant: rows go along the last dimension, whatever the strides are.
  */
-import { itemSize } from "../../lib/base/dtype.ts";
+import { itemSize, valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Operand, Operands, Placed, Shaped } from "./operands.ts";
 import { aligned } from "./operands.ts";
+import { libraryCode } from "./library_code.ts";
 import { DIMENSION_WORDS, SORT_FIELDS, sortBytes, sortModule } from "./sort.ts";
-import type { Code, JobPool } from "./pool.ts";
-
-const modules = new WeakMap<JobPool, Code>();
-
-function codeOf(pool: JobPool): Code {
-  const known = modules.get(pool);
-  if (known) return known;
-  const code = pool.load(sortModule(pool.memory.kind));
-  modules.set(pool, code);
-  return code;
-}
+import type { JobPool } from "./pool.ts";
 
 const lengthOf = ({ inputs: [input] }: Operands<Shaped>): number => input?.shape.at(-1) ?? 1;
 const countOf = ({ outputs: [values] }: Operands<Shaped>): number => values?.shape.at(-1) ?? 1;
@@ -46,7 +37,9 @@ export function runSort(pool: JobPool, placed: Placed, descending: boolean): voi
     ...outer.flatMap((rows, d) => [rows, ...operands.map((view) => step(view, d))]),
   ]);
   const rows = outer.reduce((product, n) => product * n, 1);
-  pool.run(codeOf(pool), input.dtype, {
+  const dtype = valueType(input.dtype);
+  if (dtype !== input.dtype) throw new InternalError(`Expected no ${input.dtype} to sort as they are`);
+  pool.run(libraryCode(pool, `sort ${dtype}`, (memory) => sortModule(memory, dtype)), dtype, {
     description: free,
     units: rows,
     scratch: { bytes: aligned(sortBytes(length, count)), address: free + aligned(4 * words(placed)) },

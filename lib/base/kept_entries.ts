@@ -63,6 +63,30 @@ export function keepEntry(kind: EntryKind, key: string, text: string): void {
   }
 }
 
+/** Texts that are to be kept, by kind and key. */
+const pending = new Map<string, () => void>();
+
+/**
+ * So many are written at once: in the first call of an op each would take as long as its kernel, and most programs have
+ * no more, so that none of their calls writes any.
+ */
+const BATCH = 256;
+
+let flushesAtExit = false;
+
+/** Keeps a text soon, or when the process ends; a later one under the same key takes its place. */
+export function keepSoon(kind: EntryKind, key: string, text: () => string): void {
+  pending.set(`${kind} ${key}`, () => keepEntry(kind, key, text()));
+  if (!flushesAtExit) globalThis.addEventListener("unload", flush);
+  flushesAtExit = true;
+  if (pending.size >= BATCH) flush();
+}
+
+function flush(): void {
+  for (const write of pending.values()) write();
+  pending.clear();
+}
+
 /** Forgets what was kept under a key and does not fit, so that it is made again. */
 export function dropEntry(kind: EntryKind, key: string, because: string): void {
   noteDamaged(kind, because);

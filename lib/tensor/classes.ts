@@ -89,6 +89,8 @@ interface Family {
   readonly classes: CallClass[];
   /** Whether those of former processes are among them. */
   hasKept: boolean;
+  /** Whether such calls have no class whatever their sizes, since they run op by op. */
+  isOpByOp: boolean;
   /** Sizes that came. */
   seen: number;
 }
@@ -149,12 +151,13 @@ function planByClass({ entry, args, numbers }: ClassRequest): Plan | undefined {
   if (tensors.some(({ layout }) => layout.numel === 0)) return undefined;
   const call = classOf(entry, args, numbers), { key, values } = call;
   const family = familyOf(entry, `${device} ${getDefaultDtype()} ${key}`);
+  if (family.isOpByOp) return undefined;
   let found = family.classes.find(({ sizes }) => sizes.admits(values));
   if (found === undefined) {
     const large = tensors.some(({ layout }) => layout.numel >= LARGE) || elementsAsked(call) >= LARGE;
     if (!large && family.seen++ < PATIENCE) return undefined;
     found = keptClass(family, { entry, args, numbers }, { device, call });
-    if (found === undefined && family.classes.length >= MOST_VARIANTS) return undefined;
+    if (found === undefined && (family.isOpByOp || family.classes.length >= MOST_VARIANTS)) return undefined;
     found ??= newClass(family, { entry, args, numbers }, { device, call });
     if (found === undefined) {
       family.seen = -Infinity;
@@ -184,7 +187,7 @@ function familyOf(entry: OpEntry, key: string): Family {
   let family = byKey.get(key);
   if (!family) {
     const keptAs = entry.keptAs === null ? null : `${entry.keptAs} ${key}`;
-    byKey.set(key, family = { keptAs, classes: [], hasKept: false, seen: 0 });
+    byKey.set(key, family = { keptAs, classes: [], hasKept: false, isOpByOp: false, seen: 0 });
   }
   return family;
 }
@@ -207,11 +210,13 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
   if (family.keptAs === null || family.hasKept) return undefined;
   family.hasKept = true;
   const layouts = withoutMemory(request);
-  for (const each of keptClasses(family.keptAs, call)) {
+  const kept = keptClasses(family.keptAs, call);
+  family.isOpByOp = kept?.length === 0;
+  for (const each of kept ?? []) {
     // Made again where more than its code is asked for, of the same sizes as before
     const program = (): Program => {
       const made = compileCall(layouts, { device, sizes: new ClassSizes(call, each.sizes.hints) });
-      if (made && textOf(made) === each.text) return made.program;
+      if (typeof made === "object" && textOf(made) === each.text) return made.program;
       throw new InternalError(`Expected the program of ${request.entry.definition.name} as it was kept`);
     };
     family.classes.push({ ...each, program: compiledOnce(each, device, { program, request }) });
@@ -230,6 +235,11 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
   const sizes = new ClassSizes(call);
   try {
     const made = compileCall(request, { device, sizes });
+    if (made === "op by op") {
+      family.isOpByOp = true;
+      if (family.keptAs !== null) keepClasses(family.keptAs, []);
+      return undefined;
+    }
     if (!made) return undefined;
     const { program, programSizes, reads, results } = made;
     const parts: KeptClass = {
@@ -268,7 +278,7 @@ interface CompiledCall {
 function compileCall(
   request: ClassRequest,
   { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
-): CompiledCall | undefined {
+): CompiledCall | "op by op" | undefined {
   const straight = pointwiseProgram({ ...request, sizes });
   if (!straight) return compileGraphOf(request, { device, sizes });
   const { program, sizes: programSizes, reads, result } = straight;
@@ -279,9 +289,10 @@ function compileCall(
 function compileGraphOf(
   { entry, args, numbers }: ClassRequest,
   { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
-): CompiledCall | undefined {
+): CompiledCall | "op by op" | undefined {
   const made = graphOf({ entry, args, numbers, sizes, device });
-  if (!made || !compiler) return undefined;
+  if (!made) return "op by op";
+  if (!compiler) return undefined;
   const compiled = compiler(made.graph, { name: entry.definition.name, ownResults: made.results });
   const { program, inputs, outputs, limits } = compiled;
   const results = outputs.flatMap((output, at) => {

@@ -6,7 +6,7 @@
 import { config } from "../base/config.ts";
 import type { DType } from "../base/dtype.ts";
 import { messageOf } from "../base/errors.ts";
-import { dropEntry, type EntryKind, keepEntry, keptEntry } from "../base/kept_entries.ts";
+import { dropEntry, type EntryKind, keepSoon, keptEntry } from "../base/kept_entries.ts";
 import { ownIdentity } from "../base/own_sources.ts";
 import { counters } from "../base/logs.ts";
 import type { Plain } from "../base/recording.ts";
@@ -50,30 +50,6 @@ function keyOf(key: string): string | null {
   return all === null ? null : `${all}\n${key}`;
 }
 
-/** Texts that are to be kept, by kind and key. */
-const pending = new Map<string, () => void>();
-
-/**
- * So many are written at once: in the first call of an op each would take as long as its kernel, and most programs have
- * no more, so that none of their calls writes any.
- */
-const BATCH = 256;
-
-let flushesAtExit = false;
-
-/** Keeps a text soon, or when the process ends; a later one under the same key takes its place. */
-function keepSoon(kind: EntryKind, key: string, text: () => string): void {
-  pending.set(`${kind} ${key}`, () => keepEntry(kind, key, text()));
-  if (!flushesAtExit) globalThis.addEventListener("unload", flush);
-  flushesAtExit = true;
-  if (pending.size >= BATCH) flush();
-}
-
-function flush(): void {
-  for (const write of pending.values()) write();
-  pending.clear();
-}
-
 /** What was kept under a key; null where there is nothing. */
 function kept<T>(kind: EntryKind, key: string | null, read: (form: Plain) => T): T | null {
   const found = key === null ? undefined : keptEntry(kind, key);
@@ -104,8 +80,11 @@ const rest = record<Omit<KeptClass, "sizes">>({
   text,
 });
 
-/** The classes of a family that former processes made; `call`: one of its calls. */
-export function keptClasses(family: string, call: ClassCall): readonly KeptClass[] {
+/**
+ * The classes of a family that former processes made, none where its calls run op by op; null where nothing is known.
+ * `call`: one of its calls.
+ */
+export function keptClasses(family: string, call: ClassCall): readonly KeptClass[] | null {
   return kept("classes", keyOf(family), (form) =>
     listIn(form).map((each): KeptClass => {
       const { hints = null, assumptions = null, rest: others = null } = recordIn(each);
@@ -113,7 +92,7 @@ export function keptClasses(family: string, call: ClassCall): readonly KeptClass
       const sizes = new ClassSizes(call, list(number).read(hints, none)), symbols = sizes.numbered;
       sizes.assumeAgain(list(assumption).read(assumptions, symbols));
       return { sizes, ...rest.read(others, symbols) };
-    })) ?? [];
+    }));
 }
 
 /** Keeps the classes of a family in place of those that it had. */
