@@ -30,12 +30,12 @@ const MOST_FAILED = 4;
 
 /** What has been seen so far. */
 export class ChangeHistory {
-  readonly #numbers = new Map<string, NumberHistory>();
-  readonly #objects = new Map<string, { readonly last: WeakRef<object>; readonly changed: boolean }>();
+  #numbers = new Map<string, NumberHistory>();
+  #objects = new Map<string, { readonly last: WeakRef<object>; readonly changed: boolean }>();
   readonly #expected = new Set<string>();
   /** What is a constant however often it changes, and who has no rule for it as a symbol. */
   readonly #fixed = new Map<string, string>();
-  readonly #shapes = new Map<
+  #shapes = new Map<
     string,
     { readonly last: readonly number[]; readonly changed: readonly boolean[] }
   >();
@@ -117,8 +117,22 @@ export class ChangeHistory {
     return this.#failedAssumptions < MOST_FAILED;
   }
 
-  /** Asks again what a former process asked. */
-  answer(asked: Asked): Answer {
+  /** Asks again what a former process asked: whether the answers are the same, else nothing is noted. */
+  agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
+    const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;
+    this.#numbers = new Map(numbers);
+    this.#objects = new Map(objects);
+    this.#shapes = new Map(shapes);
+    const isSame = (asked: Asked & { readonly changed: Answer }) =>
+      JSON.stringify(this.#answer(asked)) === JSON.stringify(asked.changed);
+    if (former.every(isSame)) return true;
+    this.#numbers = numbers;
+    this.#objects = objects;
+    this.#shapes = shapes;
+    return false;
+  }
+
+  #answer(asked: Asked): Answer {
     const { kind, place, value } = asked;
     switch (kind) {
       case "number":

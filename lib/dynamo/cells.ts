@@ -3,6 +3,7 @@
  * view that printed closures use. Input: any form; output: the others, and one identity for all. Invariant: two
  * forms have the same identity exactly when they are the same variable.
  */
+import { types } from "node:util";
 import { Box as NamedBox, LiveView, runtime, UNINITIALIZED } from "./bytecode/runtime.ts";
 import type { LiveCell } from "./frame/info.ts";
 
@@ -17,6 +18,13 @@ const boxesOfCells = new WeakMap<LiveCell, Box>();
 /** Whether a value is a box or a view. */
 export function isBox(value: unknown): value is Box {
   return typeof value === "object" && value !== null && "v" in value;
+}
+
+/** Whether a value is a variable of generated code; no code of the program runs. */
+export function isVariable(value: unknown): value is Box {
+  if (typeof value !== "object" || value === null || types.isProxy(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === NamedBox.prototype || prototype === LiveView.prototype;
 }
 
 /** Access to a box as to any variable. */

@@ -4,66 +4,30 @@
  * program had made it at that point.
  */
 import { invariant } from "../base/errors.ts";
-import { type CodeObject, type Instruction, UnsupportedSyntax } from "./bytecode/code.ts";
+import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { runtime } from "./bytecode/runtime.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
-import type { ClosureParts, ClosurePrinter } from "./codegen/rebuild.ts";
+import type { ClosurePrinter } from "./codegen/rebuild.ts";
 import type { Constants } from "./guards/reader.ts";
-import { printRest, stepOf } from "./printed.ts";
-import { bindingsOf, capturedBy, type CapturedValue, isFixed } from "./captured.ts";
-import { boxOfCell, cellOfBox, isBox } from "./cells.ts";
-import type { FreeBinding, LiveCell } from "./frame/info.ts";
-import { infoOf, registerMade } from "./functions.ts";
+import { isFixed } from "./captured.ts";
+import { boxOfCell } from "./cells.ts";
+import type { LiveCell } from "./frame/info.ts";
+import { infoOf } from "./functions.ts";
+import { makeFunction, runningOf } from "./made_functions.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import { Frame } from "./trace/interpreter.ts";
 import { isReachable } from "./trace/machine.ts";
 
-/** The code of a function that does nothing but make one closure, from its captures as arguments. */
-function makerOf(
-  code: CodeObject,
-  parts: ClosureParts,
-): { readonly code: CodeObject; readonly parameters: readonly number[] } {
-  const count = code.free.length;
-  const homeRegister = parts.home === null ? null : count;
-  const nameRegister = count + 1, result = count + 2;
-  const closure: Instruction = {
-    op: "closure",
-    dst: result,
-    child: 0,
-    captures: code.free.map((_, i) => ({
-      kind: parts.cells.has(i) ? "cell" as const : "value" as const,
-      register: i,
-    })),
-    home: homeRegister,
-    name: typeof parts.name === "symbol"
-      ? { kind: "register", register: nameRegister }
-      : { kind: "name", name: parts.name },
-    namePrefix: parts.namePrefix,
-  };
-  const parameters = [...code.free.keys()];
-  if (homeRegister !== null) parameters.push(homeRegister);
-  if (typeof parts.name === "symbol") parameters.push(nameRegister);
-  return { code: stepOf(code, closure, { registers: count + 3, result }), parameters };
-}
-
 /** The printer for the rebuilding of values. */
 export const closurePrinter: ClosurePrinter = {
   closure(code, parts, constants): string {
-    const maker = makerOf(code, parts);
-    const printed = printRest(maker.code, {
-      entry: 1,
-      parameters: maker.parameters,
-      name: `make_${code.name || "closure"}`,
-      forms: () => "value",
-    });
-    const name = constants.name(
-      registering(printed.make([], undefined), code, parts.cells),
-      "$make",
-    );
+    const { name, namePrefix, home, cells } = parts;
+    const shape = { name, namePrefix, hasHome: home !== null, cells: [...cells] };
+    const make = constants.name(makeFunction({ kind: "closure", code, shape }), "$make");
     const args = [...parts.free];
     if (parts.home !== null) args.push(parts.home);
     if (parts.nameText !== null) args.push(parts.nameText);
-    return `${name}(${args.join(", ")})`;
+    return `${make}(${args.join(", ")})`;
   },
   cell(name, content, constants): string {
     constants.add("$box", runtime.box);
@@ -82,27 +46,6 @@ export const closurePrinter: ClosurePrinter = {
   },
 };
 
-/** Makes closures and notes which code they are, so that they can be traced as it. */
-function registering(
-  make: (...args: unknown[]) => unknown,
-  code: CodeObject,
-  cells: ReadonlySet<number>,
-): (...args: unknown[]) => unknown {
-  return (...args) => {
-    const fn = make(...args);
-    if (typeof fn === "function" && !code.usesSuper) {
-      const binding = (index: number): FreeBinding => {
-        const given = args[index];
-        return cells.has(index) && isBox(given)
-          ? { kind: "cell", cell: cellOfBox(given) }
-          : { kind: "value", value: given };
-      };
-      registerMade(fn, { kind: "function", code, binding });
-    }
-    return fn;
-  };
-}
-
 /** The variable that a function has captured. */
 export function cellOf(fn: unknown, index: number): LiveCell {
   const info = typeof fn === "function" ? infoOf(fn) : null;
@@ -112,7 +55,7 @@ export function cellOf(fn: unknown, index: number): LiveCell {
 }
 
 /** The keys that a for-in loop has not visited yet, as printed code takes them. */
-function* restKeys(object: object | null, keys: readonly string[]): Generator<string> {
+export function* restKeys(object: object | null, keys: readonly string[]): Generator<string> {
   for (const key of keys) if (object !== null && key in object) yield key;
 }
 
@@ -138,26 +81,11 @@ function printGenerator(
   const suspended = exotic.state === "suspendedYield";
   // A suspended generator begins at its yield again, whose value is dropped.
   const parameters = [...liveRegisters(code, frame.pc)];
-  const makerOf = (captured: readonly CapturedValue[]) =>
-    printRest(code, {
-      entry: frame.pc,
-      parameters,
-      name: code.name || "generator",
-      forms: (i) => captured[i]?.form ?? "value",
-    }).make;
-  const withCaptured = (info: Frame["info"], callee: unknown) => {
-    const captured = capturedBy({ info, code });
-    return makerOf(captured)(captured.map(({ value }) => value), callee);
-  };
+  const made = makeFunction({ kind: "generator", code, pc: frame.pc, running: runningOf(frame) });
+  let make = constants.name(made, "$generator");
   constants.add("$resumeGenerator", resumeGenerator);
-  let make: string;
-  if (info.kind === "made") {
-    const list = info.free.map((bound) => rebuild(bound));
-    make = `${constants.name(makerOf(capturedBy(frame)), "$generator")}([${list.join(", ")}])`;
-  } else if (frame.callee && !isFixed(frame)) {
-    const byFunction = (fn: object) => withCaptured(bindingsOf(fn), fn);
-    make = `${constants.name(byFunction, "$generator")}(${rebuild(frame.callee)})`;
-  } else make = constants.name(withCaptured(info, frame.callee?.real), "$generator");
+  if (info.kind === "made") make += `([${info.free.map((bound) => rebuild(bound)).join(", ")}])`;
+  else if (frame.callee && !isFixed(frame)) make += `(${rebuild(frame.callee)})`;
   const waiting = code.instructions[frame.pc];
   const values = parameters.map((r) => {
     if (waiting?.op === "yieldDelegate" && waiting.source === r && frame.delegates) {
@@ -172,7 +100,7 @@ function printGenerator(
 }
 
 /** Makes a generator and, where it stands behind a yield, takes it there. */
-function resumeGenerator(
+export function resumeGenerator(
   make: (...args: unknown[]) => Generator,
   args: readonly unknown[],
   suspended: boolean,
@@ -183,7 +111,7 @@ function resumeGenerator(
 }
 
 /** What `yield*` goes on with where it has handed on items before: the first item stands for the last of those. */
-function delegated(iterator: Iterator<unknown>): object {
+export function delegated(iterator: Iterator<unknown>): object {
   let begun = false;
   return {
     [Symbol.iterator]: () => ({
@@ -203,7 +131,7 @@ function delegated(iterator: Iterator<unknown>): object {
 }
 
 /** A generator that is done. */
-function finished(): Generator {
+export function finished(): Generator {
   const generator = (function* (): Generator {})();
   generator.next();
   return generator;

@@ -5,8 +5,8 @@
  * caller takes back where its call does not step them; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
-import { apply, asProgram } from "../base/own_builtins.ts";
-import { Unsupported } from "../base/errors.ts";
+import { asProgram } from "../base/own_builtins.ts";
+import { type BreakReason, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
 import { sourceText } from "../sym/shape_env.ts";
@@ -14,7 +14,7 @@ import { ambient } from "../tensor/modes.ts";
 import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { ambientState } from "./ambient.ts";
-import { type BreakKind, breakReason } from "./break_reasons.ts";
+import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
 import { type CapturedGraph, compileGraph } from "./captured_graph.ts";
 import { checkMarks, parametersOf } from "./checked_marks.ts";
 import { reportBreak } from "./told_breaks.ts";
@@ -27,14 +27,14 @@ import { factText, type Guard, guardText } from "./guards/guard.ts";
 import { checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
 import { proxyParts } from "./functions.ts";
 import { captureKey, keepCapture } from "./kept/captures.ts";
-import { type Call, keptEntry } from "./kept/kept_entry.ts";
+import { type Call, callOf, keptEntry } from "./kept/kept_entry.ts";
 import { NotedReads, notingReads } from "./kept/noted_reads.ts";
 import { knowledge } from "./knowledge.ts";
 import { cellOfBox } from "./cells.ts";
 import { closurePrinter } from "./closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
 import { branchTail, breakTail, type Tail, waitTail } from "./resume.ts";
-import { asyncCall } from "./suspension.ts";
+import { inAsyncCall } from "./suspension.ts";
 import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
@@ -113,6 +113,8 @@ interface Traced extends Pick<Attempt, "self" | "args" | "keep"> {
   readonly unit: Unit;
   readonly machine: Machine;
   readonly output: OutputGraph;
+  /** Why the graph ends before the function does. */
+  readonly broke: BreakReason | null;
 }
 
 function attemptEntry(unit: Unit, { self, args, interruptions, keep }: Attempt): Entry {
@@ -162,10 +164,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, keep }: Attempt):
   if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
     machine.standIns.demandNothing();
   }
-  return makeEntry(
-    { unit, machine, output, self, args, keep: outcome.kind === "return" ? keep : null },
-    outcome,
-  );
+  return makeEntry({ unit, machine, output, self, args, keep, broke: null }, outcome);
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {
@@ -184,18 +183,24 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
     case "escape":
       return throwingEntry(traced, outcome);
     case "break": {
-      const { frames, cause } = outcome;
-      reportBreak(traced.unit.program, frames, cause);
-      return resumed(traced, frames, () => waitTail(unit, frames) ?? breakTail(unit, frames));
+      const { frames, cause } = outcome, ended = told(traced, frames, cause);
+      return resumed(ended, frames, () => waitTail(unit, frames) ?? breakTail(unit, frames));
     }
     case "branch": {
       const { frames, test } = outcome;
-      reportBreak(traced.unit.program, frames, { kind: "genericJump", detail: "" });
-      return resumed(traced, frames, () => branchTail(unit, frames, test));
+      const ended = told(traced, frames, { kind: "genericJump", detail: "" });
+      return resumed(ended, frames, () => branchTail(unit, frames, test));
     }
     default:
       return outcome satisfies never;
   }
+}
+
+/** The trace with its end, which is told of. Throws Unsupported where the user wants whole graphs only. */
+function told(traced: Traced, frames: readonly Frame[], cause: BreakCause): Traced {
+  const broke = breakReason(cause, userFrames(frames));
+  reportBreak(traced.unit.program, broke);
+  return { ...traced, broke };
 }
 
 /** The variable behind an object that generated code and closures made by it share. */
@@ -321,20 +326,17 @@ function assemble(
     valueNamed: (base) => sourceReads(readCaptured)(output.sourceNamed(base), { self, args }),
     effects: [...modified.effects, ...machine.deferred.map(() => "a call of the console")],
   });
-  const run = isAsyncCall
-    ? function (this: unknown, ...args: readonly unknown[]) {
-      return asyncCall(() => apply(modified.run, this, args));
-    }
-    : modified.run;
+  const run = isAsyncCall ? inAsyncCall(modified.run) : modified.run;
   const captured = graph as CapturedGraph | null, gm = captured?.gm ?? null;
   const entry = { ...checked(guards, output), guards, run, code, graph: gm, plain: false, hits: 0 };
-  if (traced.keep && !isAsyncCall) {
-    const { keep: { key, reads } } = traced, { met } = machine.wrapper;
-    const call = { fn: unit.program.fn, self, args }, { asked } = unit.history;
+  if (traced.keep) {
+    const { keep: { key, reads }, broke } = traced, { met } = machine.wrapper, { asked } = unit.history;
+    const call = callOf(unit, { self, args });
     if (entry.check(self, args) !== -1) {
       reads.refused ??= "its guards refuse the call that they were made for";
     }
-    keepCapture(unit, key, { call, reads, met, asked, output, guards, modified, graph: captured });
+    const way = { guards, modified, isAsyncCall, broke };
+    keepCapture(unit, key, { call, reads, met, asked, output, graph: captured, ...way });
   }
   return made.entry = entry;
 }

@@ -12,7 +12,7 @@ import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { captureAgain, captureFunction } from "./frame/capture.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "../base/own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "./frame/info.ts";
-import { isNoting, noteFunction, noteVariable, refuseToKeep } from "./kept/noted_reads.ts";
+import { isNoting, noteCell, noteFunction, noteVariable, refuseToKeep } from "./kept/noted_reads.ts";
 
 /** A function the tracer can step through. */
 export interface FunctionInfo {
@@ -59,6 +59,8 @@ export interface NoInfo {
   readonly retry: boolean;
   /** The construct that is to blame, where there is one. */
   readonly place: SourcePosition | null;
+  /** Whether it is written in no text that there is. */
+  readonly isNative: boolean;
 }
 
 /** A function that `bind` made. */
@@ -78,6 +80,9 @@ export type CallableInfo = FunctionInfo | ClassInfo | BoundInfo | NoInfo;
 
 const known = new WeakMap<object, CallableInfo>();
 
+/** Functions whose maker has said what they are. */
+const madeFunctions = new WeakMap<object, FunctionInfo | ClassInfo>();
+
 /** Code whose instructions have been made. */
 const made = new WeakSet<CodeObject>();
 
@@ -85,7 +90,7 @@ const made = new WeakSet<CodeObject>();
 export function infoOf(fn: object): CallableInfo {
   let info = known.get(fn);
   if (!info) {
-    info = noting(fn, again(fn) ?? look(fn));
+    info = noting(fn, madeFunctions.get(fn) ?? again(fn) ?? look(fn));
     if (info.kind !== "none" || !info.retry) known.set(fn, info);
   }
   if (isNoting()) noteInfo(fn, info);
@@ -99,7 +104,8 @@ function noting(fn: object, info: CallableInfo): CallableInfo {
     binding(index) {
       const binding = given.binding(index), name = given.code.free[index]?.name ?? "";
       if (binding.kind === "value") noteVariable(fn, name, binding.value);
-      else refuseToKeep(`${name}, a variable that may change`);
+      else if (binding.kind === "cell") noteCell(fn, name, binding.cell);
+      else refuseToKeep(`${name}, a variable that cannot be looked up`);
       return binding;
     },
   });
@@ -144,7 +150,7 @@ function noteInfo(fn: object, info: CallableInfo): void {
     case "bound":
       return refuseToKeep("a bound function");
     case "none":
-      return refuseToKeep(info.because);
+      return info.isNative ? undefined : refuseToKeep(info.because);
     default:
       info satisfies never;
   }
@@ -159,7 +165,12 @@ function again(fn: object): FunctionInfo | null {
 
 /** Notes what is known of a function whose maker says it: generated code of what it makes. */
 export function registerMade(fn: object, info: FunctionInfo | ClassInfo): void {
-  known.set(fn, info);
+  madeFunctions.set(fn, info);
+}
+
+/** What its maker has said of a function; undefined for functions of the program. */
+export function madeInfo(fn: object): FunctionInfo | ClassInfo | undefined {
+  return madeFunctions.get(fn);
 }
 
 /** The code object of a plain function, or null. */
@@ -169,17 +180,41 @@ export function codeOf(fn: unknown): CodeObject | null {
   return info.kind === "function" ? info.code : null;
 }
 
+/** What of a function or class has code of its own, by name. */
+export function codesOf(fn: object): readonly (readonly [part: string, info: FunctionInfo])[] {
+  const info = infoOf(fn);
+  switch (info.kind) {
+    case "function":
+      return [["function", info]];
+    case "class": {
+      const { constructorInfo, fields } = info;
+      return [
+        ...constructorInfo ? [["constructor", constructorInfo] as const] : [],
+        ...fields.flatMap(({ value }, i) => value ? [[`field ${i}`, value] as const] : []),
+      ];
+    }
+    case "bound":
+    case "none":
+      return [];
+    default:
+      return info satisfies never;
+  }
+}
+
+/** Nothing is known. */
+export const NO_INFO: NoInfo = { kind: "none", because: "", retry: false, place: null, isNative: false };
+
 function look(fn: object): CallableInfo {
   try {
     return withOwnBuiltins(() => find(fn));
   } catch (error) {
     if (!(error instanceof ReplacedBuiltins)) throw error;
-    return { kind: "none", because: error.message, retry: true, place: null };
+    return { ...NO_INFO, because: error.message, retry: true };
   }
 }
 
 function find(fn: object): CallableInfo {
-  const none = (because: string, retry = false): NoInfo => ({ kind: "none", because, retry, place: null });
+  const none = (because: string, retry = false): NoInfo => ({ ...NO_INFO, because, retry });
   try {
     const captured: Captured = captureFunction(fn);
     switch (captured.kind) {
@@ -197,7 +232,7 @@ function find(fn: object): CallableInfo {
       case "proxy":
         return none("a proxy");
       case "native":
-        return none("a function of the runtime");
+        return { ...none("a function of the runtime"), isNative: true };
       case "unavailable":
         return none(captured.because, captured.retry);
       default:

@@ -26,9 +26,9 @@ import { PerParameter } from "../optim/per_parameter.ts";
 import { breakGraph } from "./break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "./bytecode/code.ts";
-import { infoOf } from "./functions.ts";
+import { infoOf, NO_INFO } from "./functions.ts";
 import { noteFunction, refuseToKeep } from "./kept/noted_reads.ts";
-import { markOfFunction } from "./marks.ts";
+import { isDescribed, markOfFunction } from "./marks.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
 import { addArrays } from "./trace/builtins/arrays.ts";
@@ -189,7 +189,7 @@ function marked(fn: object): BuiltinModel | undefined {
   }
   const mark = markOfFunction(fn);
   if (mark?.kind === "answers") noteFunction(fn);
-  else if (mark) refuseToKeep(`${functionLabel(fn)}, which is marked`);
+  else if (mark && !isDescribed(mark)) refuseToKeep(`${functionLabel(fn)}, which is marked`);
   switch (mark?.kind) {
     case undefined:
       return undefined;
@@ -266,9 +266,7 @@ const internalCodes = new WeakSet<CodeObject>();
 /** The knowledge the machine works with. */
 export const knowledge: MachineContext = {
   infoOf: (fn: ObjectValue) =>
-    fn.real
-      ? infoOf(fn.real)
-      : { kind: "none", because: "it was made while tracing", retry: false, place: null },
+    fn.real ? infoOf(fn.real) : { ...NO_INFO, because: "it was made while tracing" },
   modelOf: (fn) =>
     config.reorderableLoggingFunctions.has(fn)
       ? defer

@@ -43,6 +43,12 @@ export function markOfFunction(fn: object): FunctionMark | undefined {
   return marks.get(fn);
 }
 
+/** Whether a mark says nothing but data and another function, so that it can be known again in another process. */
+export function isDescribed({ kind }: FunctionMark): boolean {
+  return kind === "answers" || kind === "builtin" || kind === "compiled" || kind === "disabled" ||
+    kind === "ruled";
+}
+
 /** Whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
 export function isCompiling(): boolean {
   return false;

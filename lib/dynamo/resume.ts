@@ -7,13 +7,13 @@ import { invariant } from "../base/errors.ts";
 import type { CodeObject, Offset, Opcode, Register } from "./bytecode/code.ts";
 import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
-import { bindingsOf, capturedBy, isFixed } from "./captured.ts";
+import { makeFunction, noteRecipe, runningOf } from "./made_functions.ts";
 import type { Program } from "./program.ts";
 import { isResult } from "./steps.ts";
-import { printRest, stepCode } from "./printed.ts";
+import { stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
-import { type Continuation, planResume, type ResumePlan } from "./resume_plan.ts";
-import { asyncCall, asyncGeneratorOf, generatorOf, Waiting, type Ways } from "./suspension.ts";
+import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
+import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
 import { handlerOf } from "./trace/machine.ts";
 import { Unit } from "./unit.ts";
@@ -26,9 +26,8 @@ export interface Tail {
 }
 
 /** A unit and what its parameters are in the trace. */
-interface Way {
+interface Way extends TracedPlan {
   readonly unit: Unit;
-  readonly plan: ResumePlan;
 }
 
 const resumed = new WeakMap<Program, Map<string, Unit>>();
@@ -42,29 +41,33 @@ export function resumedUnits(program: Program): Map<string, Unit> {
 
 /** The unit that goes on from here; the same for equal plans. Throws UnsupportedSyntax. */
 function wayOn(unit: Unit, frames: readonly Frame[], continuation: Continuation): Way | null {
-  const plan = planResume(frames, continuation);
-  if (!plan) return null;
-  const { program } = unit;
+  const traced = planResume(frames, continuation);
+  return traced && { ...traced, unit: unitOf(unit, traced.plan) };
+}
+
+/** The unit of a plan in a unit's program. Throws UnsupportedSyntax. */
+export function unitOf({ program, compileEntry }: Unit, plan: ResumePlan): Unit {
   const units = resumedUnits(program);
   let found = units.get(plan.key);
   if (!found) {
     checkPlain(plan);
     const name = `__resume_at_${plan.line}_${program.nextResume++}`;
-    found = new Unit(program, resumedBody(plan, name), unit.compileEntry);
+    found = new Unit(program, resumedBody(plan, name), compileEntry);
+    noteRecipe(found.resume, { kind: "resume", plan });
     units.set(plan.key, found);
   }
-  return { unit: found, plan };
+  return found;
 }
 
 /** A call of the unit with its parameters; `given` are names of what plain code gave. */
 function callText(
-  { unit, plan }: Way,
+  { unit, plan, values }: Way,
   { rebuild, constants }: ModifiedCode,
   given: ReadonlyMap<Register, string>,
 ): string {
   const { name } = unit.body;
   constants.add(name, unit.resume);
-  const args = plan.values.map((value, i) => {
+  const args = values.map((value, i) => {
     const parameter = plan.parameters[i];
     if (value !== null) return rebuild.value(value);
     const text = parameter?.kind === "register" ? given.get(parameter.register) : undefined;
@@ -75,7 +78,7 @@ function callText(
 }
 
 function valuesOf(way: Way | null): Value[] {
-  return way ? way.plan.values.filter((v) => v !== null) : [];
+  return way ? way.values.filter((v) => v !== null) : [];
 }
 
 /** Instructions that mean nothing outside of their function. */
@@ -100,29 +103,14 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     invariant(value, `Expected a value in register ${register}`);
     return value;
   });
-  const { info } = frame;
-  // Another call may run another function of this code, which has captured something else.
-  const running = info.kind === "real" && !isFixed(frame) ? frame.callee : null;
-  const stepOf = ({ info, code }: Pick<Frame, "info" | "code">, callee: unknown) => {
-    const captured = capturedBy({ info, code });
-    const printed = printRest(step.code, {
-      entry: 1,
-      parameters: step.reads,
-      name: `step_${instruction.op}`,
-      forms: (i) => captured[i]?.form ?? "value",
-    });
-    return { ...printed, run: () => printed.make(captured.map(({ value }) => value), callee) };
-  };
+  const { info } = frame, running = runningOf(frame);
+  // Whoever runs in a later call says which variables there are
+  const runs = running.kind === "each" ? frame.callee : null;
   const write = (out: ModifiedCode): readonly string[] => {
     const { rebuild, constants, names } = out;
-    let callee: string;
-    if (info.kind === "made") {
-      const list = info.free.map((bound) => rebuild.value(bound));
-      callee = `${constants.name(stepOf(frame, undefined).make, "$step")}([${list.join(", ")}])`;
-    } else if (running) {
-      const byFunction = (fn: object) => stepOf({ info: bindingsOf(fn), code }, fn).run();
-      callee = `${constants.name(byFunction, "$step")}(${rebuild.value(running)})`;
-    } else callee = constants.name(stepOf(frame, frame.callee?.real).run(), "$step");
+    let callee = constants.name(makeFunction({ kind: "step", code, pc, running }), "$step");
+    if (info.kind === "made") callee += `([${info.free.map((bound) => rebuild.value(bound)).join(", ")}])`;
+    else if (runs) callee += `(${rebuild.value(runs)})`;
     const call = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
     const given = new Map<Register, string>();
     const live = new Set(
@@ -168,7 +156,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
       ...valuesOf(way),
       ...(thrown ? valuesOf(thrown.way) : []),
       ...(info.kind === "made" ? info.free : []),
-      ...(running ? [running] : []),
+      ...(runs ? [runs] : []),
     ],
     write,
   };
@@ -280,10 +268,6 @@ function waitFor(unit: Unit, frame: Frame, { kind, on, dst, onReturn }: {
       ];
     },
   };
-}
-
-function waiting(kind: Waiting["kind"], value: unknown, ways: Ways): Waiting {
-  return new Waiting(kind, value, ways);
 }
 
 /** What the user wrote at an instruction, in one line. */

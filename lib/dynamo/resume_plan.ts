@@ -12,6 +12,7 @@ import { isFixed } from "./captured.ts";
 import { type FrameRules, NO_RULES } from "./frame_rules.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
+import { callIn } from "./variables/host_number.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import { positionOf } from "./trace/positions.ts";
 
@@ -50,7 +51,7 @@ export interface PlannedFrame {
   /** What happens with this frame's result in the frame below it. */
   readonly completion: PlannedCompletion;
   /** The running function where it is always the same. */
-  readonly callee: ObjectValue | null;
+  readonly callee: object | null;
   readonly bindings: FrameBindings["kind"];
   readonly rules: FrameRules;
   /** Free variables, if they are those of a known function. */
@@ -62,9 +63,16 @@ export interface ResumePlan {
   readonly key: string;
   readonly frames: readonly PlannedFrame[];
   readonly parameters: readonly Parameter[];
+  /** Parameters whose numbers are read out of tensors, or said by a builtin in each call. */
+  readonly scalars: readonly number[];
+  readonly line: number;
+}
+
+/** A plan, and what a trace goes on with. */
+export interface TracedPlan {
+  readonly plan: ResumePlan;
   /** The value of each parameter in the trace, null for results of the plain instruction. */
   readonly values: readonly (Value | null)[];
-  readonly line: number;
 }
 
 /** Where the innermost frame goes on. */
@@ -91,12 +99,11 @@ export function isPastPrologue(code: CodeObject, pc: number): boolean {
 }
 
 /** The plan to go on from frames of a trace; null where some frame cannot be entered in the middle. */
-export function planResume(frames: readonly Frame[], { depth, pc, given }: Continuation): ResumePlan | null {
+export function planResume(frames: readonly Frame[], { depth, pc, given }: Continuation): TracedPlan | null {
   const kept = frames.slice(0, depth);
   const parameters: Parameter[] = [];
   const values: (Value | null)[] = [];
   const planned: PlannedFrame[] = [];
-  const parts: string[] = [];
   const used = new Set<string>();
   const name = (wish: string): string => {
     let found = wish;
@@ -151,27 +158,37 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       code: frame.code,
       pc: at,
       completion,
-      callee: known,
+      callee: known?.real ?? null,
       bindings: info.kind,
       rules: frame.rules,
       real: info.kind === "real" && isFixed(frame) ? info : null,
     };
-    const who = known?.real ? numberOf(known.real) : "?";
-    parts.push(
-      `${numberOf(frame.code)}@${at}(${registers.join()})${JSON.stringify(completion)}${info.kind}${who}${
-        info.kind === "real" ? numberOf(info.binding) : ""
-      }${frame.rules === NO_RULES ? "" : JSON.stringify(frame.rules)}`,
-    );
   }
-  const inner = kept.at(-1);
+  const scalars = values.flatMap((value, i) => isReadNumber(value) ? [i] : []);
+  return { plan: planOf({ frames: planned, parameters, scalars }), values };
+}
+
+/** Whether a value is a number of which each call may have another one. */
+function isReadNumber(value: Value | null): boolean {
+  if (value?.kind === "item") return value.type !== "boolean";
+  return value?.kind === "number" && callIn(value.expression) !== null;
+}
+
+/** The plan of these parts. */
+export function planOf(
+  { frames, parameters, scalars }: Pick<ResumePlan, "frames" | "parameters" | "scalars">,
+): ResumePlan {
+  const parts = frames.map(({ code, pc, completion, callee, bindings, rules, real }, i) => {
+    const registers = parameters.flatMap((p) => p.kind === "register" && p.frame === i ? [p.register] : []);
+    return `${numberOf(code)}@${pc}(${registers.join()})${JSON.stringify(completion)}${bindings}${
+      callee ? numberOf(callee) : "?"
+    }${real ? numberOf(real.binding) : ""}${rules === NO_RULES ? "" : JSON.stringify(rules)}`;
+  });
+  const inner = frames.at(-1);
   invariant(inner, "Expected a frame");
-  return {
-    key: parts.join("|"),
-    frames: planned,
-    parameters,
-    values,
-    line: positionOf(inner.code, Math.min(pc, inner.code.instructions.length - 1)).line,
-  };
+  const { code, pc } = inner;
+  const { line } = positionOf(code, Math.min(pc, code.instructions.length - 1));
+  return { key: parts.join("|"), frames, parameters, scalars, line };
 }
 
 /** Registers of a frame that something behind the offset reads; a handler that covers a waiting call included. */

@@ -11,6 +11,7 @@ import { doneByThrowing } from "./bytecode/effects.ts";
 import { UNINITIALIZED as TDZ } from "./bytecode/runtime.ts";
 import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "./functions.ts";
+import { noteBox, noteFunction } from "./kept/noted_reads.ts";
 import { type Printed, printRest } from "./printed.ts";
 import { inSteps, type Wait } from "./steps.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
@@ -19,22 +20,16 @@ import { type Completion, Frame, type FrameBindings, type Interpreter } from "./
 import { positionOf } from "./trace/positions.ts";
 import { asyncCall, waitsOf } from "./suspension.ts";
 import type { UnitBody } from "./unit.ts";
-import { callIn } from "./variables/host_number.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 
 /** The body of a resumed unit. */
 export function resumedBody(plan: ResumePlan, name: string): UnitBody {
-  const scalars = new Set<number>();
-  plan.values.forEach((value, i) => {
-    if (value?.kind === "item" && value.type !== "boolean") scalars.add(i);
-    if (value?.kind === "number" && callIn(value.expression)) scalars.add(i);
-  });
   return {
     name,
-    resumed: true,
+    resumed: plan,
     parameters: plan.parameters.map((p) => p.name),
-    scalars,
+    scalars: new Set(plan.scalars),
     place() {
       const inner = plan.frames.at(-1);
       return inner ? positionOf(inner.code, inner.pc) : null;
@@ -79,6 +74,7 @@ function wrapParameter(
     ? parameter.form === "cell"
     : parameter.kind === "register" && code?.registers[parameter.register]?.cell === true;
   if (isCell && isBox(value)) {
+    noteBox(cellOfBox(value));
     const variable = parameter.kind === "captured"
       ? code?.free[parameter.index]?.name
       : parameter.kind === "register"
@@ -99,8 +95,9 @@ function calleeOf(
   frame: number,
   wrapped: readonly Value[],
 ): ObjectValue | null {
-  const known = plan.frames[frame]?.callee?.real;
+  const known = plan.frames[frame]?.callee;
   if (known) {
+    noteFunction(known);
     const value = m.wrapper.object(known, knownSource("callee", known));
     return value.kind === "object" ? value : null;
   }
@@ -161,7 +158,7 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
   const planned = plan.frames[frame];
   invariant(planned, "Expected a frame");
   const registers = new Map<Register, unknown>();
-  let callee: unknown = planned.callee?.real, construction: unknown;
+  let callee: unknown = planned.callee ?? undefined, construction: unknown;
   const captured = new Map<number, { readonly form: FreeForm; readonly value: unknown }>();
   plan.parameters.forEach((p, i) => {
     if (p.frame !== frame) return;

@@ -34,7 +34,7 @@ export function rootBody(
   };
   return {
     name: name || ANONYMOUS,
-    resumed: false,
+    resumed: null,
     get parameters(): readonly string[] {
       const found = codeOfRoot();
       if (typeof found === "string") return [];

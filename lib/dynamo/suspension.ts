@@ -3,6 +3,7 @@
  * waits for and the pieces behind that, or its result; output: a promise, or a generator. Invariant: each wait is one
  * of the language, in a function of the same kind, so that microtasks come in the program's order.
  */
+import { apply } from "../base/own_builtins.ts";
 import { runtime } from "./bytecode/runtime.ts";
 import type { Wait, WaitKind } from "./steps.ts";
 import { settle } from "./unit.ts";
@@ -10,6 +11,11 @@ import { settle } from "./unit.ts";
 /** What a piece gives where its function waits. */
 export class Waiting {
   constructor(readonly kind: WaitKind, readonly value: unknown, readonly ways: Ways) {}
+}
+
+/** What a piece gives where its function waits. */
+export function waiting(kind: WaitKind, value: unknown, ways: Ways): Waiting {
+  return new Waiting(kind, value, ways);
 }
 
 /** The pieces behind a wait, by how it ends; each gives what a piece gives. */
@@ -34,6 +40,13 @@ export function asyncCall(begin: () => unknown): unknown {
     return Promise.reject(error);
   }
   return step instanceof Whole ? step.value : goOn(step);
+}
+
+/** A first piece as the async function that it begins. */
+export function inAsyncCall(piece: (...args: readonly unknown[]) => unknown): typeof piece {
+  return function (this: unknown, ...args) {
+    return asyncCall(() => apply(piece, this, args));
+  };
 }
 
 async function goOn(first: unknown): Promise<unknown> {

@@ -3,17 +3,13 @@
  * Invariant: a place is told of once for each compiled function, however many entries end there; recorders hear of it in
  * every compilation.
  */
-import { Unsupported } from "../base/errors.ts";
+import { type BreakReason, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
-import { type BreakCause, breakReason } from "./break_reasons.ts";
 import type { Program } from "./program.ts";
-import type { Frame } from "./trace/interpreter.ts";
-import { userFrames } from "./trace/positions.ts";
 
 /** Says that a graph ends here. Throws Unsupported where the user wants whole graphs only. */
-export function reportBreak(program: Program, frames: readonly Frame[], cause: BreakCause): void {
-  const reason = breakReason(cause, userFrames(frames));
+export function reportBreak(program: Program, reason: BreakReason): void {
   if (program.options.fullgraph) throw new Unsupported(reason);
   const { id, category, explanation, hint, stack } = reason;
   const meta = { id, category, explanation, hint, stack: stack.map((frame): Plain => ({ ...frame })) };

@@ -39,6 +39,7 @@ import {
 import { argumentLabel, argumentSource } from "./source.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
+import type { ResumePlan } from "./resume_plan.ts";
 import type { Program } from "./program.ts";
 import type { Frame, Interpreter } from "./trace/interpreter.ts";
 import type { SourcePosition } from "../graph/node.ts";
@@ -67,8 +68,8 @@ export interface Entry {
 /** What makes a unit a function or the rest of one. */
 export interface UnitBody {
   readonly name: string;
-  /** Whether it is the rest of a function. */
-  readonly resumed: boolean;
+  /** Where it goes on, if it is the rest of a function. */
+  readonly resumed: ResumePlan | null;
   /** Names of the parameters, as guards and generated code write them. */
   readonly parameters: readonly string[];
   /** Where the user wrote it, for guards on its parameters. */

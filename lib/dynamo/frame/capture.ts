@@ -159,11 +159,26 @@ export function siteOf(fn: object): FunctionSite | null {
 }
 
 function rewrittenVariable(fn: object, name: string): ScopeValue {
-  const known = captureFunction(fn);
-  if (known.kind !== "function") return { kind: "absent" };
-  const index = known.code.free.findIndex((variable) => variable.name === name);
-  const binding = index < 0 ? null : known.binding(index);
-  return binding?.kind === "value" ? binding : { kind: "absent" };
+  for (const { code, binding } of codesIn(captureFunction(fn))) {
+    const index = code.free.findIndex((variable) => variable.name === name);
+    const found = index < 0 ? null : binding(index);
+    if (found) return found.kind === "value" ? found : { kind: "absent" };
+  }
+  return { kind: "absent" };
+}
+
+/** What of a function or class has code. */
+function codesIn(known: Captured): readonly Pick<CapturedFunction, "code" | "binding">[] {
+  if (known.kind === "function") return [known];
+  if (known.kind !== "class") return [];
+  const { constructorCode, binding, fields, fieldBinding } = known;
+  return [
+    ...constructorCode ? [{ code: constructorCode, binding }] : [],
+    ...fields.flatMap((field) => {
+      const { value } = field;
+      return value ? [{ code: value, binding: (index: number) => fieldBinding(field, index) }] : [];
+    }),
+  ];
 }
 
 /** The module loaded from a URL. */

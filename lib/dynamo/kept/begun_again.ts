@@ -8,7 +8,7 @@ import { PerParameter } from "../../optim/per_parameter.ts";
 import { setGradEnabled } from "../../tensor/modes.ts";
 import { siteOf } from "../frame/capture.ts";
 import type { Unit } from "../unit.ts";
-import { Differs } from "./journal.ts";
+import { Differs } from "./function_places.ts";
 import type { NotedBeginning } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
 

@@ -8,6 +8,7 @@ import { fingerprintText } from "../../base/fingerprint.ts";
 import { originalBuiltins } from "../../base/own_builtins.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Tensor } from "../../tensor/tensor.ts";
+import { Box, LiveView } from "../bytecode/runtime.ts";
 import * as polyfills from "../polyfills.ts";
 import { DamagedForm, listIn, numberIn } from "../../sym/stored/forms.ts";
 import { loadedText } from "../frame/source_text.ts";
@@ -21,6 +22,8 @@ function roots(): [string, unknown][] {
     ["globalThis", globalThis],
     ["Tensor.prototype", Tensor.prototype],
     ["Parameter.prototype", Parameter.prototype],
+    ["Box.prototype", Box.prototype],
+    ["LiveView.prototype", LiveView.prototype],
     ["async", Object.getPrototypeOf(async () => {})],
     ["generator", Object.getPrototypeOf(function* () {})],
     ...Object.entries(polyfills),

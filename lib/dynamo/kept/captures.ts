@@ -4,11 +4,11 @@
  *
  * Invariant: a capture is taken only where its whole journal holds (journal.ts says why that suffices), under the key of
  * the same dyn, settings, function and ambient state; whatever cannot be written down is not kept, and `DYN_LOGS=cache`
- * says why. Captures of one graph are kept; a function whose graph breaks is traced in each process.
+ * says why. Behind a graph break the rest of the function is a unit with captures of its own, which its plan tells apart.
  */
 import { bisection } from "../../base/bisect.ts";
 import { config } from "../../base/config.ts";
-import { messageOf } from "../../base/errors.ts";
+import { type BreakReason, invariant, messageOf } from "../../base/errors.ts";
 import { nearestDifference } from "../../base/missed_key.ts";
 import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_entries.ts";
 import { type Artifact, counters, logs } from "../../base/logs.ts";
@@ -27,26 +27,28 @@ import { Symbols } from "../../sym/stored/symbols.ts";
 import { graphRunner } from "../../tensor/graph_runner.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { ambientState } from "../ambient.ts";
-import type { CodeObject } from "../bytecode/code.ts";
-import { tracedCodeOf } from "../entry_parts.ts";
 import type { Answer, Asked, ChangeHistory } from "../automatic_dynamic.ts";
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
 import * as runtime from "../codegen/runtime.ts";
 import { compileCaptured } from "../captured_graph.ts";
 import { siteOf } from "../frame/capture.ts";
-import type { Guard } from "../guards/guard.ts";
-import { LIST_READERS } from "../guards/reader.ts";
+import type { Fact, Guard } from "../guards/guard.ts";
 import { markOfFunction } from "../marks.ts";
+import { checked } from "../entry_parts.ts";
+import { unitOf } from "../resume.ts";
 import { currentStance } from "../stance.ts";
 import type { Source } from "../source.ts";
 import type { GraphInput, OutputGraph } from "../trace/output_graph.ts";
 import { SymbolicLimit } from "../trace/restart.ts";
 import type { Unit } from "../unit.ts";
-import { guard as guardForm, line as lineForm, position } from "./fact_forms.ts";
+import { codeFinder, planText } from "./code_forms.ts";
+import { readConstant, type Ways, writeConstant } from "./constant_forms.ts";
+import { guard as guardForm, line as lineForm, position, reason as reasonForm } from "./fact_forms.ts";
 import { type ByNumber, Lines, source as sourceForm } from "./place_forms.ts";
 import { layoutOfBuiltins } from "./builtin_paths.ts";
 import { beginAgain } from "./begun_again.ts";
-import { Differs, readJournal, type TracedCall, writeJournal } from "./journal.ts";
+import { Differs } from "./function_places.ts";
+import { type FreeNumbers, readJournal, type TracedCall, writeJournal } from "./journal.ts";
 import { heldTensors, readHeld, writeHeld } from "./held_tensors.ts";
 import type { NotedReads } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
@@ -63,7 +65,7 @@ const MOST_MISSES = 8;
 
 const misses = new Map<string, number>();
 
-/** A trace that ended with one graph, or none. */
+/** A trace that ended with one graph, or none, and what follows it. */
 export interface TracedEntry {
   readonly call: TracedCall;
   readonly reads: NotedReads;
@@ -72,6 +74,8 @@ export interface TracedEntry {
   readonly output: OutputGraph;
   readonly guards: readonly Guard[];
   readonly modified: Modified;
+  readonly isAsyncCall: boolean;
+  readonly broke: BreakReason | null;
   /** What the modified function calls; null where there is no graph. */
   readonly graph: { readonly name: string; readonly run: unknown; readonly gm: GraphModule } | null;
 }
@@ -81,8 +85,11 @@ export interface TakenCapture {
   readonly guards: readonly Guard[];
   readonly graph: GraphModule | null;
   readonly text: string;
-  /** Where sizes come from, by the names that guards have for it. */
-  readonly named: ReadonlyMap<string, Source>;
+  /** Whether calls give a promise. */
+  readonly isAsyncCall: boolean;
+  /** Why the graph ends before the function does. */
+  readonly broke: BreakReason | null;
+  readonly tests: ReturnType<typeof checked>;
   /** The modified function; `failed` is its way out where the graph throws. */
   readonly run: (failed: ModifiedParts["failed"]) => Modified["run"];
 }
@@ -94,7 +101,7 @@ export function captureKey(
 ): string | null {
   const { options, fn } = program;
   const own = keepsEntries() ? ownIdentity() : null;
-  const isUsual = !body.resumed && options.guardFilter === null &&
+  const isUsual = options.guardFilter === null &&
     options.hooks.onTraced === undefined &&
     Object.keys(options.shapesSpec).length === 0 &&
     markOfFunction(fn)?.kind !== "ruled" && !history.hasFixed && history.mayAssume &&
@@ -106,7 +113,8 @@ export function captureKey(
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
   const key = JSON.stringify({
     own,
-    function: [site.url, site.offset, body.name, program.name],
+    function: [site.url, site.offset, program.name],
+    from: body.resumed && planText(body.resumed),
     options: { dynamic, fullgraph, cacheSizeLimit },
     settings,
     place: placeOfProcess(),
@@ -189,7 +197,8 @@ const nothingToRead = (): never => {
 };
 
 function write(traced: TracedEntry): Plain {
-  const { call, reads, met, output, guards, modified, graph, asked } = traced;
+  const { call, reads, met, output, guards, modified, graph, asked, isAsyncCall, broke } = traced;
+  if (reads.refused !== null) throw new NotStorable(reads.refused);
   const { sizes } = output, symbols = new Symbols();
   numberSizes(sizes, symbols);
   symbols.isOpen = false;
@@ -202,26 +211,36 @@ function write(traced: TracedEntry): Plain {
     parameters: modified.parameters,
     constants: [...modified.constants].map(([name, value]) => [name, writeConstant(value, graph?.run, by)]),
     graph: graph && writeCaptured(graph, output, by),
+    isAsyncCall,
+    broke: broke && reasonForm.write(broke, by),
   });
   // What the form refers to has to be found again as well
   const mentioned = new Set<object>(met), lines = new Lines();
-  const withCode = (code: CodeObject): object => {
-    const found = reads.functions.keys().find((fn) => tracedCodeOf(fn) === code);
-    if (found) return found;
-    throw new NotStorable(`${code.name}, a function that is known by its code`);
-  };
+  const codes = codeFinder([...reads.functions.keys()]);
   form({
     numberOf: (object) => mentioned.add(object).size,
     at: nothingToRead,
-    withCode,
+    codes,
     lines,
     symbols,
     sizes,
   });
-  const journal = writeJournal(call, reads, mentioned);
+  const journal = writeJournal(call, { reads, met: mentioned, freeNumbers: freeNumbersOf(guards) });
   const numberOf = (object: object) => journal.numberOf(object);
-  const by: ByNumber = { numberOf, at: nothingToRead, withCode, lines, symbols, sizes };
+  const by: ByNumber = { numberOf, at: nothingToRead, codes, lines, symbols, sizes };
   return { journal: journal.form, ...form(by), lines: lines.list.map((each) => lineForm.write(each, by)) };
+}
+
+/** Arguments that are numbers which may be others in the next call. */
+function freeNumbersOf(guards: readonly Guard[]): FreeNumbers {
+  const argument = ({ fact }: Guard, ...kinds: Fact["kind"][]): number[] =>
+    kinds.includes(fact.kind) && "source" in fact && fact.source.kind === "argument"
+      ? [fact.source.index]
+      : [];
+  const known = new Set(guards.flatMap((guard) => argument(guard, "constant")));
+  return new Set(
+    guards.flatMap((guard) => argument(guard, "number", "integer")).filter((i) => !known.has(i)),
+  );
 }
 
 /** The places that sizes come from, and that guards compare with them. */
@@ -248,30 +267,6 @@ function writeAsked(
     default:
       return kind satisfies never;
   }
-}
-
-const HELPERS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
-  ["runtime", runtime],
-  ["list", LIST_READERS],
-];
-
-function writeConstant(value: unknown, graph: unknown, by: ByNumber): Plain {
-  if (isPrimitive(value)) return ["is", writePrimitive(value)];
-  if (value === graph) return ["graph"];
-  for (const [kind, helpers] of HELPERS) {
-    for (const [name, helper] of Object.entries(helpers)) if (helper === value) return [kind, name];
-  }
-  return ["object", by.numberOf(value)];
-}
-
-function readConstant(form: Plain, graph: unknown, by: ByNumber): unknown {
-  const [kind, given = null] = listIn(form);
-  if (kind === "is") return readPrimitive(given);
-  if (kind === "graph") return graph;
-  if (kind === "object") return by.at(Number(given));
-  const [, helpers] = HELPERS.find(([name]) => name === kind) ?? [], name = textIn(given);
-  if (helpers && Object.hasOwn(helpers, name)) return helpers[name];
-  throw new DamagedForm(`Expected a constant but found ${JSON.stringify(form)}`);
 }
 
 function writeCaptured(
@@ -320,7 +315,11 @@ function readInput(form: Plain, by: ByNumber): unknown {
 
 /** The capture in this world. Throws Differs, NotStorable and DamagedForm. */
 function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: TracedCall): TakenCapture {
-  const objects = readJournal(form.journal ?? null, call, (beginning) => beginAgain(unit, beginning));
+  const { objects, isExact } = readJournal(
+    form.journal ?? null,
+    call,
+    (beginning) => beginAgain(unit, beginning),
+  );
   const lines = new Lines();
   const nothingToWrite = (): never => {
     throw new DamagedForm("Expected nothing to be written while a capture is read");
@@ -330,7 +329,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
     symbols,
     sizes,
     numberOf: nothingToWrite,
-    withCode: nothingToWrite,
+    codes: codeFinder([]),
     at(number) {
       const found = objects[number];
       if (!found) throw new DamagedForm(`Expected one of ${objects.length} objects but found ${number}`);
@@ -339,39 +338,60 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
     lines,
   };
   for (const each of listIn(form.lines)) lines.list.push(lineForm.read(each, by));
-  for (const each of listIn(form.asked)) {
-    const [, , , changed = null] = listIn(each);
-    if (JSON.stringify(unit.history.answer(readAsked(each, by))) !== JSON.stringify(changed)) {
-      throw new Differs("other sizes and numbers have changed");
-    }
-  }
-  const named = listIn(form.named).map((each) => sourceForm.read(each, by));
   const guards = listIn(form.guards).map((each) => guardForm.read(each, by));
+  const named = listIn(form.named).map((each) => sourceForm.read(each, by));
+  const tests = checked(guards, { sourceNamed: sourceNamed(named) });
+  if (tests.check(call.self, call.args) !== -1) {
+    invariant(!isExact, "Expected the guards of a capture to hold where all that it has seen does");
+    throw new Differs("a number is another one");
+  }
+  if (!unit.history.agrees(listIn(form.asked).map((each) => readAsked(each, call, by)))) {
+    throw new Differs("other sizes and numbers have changed");
+  }
   const compiled = form.graph === null ? null : compileAgain(unit, recordIn(form.graph), by);
   const text = textIn(form.text);
+  const ways: Ways = { graph: compiled?.run, resume: (plan) => unitOf(unit, plan).resume };
   const constants = new Map(
     listIn(form.constants).map((each) => {
       const [name, value = null] = listIn(each);
-      return [textIn(name), readConstant(value, compiled?.run, by)];
+      return [textIn(name), readConstant(value, ways, by)];
     }),
   );
   const parameters = listIn(form.parameters).map(textIn);
   return {
     guards,
     graph: compiled?.gm ?? null,
+    isAsyncCall: form.isAsyncCall === true,
+    broke: form.broke === null ? null : reasonForm.read(form.broke ?? null, by),
     text,
-    named: new Map(named.map((source) => [source.name, source])),
+    tests,
     run: (failed) => functionOf({ text, constants, parameters }, compiled ? failed : null),
   };
 }
 
-function readAsked(form: Plain, by: ByNumber): Asked {
-  const [kind, at = null, given = null] = listIn(form), place = sourceForm.read(at, by).name;
-  if (kind === "object") return { kind, place, value: by.at(Number(given)) };
-  if (kind === "shape") return { kind, place, value: listIn(given).map(Number) };
-  const value = readPrimitive(given);
-  if (kind === "number" && typeof value === "number") return { kind, place, value };
+/** Finds where a size comes from. */
+function sourceNamed(sources: readonly Source[]): (name: string) => Source {
+  const named = new Map(sources.map((source) => [source.name, source]));
+  return (name) => {
+    const found = named.get(name);
+    if (found) return found;
+    throw new DamagedForm(`Expected a place of a size but found ${name}`);
+  };
+}
+
+/** What was asked; of a number that is handed in, this call's is asked for. */
+function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { readonly changed: Answer } {
+  const [kind, at = null, given = null, answer] = listIn(form), place = sourceForm.read(at, by);
+  const asked = { place: place.name, changed: answerIn(answer) };
+  if (kind === "object") return { kind, value: by.at(numberIn(given)), ...asked };
+  if (kind === "shape") return { kind, value: listIn(given).map(Number), ...asked };
+  const now = place.kind === "argument" ? args[place.index] : readPrimitive(given);
+  if (kind === "number" && typeof now === "number") return { kind, value: now, ...asked };
   throw new DamagedForm(`Expected a size or number but found ${JSON.stringify(kind)}`);
+}
+
+function answerIn(form: Plain | undefined): Answer {
+  return typeof form === "boolean" ? form : listIn(form).map((each) => each === true);
 }
 
 function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: ByNumber) {

@@ -4,13 +4,12 @@
  * (cells) is refused.
  */
 import { DTYPES } from "../../base/dtype.ts";
+import type { BreakReason, UserFrame } from "../../base/errors.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { sizeGuard } from "../../sym/stored/envs.ts";
 import { DamagedForm, listIn, numberIn, textIn } from "../../sym/stored/forms.ts";
 import { layoutOf } from "../../tensor/layout.ts";
 import { ambientState } from "../ambient.ts";
-import type { CodeObject } from "../bytecode/code.ts";
-import { tracedCodeOf } from "../entry_parts.ts";
 import {
   ANY_OBJECT,
   type Fact,
@@ -18,11 +17,15 @@ import {
   type MethodExpectation,
   type TensorExpectation,
 } from "../guards/guard.ts";
+import { codeAt } from "./code_forms.ts";
+import type { CellPlace } from "../variables/value.ts";
 import { hostExpression } from "./host_numbers.ts";
 import {
+  cell,
   count,
   fields,
   flag,
+  flagOrNull,
   type Form,
   key,
   list,
@@ -33,6 +36,7 @@ import {
   refused,
   source,
   text,
+  variants,
 } from "./place_forms.ts";
 import { readKey, readPrimitive, writeKey, writePrimitive } from "./plain_values.ts";
 
@@ -54,16 +58,6 @@ const entryKey: Form<Extract<Fact, { kind: "entries" }>["keys"][number]> = {
   read(form) {
     const [kind, value = null] = listIn(form);
     return kind === "any" ? ANY_OBJECT : readPrimitive(value);
-  },
-};
-
-/** The code of a function of the journal. */
-const code: Form<CodeObject> = {
-  write: (value, by) => by.numberOf(by.withCode(value)),
-  read(form, by) {
-    const found = tracedCodeOf(by.at(numberIn(form)));
-    if (found) return found;
-    throw new DamagedForm("Expected a function with code");
   },
 };
 
@@ -116,14 +110,13 @@ const outcome: Form<boolean | number> = {
   },
 };
 
-type Kinds = { readonly [K in Fact["kind"]]: Form<Omit<Extract<Fact, { kind: K }>, "kind">> };
+const cellPlace = variants<CellPlace>({
+  live: fields({ cell }),
+  box: fields({ cell, source }),
+  captured: fields({ cell, source, base: source, index: count }),
+});
 
-const flagOrNull: Form<boolean | null> = {
-  write: (value) => value,
-  read: (form) => form === null ? null : form === true,
-};
-
-const KINDS: Kinds = {
+const fact = variants<Fact>({
   constant: fields({ source, value: { write: writePrimitive, read: readPrimitive } }),
   identity: fields({ source, object, label: text }),
   prototype: fields({ source, prototype: optional(object), label: text }),
@@ -154,7 +147,7 @@ const KINDS: Kinds = {
   }),
   accessor: fields({ source, key, get: accessor, set: accessor }),
   entries: fields({ source, what: oneOf("Map", "Set"), keys: list(entryKey) }),
-  code: fields({ source, code }),
+  code: fields({ source, code: codeAt }),
   same: fields({ source, other: source }),
   distinct: fields({ source, others: list(source) }),
   apart: fields({ source, others: list(source) }),
@@ -166,7 +159,7 @@ const KINDS: Kinds = {
   number: fields({ source }),
   expression: fields({ expression: hostExpression, expected: outcome }),
   size,
-  cells: refused("a variable that changes"),
+  cells: fields({ place: cellPlace, other: cellPlace, same: flag }),
   argumentCount: fields({ count }),
   timeZone: fields({ setting: text }),
   proxy: fields({ source, present: flag }),
@@ -174,26 +167,7 @@ const KINDS: Kinds = {
   extensible: fields({ source, present: flag }),
   integrity: fields({ source, level: oneOf("frozen", "sealed") }),
   globalState: fields({ state: { write: () => null, read: () => ambientState() }, methods: list(method) }),
-};
-
-const BY_KIND: ReadonlyMap<string, Form<object>> = new Map(Object.entries(KINDS));
-
-const fact: Form<Fact> = {
-  write(value, by) {
-    const { kind, ...rest } = value;
-    return [kind, formOf(kind).write(rest, by)];
-  },
-  read(form, by) {
-    const [kind, rest = null] = listIn(form), name = textIn(kind);
-    return { kind: name, ...formOf(name).read(rest, by) } as Fact;
-  },
-};
-
-function formOf(kind: string): Form<object> {
-  const found = BY_KIND.get(kind);
-  if (found) return found;
-  throw new DamagedForm(`Expected a kind of fact but found ${kind}`);
-}
+});
 
 /** A line of the program, by number. */
 export const position: Form<SourcePosition> = {
@@ -212,6 +186,23 @@ export const line: Form<SourcePosition> = fields<SourcePosition>({
   column: count,
   functionName: text,
   code: text,
+});
+
+/** Why a graph ends. */
+export const reason: Form<BreakReason> = fields<BreakReason>({
+  id: text,
+  category: text,
+  explanation: text,
+  hint: text,
+  stack: list<UserFrame>({
+    write: ({ functionName, file, line, column, code }) => [functionName, file, line, column, code ?? null],
+    read(form) {
+      const [functionName, file, line, column, code = null] = listIn(form);
+      const place = { functionName: textIn(functionName), file: textIn(file) };
+      const written = code === null ? {} : { code: textIn(code) };
+      return { ...place, line: numberIn(line), column: numberIn(column), ...written };
+    },
+  }),
 });
 
 /** A guard. The ambient state that it compares is the one in force, which is part of a journal's key. */

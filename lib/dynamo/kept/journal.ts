@@ -6,22 +6,28 @@
  *
  * Why that suffices: a trace is a function of what it reads. Whatever it reads of an object, it reads of one that it has
  * met, and a description says all that there is to be read of one (shapes.ts), with the numbers of those it refers to. Of
- * functions it reads code, which is the text of their modules and their place in it, and variables that never change. So
- * where every object of the journal has an equal one at the same place, with nothing left over, the trace is the same step
- * by step, up to these objects. What a trace could read besides is refused where it is asked for (noted_reads.ts), or part
- * of the key under which the journal is kept.
+ * functions it reads code, which is the text of their modules and their place in it, and variables: what they hold, and of
+ * those that may change which variables they are. The rest of a function begins with the functions that are running and
+ * with arguments for all that lives on, as its plan says, which is part of the key. So where every object of the journal
+ * has an equal one at the same place, with nothing left over, the trace is the same step by step, up to these objects.
+ * What a trace could read besides is refused where it is asked for (noted_reads.ts), or part of the key under which the
+ * journal is kept.
  *
  * Invariant: an object that cannot be found again from the call, from builtins or from what is found there is refused.
  */
 import type { Plain } from "../../base/recording.ts";
-import { fingerprintText } from "../../base/fingerprint.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { types } from "node:util";
+import { cellOfBox, isVariable } from "../cells.ts";
+import type { LiveCell } from "../frame/info.ts";
+import { isLiveCell } from "./place_forms.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
-import { consultedModules, type FunctionSite, moduleText, siteOf } from "../frame/capture.ts";
-import { mapOf } from "../frame/kept_texts.ts";
-import { classLabel, functionLabel } from "../variables/wrap.ts";
+import { consultedModules } from "../frame/capture.ts";
+import { madeInfo } from "../functions.ts";
+import { markOfFunction } from "../marks.ts";
+import { functionLabel } from "../variables/wrap.ts";
 import { builtinAt, isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
+import { cellIn, Differs, labelOf, type Place, placeOf, Texts, urlOf } from "./function_places.ts";
 import type { NotedBeginning, NotedReads } from "./noted_reads.ts";
 import { isPrimitive, readKey, writeKey } from "./plain_values.ts";
 import {
@@ -35,15 +41,16 @@ import {
 
 /** The call that a trace begins with. */
 export interface TracedCall {
-  readonly fn: object;
+  /** The function; for the rest of one the functions that are running, where they are the same in all calls. */
+  readonly running: readonly object[];
+  /** Whose texts have said what code there is, besides those of the running functions. */
+  readonly modules: readonly string[];
   readonly self: unknown;
   readonly args: readonly unknown[];
 }
 
-/** Two worlds differ. */
-export class Differs extends Error {
-  override readonly name = "Differs";
-}
+/** Which arguments are numbers of which the trace has taken nothing but what guards say. */
+export type FreeNumbers = ReadonlySet<number>;
 
 /** Numbers for objects, in the order in which they are found. */
 class Numbers implements Numbering {
@@ -52,7 +59,7 @@ class Numbers implements Numbering {
   readonly #memory = new Map<object, number>();
 
   numberOf(object: object): number | undefined {
-    return this.#numbers.get(object);
+    return this.#numbers.get(standIn(object));
   }
 
   add(object: object): number {
@@ -75,15 +82,25 @@ export interface WrittenJournal {
   numberOf(object: object): number;
 }
 
+/** A variable in the place of the objects that generated code has for it; others stand for themselves. */
+const standIn = <T>(value: T): T | LiveCell => isVariable(value) ? cellOfBox(value) : value;
+
 const BEGUN = ["optimizer", "param", "group"] as const;
 
 const isObject = (value: unknown): value is object => !isPrimitive(value);
 
 /** Writes what a trace has seen: `met` are the objects that came into it. Throws NotStorable. */
-export function writeJournal(call: TracedCall, reads: NotedReads, met: Iterable<object>): WrittenJournal {
+export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
+  readonly reads: NotedReads;
+  readonly met: Iterable<object>;
+  readonly freeNumbers: FreeNumbers;
+}): WrittenJournal {
   if (reads.refused !== null) throw new NotStorable(reads.refused);
-  const wanted = wantedOf(reads, met), numbers = new Numbers(), from: Plain[] = [];
-  const reach = (object: unknown, way: () => readonly Plain[]) => {
+  const list = [...met], cells: ReadonlySet<object> = reads.cells;
+  for (const object of list) if (isVariable(object)) reads.cells.add(cellOfBox(object));
+  const wanted = wantedOf(reads, list.map(standIn)), numbers = new Numbers(), from: Plain[] = [];
+  const reach = (found: unknown, way: () => readonly Plain[]) => {
+    const object = standIn(found);
     if (!isObject(object) || !wanted.has(object) || numbers.numberOf(object) !== undefined) return;
     try {
       from.push(way());
@@ -98,7 +115,7 @@ export function writeJournal(call: TracedCall, reads: NotedReads, met: Iterable<
     const place = placeOfBuiltin(object);
     if (place !== undefined) reach(object, () => ["builtin", place]);
   }
-  reach(call.fn, () => ["function"]);
+  call.running.forEach((fn, i) => reach(fn, () => ["running", i]));
   reach(call.self, () => ["this"]);
   call.args.forEach((value, i) => reach(value, () => ["argument", i]));
   // Entries last: those of an optimizer's states are there only once they are begun, which needs the parameters
@@ -106,8 +123,10 @@ export function writeJournal(call: TracedCall, reads: NotedReads, met: Iterable<
     for (let i = 0; i < numbers.objects.length; i++) {
       const object = numbers.objects[i];
       if (!object) break;
-      for (const [value, way] of waysFrom(object, reads)) reach(value, () => [...way(), i]);
-      if (!withEntries) continue;
+      for (const [value, way] of cells.has(object) ? waysOfCell(object) : waysFrom(object, reads)) {
+        reach(value, () => [...way(), i]);
+      }
+      if (!withEntries || cells.has(object)) continue;
       for (const [at, [key, value]] of entriesOf(object).entries()) {
         reach(key, () => ["key", at, i]);
         reach(value, () => ["value", at, i]);
@@ -119,20 +138,26 @@ export function writeJournal(call: TracedCall, reads: NotedReads, met: Iterable<
   const texts = new Texts();
   const objects = numbers.objects.map((object, i): Plain => ({
     from: from[i] ?? null,
-    ...needsShape(from[i]) ? { shape: shapeText(object, i, numbers) } : {},
+    ...cells.has(object)
+      ? { content: contentForm(object, numbers) }
+      : needsShape(from[i])
+      ? { shape: shapeText(object, i, numbers) }
+      : {},
     ...functionForm(object, { reads, numbers, texts }),
   }));
-  for (const url of consultedModules()) if (!isOfIdentity(url)) texts.numberOf(url);
+  for (const url of [...call.modules, ...consultedModules()]) if (!isOfIdentity(url)) texts.numberOf(url);
   return {
     form: {
       objects,
       texts: texts.form,
-      call: callForm(call, numbers),
+      call: callForm(call, freeNumbers, numbers),
+      freeNumbers: [...freeNumbers],
       begun: reads.begun.map((each) => BEGUN.map((part) => numbers.numberOf(each[part]) ?? null)),
     },
     numberOf(object) {
       const found = numbers.numberOf(object);
       if (found === undefined) throw new NotStorable(`${labelOf(object)}, which the trace has not met`);
+      if (isVariable(object)) throw new NotStorable("a variable as an object");
       return found;
     },
   };
@@ -140,13 +165,15 @@ export function writeJournal(call: TracedCall, reads: NotedReads, met: Iterable<
 
 /** Everything that is to be found again: what was met, what variables hold, and what all of that inherits from. */
 function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object> {
-  const wanted = new Set<object>([...met, ...reads.functions.keys()]);
+  const cells: ReadonlySet<object> = reads.cells;
+  const wanted = new Set<object>([...met, ...cells, ...reads.functions.keys()]);
   for (const beginning of reads.begun) for (const part of BEGUN) wanted.add(beginning[part]);
   for (const variables of reads.functions.values()) {
     for (const value of variables.values()) if (isObject(value)) wanted.add(value);
   }
   for (const object of wanted) {
     if (types.isProxy(object)) throw new NotStorable("a proxy");
+    if (cells.has(object)) continue;
     const prototype: object | null = Object.getPrototypeOf(object);
     // A set that grows is walked to its end
     if (prototype) wanted.add(prototype);
@@ -154,11 +181,27 @@ function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object>
   return wanted;
 }
 
-function labelOf(object: object): string {
-  return typeof object === "function"
-    ? functionLabel(object)
-    : `an object of ${classLabel(Object.getPrototypeOf(object))}`;
+/** What a variable holds; null: it is not initialised. */
+function contentOf(cell: object): { readonly value: unknown } | null {
+  if (!isLiveCell(cell)) throw new DamagedForm("Expected a variable");
+  try {
+    return { value: cell.get() };
+  } catch {
+    return null;
+  }
 }
+
+function contentForm(cell: object, numbering: Numbering): Plain {
+  const content = contentOf(cell);
+  return content && [describeValue(content.value, numbering)];
+}
+
+const isCell = (value: unknown, { cells }: NotedReads): boolean => isLiveCell(value) && cells.has(value);
+
+/** Where a variable leads to. */
+const waysOfCell = (
+  cell: object,
+): readonly (readonly [unknown, Way])[] => [[contentOf(cell)?.value, () => ["content"]]];
 
 const shapeText = (object: object, number: number, numbering: Numbering): string =>
   JSON.stringify(describe(object, number, numbering));
@@ -169,9 +212,11 @@ function needsShape(way: Plain | undefined): boolean {
   return kind !== "builtin" || !isAsLoaded(textIn(place));
 }
 
-/** The receiver and the arguments as the trace can see them. */
-function callForm({ self, args }: TracedCall, numbering: Numbering): Plain {
-  return [self, ...args].map((value) => describeValue(value, numbering));
+/** The running functions, the receiver and the arguments as the trace can see them. */
+function callForm({ running, self, args }: TracedCall, free: FreeNumbers, numbering: Numbering): Plain {
+  const of = (value: unknown) => describeValue(value, numbering);
+  const isFree = (value: unknown, i: number) => typeof value === "number" && free.has(i);
+  return [[...running, self].map(of), args.map((value, i) => isFree(value, i) ? "number" : of(value))];
 }
 
 /** A way from one object to another: what follows is the number of the first. */
@@ -185,36 +230,17 @@ function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unkno
     if (get) yield [get, () => ["getter", writeKey(key)]];
     if (set) yield [set, () => ["setter", writeKey(key)]];
   }
+  const mark = typeof object === "function" ? markOfFunction(object) : undefined;
+  if (mark && "original" in mark) yield [mark.original, () => ["original"]];
   if (isPlainTensor(object)) yield [object.state?.grad, () => ["gradient"]];
-  for (const [name, value] of reads.functions.get(object) ?? []) yield [value, () => ["variable", name]];
+  for (const [name, value] of reads.functions.get(object) ?? []) {
+    yield [value, () => [isCell(value, reads) ? "cell" : "variable", name]];
+  }
 }
 
 function entriesOf(object: object): readonly (readonly [unknown, unknown])[] {
   if (types.isMap(object)) return [...Map.prototype.entries.call(object)];
   return types.isSet(object) ? [...Set.prototype.entries.call(object)] : [];
-}
-
-/** The texts that functions and variables were looked up in. */
-class Texts {
-  readonly #numbers = new Map<string, number>();
-  readonly form: Plain[] = [];
-
-  numberOf(url: string): number {
-    const known = this.#numbers.get(url);
-    if (known !== undefined) return known;
-    const number = this.form.push([url, printOf(url)]) - 1;
-    this.#numbers.set(url, number);
-    return number;
-  }
-}
-
-/** What tells a module's text from others; null for dyn's own, which the key of the journal stands for. */
-function printOf(url: string): string | null {
-  if (isOfIdentity(url)) return null;
-  const text = moduleText(url);
-  if (text === null) throw new NotStorable(`a function of ${url}, whose text is not known`);
-  // Lines of the user's file stand in guards and graphs
-  return `${text.length} ${fingerprintText(`${text}\n${mapOf(url)?.payload.mappings ?? ""}`)}`;
 }
 
 /** What was read of a function. */
@@ -225,24 +251,28 @@ function functionForm(fn: object, { reads, numbers, texts }: {
 }): { readonly [key: string]: Plain } {
   const variables = reads.functions.get(fn);
   if (!variables) return {};
-  const site = siteOf(fn);
-  if (!site) throw new NotStorable(`${functionLabel(fn)}, whose source is not known`);
+  const place = placeOf(fn);
+  // What is written nowhere stays that
+  if (!place && variables.size === 0 && !madeInfo(fn)) return { site: null };
+  if (!place) throw new NotStorable(`${functionLabel(fn)}, whose source is not known`);
   return {
-    site: [texts.numberOf(site.url), site.offset],
-    variables: [...variables].map(([name, value]) => [name, describeValue(value, numbers)]),
+    site: [texts.numberOf(place.url), place.at],
+    variables: [...variables].map((
+      [name, value],
+    ) => [name, describeValue(value, numbers), isCell(value, reads)]),
   };
 }
 
 /**
- * The objects of a journal in the world of another process; `begin` begins a state that the trace has begun. Throws
- * Differs, DamagedForm and NotStorable.
+ * The objects of a journal in the world of another process; `begin` begins a state that the trace has begun, `isExact`:
+ * no argument may be another one. Throws Differs, DamagedForm and NotStorable.
  */
 export function readJournal(
   form: Plain,
   call: TracedCall,
   begin: (beginning: NotedBeginning) => void,
-): readonly object[] {
-  const { objects: list, texts, call: given, begun } = recordIn(form),
+): { readonly objects: readonly object[]; readonly isExact: boolean } {
+  const { objects: list, texts, call: given, freeNumbers, begun } = recordIn(form),
     urls = listIn(texts).map((each) => urlOf(each));
   const world = new World(call), entries = listIn(list).map(recordIn);
   const ways = entries.map(({ from }) => listIn(from));
@@ -252,27 +282,38 @@ export function readJournal(
   }
   for (const way of ways) world.add(way);
   const { objects, numbers } = world;
-  if (JSON.stringify(callForm(call, numbers)) !== JSON.stringify(given)) {
+  const free = new Set(listIn(freeNumbers).map(numberIn));
+  if (JSON.stringify(callForm(call, free, numbers)) !== JSON.stringify(given)) {
     throw new Differs("the arguments are others");
   }
-  entries.forEach(({ from, shape, site, variables }, i) => {
+  entries.forEach(({ from, shape, content, site, variables }, i) => {
     const object = objects[i];
     if (!object) throw new DamagedForm("Expected as many objects as descriptions");
-    if (needsShape(from) && shapeNow(object, i, numbers) !== shape) {
+    if (content !== undefined) {
+      const now = JSON.stringify(contentForm(object, numbers));
+      if (now !== JSON.stringify(content)) throw new Differs("a variable holds something else");
+    } else if (needsShape(from) && shapeNow(object, i, numbers) !== shape) {
       throw new Differs(`${labelOf(object)} is another one`);
     }
     if (site === undefined) return;
-    const [text, offset] = listIn(site), found = world.siteOf(object);
-    if (found.url !== urls[numberIn(text)] || found.offset !== offset) {
+    if (site === null) {
+      if (placeOf(object)) throw new Differs(`${labelOf(object)} is no function of the runtime`);
+      return;
+    }
+    const [text, at] = listIn(site), found = world.placeOf(object);
+    if (found.url !== urls[numberIn(text)] || JSON.stringify(found.at) !== JSON.stringify(at)) {
       throw new Differs(`${labelOf(object)} stands elsewhere`);
     }
     for (const each of listIn(variables)) {
-      const [name, expected = null] = listIn(each), held = found.lookup(textIn(name));
-      const now = held.kind === "value" ? JSON.stringify(describeValue(held.value, numbers)) : held.kind;
+      const [name, expected = null, isCell] = listIn(each);
+      const held = isCell === true
+        ? { kind: "value", value: cellIn(object, textIn(name)) } as const
+        : found.lookup(textIn(name));
+      const now = held?.kind === "value" ? JSON.stringify(describeValue(held.value, numbers)) : held?.kind;
       if (now !== JSON.stringify(expected)) throw new Differs(`${textIn(name)} holds something else`);
     }
   });
-  return objects;
+  return { objects, isExact: free.size === 0 };
 }
 
 /** The description of an object that was described in another world. */
@@ -285,25 +326,10 @@ function shapeNow(object: object, number: number, numbering: Numbering): string 
   }
 }
 
-/** The URL of a text that is what it was. Throws Differs. */
-function urlOf(form: Plain): string {
-  const [given, print] = listIn(form), url = textIn(given);
-  if (isOfIdentity(url) !== (print === null)) throw new Differs(`${url} is another module`);
-  let found: string | null = null;
-  try {
-    found = printOf(url);
-  } catch (error) {
-    if (!(error instanceof NotStorable)) throw error;
-    throw new Differs(error.message);
-  }
-  if (found !== print) throw new Differs(`${url} has another text`);
-  return url;
-}
-
 /** Objects that are found again, way by way. */
 class World {
   readonly numbers = new Numbers();
-  readonly #sites = new Map<object, FunctionSite>();
+  readonly #places = new Map<object, Place>();
   readonly #entries = new Map<object, readonly (readonly [unknown, unknown])[]>();
 
   constructor(private readonly call: TracedCall) {}
@@ -335,26 +361,26 @@ class World {
     return found;
   }
 
-  siteOf(fn: object): FunctionSite {
-    let site = this.#sites.get(fn);
-    if (!site) {
-      const found = typeof fn === "function" ? siteOf(fn) : null;
+  placeOf(fn: object): Place {
+    let place = this.#places.get(fn);
+    if (!place) {
+      const found = typeof fn === "function" ? placeOf(fn) : null;
       if (!found) throw new Differs(`${labelOf(fn)} has no known source`);
-      this.#sites.set(fn, site = found);
+      this.#places.set(fn, place = found);
     }
-    return site;
+    return place;
   }
 
   #follow([kind, ...rest]: readonly Plain[], at = (number: number) => this.objects[number]): unknown {
     switch (kind) {
       case "builtin":
         return builtinAt(textIn(rest[0]));
-      case "function":
-        return this.call.fn;
+      case "running":
+        return this.call.running[numberIn(rest[0])];
       case "this":
         return this.call.self;
       case "argument":
-        return this.call.args[numberIn(rest[0])];
+        return standIn(this.call.args[numberIn(rest[0])]);
       default:
     }
     const from = at(numberIn(rest.at(-1))), [which = null] = rest;
@@ -369,15 +395,23 @@ class World {
         return own()?.get;
       case "setter":
         return own()?.set;
+      case "original": {
+        const mark = markOfFunction(from);
+        return mark && "original" in mark ? mark.original : undefined;
+      }
       case "gradient":
         return isPlainTensor(from) ? from.state?.grad : undefined;
       case "key":
       case "value":
         return this.#entriesOf(from)[numberIn(which)]?.[kind === "key" ? 0 : 1];
       case "variable": {
-        const held = this.siteOf(from).lookup(textIn(which));
-        return held.kind === "value" ? held.value : undefined;
+        const held = this.placeOf(from).lookup(textIn(which));
+        return held?.kind === "value" ? standIn(held.value) : undefined;
       }
+      case "cell":
+        return cellIn(from, textIn(which));
+      case "content":
+        return contentOf(from)?.value;
       default:
         throw new DamagedForm(`Expected a way but found ${JSON.stringify(kind)}`);
     }

@@ -1,13 +1,15 @@
 /**
  * Entries out of kept captures. Input: a unit and a call; output: the entry that a former process has traced for such a
- * call in the same world. Invariant: its guards hold for this call.
+ * call in the same world. Invariant: its guards hold for this
+ * call.
  */
-import { invariant } from "../../base/errors.ts";
-import { checked, wayOut } from "../entry_parts.ts";
+import { wayOut } from "../entry_parts.ts";
 import { factText } from "../guards/guard.ts";
-import type { Source } from "../source.ts";
 import type { Entry, Unit } from "../unit.ts";
+import { inAsyncCall } from "../suspension.ts";
+import { reportBreak } from "../told_breaks.ts";
 import { takeCapture } from "./captures.ts";
+import type { TracedCall } from "./journal.ts";
 
 /** The receiver and the arguments of a call. */
 export interface Call {
@@ -15,32 +17,30 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
+/** The call of a unit as a trace sees it. */
+export function callOf({ program, body: { resumed } }: Unit, { self, args }: Call): TracedCall {
+  if (resumed === null) return { running: [program.fn], modules: [], self, args };
+  const running = resumed.frames.flatMap(({ callee }) => callee ?? []);
+  return { running, modules: resumed.frames.map(({ code }) => code.module.url), self, args };
+}
+
 /** An entry that a former process has traced, in the same world; null where the call has to be traced. */
 export function keptEntry(unit: Unit, key: string, { self, args }: Call): Entry | null {
-  const taken = takeCapture(unit, key, { fn: unit.program.fn, self, args });
+  const taken = takeCapture(unit, key, callOf(unit, { self, args }));
   if (!taken) return null;
-  const { guards, graph, text, named } = taken, made: { entry: Entry | null } = { entry: null };
-  const run = taken.run(wayOut(unit, { graph: () => graph?.graph ?? null, made, isAsyncCall: false }));
+  const { guards, tests, graph, text, isAsyncCall } = taken;
+  const made: { entry: Entry | null } = { entry: null };
+  if (taken.broke) reportBreak(unit.program, taken.broke);
+  const run = taken.run(wayOut(unit, { graph: () => graph?.graph ?? null, made, isAsyncCall }));
   const entry: Entry = {
-    ...checked(guards, { sourceNamed: (name) => sourceIn(named, name) }),
+    ...tests,
     guards,
-    run,
+    run: isAsyncCall ? inAsyncCall(run) : run,
     code: text,
     graph,
     plain: false,
     hits: 0,
   };
-  invariant(
-    entry.check(self, args) === -1,
-    "Expected the guards of a capture to hold where all that it has seen does",
-  );
   unit.program.options.hooks.onGuards?.(guards.map((guard) => factText(guard.fact)));
   return made.entry = entry;
-}
-
-/** Where a size comes from. */
-function sourceIn(named: ReadonlyMap<string, Source>, name: string): Source {
-  const found = named.get(name);
-  invariant(found, `Expected a place of a size but found ${name}`);
-  return found;
 }

@@ -5,7 +5,9 @@
  * noted.
  */
 
-/** A free variable, by its name, as long as it can hold nothing else. */
+import type { LiveCell } from "../source.ts";
+
+/** Free variables by name: what one holds, as long as it can hold nothing else, or else the variable itself. */
 export type NotedVariables = Map<string, unknown>;
 
 /** A state of an optimizer that a trace has begun, before anything of the program has happened. */
@@ -20,6 +22,8 @@ export class NotedReads {
   readonly begun: NotedBeginning[] = [];
   /** Functions whose code was asked for, with what was read of their variables. */
   readonly functions: Map<object, NotedVariables> = new Map();
+  /** Variables that may hold something else in the next call. */
+  readonly cells: Set<LiveCell> = new Set();
   /** Why the trace cannot be kept; null: nothing speaks against it so far. */
   refused: string | null = null;
 }
@@ -52,6 +56,18 @@ export function noteVariable(fn: object, name: string, value: unknown): void {
   if (!current) return;
   noteFunction(fn);
   current.functions.get(fn)?.set(name, value);
+}
+
+/** Notes that a trace has to do with a variable of a function that may hold something else in the next call. */
+export function noteCell(fn: object, name: string, cell: LiveCell): void {
+  if (!current) return;
+  noteVariable(fn, name, cell);
+  current.cells.add(cell);
+}
+
+/** The same of a variable that generated code has made and hands in. */
+export function noteBox(cell: LiveCell): void {
+  current?.cells.add(cell);
 }
 
 /** Notes that the trace needs the state of a parameter to be begun. */

@@ -6,15 +6,17 @@ import type { Plain } from "../../base/recording.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
-import type { Symbols } from "../../sym/stored/symbols.ts";
 import type { CodeObject } from "../bytecode/code.ts";
+import type { Symbols } from "../../sym/stored/symbols.ts";
 import {
   argumentSource,
   capturedName,
   capturedSource,
+  cellSource,
   entrySource,
   globalSource,
   knownSource,
+  type LiveCell,
   propertySource,
   type Source,
   sourceText,
@@ -26,14 +28,23 @@ import { readKey, writeKey } from "./plain_values.ts";
 export interface ByNumber {
   numberOf(object: object): number;
   at(number: number): object;
-  /** A function of this code, while facts are written. Throws NotStorable where none has been met. */
-  withCode(code: CodeObject): object;
+  /** Where code is, while facts are written. */
+  readonly codes: CodeFinder;
   /** The same of lines of the program, which many guards and nodes share. */
   readonly lines: Lines;
   /** The same of sizes that change. */
   readonly symbols: Symbols;
   /** What is known of them. */
   readonly sizes: ShapeEnv;
+}
+
+/** Where code is: in which part of which function, and the way from there to a function in it. */
+export type CodePath = readonly [fn: object, part: string, ...children: number[]];
+
+/** Finds code in functions. */
+export interface CodeFinder {
+  /** Throws NotStorable where no function has it. */
+  pathOf(code: CodeObject): CodePath;
 }
 
 /** Lines of the program, each once. */
@@ -78,6 +89,10 @@ export const flag: Form<boolean> = {
   write: (value) => value,
   read: (form) => form === true,
 };
+export const flagOrNull: Form<boolean | null> = {
+  write: (value) => value,
+  read: (form) => form === null ? null : form === true,
+};
 export const count: Form<number> = { write: (value) => value, read: numberIn };
 export const text: Form<string> = { write: (value) => value, read: textIn };
 export const optional = <T>(inner: Form<T>): Form<T | null> => ({
@@ -114,7 +129,46 @@ export function fields<T extends object>(forms: Fields<T>): Form<T> {
   };
 }
 
-const labelOf = (source: Source): string => /^F\["(.*)"\]$/.exec(sourceText(source))?.[1] ?? "object";
+type Tagged = { readonly kind: string };
+type Variants<T extends Tagged> = { readonly [K in T["kind"]]: Form<Omit<Extract<T, { kind: K }>, "kind">> };
+
+/** A record of one of these kinds. */
+export function variants<T extends Tagged>(forms: Variants<T>): Form<T> {
+  const byKind: ReadonlyMap<string, Form<object>> = new Map(Object.entries<Form<object>>(forms));
+  const formOf = (kind: string): Form<object> => {
+    const found = byKind.get(kind);
+    if (found) return found;
+    throw new DamagedForm(`Expected one of ${[...byKind.keys()].join(", ")} but found ${kind}`);
+  };
+  return {
+    write(value, by) {
+      const { kind, ...rest } = value;
+      return [kind, formOf(kind).write(rest, by)];
+    },
+    read(form, by) {
+      const [kind, rest = null] = listIn(form), name = textIn(kind);
+      return { kind: name, ...formOf(name).read(rest, by) } as Tagged as T;
+    },
+  };
+}
+
+/** Whether an object is a variable of a running program. */
+export function isLiveCell(value: unknown): value is LiveCell {
+  return typeof value === "object" && value !== null && "get" in value && typeof value.get === "function" &&
+    "set" in value && typeof value.set === "function";
+}
+
+/** A variable of the journal. */
+export const cell: Form<LiveCell> = {
+  write: (value, by) => by.numberOf(value),
+  read(form, by) {
+    const found = by.at(numberIn(form));
+    if (isLiveCell(found)) return found;
+    throw new DamagedForm("Expected a variable");
+  },
+};
+
+const labelOf = (source: Source): string => /^[CF]\["(.*)"\]$/.exec(sourceText(source))?.[1] ?? "object";
 
 /** A place. */
 export const source: Form<Source> = {
@@ -136,6 +190,7 @@ export const source: Form<Source> = {
       case "captured":
         return [value.kind, again(value.base), capturedName(value), value.index];
       case "cell":
+        return [value.kind, labelOf(value), cell.write(value.cell, by)];
       case "private":
         throw new NotStorable(`${sourceText(value)}, a variable that is read in each call`);
       default:
@@ -153,6 +208,8 @@ export const source: Form<Source> = {
         return globalSource(textIn(first));
       case "known":
         return knownSource(textIn(first), by.at(numberIn(second)));
+      case "cell":
+        return cellSource(textIn(first), cell.read(second, by));
       case "property":
         return propertySource(source.read(first, by), readKey(second));
       case "entry":

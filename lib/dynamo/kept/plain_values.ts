@@ -4,14 +4,16 @@
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
+import { UNINITIALIZED } from "../bytecode/runtime.ts";
 import type { Primitive } from "../variables/value.ts";
 
-const WELL_KNOWN: ReadonlyMap<string, symbol> = new Map(
-  Object.getOwnPropertyNames(Symbol).flatMap((name) => {
+const WELL_KNOWN: ReadonlyMap<string, symbol> = new Map([
+  ...Object.getOwnPropertyNames(Symbol).flatMap((name): [string, symbol][] => {
     const value: unknown = Reflect.getOwnPropertyDescriptor(Symbol, name)?.value;
     return typeof value === "symbol" ? [[name, value]] : [];
   }),
-);
+  ["uninitialized", UNINITIALIZED],
+]);
 
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ["NaN", NaN],

@@ -2,10 +2,11 @@
  * Objects as a trace can see them: all that any read of an object itself may find, so that nobody has to know which reads
  * there are. Input: an object and the numbers of those that the trace has met; output: data. Invariant: two objects with
  * equal descriptions, whose numbers stand for equal objects in turn, cannot be told apart by a trace; what could hold more
- * than this describes (proxies, dates, typed arrays, tensors with a history, …) is refused, whatever it is: only what is
+ * than this describes (proxies, dates, typed arrays, tensors with hooks, …) is refused, whatever it is: only what is
  * listed here is described. No code of the program runs.
  */
 import { types } from "node:util";
+import { apply } from "../../base/own_builtins.ts";
 import type { Plain } from "../../base/recording.ts";
 import { NotStorable } from "../../sym/stored/forms.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
@@ -13,8 +14,8 @@ import { Parameter } from "../../nn/parameter.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { markOf } from "../dimension_marks.ts";
 import { modelNumber } from "../knowledge.ts";
-import { markOfFunction } from "../marks.ts";
-import { isClass } from "../variables/wrap.ts";
+import { type FunctionMark, markOfFunction } from "../marks.ts";
+import { isClass, isNativeIterator } from "../variables/wrap.ts";
 import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 
@@ -110,7 +111,7 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
       "function",
       isClass(object),
       modelNumber(object),
-      markOfFunction(object)?.kind ?? null,
+      markForm(markOfFunction(object), numbering),
       isCustomOp(object),
     ];
   }
@@ -122,11 +123,21 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   if (types.isSet(object)) return ["set", ...[...Set.prototype.values.call(object)].map(of)];
   if (types.isModuleNamespaceObject(object)) return "namespace";
   if (Array.isArray(object)) return "array";
+  for (const [name, is] of OPAQUE) if (is(object)) return name;
   if (HIDING.some((hides) => hides(object)) || isOfBuiltinClass(object)) {
     throw new NotStorable("an object that holds more than its properties");
   }
   return "object";
 }
+
+/** Kinds of objects of whose content a trace sees nothing: what has to do with it, happens outside of graphs. */
+const OPAQUE: readonly (readonly [string, (value: object) => boolean])[] = [
+  ["promise", types.isPromise],
+  ["generator", types.isGeneratorObject],
+  ["map iterator", types.isMapIterator],
+  ["set iterator", types.isSetIterator],
+  ["iterator", isNativeIterator],
+];
 
 /** Kinds of objects whose content is in no property. */
 const HIDING: readonly ((value: object) => boolean)[] = [
@@ -135,22 +146,27 @@ const HIDING: readonly ((value: object) => boolean)[] = [
   types.isArrayBufferView,
   types.isBoxedPrimitive,
   types.isDate,
-  types.isGeneratorObject,
-  types.isMapIterator,
   types.isNativeError,
-  types.isPromise,
   types.isRegExp,
-  types.isSetIterator,
   types.isWeakMap,
   types.isWeakSet,
   isWeakRef,
 ];
 
+/** What generators and their functions' prototypes inherit from: whatever else does so is an ordinary object. */
+const GENERATORS: ReadonlySet<object> = new Set<object>(
+  [function* () {}, async function* () {}].flatMap((fn) => {
+    const methods: object = Object.getPrototypeOf(Object.getPrototypeOf(fn.prototype));
+    return [Object.getPrototypeOf(fn.prototype), methods];
+  }),
+);
+
 /** Instances of the runtime's own classes may hold anything; dyn's and the program's classes end at Object's. */
 function isOfBuiltinClass(value: object): boolean {
   for (let at: object | null = Object.getPrototypeOf(value); at !== null && !types.isProxy(at);) {
     const place = at === Object.prototype ? undefined : placeOfBuiltin(at);
-    if (place !== undefined && isAsLoaded(place) && placeOfBuiltin(value) === undefined) return true;
+    const isBuiltin = place !== undefined && isAsLoaded(place) && !GENERATORS.has(at);
+    if (isBuiltin && placeOfBuiltin(value) === undefined) return true;
     at = Object.getPrototypeOf(at);
   }
   return false;
@@ -165,10 +181,25 @@ function isWeakRef(value: object): boolean {
   }
 }
 
+/** What a mark says, as far as it is kept (`isDescribed`). */
+function markForm(mark: FunctionMark | undefined, numbering: Numbering): Plain {
+  if (mark === undefined) return null;
+  const of = (value: unknown) => describeValue(value, numbering);
+  if (mark.kind === "disabled") return [mark.kind, mark.reason];
+  if (mark.kind === "ruled") return [mark.kind, of(mark.original), { ...mark.rules }];
+  return "original" in mark ? [mark.kind, of(mark.original)] : mark.kind;
+}
+
+const getterOf = (name: string) => Reflect.getOwnPropertyDescriptor(Tensor.prototype, name)?.get;
+
+/** As dyn defines them: programs may put others in their places. */
+const requiresGrad = getterOf("requiresGrad"), isLeaf = getterOf("isLeaf");
+
+const readGetter = (getter: (() => unknown) | undefined, tensor: Tensor): boolean =>
+  getter !== undefined && apply(getter, tensor, []) === true;
+
 function tensorKind(tensor: Tensor, number: number, numbering: Numbering): Plain {
   const { state, viewState, storage, layout: { shape, strides, dtype, device }, offset } = tensor;
-  if (viewState !== null) throw new NotStorable("a view of another tensor");
-  if (state !== null && state.gradFn !== null) throw new NotStorable("a tensor with a history");
   const listeners = [...state?.accumulator?.hooks.values() ?? []],
     retained = state?.accumulator?.retained.size ?? 0;
   if (retained > 0 || listeners.some(({ size }) => size > 0)) throw new NotStorable("a tensor with hooks");
@@ -182,7 +213,10 @@ function tensorKind(tensor: Tensor, number: number, numbering: Numbering): Plain
     offset,
     dtype,
     device,
-    state?.requiresGrad ?? false,
+    // Traces ask whether there is a history, not which
+    readGetter(requiresGrad, tensor),
+    readGetter(isLeaf, tensor),
+    viewState !== null,
     numbering.memoryOf(storage, number),
     describeValue(state?.grad ?? null, numbering),
     ...marks.some(({ length }) => length > 0) ? [marks] : [],

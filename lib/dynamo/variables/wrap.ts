@@ -379,11 +379,13 @@ function nativeKind(real: object): string | null {
   if (types.isMapIterator(real) || types.isSetIterator(real)) return "an iterator";
   if (types.isBoxedPrimitive(real)) return "a boxed primitive";
   if (isWeakRef(real)) return "a weak reference";
-  const prototype: unknown = Object.getPrototypeOf(real);
-  if (prototype !== null && typeof prototype === "object" && NATIVE_ITERATORS.has(prototype)) {
-    return "an iterator";
-  }
-  return null;
+  return isNativeIterator(real) ? "an iterator" : null;
+}
+
+/** Whether an object inherits from what iterators of arrays and texts have. */
+export function isNativeIterator(real: object): boolean {
+  const prototype: object | null = Object.getPrototypeOf(real);
+  return prototype !== null && NATIVE_ITERATORS.has(prototype);
 }
 
 function isWeakRef(real: object): boolean {

@@ -1,0 +1,80 @@
+/**
+ * What the text of a modified function refers to, as data. Input: constants by name, and numbers of a trace's objects;
+ * output: data, and the same constants of another process. Invariant: functions of dyn are found by name, those that belong
+ * to a place of the program are made again, and everything else is an object of the journal.
+ */
+import type { Plain } from "../../base/recording.ts";
+import { DamagedForm, listIn, textIn } from "../../sym/stored/forms.ts";
+import { runtime as codeRuntime } from "../bytecode/runtime.ts";
+import { boxOfCell, cellOfBox, isVariable } from "../cells.ts";
+import { closurePrinter, delegated, finished, restKeys, resumeGenerator } from "../closure_printer.ts";
+import * as runtime from "../codegen/runtime.ts";
+import { readCaptured } from "../entry_parts.ts";
+import { LIST_READERS } from "../guards/reader.ts";
+import { makeFunction, recipeOf } from "../made_functions.ts";
+import type { ResumePlan } from "../resume_plan.ts";
+import { asyncCall, asyncGeneratorOf, generatorOf, waiting } from "../suspension.ts";
+import { planForm, recipeForm } from "./code_forms.ts";
+import { type ByNumber, cell, object } from "./place_forms.ts";
+import { isPrimitive, readPrimitive, writePrimitive } from "./plain_values.ts";
+
+type Functions = Readonly<Record<string, unknown>>;
+
+const HELPERS: ReadonlyMap<string, Functions> = new Map<string, Functions>([
+  ["runtime", runtime],
+  ["list", LIST_READERS],
+  ["waits", { asyncCall, asyncGeneratorOf, generatorOf, waiting }],
+  ["code", {
+    delegated,
+    finished,
+    restKeys,
+    resumeGenerator,
+    box: codeRuntime.box,
+    boxOfCaptured: closurePrinter.boxOfCaptured,
+    readCaptured,
+  }],
+]);
+
+/** What stands for the graph and the rests of the program in this process. */
+export interface Ways {
+  readonly graph: unknown;
+  readonly resume: (plan: ResumePlan) => unknown;
+}
+
+/** Writes a constant; `graph` is the compiled one. Throws NotStorable. */
+export function writeConstant(value: unknown, graph: unknown, by: ByNumber): Plain {
+  if (isPrimitive(value)) return ["is", writePrimitive(value)];
+  if (value === graph) return ["graph"];
+  for (const [kind, helpers] of HELPERS) {
+    for (const [name, helper] of Object.entries(helpers)) if (helper === value) return [kind, name];
+  }
+  if (isVariable(value)) return ["variable", cell.write(cellOfBox(value), by)];
+  const recipe = recipeOf(value);
+  if (recipe?.kind === "resume") return ["resume", planForm.write(recipe.plan, by)];
+  if (recipe) return ["made", recipeForm.write(recipe, by)];
+  return ["object", object.write(value, by)];
+}
+
+/** The constant that was written. Throws DamagedForm. */
+export function readConstant(form: Plain, ways: Ways, by: ByNumber): unknown {
+  const [kind, given = null] = listIn(form);
+  switch (kind) {
+    case "is":
+      return readPrimitive(given);
+    case "graph":
+      return ways.graph;
+    case "resume":
+      return ways.resume(planForm.read(given, by));
+    case "made":
+      return makeFunction(recipeForm.read(given, by));
+    case "variable":
+      return boxOfCell(cell.read(given, by));
+    case "object":
+      return object.read(given, by);
+    default: {
+      const helpers = HELPERS.get(textIn(kind)), name = textIn(given);
+      if (helpers && Object.hasOwn(helpers, name)) return helpers[name];
+      throw new DamagedForm(`Expected a constant but found ${JSON.stringify(form)}`);
+    }
+  }
+}

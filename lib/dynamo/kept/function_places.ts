@@ -1,0 +1,103 @@
+/**
+ * Functions by where they are written: the texts that they stand in, their places there, and their variables. Input:
+ * functions; output: places as data, and whether they are the same in this process. Invariant: a place stands for the same
+ * code in all processes in which its text is the same.
+ */
+import { fingerprintText } from "../../base/fingerprint.ts";
+import { isOfIdentity } from "../../base/own_sources.ts";
+import type { Plain } from "../../base/recording.ts";
+import { listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
+import { moduleText, siteOf } from "../frame/capture.ts";
+import type { FreeBinding, LiveCell } from "../frame/info.ts";
+import { mapOf } from "../frame/kept_texts.ts";
+import type { ScopeValue } from "../frame/scopes.ts";
+import { codesOf, type FunctionInfo, madeInfo } from "../functions.ts";
+import { classLabel, functionLabel } from "../variables/wrap.ts";
+
+/** Two worlds differ. */
+export class Differs extends Error {
+  override readonly name = "Differs";
+}
+
+/** How messages call an object. */
+export function labelOf(object: object): string {
+  return typeof object === "function"
+    ? functionLabel(object)
+    : `an object of ${classLabel(Object.getPrototypeOf(object))}`;
+}
+
+/** The texts that functions and variables were looked up in. */
+export class Texts {
+  readonly #numbers = new Map<string, number>();
+  readonly form: Plain[] = [];
+
+  numberOf(url: string): number {
+    const known = this.#numbers.get(url);
+    if (known !== undefined) return known;
+    const number = this.form.push([url, printOf(url)]) - 1;
+    this.#numbers.set(url, number);
+    return number;
+  }
+}
+
+/** What tells a module's text from others; null for dyn's own, which the key of the journal stands for. */
+function printOf(url: string): string | null {
+  if (isOfIdentity(url)) return null;
+  const text = moduleText(url), known = prints.get(url);
+  if (text === null) throw new NotStorable(`a function of ${url}, whose text is not known`);
+  if (known?.text === text) return known.print;
+  // Lines of the user's file stand in guards and graphs
+  const print = `${text.length} ${fingerprintText(`${text}\n${mapOf(url)?.payload.mappings ?? ""}`)}`;
+  prints.set(url, { text, print });
+  return print;
+}
+
+const prints = new Map<string, { readonly text: string; readonly print: string }>();
+
+/** The URL of a text that is what it was. Throws Differs. */
+export function urlOf(form: Plain): string {
+  const [given, print] = listIn(form), url = textIn(given);
+  if (isOfIdentity(url) !== (print === null)) throw new Differs(`${url} is another module`);
+  let found: string | null = null;
+  try {
+    found = printOf(url);
+  } catch (error) {
+    if (!(error instanceof NotStorable)) throw error;
+    throw new Differs(error.message);
+  }
+  if (found !== print) throw new Differs(`${url} has another text`);
+  return url;
+}
+
+/** Where a function is written, and what it has captured. */
+export interface Place {
+  readonly url: string;
+  readonly at: Plain;
+  lookup(name: string): FreeBinding | ScopeValue | null;
+}
+
+/** The place of a function; of one that generated code has made, that of its code. Null where there is none. */
+export function placeOf(fn: object): Place | null {
+  const made = madeInfo(fn);
+  if (!made) {
+    const site = siteOf(fn);
+    return site && { url: site.url, at: site.offset, lookup: (name) => site.lookup(name) };
+  }
+  if (made.kind === "class") return null;
+  const { code: { module: { url }, span, kind, name } } = made;
+  return { url, at: [span.start, span.end, kind, name], lookup: (name) => bindingIn(made, name) };
+}
+
+function bindingIn({ code, binding }: FunctionInfo, name: string): FreeBinding | null {
+  const index = code.free.findIndex((variable) => variable.name === name);
+  return index < 0 ? null : binding(index);
+}
+
+/** A variable of a function that may change. Throws Differs. */
+export function cellIn(fn: object, name: string): LiveCell {
+  for (const [, info] of codesOf(fn)) {
+    const found = bindingIn(info, name);
+    if (found?.kind === "cell") return found.cell;
+  }
+  throw new Differs(`${name} is no variable of ${labelOf(fn)} that changes`);
+}

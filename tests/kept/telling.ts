@@ -1,0 +1,49 @@
+/**
+ * What programs for tests of kept captures have in common: worlds, each of them run compiled and as it is. Input: worlds,
+ * and whether they are the other ones; output: a JSON line on stdout, what each of them has taken and given.
+ */
+import { counters } from "../../lib/base/logs.ts";
+import { compile, Tensor } from "../../mod.ts";
+
+/** Leaves a function as it is, or compiles it. */
+export type Wrap = <F extends (...args: never[]) => unknown>(fn: F) => F;
+
+/** A world: what a program computes in it; `other`: where it differs. */
+export type World = (other: boolean, wrap: Wrap) => unknown;
+
+/** What a process tells of one world. */
+export interface Told {
+  readonly taken: number;
+  readonly missed: number;
+  readonly refused: number;
+  /** Whether the compiled function gave what it gives as it is. */
+  readonly same: boolean;
+  readonly result: string;
+}
+
+function shown(value: unknown): unknown {
+  if (value instanceof Tensor) return value.detach().tolist();
+  return Array.isArray(value) ? value.map(shown) : value ?? null;
+}
+
+const textOf = async (value: unknown): Promise<string> =>
+  JSON.stringify(shown(await value), (_key, each) => typeof each === "bigint" ? `${each}n` : each);
+
+const count = (what: string) => counters.get("kept_captures", what);
+
+/** Runs worlds and tells of them. */
+export async function tell(worlds: Readonly<Record<string, World>>, other: boolean): Promise<void> {
+  const told: Record<string, Told> = {};
+  for (const [name, world] of Object.entries(worlds)) {
+    const before = { hits: count("hits"), misses: count("misses"), refused: count("refused") };
+    const result = await textOf(world(other, (fn) => compile(fn, { backend: "eager" })));
+    told[name] = {
+      taken: count("hits") - before.hits,
+      missed: count("misses") - before.misses,
+      refused: count("refused") - before.refused,
+      same: result === await textOf(world(other, (fn) => fn)),
+      result,
+    };
+  }
+  console.log(JSON.stringify(told));
+}
