@@ -10,9 +10,12 @@ import json, os, sys, time, torch
 torch.set_num_threads(int(os.environ.get("DYN_NUM_THREADS") or os.cpu_count()))
 result = {}
 def measure(name, run, seconds=0.6):
-    for _ in range(3): run()
+    run()
+    start = time.perf_counter()
+    for _ in range(2):
+        if time.perf_counter() - start < seconds: run()
     samples, stop = [], time.perf_counter() + seconds
-    while time.perf_counter() < stop or len(samples) < 5:
+    while time.perf_counter() < stop or len(samples) < 3:
         t = time.perf_counter(); run(); samples.append((time.perf_counter() - t) * 1e3)
     samples.sort()
     result[name] = samples[len(samples) // 2]
