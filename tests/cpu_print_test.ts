@@ -24,6 +24,7 @@ import { add, type Decider, type Dim, mul, symbol } from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { definitionOf } from "../lib/loops/math/table.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { printProgram } from "../backends/cpu/print/program.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { interpret } from "./reference/interpret.ts";
@@ -208,6 +209,36 @@ function scaleOf(name: ScalarOpName, dtype: ValueType): (operand: number) => num
 }
 
 const INTEGERS = [0, 1, -1, 2, 3, -3, 7, -7, 31, 32, 63, 64, 100, -100, 2147483647, -2147483648];
+
+test("selections of what functions give have no branches", () => {
+  const data = FLOATS.filter((x) => Math.abs(x) > 1e-30 || x === 0), shape = [data.length];
+  const soft = <V>(o: Body<V>, x: V): V => o.log1p(o.exp(o.neg(o.abs(x))));
+  type Select = <V>(o: Body<V>, x: V, constant: (value: number) => V) => V;
+  const selects: readonly (readonly [ValueType | "own", Select])[] = [
+    ["own", (o, x, c) => o.select(o.gt(x, c(0.5)), x, soft(o, x))],
+    ["own", (o, x, c) => o.select(o.gt(x, c(0.5)), o.mul(soft(o, x), soft(o, x)), c(3))],
+    ["bool", (o, x, c) => o.select(o.gt(x, c(1)), o.gt(soft(o, x), c(0.1)), o.lt(x, x))],
+    [
+      "int64",
+      (o, x, c) =>
+        o.select(o.gt(x, c(-1)), o.cast(o.mul(soft(o, x), c(100)), "int64"), o.constant(-7, "int64")),
+    ],
+  ];
+  const cases = (["float32", "float64"] as const).flatMap((type) =>
+    selects.map(([result, select]): Case => {
+      const dtype = result === "own" ? type : result;
+      const program = singleOp([{ shape, dtype: type }], [{ shape, dtype }], (x) => ({
+        kind: "pointwise",
+        shape,
+        dtype,
+        element: (o, index) => select(o, o.load(x, index), (value) => o.constant(value, type)),
+      }));
+      assert(printProgram(program).text.includes("pick("));
+      return { label: `a selection of ${dtype} by ${type}`, inputs: [toHost(type, data)], ulps: 4, program };
+    })
+  );
+  check(cases);
+});
 
 test("scalar operations on integers and bool", () => {
   const cases: Case[] = [];

@@ -10,6 +10,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Statement, ValueId } from "../../../lib/loops/ir.ts";
 import { functionOf, type ScalarFunction } from "../../../lib/loops/math/function.ts";
+import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, VALUE_TYPE } from "./types.ts";
 
@@ -43,6 +44,10 @@ function hasVectorForm(f: ScalarFunction): boolean {
   return bytes !== undefined && (f.weight > INLINE_WEIGHT || hasMasks(f)) &&
     f.parameters.every(({ dtype }) => LANE_BYTES[dtype] === bytes);
 }
+
+/** Whether loops call the vector form of an operation's function. */
+export const isCalled = (op: ScalarOpName, dtype: ValueType): boolean =>
+  hasVectorForm(functionOf(op, dtype, "wide"));
 
 const hasMasks = ({ body }: ScalarFunction): boolean => body.some((s) => s.kind === "masked");
 

@@ -18,6 +18,7 @@ import {
   type Statement,
   type ValueId,
 } from "../../../lib/loops/ir.ts";
+import { isCalled } from "./functions.ts";
 import { closeLanes, openLanes, printLanes } from "./lanes.ts";
 import type { KernelNames, Range, StatementPrinter } from "./names.ts";
 import { combine, foldName, foldText, neutral, takes } from "./reductions.ts";
@@ -45,6 +46,8 @@ export class NestPrinter implements StatementPrinter {
   #counter = 0;
   /** How many masked parts are around what is printed. */
   #masks = 0;
+  /** Values that vector forms of functions were called for. */
+  readonly #called = new Set<ValueId>();
 
   constructor(
     readonly out: TextWriter,
@@ -139,18 +142,30 @@ export class NestPrinter implements StatementPrinter {
         const args = s.args.map((id) => this.#value(id));
         const first = args[0];
         if (first === undefined) throw new InternalError(`Expected operands of ${s.op} but found none`);
+        if (s.args.some((id) => this.#called.has(id))) this.#called.add(s.id);
         return scalarExpression(s.op, first.dtype, {
           args: args.map((a) => a.text),
-          need: this.names.need,
+          need: (op, dtype, form) => {
+            if (form === "vector" && isCalled(op, dtype)) this.#called.add(s.id);
+            return this.names.need(op, dtype, form);
+          },
           form: this.#masks > 0 ? "inline" : "vector",
         });
       }
       case "cast": {
         const { text, dtype } = this.#value(s.value);
+        if (this.#called.has(s.value)) this.#called.add(s.id);
         return castExpression(text, dtype, s.dtype);
       }
-      case "select":
-        return `${this.value(s.condition)} ? ${this.value(s.then)} : ${this.value(s.otherwise)}`;
+      case "select": {
+        const [condition, then, otherwise] = [s.condition, s.then, s.otherwise].map((id) => this.value(id));
+        if (![s.then, s.otherwise].some((id) => this.#called.has(id))) {
+          return `${condition} ? ${then} : ${otherwise}`;
+        }
+        this.#called.add(s.id);
+        const type = VALUE_TYPE[s.dtype];
+        return `pick(${condition}, (${type}) ${then}, (${type}) ${otherwise})`;
+      }
       case "load":
         return `${this.names.buffer(s.buffer)}[${this.index(s.index)}]${s.dtype === "bool" ? " != 0" : ""}`;
       default:

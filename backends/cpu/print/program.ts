@@ -86,6 +86,12 @@ INL int float_bits(float x) { int r; __builtin_memcpy(&r, &x, 4); return r; }
 INL long float_bits(double x) { long r; __builtin_memcpy(&r, &x, 8); return r; }
 INL float bits_float(int x) { float r; __builtin_memcpy(&r, &x, 4); return r; }
 INL double bits_float(long x) { double r; __builtin_memcpy(&r, &x, 8); return r; }
+// selections without branches, into which the compiler would move calls, which it then does not vectorise
+INL int pick(bool c, int a, int b) { const int m = -(int) c; return (a & m) | (b & ~m); }
+INL long pick(bool c, long a, long b) { const long m = -(long) c; return (a & m) | (b & ~m); }
+INL bool pick(bool c, bool a, bool b) { return (c & a) | (!c & b); }
+INL float pick(bool c, float a, float b) { return bits_float(pick(c, float_bits(a), float_bits(b))); }
+INL double pick(bool c, double a, double b) { return bits_float(pick(c, float_bits(a), float_bits(b))); }
 // by zero gives zero; the quotient of the least integer and -1 wraps; shifts beyond the width leave the sign
 template <class T> INL T trunc_div(T a, T b) {
   const T d = b == (T) 0 ? (T) 1 : b;
