@@ -163,6 +163,16 @@ sometimes("convolutions past the edges of tiles, with their gradients", () => {
   });
 });
 
+sometimes("gradients of images behind strides, and what is done to them", () => {
+  const wrap = compile((given: Tensor, weight: Tensor) => {
+    const x = given.detach().requiresGrad_();
+    nn.functional.conv2d(x.relu(), weight, null, { stride: 2, padding: 1 }).square().mean().backward();
+    return x.grad ?? x;
+  }, { fullgraph: true });
+  const [channels] = sampleBySeed([3, 20], 1);
+  same([filled(2, channels ?? 3, 9, 12), filled(7, channels ?? 3, 3, 3)], wrap);
+});
+
 sometimes("gradients of weights from many positions", () => {
   same([filled(4, 3, 30, 30), filled(4, 3, 3, 3)], (x, given) => {
     const weight = given.detach().requiresGrad_();

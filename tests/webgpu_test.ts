@@ -262,6 +262,59 @@ sometimes("convolutions and sorting as loops", () => {
   }
 });
 
+interface Geometry {
+  /** Images [batch, channels, height, width] and filters [channels, channels of a group, height, width]. */
+  readonly image: readonly [number, number, number, number];
+  readonly filter: readonly [number, number, number, number];
+  readonly stride: readonly [number, number];
+  readonly padding: readonly [number, number];
+}
+
+/** Few channels, filters that no stride divides, filters smaller than strides, depthwise ones, sums in parts. */
+const GEOMETRIES: readonly Geometry[] = [
+  { image: [2, 3, 11, 13], filter: [20, 3, 7, 5], stride: [2, 3], padding: [3, 1] },
+  { image: [2, 20, 8, 9], filter: [5, 20, 3, 3], stride: [2, 2], padding: [1, 0] },
+  { image: [1, 17, 7, 6], filter: [18, 17, 1, 1], stride: [2, 3], padding: [0, 0] },
+  { image: [3, 6, 9, 8], filter: [6, 1, 3, 3], stride: [2, 1], padding: [1, 1] },
+  { image: [2, 12, 5, 40], filter: [18, 6, 2, 3], stride: [1, 1], padding: [0, 2] },
+  { image: [1, 10, 6, 90], filter: [12, 10, 2, 2], stride: [1, 2], padding: [1, 0] },
+  { image: [1, 2, 4, 4], filter: [300, 2, 3, 3], stride: [2, 2], padding: [1, 1] },
+];
+
+sometimes("convolutions of few channels, and by the phases of strides", () => {
+  for (const { image, filter, stride, padding } of sampleBySeed(GEOMETRIES, 2)) {
+    const [batch, channels, ...sizes] = image, [filters, perGroup, ...taps] = filter;
+    const places = sizes.map((size, d) =>
+      Math.floor((size + 2 * (padding[d] ?? 0) - (taps[d] ?? 1)) / (stride[d] ?? 1)) + 1
+    );
+    const geometry = { stride, padding, dilation: [1, 1], groups: channels / perGroup } as const;
+    const operand = (shape: readonly number[]) => ({ shape, dtype: "float32" as const });
+    const [input, weight, out] = [operand(image), operand(filter), operand([batch, filters, ...places])];
+    const fill = ({ shape }: { readonly shape: readonly number[] }) =>
+      Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.cos(i * 0.9));
+    check(
+      singleOp([input, weight, operand([filters])], [out], (x, w, bias) => ({
+        kind: "extern",
+        call: { op: "convForward", ...geometry },
+        inputs: [x!, w!, bias!],
+        outputs: [out],
+      })),
+      [fill(input), fill(weight), fill(operand([filters]))],
+      1e-5,
+    );
+    check(
+      singleOp([out, weight], [input], (g, w) => ({
+        kind: "extern",
+        call: { op: "convBackwardInput", ...geometry },
+        inputs: [g!, w!],
+        outputs: [input],
+      })),
+      [fill(out), fill(weight)],
+      1e-5,
+    );
+  }
+});
+
 sometimes("accumulating stores collide without loss", () => {
   for (const dtype of REAL_DTYPES) {
     if (dtype === "float64") continue;

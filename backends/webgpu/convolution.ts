@@ -13,7 +13,10 @@ import { finished, type Shader } from "./print/entry.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
-import { tilesOf } from "./target.ts";
+import { FEW_ROWS, fewRowsOf, tilesOf } from "./target.ts";
+import { type Axis, Phases, size } from "./phases.ts";
+import { printFewRows } from "./few_rows.ts";
+import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import {
   printTiles,
   TILE_THREADS,
@@ -47,22 +50,21 @@ export function printConvolution(
     { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
     ...kernel.epilogue?.body ?? [],
   ], { placement, lanes: 1 });
-  const w = new ShaderWriter({ program, bindings, threads: TILE_THREADS, cooperative: false });
+  const few = fewRowsOf(kernel), threads = few ? FEW_ROWS.threads : TILE_THREADS;
+  const w = new ShaderWriter({ program, bindings, threads, cooperative: false });
   const element = {
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
-    batch: [call.groups],
-    tile: tilesOf(kernel),
     splits,
-    prepare() {},
   };
   if (kernel.epilogue) printElement(w, kernel.epilogue, { name: "finish" });
   const gather = new Gather({ w, bindings, call, splits, finishes: kernel.epilogue !== undefined });
-  const workgroups = printTiles(w, { ...element, ...productOf(kernel, call, gather) });
+  const job = { ...element, ...productOf(kernel, call, gather) };
+  const workgroups = few ? printFewRows(w, job, few) : printTiles(w, job, tilesOf(kernel));
   return finished(w, kernel.name, workgroups);
 }
 
-type Product = Pick<TileProduct, "rows" | "columns" | "depth" | "a" | "b" | "result">;
+type Product = Omit<TileProduct, "type" | "zero" | "splits">;
 
 function productOf(kernel: ExternKernel, call: ConvolutionOp, gather: Gather): Product {
   const [first, second, bias] = kernel.inputs, [out] = kernel.outputs;
@@ -91,6 +93,7 @@ function forward(
 ): Product {
   const channels = floorDiv(size(weight, 0), gather.groups);
   return {
+    ...gather.whole,
     rows: channels,
     columns: positions(out),
     depth: product(weight.shape.slice(1)),
@@ -107,35 +110,41 @@ function forward(
       depth: (place, as) => gather.windowTap(input, { weight, place, as }),
       element: (at) => gather.met(input, at),
     },
-    result: gather.images(out, channels, bias),
+    result: gather.images(out, channels, { bias }),
   };
 }
 
-/** out[channel, position] = Σ over output channels and taps of weight · grad where that tap met the position */
+/**
+ * out[channel, position] = Σ over output channels and taps of weight · grad where that tap met the position. Each phase of
+ * the strides has its own taps and positions.
+ */
 function backwardInput(
   gather: Gather,
   { grad, weight, out }: { readonly grad: BufferView; readonly weight: BufferView; readonly out: BufferView },
 ): Product {
   const outputs = floorDiv(size(weight, 0), gather.groups), inputs = size(weight, 1);
+  const phases = gather.phases(weight);
   return {
+    batch: [gather.groups, ...phases ? [phases.count] : []],
+    prepare: () => phases?.prepare(),
     rows: inputs,
-    columns: positions(out),
-    depth: mul(outputs, product(weight.shape.slice(2))),
+    columns: product([size(out, 0), ...phases ? phases.sizes(out) : out.shape.slice(2)]),
+    depth: phases ? phases.depth(outputs) : mul(outputs, product(weight.shape.slice(2))),
     a: {
       ...PLAIN,
       other: (place, as) => gather.base(weight, 1, { place, as }),
       depth: (place, as) =>
-        gather.folded(weight, 0, { place, as, outer: (text) => gather.channel(text, outputs) }),
+        gather.folded(weight, 0, { place, as, outer: (text) => gather.channel(text, outputs), phases }),
       element: (at) => gather.element(weight, at),
     },
     b: {
       ...PLAIN,
       alongDepth: false,
-      other: (place, as) => gather.source(grad, { images: out, place, as }),
-      depth: (place, as) => gather.sourceTap(grad, { channels: outputs, weight, place, as }),
-      element: (at) => gather.metFrom(grad, at),
+      other: (place, as) => gather.source(grad, { images: out, place, as, phases }),
+      depth: (place, as) => gather.sourceTap(grad, { channels: outputs, weight, place, as, phases }),
+      element: (at) => gather.metFrom(grad, at, phases !== undefined),
     },
-    result: gather.images(out, inputs),
+    result: gather.images(out, inputs, { phases }),
   };
 }
 
@@ -146,6 +155,7 @@ function backwardWeight(
 ): Product {
   const channels = floorDiv(size(out, 0), gather.groups);
   return {
+    ...gather.whole,
     rows: channels,
     columns: product(out.shape.slice(1)),
     depth: positions(grad),
@@ -184,11 +194,13 @@ interface Named {
   readonly as: string;
 }
 
-/** Down and across an image. */
-type Axis = "y" | "x";
-
 /** Two places of an element, by name. */
 type Both = Parameters<TileOperand["element"]>[0];
+
+/** What is of one phase of the strides only. */
+interface Phased {
+  readonly phases?: Phases | undefined;
+}
 
 /**
  * Writes lines that take places apart: for each an offset `at_` and, where elements may be outside, `y_` and `x_`. An
@@ -205,6 +217,17 @@ class Gather {
     return this.#setting.call.groups;
   }
 
+  /** A product for each group. */
+  get whole(): Pick<Product, "batch" | "prepare"> {
+    return { batch: [this.groups], prepare() {} };
+  }
+
+  /** The phases of the gradient of the input; undefined where it is one product. */
+  phases(weight: BufferView): Phases | undefined {
+    const { w, call } = this.#setting, counts = phasesOf(call);
+    return product(counts) === 1 ? undefined : new Phases(w, { call, weight });
+  }
+
   /** A channel of the group at hand among all channels. */
   channel(within: string, perGroup: Dim): string {
     return this.groups === 1 ? within : `(n0 * ${this.#index(perGroup)} + ${within})`;
@@ -219,12 +242,14 @@ class Gather {
   folded(
     view: BufferView,
     dimension: number,
-    { place, as, outer }: Named & { readonly outer?: (text: string) => string },
+    { place, as, outer, phases }: Named & Phased & { readonly outer?: (text: string) => string },
   ): void {
     const [, , height = 0, width = 0] = view.shape, [, , line = 0, step = 0] = view.strides;
     const isWhole = line === mul(width, step) && view.strides[dimension] === mul(height, line);
     if (isWhole && !outer) return this.#at(as, [this.#term(view, 3, place)]);
-    this.#apart(view, { place, as });
+    if (phases) {
+      this.#apartBy(phases.taps, { place, as }, (axis) => `* ${phases.strides[axis]} + first_${axis}`);
+    } else this.#apart(view, { place, as });
     const term = this.#term(view, dimension, outer?.(`outer_${as}`) ?? `outer_${as}`);
     this.#at(as, [term, ...this.#inPlane(view, (axis) => `${axis}_${as}`)]);
   }
@@ -255,24 +280,33 @@ class Gather {
   }
 
   /** A position of `images` as the gradient's results see it, before taps are taken off. */
-  source(grad: BufferView, { images, place, as }: Named & { readonly images: BufferView }): void {
+  source(
+    grad: BufferView,
+    { images, place, as, phases }: Named & Phased & { readonly images: BufferView },
+  ): void {
     const [py, px] = this.#setting.call.padding;
-    this.#apart(images, { place, as }, { y: `+ ${py}`, x: `+ ${px}` });
+    if (phases) {
+      this.#apartBy(this.#positions(images, phases), { place, as }, (axis) => `+ lead_${axis}`);
+    } else this.#apart(images, { place, as }, { y: `+ ${py}`, x: `+ ${px}` });
     this.#at(as, [this.#index(grad.offset), this.#term(grad, 0, `outer_${as}`)]);
   }
 
   /** What a tap of the weight takes off, of so many channels a group. */
   sourceTap(
     grad: BufferView,
-    { channels, weight, place, as }: Named & { readonly channels: Dim; readonly weight: BufferView },
+    { channels, weight, place, as, phases }: Named & Phased & {
+      readonly channels: Dim;
+      readonly weight: BufferView;
+    },
   ): void {
-    this.#taps(weight, { place, as });
+    if (phases) this.#apartBy(phases.taps, { place, as });
+    else this.#taps(weight, { place, as });
     this.#at(as, [this.#term(grad, 1, this.channel(`outer_${as}`, channels))]);
   }
 
-  /** The gradient of the result that met a position by a tap: none between strides, none outside. */
-  metFrom(grad: BufferView, at: Both): TileElement {
-    const strides = { y: this.#setting.call.stride[0], x: this.#setting.call.stride[1] };
+  /** The gradient of the result that met a position by a tap: none outside, and none between strides if not of a phase. */
+  metFrom(grad: BufferView, at: Both, ofPhase: boolean): TileElement {
+    const [sy, sx] = ofPhase ? [1, 1] : this.#setting.call.stride, strides = { y: sy, x: sx };
     const strided = (axis: Axis) => `u32(${axis}_${at.other} - ${axis}_${at.depth})`;
     const place = (axis: Axis) =>
       strides[axis] === 1 ? strided(axis) : `${strided(axis)} / ${strides[axis]}u`;
@@ -290,7 +324,11 @@ class Gather {
   }
 
   /** Results by channel and position. */
-  images(out: BufferView, channels: Dim, bias?: BufferView): TileResult {
+  images(
+    out: BufferView,
+    channels: Dim,
+    { bias, phases }: Phased & { readonly bias?: BufferView | undefined },
+  ): TileResult {
     const { w, finishes } = this.#setting;
     return {
       row: (place, as) => {
@@ -301,13 +339,20 @@ class Gather {
         w.line(`let bias_${as} = ${this.#load(bias, at)};`);
       },
       column: (place, as) => {
-        this.#apart(out, { place, as });
+        if (phases) {
+          const sizes = this.#positions(out, phases);
+          this.#apartBy(sizes, { place, as }, (axis) => `* ${phases.strides[axis]} + start_${axis}`);
+          const inside = (axis: Axis, d: number) => `${axis}_${as} < ${this.#index(size(out, d))}`;
+          w.line(`let is_${as} = ${inside("y", 2)} && ${inside("x", 3)};`);
+        } else this.#apart(out, { place, as });
         const start = [this.#index(out.offset), this.#term(out, 0, `outer_${as}`)];
         this.#at(as, [...start, ...this.#inPlane(out, (axis) => `${axis}_${as}`)]);
       },
       store: ({ row, column, value }) => {
+        if (phases) w.line(`if (is_${column}) {`);
         this.#store(out, { row, column, value: bias ? `(${value} + bias_${row})` : value });
         if (finishes) w.line(`finish(outer_${column}, channel_${row}, y_${column}, x_${column});`);
+        if (phases) w.line("}");
       },
     };
   }
@@ -324,7 +369,7 @@ class Gather {
   #store(out: BufferView, { row, column, value }: Parameters<TileResult["store"]>[0]): void {
     const { w, bindings, splits } = this.#setting;
     const terms = [`at_${row}`, `at_${column}`];
-    if (splits > 1) terms.push(`n1 * ${this.#index(product(out.shape))}`);
+    if (splits > 1) terms.push(`part * ${this.#index(product(out.shape))}`);
     w.line(bindings.store(out.buffer, terms.join(" + "), { text: value, mode: "set", helpers: w.helpers }));
   }
 
@@ -334,11 +379,24 @@ class Gather {
     if (height === 1 && width === 1) {
       return w.line(`let outer_${as} = ${place}; let y_${as} = 0 ${y}; let x_${as} = 0 ${x};`);
     }
-    const line = `line_${as}`;
-    w.line(`let ${line} = ${place} / ${w.index(width)}; let outer_${as} = ${line} / ${w.index(height)};`);
-    w.line(
-      `let y_${as} = ${line} % ${w.index(height)} ${y}; let x_${as} = ${place} % ${w.index(width)} ${x};`,
-    );
+    this.#apartBy({ y: w.index(height), x: w.index(width) }, { place, as }, (axis) => axis === "y" ? y : x);
+  }
+
+  /** The same by sizes that are expressions. */
+  #apartBy(
+    { y, x }: Readonly<Record<Axis, string>>,
+    { place, as }: Named,
+    added: (axis: Axis) => string = () => "",
+  ): void {
+    const { w } = this.#setting, line = `line_${as}`;
+    w.line(`let ${line} = ${place} / ${x}; let outer_${as} = ${line} / ${y};`);
+    w.line(`let y_${as} = ${line} % ${y} ${added("y")}; let x_${as} = ${place} % ${x} ${added("x")};`);
+  }
+
+  /** How many positions of an image a phase has, down and across. */
+  #positions(images: BufferView, phases: Phases): Readonly<Record<Axis, string>> {
+    const [y = 1, x = 1] = phases.sizes(images);
+    return { y: this.#index(y), x: this.#index(x) };
   }
 
   /** Takes a tap of a weight apart, by how far it lies in a window. */
@@ -376,9 +434,3 @@ class Gather {
 
 /** Images times height times width. */
 const positions = (images: BufferView): Dim => product([size(images, 0), size(images, 2), size(images, 3)]);
-
-function size(view: BufferView, dimension: number): Dim {
-  const found = view.shape[dimension];
-  if (found === undefined) throw new InternalError("Expected images and weights of four dimensions");
-  return found;
-}

@@ -73,7 +73,6 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     rows: at(out.shape, rank - 2),
     columns: at(out.shape, rank - 1),
     depth: at(a.shape, rank - 1),
-    tile: tilesOf(kernel),
     splits: 1,
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
@@ -91,7 +90,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
         if (epilogue) w.line(`finish(${counters}${row}, ${column});`);
       },
     },
-  });
+  }, tilesOf(kernel));
   return finished(w, kernel.name, workgroups);
 }
 

@@ -13,6 +13,27 @@ export type TileSide = 64 | 128;
 /** What keeps a large device busy: workgroups, and the depth that is worth one of them. */
 const BUSY = 128, DEPTH = 128;
 
+/** Invocations of a workgroup that makes few rows, and the most rows that are few. */
+export const FEW_ROWS = { threads: 128, most: 16 } as const;
+
+/** Few rows of a product, and how many columns an invocation makes. */
+export interface FewRows {
+  readonly rows: number;
+  readonly each: 1 | 2 | 4;
+}
+
+/** Convolutions of few channels, and gradients towards them, which would leave tiles empty. */
+export function fewRowsOf(kernel: ExternKernel): FewRows | undefined {
+  const { op } = kernel.call, sizes = productSizes(kernel);
+  if (!sizes || sizes.rows > FEW_ROWS.most || (op !== "convForward" && op !== "convBackwardInput")) {
+    return undefined;
+  }
+  const { rows, columns, batch } = sizes;
+  const workgroups = (each: number) => Math.ceil(columns / (FEW_ROWS.threads * each)) * batch;
+  const each = ([4, 2] as const).find((each) => each * rows <= 32 && workgroups(each) >= 4 * BUSY) ?? 1;
+  return { rows, each };
+}
+
 /**
  * The tiles of a product that the fast ones do not cover: large where they leave little empty and are many. Those of
  * convolutions are so along one side at most, which leaves registers for places in images.
@@ -84,10 +105,20 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
       rows: { few: 256, long: 4096 },
       vectors,
       attention: (sizes) => attentionBlock(sizes, workgroupBytes),
-      tiles: (product) =>
-        product.call.op === "matmul" && coversTiles(product)
-          ? { rows: FAST_TILE.side, columns: FAST_TILE.side, busy: BUSY, depth: 64, step: FAST_TILE.depth }
-          : { ...tilesOf(product), busy: BUSY, depth: DEPTH, step: 1 },
+      tiles(product) {
+        if (product.call.op === "matmul" && coversTiles(product)) {
+          return {
+            rows: FAST_TILE.side,
+            columns: FAST_TILE.side,
+            busy: BUSY,
+            depth: 64,
+            step: FAST_TILE.depth,
+          };
+        }
+        const few = fewRowsOf(product);
+        const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : tilesOf(product);
+        return { ...sides, busy: BUSY, depth: DEPTH, step: 1 };
+      },
     },
     blockBytes: 0,
     kernelBuffers,

@@ -44,15 +44,17 @@ export interface TileResult {
   store(at: { readonly row: string; readonly column: string; readonly value: string }): void;
 }
 
-/** out[batch…, row, column] = Σ over depth of A · B. The counters of `batch` are `n0`, `n1`, … */
+/**
+ * out[batch…, row, column] = Σ over depth of A · B. The counters of `batch` are `n0`, `n1`, …; where the depth is shared,
+ * `part` is the number of the share.
+ */
 export interface TileProduct {
   readonly batch: readonly Dim[];
   readonly rows: Dim;
   readonly columns: Dim;
-  readonly depth: Dim;
-  /** Of one workgroup. */
-  readonly tile: { readonly rows: TileSide; readonly columns: TileSide };
-  /** Workgroups that share the depth of one tile, whose number is the last counter. */
+  /** Or an expression of counters, and of what `prepare` declares. */
+  readonly depth: Dim | string;
+  /** Workgroups that share the depth of one tile. */
   readonly splits: number;
   readonly type: "f32" | "i32" | "bool";
   readonly zero: string;
@@ -63,19 +65,24 @@ export interface TileProduct {
   prepare(): void;
 }
 
-/** Writes the whole shader of a product. */
-export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
-  const { type, zero, splits, tile } = job, vector = `vec4<${type}>`;
-  const [widthA, widthB] = [stageWidth(tile.rows), stageWidth(tile.columns)];
-  const batch = splits > 1 ? [...job.batch, splits] : job.batch;
-  w.line(`var<workgroup> tile_a: array<${vector}, ${widthA * DEPTH}>;`);
-  w.line(`var<workgroup> tile_b: array<${vector}, ${widthB * DEPTH}>;`);
-  openMain(w, TILE_THREADS);
-  w.line(
-    `let rows = ${w.index(job.rows)}; let columns = ${w.index(job.columns)}; let depth = ${
-      w.index(job.depth)
-    };`,
-  );
+/** Rows and columns that a workgroup makes. */
+export interface Tile {
+  readonly rows: TileSide;
+  readonly columns: TileSide;
+}
+
+/**
+ * Finds the place of a workgroup: `column0` and `row0`, the counters, and the part of the depth that is its own. Gives how
+ * many workgroups there are.
+ */
+export function placeWorkgroup(
+  w: ShaderWriter,
+  job: TileProduct,
+  tile: { readonly rows: number; readonly columns: number },
+  step: number,
+): WorkgroupCount {
+  const { splits, depth } = job, batch = splits > 1 ? [...job.batch, splits] : job.batch;
+  w.line(`let rows = ${w.index(job.rows)}; let columns = ${w.index(job.columns)};`);
   w.line(`let down = (rows + ${tile.rows - 1}) / ${tile.rows};`);
   w.line(`let across = (columns + ${tile.columns - 1}) / ${tile.columns};`);
   w.line(`var point = i32(${POINT});`);
@@ -85,11 +92,26 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   for (const [d, size] of [...batch.entries()].reverse()) {
     w.line(`let n${d} = point % ${w.index(size)}; point = point / ${w.index(size)};`);
   }
-  const steps = `((depth + ${DEPTH * splits - 1}) / ${DEPTH * splits})`;
-  const first = splits > 1 ? `n${batch.length - 1} * ${steps} * ${DEPTH}` : "0";
-  w.line(`let from_depth = ${first};`);
-  w.line(`let to_depth = min(depth, from_depth + ${steps} * ${DEPTH});`);
   job.prepare();
+  w.line(`let depth = ${typeof depth === "string" ? depth : w.index(depth)};`);
+  const steps = `((depth + ${step * splits - 1}) / ${step * splits})`;
+  if (splits > 1) w.line(`let part = n${batch.length - 1};`);
+  w.line(`let from_depth = ${splits > 1 ? `part * ${steps} * ${step}` : "0"};`);
+  w.line(`let to_depth = min(depth, from_depth + ${steps} * ${step});`);
+  return {
+    items: product([...batch, tilesOf(job.rows, tile.rows), tilesOf(job.columns, tile.columns)]),
+    each: 1,
+  };
+}
+
+/** Writes the whole shader of a product. */
+export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): WorkgroupCount {
+  const { type, zero } = job, vector = `vec4<${type}>`;
+  const [widthA, widthB] = [stageWidth(tile.rows), stageWidth(tile.columns)];
+  w.line(`var<workgroup> tile_a: array<${vector}, ${widthA * DEPTH}>;`);
+  w.line(`var<workgroup> tile_b: array<${vector}, ${widthB * DEPTH}>;`);
+  openMain(w, TILE_THREADS);
+  const workgroups = placeWorkgroup(w, job, tile, DEPTH);
   placeThreads(w);
   // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise
   const halves = (side: TileSide) => side === 128 ? [0, 1] : [0], columns = halves(tile.columns);
@@ -146,10 +168,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
     w.line("}");
   }
   w.line("}");
-  return {
-    items: product([...batch, tilesOf(job.rows, tile.rows), tilesOf(job.columns, tile.columns)]),
-    each: 1,
-  };
+  return workgroups;
 }
 
 interface StageSetting {

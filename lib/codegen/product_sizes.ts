@@ -1,6 +1,6 @@
 /** Library calls as products of matrices. Input: a call; output: the sizes of the matrices, where they are known. */
-import { type Dim, floorDiv, mul, product } from "../sym/expr.ts";
-import type { BufferView, ExternKernel } from "../loops/ir.ts";
+import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
+import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
 
 /** The product [batch, rows, depth] · [batch, depth, columns]. */
 export interface ProductSizes {
@@ -19,6 +19,17 @@ export function productSizes(kernel: ExternKernel): ProductSizes | undefined {
   if (typeof columns !== "number" || typeof depth !== "number") return undefined;
   return { batch, rows, columns, depth };
 }
+
+/**
+ * The gradient of the input is a product for each phase of the strides, down and across: positions a stride apart are met
+ * by the same taps of the filter, and by no others. Dilated filters with strides are one product, with zeros between.
+ */
+export function phasesOf({ stride, dilation }: ConvGeometry): readonly [number, number] {
+  return dilation.every((d) => d === 1) ? stride : [1, 1];
+}
+
+/** Of so many positions, the most that are in one phase. */
+export const ofPhase = (size: Dim, phases: number): Dim => floorDiv(add(size, phases - 1), phases);
 
 type Dims = { readonly [K in keyof ProductSizes]: Dim };
 
@@ -40,9 +51,16 @@ function dimsOf({ call, inputs: [a, b], outputs: [out] }: ExternKernel): Dims | 
       };
     }
     case "convBackwardInput": {
-      const [channels = 1, inputs = 1, ...filter] = b.shape;
-      const depth = mul(floorDiv(channels, call.groups), product(filter));
-      return { batch: call.groups, rows: inputs, columns: places(out), depth };
+      const [channels = 1, inputs = 1, ...filter] = b.shape, phases = phasesOf(call);
+      const depth = mul(floorDiv(channels, call.groups), product(filter)), all = phases[0] * phases[1];
+      const [images = 1, , ...sizes] = out.shape;
+      return {
+        batch: mul(call.groups, all),
+        rows: inputs,
+        columns: product([images, ...sizes.map((size, axis) => ofPhase(size, phases[axis] ?? 1))]),
+        // On average
+        depth: floorDiv(add(depth, all - 1), all),
+      };
     }
     case "convBackwardWeight": {
       const [channels = 1, ...filter] = out.shape;

@@ -1,0 +1,83 @@
+/**
+ * Products of few rows and many columns: convolutions of few channels, gradients towards them, depthwise ones. Input: a
+ * product as tiles.ts takes it; output: the lines of a shader. Each invocation makes all rows of its own columns, so that
+ * elements of B go from memory to registers; those of A, which all need, are staged in workgroup memory. Invariant:
+ * elements outside of the matrices count as zero and are never written.
+ */
+import { openMain, type WorkgroupCount } from "./print/entry.ts";
+import type { ShaderWriter } from "./print/statements.ts";
+import { FEW_ROWS, type FewRows } from "./target.ts";
+import { placeWorkgroup, type TileProduct } from "./tiles.ts";
+
+const { threads: THREADS } = FEW_ROWS;
+const PARTS = ["x", "y", "z", "w"];
+
+/** Writes the whole shader of a product of few rows. */
+export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: FewRows): WorkgroupCount {
+  const { type, zero, a, b, result } = job;
+  // Rows are vectors of four, or one vector of their number
+  const width = Math.min(rows, 4), count = rows <= 4 ? 1 : rows <= 8 ? 2 : 4, depth = THREADS / count;
+  const vector = width === 1 ? type : `vec${width}<${type}>`;
+  const element = (name: string, i: number) => width === 1 ? name : `${name}.${PARTS[i]}`;
+  const vectors = Array.from({ length: count }, (_, v) => v), places = [...Array(each).keys()];
+  w.line(`var<workgroup> tile_a: array<${vector}, ${depth * count}>;`);
+  openMain(w, THREADS);
+  const workgroups = placeWorkgroup(w, job, { rows, columns: THREADS * each }, depth);
+  w.line("let lid = i32(lane);");
+  for (const c of places) {
+    const column = `column${c + 1}`;
+    w.line(`let ${column} = column0 + lid + ${c * THREADS}; let in_${column} = ${column} < columns;`);
+    b.other(column, column);
+    for (const v of vectors) w.line(`var s${c}_${v} = ${vector}(${zero});`);
+  }
+  w.line(`let own = (lid % ${count}) * 4;`);
+  for (let i = 0; i < width; i++) {
+    w.line(`let own${i} = own + ${i}; let in_own${i} = own${i} < rows;`);
+    a.other(`own${i}`, `own${i}`);
+  }
+  w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${depth}) {`);
+  w.line(`let staged = k0 + lid / ${count}; let in_staged = staged < to_depth;`);
+  a.depth("staged", "staged");
+  w.line(`var fetched = ${vector}(${zero});`);
+  for (let i = 0; i < width; i++) {
+    const { text, inside } = a.element({ other: `own${i}`, depth: "staged" });
+    const where = ["in_staged", `in_own${i}`, ...inside === undefined ? [] : [inside]].join(" && ");
+    w.line(`${element("fetched", i)} = select(${zero}, ${text}, ${where});`);
+  }
+  w.line("tile_a[lid] = fetched;");
+  w.line("workgroupBarrier();");
+  w.line(`let end = min(${depth}, to_depth - k0);`);
+  w.line("for (var k = 0; k < end; k = k + 1) {");
+  w.line("let at_k = k0 + k;");
+  b.depth("at_k", "at_k");
+  for (const c of places) {
+    const { text, inside = "true" } = b.element({ other: `column${c + 1}`, depth: "at_k" });
+    w.line(`let b${c} = ${vector}(select(${zero}, ${text}, in_column${c + 1} && ${inside}));`);
+  }
+  for (const v of vectors) {
+    w.line(`let a${v} = tile_a[k * ${count} + ${v}];`);
+    for (const c of places) {
+      const sum = `s${c}_${v}`;
+      w.line(`${sum} = ${type === "f32" ? `fma(a${v}, b${c}, ${sum})` : `${sum} + a${v} * b${c}`};`);
+    }
+  }
+  w.line("}");
+  w.line("workgroupBarrier();");
+  w.line("}");
+  for (const c of places) {
+    const column = `c${c}`;
+    w.line(`let ${column} = column${c + 1}; if (in_column${c + 1}) {`);
+    result.column(column, column);
+    for (let row = 0; row < rows; row++) {
+      const name = `r${row}`;
+      w.line("{");
+      w.line(`let ${name} = row0 + ${row};`);
+      result.row(name, name);
+      result.store({ row: name, column, value: element(`s${c}_${row >> 2}`, row & 3) });
+      w.line("}");
+    }
+    w.line("}");
+  }
+  w.line("}");
+  return workgroups;
+}
