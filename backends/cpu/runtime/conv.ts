@@ -10,6 +10,7 @@
 import { CONV_BACKWARD } from "./conv_backward.ts";
 import { CONV_FEW } from "./conv_few.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
+import { LANE_ORDERS } from "./lane_orders.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
 import { WINOGRAD } from "./winograd.ts";
 
@@ -41,10 +42,19 @@ struct Conv {
   void* context;
 };
 
-// The padded copy of some rows: [channel][row phase][column phase][rows][columns].
+// The padded copy of some rows: [channel][row phase][column phase][rows][columns]. Where the image is read in place, it is
+// the copy itself.
 struct Planes { L rows, columns, phase, channel; };
+INL bool in_place(const Conv& p) {
+  return p.r == 1 && p.s == 1 && p.sh == 1 && p.sw == 1 && p.ph == 0 && p.pw == 0 && p.oh == p.h && p.ow == p.w &&
+    p.ss[3] == 1 && p.ss[2] == p.w;
+}
 INL Planes planes_of(const Conv& p, L out_rows) {
   Planes q;
+  if (in_place(p)) {
+    q.rows = out_rows; q.columns = p.w; q.phase = q.channel = p.ss[1];
+    return q;
+  }
   q.rows = out_rows + (p.r - 1) * p.dh / p.sh;
   q.columns = p.ow + (p.s - 1) * p.dw / p.sw;
   q.phase = q.rows * q.columns;
@@ -57,53 +67,73 @@ INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
   return c * q.channel + ((oy % p.sh) * p.sw + ox % p.sw) * q.phase + (oy / p.sh) * q.columns + ox / p.sw;
 }
 INL L ceil_div(L a, L b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+// Every second element of 'from', of which nothing is read behind the last one of n.
+INL void even_vector(T* to, const T* from) { st(to, SHUFFLED(ld(from), ld(from + VL - 1), EVEN)); }
+INL void copy_even(T* to, const T* from, L n) {
+  L x = 0;
+  for (; x + VL <= n; x += VL) even_vector(to + x, from + 2 * x);
+  if (x < n && n >= VL) even_vector(to + n - VL, from + 2 * (n - VL));
+  else for (; x < n; x++) to[x] = from[2 * x];
+}
+// Whether a tap of the filter reads phase f of a stride.
+INL bool reads_phase(L f, L taps, L dilation, L stride) {
+  for (L y = 0; y < taps; y++) if (y * dilation % stride == f) return true;
+  return false;
+}
 // Copies what output rows from h0 on need of channels [0, cg) of one group of an image.
 OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
-  for (L c = 0; c < p.cg; c++) for (L fy = 0; fy < p.sh; fy++) for (L fx = 0; fx < p.sw; fx++) {
-    T* plane = d + c * q.channel + (fy * p.sw + fx) * q.phase;
-    // column i of this phase is source column i*sw + first
-    const L first = fx - p.pw;
-    const L lo = least(q.columns, most(0, ceil_div(-first, p.sw))), hi = most(lo, least(q.columns, ceil_div(p.w - first, p.sw)));
-    for (L y = 0; y < q.rows; y++) {
-      T* o = plane + y * q.columns;
-      const L at = (h0 + y) * p.sh + fy - p.ph;
-      if (at < 0 || at >= p.h) {
-        fill_row(o, 0, q.columns);
-        continue;
+  for (L fy = 0; fy < p.sh; fy++) for (L fx = 0; fx < p.sw; fx++) {
+    if (!reads_phase(fy, p.r, p.dh, p.sh) || !reads_phase(fx, p.s, p.dw, p.sw)) continue;
+    for (L c = 0; c < p.cg; c++) {
+      T* plane = d + c * q.channel + (fy * p.sw + fx) * q.phase;
+      // column i of this phase is source column i*sw + first
+      const L first = fx - p.pw;
+      const L lo = least(q.columns, most(0, ceil_div(-first, p.sw))), hi = most(lo, least(q.columns, ceil_div(p.w - first, p.sw)));
+      for (L y = 0; y < q.rows; y++) {
+        T* o = plane + y * q.columns;
+        const L at = (h0 + y) * p.sh + fy - p.ph;
+        if (at < 0 || at >= p.h) {
+          fill_row(o, 0, q.columns);
+          continue;
+        }
+        const T* from = s + c * p.ss[1] + at * p.ss[2] + (lo * p.sw + first) * p.ss[3];
+        for (L i = 0; i < lo; i++) o[i] = 0;
+        if (p.sw == 1 && p.ss[3] == 1) copy_row(o + lo, from, hi - lo);
+        else if (p.sw == 2 && p.ss[3] == 1) copy_even(o + lo, from, hi - lo);
+        else for (L i = lo; i < hi; i++, from += p.sw * p.ss[3]) o[i] = *from;
+        for (L i = hi; i < q.columns; i++) o[i] = 0;
       }
-      const T* from = s + c * p.ss[1] + at * p.ss[2] + (lo * p.sw + first) * p.ss[3];
-      for (L i = 0; i < lo; i++) o[i] = 0;
-      if (p.sw == 1 && p.ss[3] == 1) copy_row(o + lo, from, hi - lo);
-      else for (L i = lo; i < hi; i++, from += p.sw * p.ss[3]) o[i] = *from;
-      for (L i = hi; i < q.columns; i++) o[i] = 0;
     }
   }
 }
 
 struct Segment { L to, from, length; };
-// The pixels [p0, p1) of a unit as runs of consecutive elements in the padded copy; returns how many.
-INL L segments_of(const Conv& p, const Planes& q, L image, L rows, L p0, L p1, Segment* out) {
+// The pixels [p0, p1) of a unit of images of so many rows of 'ow' as runs of consecutive elements; returns how many.
+INL L segments_of(L ow, L image, L rows, L columns, L p0, L p1, Segment* out) {
   L count = 0;
   for (L at = p0; at < p1;) {
-    const L i = at / (rows * p.ow), y = at / p.ow % rows, x = at % p.ow, length = least(p.ow - x, p1 - at);
-    out[count++] = {at - p0, i * image + y * q.columns + x, length};
+    const L i = at / (rows * ow), y = at / ow % rows, x = at % ow, length = least(ow - x, p1 - at);
+    out[count++] = {at - p0, i * image + y * columns + x, length};
     at += length;
   }
   return count;
 }
-// Rows are written in order with whole vectors: what one writes too much, the next one overwrites.
+// Rows are written in order with whole vectors: what one writes too much, the next one overwrites. Behind an image that is
+// read in place nothing may be read.
+template <bool IN_PLACE>
 INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, T* d) {
   for (L k = 0; k < kc; k++, d += width) {
     const T* s = padded + taps[k];
     for (L g = 0; g < count; g++) {
       const T* from = s + segments[g].from;
       T* to = d + segments[g].to;
-      for (L t = 0; t < segments[g].length; t += VL) st(to + t, ld(from + t));
+      if (IN_PLACE) copy_row(to, from, segments[g].length);
+      else for (L t = 0; t < segments[g].length; t += VL) st(to + t, ld(from + t));
     }
   }
 }
 
-enum { UNIT_PIXELS = 5 * NR, UNIT_DEPTH = 2048 / (int) sizeof(T) };
+enum { UNIT_PIXELS = 5 * NR, UNIT_DEPTH = 2304 / (int) sizeof(T) };
 struct Units { L images, rows, per_image, count, parts; };
 // Units of about 'wanted' pixels: rows of one image, or several small images.
 INL Units units_of(const Conv& p, L nt, L wanted) {
@@ -114,8 +144,8 @@ INL Units units_of(const Conv& p, L nt, L wanted) {
   u.rows = (p.oh + (p.oh + u.rows - 1) / u.rows - 1) / ((p.oh + u.rows - 1) / u.rows);
   u.per_image = (p.oh + u.rows - 1) / u.rows;
   u.count = (p.n + u.images - 1) / u.images * u.per_image;
-  // too few units for the threads: the output channels are divided as well
-  u.parts = u.count * p.groups >= 4 * nt ? 1 : most(1, least((p.kg + MR - 1) / MR, 4 * nt / (u.count * p.groups)));
+  // units that do not divide among the threads: the output channels are divided as well
+  u.parts = u.count * p.groups >= 4 * nt || u.count * p.groups % nt == 0 ? 1 : most(1, least((p.kg + MR - 1) / MR, 4 * nt / (u.count * p.groups)));
   return u;
 }
 
@@ -123,17 +153,21 @@ INL Units units_of(const Conv& p, L nt, L wanted) {
 OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L m0, L m1, L rows_planned) {
   const L depth = p.cg * p.r * p.s, rows = h1 - h0, per_image = rows * p.ow, pixels = (i1 - i0) * per_image;
   const Planes q = planes_of(p, rows_planned);
-  const L image = p.cg * q.channel, kc_most = least(depth, UNIT_DEPTH), panels = (pixels + NR - 1) / NR;
+  const bool place = in_place(p);
+  const L image = place ? p.ss[0] : p.cg * q.channel, kc_most = least(depth, UNIT_DEPTH), panels = (pixels + NR - 1) / NR;
   const bool direct = p.rs[3] == 1 && (p.rs[2] == p.ow || rows == 1) && i1 - i0 == 1;
-  const L padded_length = (i1 - i0) * image + 2 * NR, packed_length = panels * NR * kc_most + 2 * NR;
+  const L padded_length = place ? 0 : (i1 - i0) * image + 2 * NR, packed_length = panels * NR * kc_most + 2 * NR;
   const L segment_words = (pixels / p.ow + panels * 2 + 4) * (L) (sizeof(Segment) / sizeof(T));
-  T* padded = scratch(0, (padded_length + packed_length + segment_words + (direct ? 0 : (m1 - m0) * pixels)) * sizeof(T) + 256);
-  T* packed = padded + (padded_length + 15) / 16 * 16;
+  T* copy = scratch(0, (padded_length + packed_length + segment_words + (direct ? 0 : (m1 - m0) * pixels)) * sizeof(T) + 256);
+  const T* padded = place ? p.source + i0 * p.ss[0] + g * p.cg * p.ss[1] + h0 * p.ss[2] : copy;
+  T* packed = copy + (padded_length + 15) / 16 * 16;
   Segment* segments = (Segment*) (packed + (packed_length + 15) / 16 * 16);
   T* own = (T*) (segments + pixels / p.ow + panels * 2 + 4);
-  for (L i = i0; i < i1; i++)
-    pad_image(p, q, p.source + i * p.ss[0] + g * p.cg * p.ss[1], h0, padded + (i - i0) * image);
-  for (L k = 0; k < 2 * NR; k++) padded[(i1 - i0) * image + k] = 0;
+  if (!place) {
+    for (L i = i0; i < i1; i++)
+      pad_image(p, q, p.source + i * p.ss[0] + g * p.cg * p.ss[1], h0, copy + (i - i0) * image);
+    for (L k = 0; k < 2 * NR; k++) copy[(i1 - i0) * image + k] = 0;
+  }
   T* out = direct ? p.result + i0 * p.rs[0] + (g * p.kg) * p.rs[1] + h0 * p.rs[2] : own - m0 * pixels;
   const L crs = direct ? p.rs[1] : pixels;
   const T* weight = p.weight + g * p.kg * depth;
@@ -141,8 +175,10 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
     const L kc = least(kc_most, depth - k0);
     for (L j = 0; j < panels; j++) {
       const L from = j * NR, to = least(pixels, from + NR), width = (to - from + VL - 1) / VL * VL;
-      const L count = segments_of(p, q, image, rows, from, to, segments);
-      pack_pixels(kc, taps + k0, padded, segments, count, width, packed + j * NR * kc_most);
+      const L count = place ? segments_of(per_image, image, 1, 0, from, to, segments)
+        : segments_of(p.ow, image, rows, q.columns, from, to, segments);
+      if (place) pack_pixels<true>(kc, taps + k0, padded, segments, count, width, packed + j * NR * kc_most);
+      else pack_pixels<false>(kc, taps + k0, padded, segments, count, width, packed + j * NR * kc_most);
     }
     for (L m = m0; m < m1; m += MR * 2) {
       const L end = least(m1, m + MR * 2);
@@ -219,6 +255,6 @@ INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* 
 /** The translation unit of convolutions over one element type. */
 export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
-  return head + VECTOR_PRELUDE + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + WINOGRAD +
+  return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + WINOGRAD +
     CONV_FEW + CONV_DISPATCH + CONV_BACKWARD;
 }

@@ -8,47 +8,41 @@
  * and neighbouring tiles are neighbouring elements, so transforms run in lanes over tiles.
  */
 export const WINOGRAD: string = String.raw`
-#if defined(__AVX512F__) && defined(SINGLE)
-#define ZIP_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define ZIP_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#elif defined(__AVX512F__) || (defined(__AVX__) && defined(SINGLE))
-#define ZIP_LOW 0, 8, 1, 9, 2, 10, 3, 11
-#define ZIP_HIGH 4, 12, 5, 13, 6, 14, 7, 15
-#elif defined(__AVX__) || defined(SINGLE)
-#define ZIP_LOW 0, 4, 1, 5
-#define ZIP_HIGH 2, 6, 3, 7
-#else
-#define ZIP_LOW 0, 2
-#define ZIP_HIGH 1, 3
-#endif
-#ifdef __clang__
-#define ZIP(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#ifdef SINGLE
-typedef int ZipMask __attribute__((vector_size(VECTOR_BYTES)));
-#else
-typedef long ZipMask __attribute__((vector_size(VECTOR_BYTES)));
-#endif
-#define ZIP(a, b, ...) __builtin_shuffle(a, b, (ZipMask) {__VA_ARGS__})
-#endif
 enum { POINTS = 16, CHANNEL_CHUNK = 64, OUT_BLOCK = 32 };
 // Points are a line further apart than their length: at a power of two they would fall into one set of the cache.
 INL L weight_point(const Conv& p) { return p.kg * p.cg + 16; }
 
+// Weights w[3*i + j] to points u[4*i + j], numbers or vectors of them.
+template <class N> INL void transform_filter(const N* w, N* u) {
+  const N half = (T) 0.5 - (N){};
+  N s[4][3];
+  UNROLL for (int j = 0; j < 3; j++) {
+    const N a = w[j], b = w[3 + j], e = w[6 + j];
+    s[0][j] = a; s[1][j] = half * ((a + e) + b); s[2][j] = half * ((a + e) - b); s[3][j] = e;
+  }
+  UNROLL for (int i = 0; i < 4; i++) {
+    const N a = s[i][0], b = s[i][1], e = s[i][2];
+    u[4 * i] = a; u[4 * i + 1] = half * ((a + e) + b); u[4 * i + 2] = half * ((a + e) - b); u[4 * i + 3] = e;
+  }
+}
 // The weights of output channels [k0, k1) of all groups: u[group][point][k][c].
-INL void transform_weights(const Conv& p, T* u, L k0, L k1) {
-  const T half = (T) 0.5;
-  for (L g = 0; g < p.groups; g++) for (L k = k0; k < k1; k++) for (L c = 0; c < p.cg; c++) {
-    const T* w = p.weight + ((g * p.kg + k) * p.cg + c) * 9;
-    T* to = u + g * POINTS * weight_point(p) + k * p.cg + c;
-    T s[4][3];
-    UNROLL for (int j = 0; j < 3; j++) {
-      const T a = w[j], b = w[3 + j], e = w[6 + j];
-      s[0][j] = a; s[1][j] = half * ((a + e) + b); s[2][j] = half * ((a + e) - b); s[3][j] = e;
+OUTL void transform_weights(const Conv& p, T* u, L k0, L k1) {
+  for (L g = 0; g < p.groups; g++) for (L k = k0; k < k1; k++) {
+    const T* w = p.weight + (g * p.kg + k) * p.cg * 9;
+    T* to = u + g * POINTS * weight_point(p) + k * p.cg;
+    L c = 0;
+    for (; c + VL <= p.cg; c += VL) {
+      T lanes[9 * VL] __attribute__((aligned(64)));
+      V from[9], out[POINTS];
+      for (int l = 0; l < VL; l++) UNROLL for (int j = 0; j < 9; j++) lanes[j * VL + l] = w[(c + l) * 9 + j];
+      UNROLL for (int j = 0; j < 9; j++) from[j] = ld(lanes + j * VL);
+      transform_filter(from, out);
+      UNROLL for (int i = 0; i < POINTS; i++) st(to + i * weight_point(p) + c, out[i]);
     }
-    UNROLL for (int i = 0; i < 4; i++) {
-      const T a = s[i][0], b = s[i][1], e = s[i][2], out[4] = {a, half * ((a + e) + b), half * ((a + e) - b), e};
-      UNROLL for (int j = 0; j < 4; j++) to[(i * 4 + j) * weight_point(p)] = out[j];
+    for (; c < p.cg; c++) {
+      T out[POINTS];
+      transform_filter(w + c * 9, out);
+      for (int i = 0; i < POINTS; i++) to[i * weight_point(p) + c] = out[i];
     }
   }
 }
@@ -79,8 +73,8 @@ INL void transform_results(const T* m, L point, T* row0, T* row1, T bias) {
   UNROLL for (int i = 0; i < 2; i++) {
     const V y0 = t[i][0] + t[i][1] + t[i][2] + bias, y1 = t[i][1] - t[i][2] - t[i][3] + bias;
     T* row = i ? row1 : row0;
-    st(row, ZIP(y0, y1, ZIP_LOW));
-    st(row + VL, ZIP(y0, y1, ZIP_HIGH));
+    st(row, SHUFFLED(y0, y1, ZIP_LOW));
+    st(row + VL, SHUFFLED(y0, y1, ZIP_HIGH));
   }
 }
 
@@ -98,7 +92,7 @@ OUTL void winograd_unit(const Conv& p, const Conv& q, const T* u, L g, L i0, L i
   for (L i = i0; i < i1; i++) pad_image(q, planes, p.source + i * p.ss[0] + g * p.cg * p.ss[1], t0, padded + (i - i0) * image);
   for (L k = 0; k < 4 * NR; k++) padded[(i1 - i0) * image + k] = 0;
   for (L j = 0; j < panels; j++) {
-    const L count = segments_of(q, planes, image, rows, j * NR, least(tiles, j * NR + NR), segments);
+    const L count = segments_of(q.ow, image, rows, planes.columns, j * NR, least(tiles, j * NR + NR), segments);
     for (L c = 0; c < p.cg; c++) for (L s = 0; s < count; s++) for (L t = 0; t < segments[s].length; t += VL)
       transform_tiles(padded + c * planes.channel + segments[s].from + t, planes, values + j * panel + c * width + segments[s].to + t, point);
   }
