@@ -3,7 +3,7 @@
  * with Adam; convolutions with their gradients, matrix products and attention (causal). A software adapter gets small
  * sizes. PyTorch on CUDA in the same run, with float32 and without TF32.
  *
- *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench webgpu_models [models|operations]
+ *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench webgpu_models [models|operations] [convolution|product|attention]
  */
 import { autograd, compile, nn, noGrad, optim, randint, randn, type Tensor, webgpu } from "../mod.ts";
 import { findDevice } from "../lib/loops/device.ts";
@@ -120,42 +120,50 @@ function models(): void {
   console.table(table);
 }
 
-/** Batch, channels, size, filters, kernel, stride. */
+/** Batch, channels, size, filters, kernel, stride, groups. */
 const CONVOLUTIONS = [
-  [64, 64, 56, 64, 3, 1],
-  [4, 3, 224, 64, 7, 2],
-  [4, 64, 56, 64, 3, 1],
-  [4, 64, 56, 128, 3, 2],
-  [4, 128, 28, 128, 3, 1],
-  [4, 256, 14, 256, 3, 1],
-  [4, 512, 7, 512, 3, 1],
-  [4, 256, 14, 512, 1, 2],
+  [64, 64, 56, 64, 3, 1, 1],
+  [4, 3, 224, 64, 7, 2, 1],
+  [4, 64, 56, 64, 3, 1, 1],
+  [4, 64, 56, 128, 3, 2, 1],
+  [4, 128, 28, 128, 3, 1, 1],
+  [4, 256, 14, 256, 3, 1, 1],
+  [4, 512, 7, 512, 3, 1, 1],
+  [4, 256, 14, 512, 1, 2, 1],
+  [4, 96, 56, 96, 7, 1, 96],
+  [4, 144, 56, 144, 3, 2, 144],
+  [4, 128, 56, 128, 3, 1, 32],
 ] as const;
 /** Rows, columns, depth. */
-const PRODUCTS = software ? [[64, 64, 64]] as const : [
+const PRODUCTS: readonly (readonly [number, number, number])[] = software ? [[64, 64, 64]] : [
   [4096, 4096, 4096],
   [1024, 256, 256],
   [1024, 1024, 256],
   [1024, 256, 1024],
   [256, 256, 1024],
-] as const;
+];
 /** Batch, heads, length, width. */
-const ATTENTIONS = software ? [[1, 2, 32, 16]] as const : [[4, 8, 1024, 64], [8, 4, 128, 64]] as const;
+const ATTENTIONS: readonly (readonly [number, number, number, number])[] = software
+  ? [[1, 2, 32, 16]]
+  : [[4, 8, 1024, 64], [8, 4, 128, 64]];
 
 function named(kind: Operation["kind"], sizes: readonly number[]): Operation {
-  const [batch, channels, size, filters, kernel, stride] = sizes;
+  const [batch, channels, size, filters, kernel, stride, groups] = sizes;
   const text = kind === "convolution"
-    ? `${batch}×${channels}×${size}², ${filters} of ${kernel}² by ${stride}`
+    ? `${batch}×${channels}×${size}², ${filters} of ${kernel}² by ${stride}, groups: ${groups}`
     : sizes.join("×");
   return { kind, name: `${kind} ${text}`, sizes };
 }
 
-function operations(): void {
-  const convolutions = software ? CONVOLUTIONS.slice(-1) : CONVOLUTIONS;
+function operations(kinds: readonly string[]): void {
+  const of = <T>(kind: Operation["kind"], sizes: readonly T[]) =>
+    kinds.length === 0 || kinds.includes(kind) ? sizes : [];
+  const convolutions = of("convolution", software ? CONVOLUTIONS.slice(-1) : CONVOLUTIONS);
+  const products = of("product", PRODUCTS), attentions = of("attention", ATTENTIONS);
   const peers = cuda([
     ...convolutions.map((sizes) => named("convolution", sizes)),
-    ...PRODUCTS.map((sizes) => named("product", sizes)),
-    ...ATTENTIONS.map((sizes) => named("attention", sizes)),
+    ...products.map((sizes) => named("product", sizes)),
+    ...attentions.map((sizes) => named("attention", sizes)),
   ]);
   const table: Readonly<Record<string, string>>[] = [];
   const row = (operation: string, flops: number, run: () => Tensor | readonly (Tensor | null)[]): void => {
@@ -168,20 +176,22 @@ function operations(): void {
     });
   };
   for (const sizes of convolutions) {
-    const [batch, channels, size, filters, kernel, stride] = sizes, { name } = named("convolution", sizes);
+    const [batch, channels, size, filters, kernel, stride, groups] = sizes;
+    const { name } = named("convolution", sizes), perGroup = channels / groups;
     const padding = kernel >> 1, x = randn([batch, channels, size, size], ON).requiresGrad_();
-    const w = randn([filters, channels, kernel, kernel], ON).requiresGrad_();
-    const out = nn.functional.conv2d(x, w, null, stride, padding), g = randn([...out.shape], ON);
-    const flops = 2 * out.numel() * channels * kernel * kernel;
-    row(name, flops, () => noGrad(() => nn.functional.conv2d(x, w, null, stride, padding)));
+    const w = randn([filters, perGroup, kernel, kernel], ON).requiresGrad_();
+    const convolve = () => nn.functional.conv2d(x, w, null, stride, padding, 1, groups);
+    const out = convolve(), g = randn([...out.shape], ON);
+    const flops = 2 * out.numel() * perGroup * kernel * kernel;
+    row(name, flops, () => noGrad(convolve));
     row(`${name} of the input`, flops, () => autograd.grad([out], [x], [g], { retainGraph: true }));
     row(`${name} of the weight`, flops, () => autograd.grad([out], [w], [g], { retainGraph: true }));
   }
-  for (const sizes of PRODUCTS) {
+  for (const sizes of products) {
     const [m, n, k] = sizes, a = randn([m, k], ON), b = randn([k, n], ON);
     row(named("product", sizes).name, 2 * m * n * k, () => a.matmul(b));
   }
-  for (const sizes of ATTENTIONS) {
+  for (const sizes of attentions) {
     const [batch, heads, length, width] = sizes, [q, k, v] = [0, 1, 2].map(() => randn([...sizes], ON));
     if (!q || !k || !v) throw new Error("Expected three operands");
     const attend = compile(
@@ -189,11 +199,20 @@ function operations(): void {
       { name: "attend" },
     );
     const flops = 4 * batch * heads * length * length * width;
-    row(named("attention", sizes).name, flops, () => attend(q, k, v));
+    const { name } = named("attention", sizes);
+    row(name, flops, () => attend(q, k, v));
+    const gradients = compile((q: Tensor, k: Tensor, v: Tensor, g: Tensor) => {
+      const [a, b, c] = [q, k, v].map((each) => each.detach().requiresGrad_());
+      if (!a || !b || !c) throw new Error("Expected three operands");
+      const out = nn.functional.scaledDotProductAttention(a, b, c, null, 0, true);
+      return autograd.grad([out], [a, b, c], [g]);
+    }, { name: "gradients" });
+    row(`${name} with gradients`, 3.5 * flops, () => gradients(q, k, v, q));
   }
   console.table(table);
 }
 
-const wanted = Deno.args.length > 0 ? Deno.args : ["models", "operations"];
+const TABLES = ["models", "operations"];
+const wanted = Deno.args.length > 0 ? Deno.args : TABLES;
 if (wanted.includes("models")) models();
-if (wanted.includes("operations")) operations();
+if (wanted.includes("operations")) operations(wanted.filter((each) => !TABLES.includes(each)));

@@ -312,6 +312,16 @@ sometimes("convolutions of few channels, and by the phases of strides", () => {
       [fill(out), fill(weight)],
       1e-5,
     );
+    check(
+      singleOp([out, input], [weight], (g, x) => ({
+        kind: "extern",
+        call: { op: "convBackwardWeight", ...geometry },
+        inputs: [g!, x!],
+        outputs: [weight],
+      })),
+      [fill(out), fill(input)],
+      1e-5,
+    );
   }
 });
 

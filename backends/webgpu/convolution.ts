@@ -13,9 +13,10 @@ import { finished, type Shader } from "./print/entry.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
-import { FEW_ROWS, fewRowsOf, tilesOf } from "./target.ts";
+import { FEW_ROWS, FEW_SUMS, fewRowsOf, fewSumsOf, tilesOf } from "./target.ts";
 import { type Axis, Phases, size } from "./phases.ts";
 import { printFewRows } from "./few_rows.ts";
+import { printFewSums } from "./few_sums.ts";
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import {
   printTiles,
@@ -50,7 +51,8 @@ export function printConvolution(
     { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
     ...kernel.epilogue?.body ?? [],
   ], { placement, lanes: 1 });
-  const few = fewRowsOf(kernel), threads = few ? FEW_ROWS.threads : TILE_THREADS;
+  const few = fewRowsOf(kernel), sums = fewSumsOf(kernel);
+  const threads = few ? FEW_ROWS.threads : sums ? FEW_SUMS.threads : TILE_THREADS;
   const w = new ShaderWriter({ program, bindings, threads, cooperative: false });
   const element = {
     type: registerType(dtype),
@@ -60,7 +62,11 @@ export function printConvolution(
   if (kernel.epilogue) printElement(w, kernel.epilogue, { name: "finish" });
   const gather = new Gather({ w, bindings, call, splits, finishes: kernel.epilogue !== undefined });
   const job = { ...element, ...productOf(kernel, call, gather) };
-  const workgroups = few ? printFewRows(w, job, few) : printTiles(w, job, tilesOf(kernel));
+  const workgroups = few
+    ? printFewRows(w, job, few)
+    : sums
+    ? printFewSums(w, job, sums)
+    : printTiles(w, job, tilesOf(kernel));
   return finished(w, kernel.name, workgroups);
 }
 

@@ -34,6 +34,22 @@ export function fewRowsOf(kernel: ExternKernel): FewRows | undefined {
   return { rows, each };
 }
 
+/** Invocations of a workgroup that makes few results, and the most rows that it makes. */
+export const FEW_SUMS = { threads: 128, rows: 8 } as const;
+
+/** The results of a workgroup whose invocations share the depth. */
+export interface FewSums {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Gradients of weights with few channels of results a group, which would leave tiles empty. */
+export function fewSumsOf(kernel: ExternKernel): FewSums | undefined {
+  const sizes = productSizes(kernel);
+  if (!sizes || kernel.call.op !== "convBackwardWeight" || sizes.rows > FEW_SUMS.rows) return undefined;
+  return { rows: sizes.rows, columns: Math.min(sizes.columns, sizes.rows <= 2 ? 8 : 4) };
+}
+
 /**
  * The tiles of a product that the fast ones do not cover: large where they leave little empty and are many. Those of
  * convolutions are so along one side at most, which leaves registers for places in images.
@@ -116,8 +132,8 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
           };
         }
         const few = fewRowsOf(product);
-        const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : tilesOf(product);
-        return { ...sides, busy: BUSY, depth: DEPTH, step: 1 };
+        const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;
+        return { ...sides ?? fewSumsOf(product) ?? tilesOf(product), busy: BUSY, depth: DEPTH, step: 1 };
       },
     },
     blockBytes: 0,

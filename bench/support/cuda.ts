@@ -78,11 +78,11 @@ work("bert", Bert(4, 256, 4), torch.randint(0, 8192, (8, 128), device=cuda), tor
 `;
 
 const OPERATIONS = `
-def convolution(name, b, c, size, f, k, s):
+def convolution(name, b, c, size, f, k, s, groups):
     x = torch.randn(b, c, size, size, device=cuda, requires_grad=True)
-    w = torch.randn(f, c, k, k, device=cuda, requires_grad=True)
-    with torch.no_grad(): steady(name, lambda: F.conv2d(x, w, None, s, k // 2))
-    out = F.conv2d(x, w, None, s, k // 2)
+    w = torch.randn(f, c // groups, k, k, device=cuda, requires_grad=True)
+    with torch.no_grad(): steady(name, lambda: F.conv2d(x, w, None, s, k // 2, 1, groups))
+    out = F.conv2d(x, w, None, s, k // 2, 1, groups)
     g = torch.randn_like(out)
     steady(f"{name} of the input", lambda: torch.autograd.grad(out, x, g, retain_graph=True))
     steady(f"{name} of the weight", lambda: torch.autograd.grad(out, w, g, retain_graph=True))
@@ -92,9 +92,11 @@ def product(name, m, n, k):
 def attention(name, *size):
     q, k, v = (torch.randn(*size, device=cuda) for _ in range(3))
     steady(name, lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True))
+    a, b, c = (each.detach().requires_grad_() for each in (q, k, v))
+    steady(f"{name} with gradients", lambda: torch.autograd.grad(F.scaled_dot_product_attention(a, b, c, is_causal=True), (a, b, c), q))
 `;
 
-/** An operation by name and sizes: convolutions by batch, channels, size, filters, kernel and stride. */
+/** An operation by name and sizes: convolutions by batch, channels, size, filters, kernel, stride and groups. */
 export interface Operation {
   readonly name: string;
   readonly kind: "convolution" | "product" | "attention";

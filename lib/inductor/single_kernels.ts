@@ -76,11 +76,13 @@ export function scatterKernel(
   const ones = outer.filter((axis) => axis.size === 1);
   const at = flatIndex(target, to);
   const lane = parallel.find((axis) => coefficientOf(at, axis.symbol) === 1);
-  const inside = lane ? [...parallel.filter((a) => a !== lane), lane] : parallel;
+  // What lies apart is outermost, where threads share it out; what lies side by side is innermost, in lanes
+  const apart = parallel.filter((axis) => axis !== lane), inside = lane ? [lane] : [];
   const wrap = (axes: readonly Axis[], body: readonly Statement[], order: Loop["order"]) =>
     axes.reduceRight<readonly Statement[]>(
       (nested, axis) => [loopOver(axis, nested, { order, vector: axis === lane })],
       body,
     );
-  return wrap(ones, wrap(ordered, wrap(inside, recorder.statements, "parallel"), "sequential"), "sequential");
+  const rows = wrap(ordered, wrap(inside, recorder.statements, "parallel"), "sequential");
+  return wrap(ones, wrap(apart, rows, "parallel"), "sequential");
 }
