@@ -110,8 +110,7 @@ function forward(
       element: (at) => gather.element(weight, at),
     },
     b: {
-      ...PLAIN,
-      alongDepth: false,
+      ...IMAGES,
       other: (place, as) => gather.window(input, { images: out, place, as }),
       depth: (place, as) => gather.windowTap(input, { weight, place, as }),
       element: (at) => gather.met(input, at),
@@ -144,8 +143,7 @@ function backwardInput(
       element: (at) => gather.element(weight, at),
     },
     b: {
-      ...PLAIN,
-      alongDepth: false,
+      ...IMAGES,
       other: (place, as) => gather.source(grad, { images: out, place, as, phases }),
       depth: (place, as) => gather.sourceTap(grad, { channels: outputs, weight, place, as, phases }),
       element: (at) => gather.metFrom(grad, at, phases !== undefined),
@@ -183,6 +181,8 @@ function backwardWeight(
 
 /** Operands that are read as they lie. */
 const PLAIN = { alongDepth: true, reads: "anywhere" } as const;
+/** Images that taps of a filter are taken from. */
+const IMAGES = { ...PLAIN, alongDepth: false, declares: ["at", "y", "x"] } as const;
 
 interface GatherSetting {
   readonly w: ShaderWriter;

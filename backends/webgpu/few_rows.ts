@@ -11,6 +11,8 @@ import { placeWorkgroup, type TileProduct } from "./tiles.ts";
 
 const { threads: THREADS } = FEW_ROWS;
 const PARTS = ["x", "y", "z", "w"];
+/** Steps of depth whose elements are on their way together. */
+const TOGETHER = 4;
 
 /** Writes the whole shader of a product of few rows. */
 export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: FewRows): WorkgroupCount {
@@ -20,7 +22,9 @@ export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: 
   const vector = width === 1 ? type : `vec${width}<${type}>`;
   const element = (name: string, i: number) => width === 1 ? name : `${name}.${PARTS[i]}`;
   const vectors = Array.from({ length: count }, (_, v) => v), places = [...Array(each).keys()];
+  const declares = b.declares ?? [];
   w.line(`var<workgroup> tile_a: array<${vector}, ${depth * count}>;`);
+  w.line(`var<workgroup> taps: array<vec4i, ${depth}>;`);
   openMain(w, THREADS);
   const workgroups = placeWorkgroup(w, job, { rows, columns: THREADS * each }, depth);
   w.line("let lid = i32(lane);");
@@ -45,20 +49,34 @@ export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: 
     w.line(`${element("fetched", i)} = select(${zero}, ${text}, ${where});`);
   }
   w.line("tile_a[lid] = fetched;");
+  // Places along the depth are taken apart once for all columns
+  w.line(`if (lid < ${depth}) {`);
+  w.line("let place = k0 + lid;");
+  b.depth("place", "place");
+  const kept = [...declares.map((each) => `${each}_place`), ...Array(3).fill("0")].slice(0, 3);
+  w.line(`taps[lid] = vec4i(${kept.join(", ")}, select(0, 1, place < to_depth));`);
+  w.line("}");
   w.line("workgroupBarrier();");
   w.line(`let end = min(${depth}, to_depth - k0);`);
-  w.line("for (var k = 0; k < end; k = k + 1) {");
-  w.line("let at_k = k0 + k;");
-  b.depth("at_k", "at_k");
-  for (const c of places) {
-    const { text, inside = "true" } = b.element({ other: `column${c + 1}`, depth: "at_k" });
-    w.line(`let b${c} = ${vector}(select(${zero}, ${text}, in_column${c + 1} && ${inside}));`);
-  }
-  for (const v of vectors) {
-    w.line(`let a${v} = tile_a[k * ${count} + ${v}];`);
+  w.line(`for (var k = 0; k < end; k = k + ${TOGETHER}) {`);
+  const steps = Array.from({ length: TOGETHER }, (_, step) => step);
+  for (const step of steps) {
+    w.line(`let tap${step} = taps[k + ${step}];`);
+    declares.forEach((each, i) => w.line(`let ${each}_k${step} = tap${step}.${PARTS[i]};`));
     for (const c of places) {
-      const sum = `s${c}_${v}`;
-      w.line(`${sum} = ${type === "f32" ? `fma(a${v}, b${c}, ${sum})` : `${sum} + a${v} * b${c}`};`);
+      const { text, inside = "true" } = b.element({ other: `column${c + 1}`, depth: `k${step}` });
+      const where = `tap${step}.w != 0 && in_column${c + 1} && ${inside}`;
+      w.line(`let b${step}_${c} = ${vector}(select(${zero}, ${text}, ${where}));`);
+    }
+  }
+  for (const step of steps) {
+    for (const v of vectors) {
+      const a = `a${step}_${v}`;
+      w.line(`let ${a} = tile_a[(k + ${step}) * ${count} + ${v}];`);
+      for (const c of places) {
+        const sum = `s${c}_${v}`, b = `b${step}_${c}`;
+        w.line(`${sum} = ${type === "f32" ? `fma(${a}, ${b}, ${sum})` : `${sum} + ${a} * ${b}`};`);
+      }
     }
   }
   w.line("}");

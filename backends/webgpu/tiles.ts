@@ -32,6 +32,8 @@ export interface TileOperand {
   other(place: string, name: string): void;
   /** Writes lines about a place along the depth. */
   depth(place: string, name: string): void;
+  /** The integers that these declare, by what stands before `_` and the name. */
+  readonly declares?: readonly string[];
   element(at: { readonly other: string; readonly depth: string }): TileElement;
 }
 

@@ -1,5 +1,5 @@
 /** Library calls as products of matrices. Input: a call; output: the sizes of the matrices, where they are known. */
-import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
+import { add, type Dim, floorDiv, mul, product, sub } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
 
 /** The product [batch, rows, depth] · [batch, depth, columns]. */
@@ -28,7 +28,7 @@ export function phasesOf({ stride, dilation }: ConvGeometry): readonly [number, 
   return dilation.every((d) => d === 1) ? stride : [1, 1];
 }
 
-/** Of so many positions, the most that are in one phase. */
+/** Of so many positions or taps, the most that are in one phase. */
 export const ofPhase = (size: Dim, phases: number): Dim => floorDiv(add(size, phases - 1), phases);
 
 type Dims = { readonly [K in keyof ProductSizes]: Dim };
@@ -51,15 +51,15 @@ function dimsOf({ call, inputs: [a, b], outputs: [out] }: ExternKernel): Dims | 
       };
     }
     case "convBackwardInput": {
-      const [channels = 1, inputs = 1, ...filter] = b.shape, phases = phasesOf(call);
-      const depth = mul(floorDiv(channels, call.groups), product(filter)), all = phases[0] * phases[1];
-      const [images = 1, , ...sizes] = out.shape;
+      const [channels = 1, inputs = 1, down = 1, across = 1] = b.shape, [images = 1, , ...sizes] = out.shape;
+      const phases = phasesOf(call), places = sizes.map((size, axis) => ofPhase(size, phases[axis] ?? 1));
+      const most = mul(ofPhase(down, phases[0]), ofPhase(across, phases[1]));
+      // Of the phases' depths the longest, and as many of these as there are taps for
       return {
-        batch: mul(call.groups, all),
+        batch: mul(call.groups, floorDiv(add(mul(down, across), sub(most, 1)), most)),
         rows: inputs,
-        columns: product([images, ...sizes.map((size, axis) => ofPhase(size, phases[axis] ?? 1))]),
-        // On average
-        depth: floorDiv(add(depth, all - 1), all),
+        columns: product([images, ...places]),
+        depth: mul(floorDiv(channels, call.groups), most),
       };
     }
     case "convBackwardWeight": {

@@ -94,9 +94,12 @@ function inlineText(f: ScalarFunction, need: Need): string {
 /** Prints the statements of a function. */
 class BodyPrinter {
   readonly #types = new Map<ValueId, ValueType>();
+  /** Whether selections have no branches. */
+  readonly #pure: boolean;
 
   constructor(readonly out: TextWriter, f: ScalarFunction, readonly need: Need) {
     for (const { id, dtype } of f.parameters) this.#types.set(id, dtype);
+    this.#pure = hasVectorForm(f) && !hasMasks(f);
   }
 
   statements(body: readonly Statement[]): void {
@@ -129,7 +132,10 @@ class BodyPrinter {
       case "cast":
         return castExpression(`v${s.value}`, this.#type(s.value), s.dtype);
       case "select":
-        return `v${s.condition} ? v${s.then} : v${s.otherwise}`;
+        // GCC 13 and later do not vectorise what they have moved into branches
+        return this.#pure
+          ? `pick(v${s.condition}, v${s.then}, v${s.otherwise})`
+          : `v${s.condition} ? v${s.then} : v${s.otherwise}`;
       default:
         return s satisfies never;
     }
