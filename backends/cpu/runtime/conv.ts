@@ -68,7 +68,7 @@ INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
 }
 INL L ceil_div(L a, L b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 // Every second element of 'from', of which nothing is read behind the last one of n.
-INL void even_vector(T* to, const T* from) { st(to, SHUFFLED(ld(from), ld(from + VL - 1), EVEN)); }
+INL void even_vector(T* to, const T* from) { st(to, SHUFFLED(ld(from), ld(from + VL - 1), SPLIT)); }
 INL void copy_even(T* to, const T* from, L n) {
   L x = 0;
   for (; x + VL <= n; x += VL) even_vector(to + x, from + 2 * x);

@@ -8,6 +8,7 @@
  * take equal contiguous shares of the tiles; there are no barriers inside.
  */
 import { GEMM_TILES } from "./gemm_tiles.ts";
+import { LANE_ORDERS } from "./lane_orders.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
@@ -73,6 +74,7 @@ struct Plan {
   L kc, kblocks;          // K is cut in kblocks blocks of kc
   L mpanels, npanels;     // row panels and column panels
 };
+enum { DOT_ROWS = 65536 / (int) sizeof(T) };   // elements of A that dot products of many rows read again for each few columns
 enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
 enum { MC = 256, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
 enum { PACK_ROWS = VECTOR_BYTES == 64 ? 128 : 16 };
@@ -81,8 +83,9 @@ INL Plan plan_of(const Problem& p) {
   Plan q;
   q.kind = Plan::TILES;
   const bool fills = p.fill_a || p.fill_b, short_a = p.m * p.k <= FILL;
+  const bool few_a = p.m <= 16 || (p.m <= 32 && p.m * p.k <= DOT_ROWS);
   if (p.m == 1 && p.bcs == 1 && p.ccs == 1 && (!fills || short_a)) q.kind = Plan::ROW;
-  else if (p.acs == 1 && p.brs == 1 && p.k >= 128 && (fills ? p.m <= 32 && short_a : p.m <= 32 || (p.n <= 32 && p.n % VL))) q.kind = Plan::DOTS;
+  else if (p.acs == 1 && p.brs == 1 && p.k >= 128 && (fills ? p.m <= 32 && short_a : few_a || (p.n <= 32 && p.n % VL))) q.kind = Plan::DOTS;
   q.pack_a = p.fill_a ? p.acs != 1 : p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
   q.by_blocks = q.pack_a || p.fill_a;
   q.pack_b = p.bcs != 1 || p.m > PACK_ROWS;
@@ -266,5 +269,5 @@ EXPORT void (*dyn_entry())(const GemmCall*) { return gemm; }
 /** The translation unit of matrix products over one element type. */
 export function gemmSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
-  return head + VECTOR_PRELUDE + GEMM_CALL + GEMM_TILES + GEMM_DRIVER;
+  return head + VECTOR_PRELUDE + LANE_ORDERS + GEMM_CALL + GEMM_TILES + GEMM_DRIVER;
 }

@@ -151,6 +151,24 @@ INL T lane_sum(V v) {
   UNROLL for (int h = VL / 2; h; h /= 2) UNROLL for (int i = 0; i < h; i++) s[i] += s[i + h];
   return s[0];
 }
+// The sums of the lanes of n vectors, a power of two up to VL, to the numbers that 'at' tells by the vector. Each round adds
+// pairs of lanes of two vectors; thereby the first lane is the first vector's, and the others come by their bits turned.
+template <int n, class AT> INL void lane_sums(V* v, AT at) {
+  UNROLL for (int h = n / 2; h; h /= 2) UNROLL for (int i = 0; i < h; i++) v[i] = SHUFFLED(v[i], v[i + h], EVENS) + SHUFFLED(v[i], v[i + h], ODDS);
+  UNROLL for (int h = VL / n; h > 1; h /= 2) v[0] = SHUFFLED(v[0], v[0], EVENS) + SHUFFLED(v[0], v[0], ODDS);
+  T s[VL];
+  __builtin_memcpy(s, v, sizeof s);
+  UNROLL for (int i = 0; i < n; i++) {
+    int turned = 0;
+    for (int b = 1; b < n; b *= 2) turned = 2 * turned + (i & b ? 1 : 0);
+    at(i, s[turned]);
+  }
+}
+template <int count, int from, class AT> INL void all_lane_sums(V* v, AT at) {
+  enum { left = count - from, n = left >= 16 && VL >= 16 ? 16 : left >= 8 && VL >= 8 ? 8 : left >= 4 && VL >= 4 ? 4 : left >= 2 ? 2 : 1 };
+  lane_sums<n>(v + from, [&](int i, T sum) { at(from + i, sum); });
+  if constexpr (from + n < count) all_lane_sums<count, from + n>(v, at);
+}
 template <int mr, int nr>
 OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, bool add) {
   V acc[mr][nr];
@@ -166,7 +184,7 @@ OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, b
     }
   }
   T sums[mr][nr];
-  UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nr; j++) sums[i][j] = lane_sum(acc[i][j]);
+  all_lane_sums<mr * nr, 0>(&acc[0][0], [&](int i, T sum) { (&sums[0][0])[i] = sum; });
   for (; k < kc; k++) for (int i = 0; i < mr; i++) for (int j = 0; j < nr; j++) sums[i][j] += a[i * lda + k] * b[j * ldb + k];
   for (int i = 0; i < mr; i++) for (int j = 0; j < nr; j++) {
     T* p = c + i * crs + j * ccs;
