@@ -273,6 +273,8 @@ interface Convolution {
   readonly type?: "f64";
   /** Channels-last strides for image and result, weight stored back to front in its dimensions. */
   readonly strided?: boolean;
+  /** Whether the second row of the first image begins with infinity. */
+  readonly infinite?: boolean;
 }
 
 /** Runs all three kinds of one convolution and compares every element. */
@@ -295,6 +297,7 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     weight = make(k * cg * r * s),
     result = make(n * k * oh * ow),
     bias = make(k);
+  if (p.infinite) image[is[2] ?? 0] = Infinity;
   const expected = {
     image: new Float64Array(image.length),
     weight: new Float64Array(weight.length),
@@ -344,7 +347,8 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     callAt(routineAddresses([p.type === "f64" ? "conv_f64" : "conv_f32"])[0] ?? 0, call);
     const tolerance = 2 ** (p.type === "f64" ? -52 : -23) * Math.max(4, 2 * Math.sqrt(depth));
     for (let i = 0; i < out.length; i++) {
-      const error = Math.abs((out[i] ?? NaN) - (expected[output][i] ?? 0));
+      const wanted = expected[output][i] ?? 0,
+        error = out[i] === wanted ? 0 : Math.abs((out[i] ?? NaN) - wanted);
       const size = Math.max(1, Math.abs(expected[output][i] ?? 0));
       assert(
         error <= tolerance * size,
@@ -391,6 +395,7 @@ test("convolutions of many channels, images and pixels", () => {
   checkConvolution({ n: 1, c: 64, k: 100, h: 6, w: 5, r: 3, s: 3, padding: [1, 1] });
   checkConvolution({ n: 1, c: 3, k: 9, h: 60, w: 62, r: 7, s: 7, padding: [3, 3], stride: [2, 2] });
   checkConvolution({ n: 2, c: 600, k: 8, h: 5, w: 5, r: 1, s: 1 });
+  checkConvolution({ n: 3, c: 9, k: 20, h: 9, w: 17, r: 1, s: 1, bias: true });
 });
 
 test("convolutions by transformed tiles: odd sizes, bias, strides, groups, float64", () => {
@@ -410,6 +415,8 @@ test("convolutions with few channels a group", () => {
   checkConvolution({ ...base, stride: [2, 2], bias: true, threads: 1 });
   checkConvolution({ ...base, k: 32, strided: true });
   checkConvolution({ ...base, dilation: [2, 1], type: "f64" });
+  checkConvolution({ ...base, h: 14, w: 14, r: 7, s: 7, padding: [3, 3], infinite: true });
+  checkConvolution({ ...base, w: 20, padding: [0, 0], infinite: true });
   checkConvolution({ ...base, groups: 1, c: 1, k: 20 });
   checkConvolution({ ...base, groups: 1, c: 20, k: 2, r: 5, s: 1 });
 });
