@@ -130,6 +130,15 @@ Deno.test("memory that is kept shares no block, whatever its size", () => {
   assertEquals(holders.length, kept.length);
 });
 
+Deno.test("what was dropped is looked for before new pages are touched", () => {
+  const pool = new MemoryPool("cpu"), size = 4 * MIB;
+  for (let i = 0; i < 40; i++) pool.allocate(size);
+  // Eight of them are made before a regular look
+  assert(pool.reserved <= 6 * size, `${pool.reserved / size} blocks`);
+  const held = Array.from({ length: 20 }, () => pool.allocate(size));
+  assertEquals(new Set(held.map(({ block }) => block)).size, held.length);
+});
+
 Deno.test("a pool gives back what it keeps, whatever sizes it kept before", () => {
   const pool = new MemoryPool("cpu"), give = (size: number) => pool.free(pool.allocate(size));
   for (const size of [MIB, 2 * MIB, 4 * MIB]) give(size);

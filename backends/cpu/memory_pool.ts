@@ -11,6 +11,12 @@ import { discardBlocks, makeBlock } from "./host_blocks.ts";
  */
 const YOUNG_BYTES = 2 ** 25;
 
+/**
+ * Bytes of huge pages that the system clears in the time of a look, which takes longer where a program has just been
+ * made and its parts are young, too.
+ */
+const FRESH_BYTES = 2 ** 21;
+
 /** Memory of which a new object and its place in a set would be felt beside a call's time. */
 const SMALL_BYTES = 2 ** 16;
 
@@ -37,6 +43,7 @@ export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
       isGood: () => true,
       discard: buffers.discard,
       smallBytes: SMALL_BYTES,
+      freshBytes: FRESH_BYTES,
       youngBytes: () => YOUNG_BYTES,
       oldBytes: Math.min(MOST_OLD_BYTES, total / 8),
       manyBytes: total / 2,

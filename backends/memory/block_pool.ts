@@ -47,6 +47,8 @@ export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
    * old then, so that it is found later when it is dropped.
    */
   readonly smallBytes: number;
+  /** Touching so many bytes for the first time takes as long as a look for what was dropped, which smaller ones do not await. */
+  readonly freshBytes: number;
   /** The bytes that memories made lately may have until it is worth 0.1 ms to look which of them were dropped. */
   readonly youngBytes: (size: number) => number;
   /** The bytes in use below which a search through everything, for 50 ms and more, is not worth it. */
@@ -59,6 +61,15 @@ export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
 const YOUNG_COUNT = 1 << 13;
 
 const MOST_PATIENCE = 8;
+
+/**
+ * Looks before new pages are touched. Each makes older what it sees, and what a training step holds is to be found soon
+ * when it ends, so that a program has them while it begins and no more.
+ */
+const EARLY_LOOKS = 16;
+
+/** The least part of new bytes that counts towards them, where they find nothing. */
+const LEAST_HOPE = 1 / 8;
 
 /** What a look makes old is much from this part of what it looked at on. */
 const AGED_PART = 4;
@@ -95,6 +106,11 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #putOff = 0;
   /** Looks since the last one that made much old. */
   #calm = 0;
+  /** Bytes that were touched for the first time, less those that early looks took the time of. */
+  #fresh = 0;
+  /** The part of them that counts. */
+  #hope = 1;
+  #earlyLooks = 0;
   /** Blocks that nobody has, by size; those that came last are used first. */
   readonly #kept = new Map<number, Kept<B, M>[]>();
   #lastKept = 0;
@@ -136,8 +152,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const areMany = this.#young.length >= YOUNG_COUNT;
     const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) || areMany;
     if (due) this.#searchYoung(areMany || this.#putOff >= MOST_PUT_OFF);
-    const { block, memory: known } = this.#take(size) ?? this.#search(size) ?? this.#make(size) ??
-      this.#makeRoom(size, bytes);
+    const { block, memory: known } = this.#take(size) ?? this.#lookEarly(size) ?? this.#search(size) ??
+      this.#make(size) ?? this.#makeRoom(size, bytes);
     block.isInUse = true;
     this.#allocated.add(size);
     if (known) return known;
@@ -187,6 +203,26 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     this.#kept.delete(size);
     this.#kept.set(size, all);
     this.#lastKept = size;
+  }
+
+  /**
+   * Looks for dropped memory before new pages are touched, as long as such looks have taken no longer than the pages that
+   * there are: with each block the next ones are farther apart, and a loop comes to have as many as are worth it.
+   */
+  #lookEarly(size: number): Kept<B, M> | undefined {
+    const cost = this.#source.freshBytes;
+    if (size < cost || this.#fresh < cost || this.#youngBytes < size || this.#earlyLooks >= EARLY_LOOKS) {
+      return undefined;
+    }
+    this.#fresh -= cost;
+    this.#earlyLooks++;
+    // It says nothing of when the next regular one should be
+    const patience = this.#patience;
+    this.#searchYoung(false);
+    this.#patience = patience;
+    const found = this.#take(size);
+    this.#hope = found ? 1 : Math.max(this.#hope / 2, LEAST_HOPE);
+    return found;
   }
 
   /** Looks for dropped memory where so much is in use that it may be worth it, among the young first. */
@@ -274,6 +310,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     if (block === undefined) return undefined;
     block.size = size;
     this.#reserved.add(size);
+    this.#fresh += this.#hope * size;
     return { block, memory: undefined };
   }
 

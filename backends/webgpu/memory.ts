@@ -112,6 +112,9 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
     for (const { buffer } of blocks) buffer.destroy();
   }
 
+  /** Nothing is cleared by the thread that asks. */
+  readonly freshBytes = Infinity;
+
   youngBytes(size: number): number {
     return Math.max(YOUNG_BYTES, YOUNG_BLOCKS * size);
   }
