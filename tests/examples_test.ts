@@ -66,6 +66,11 @@ const SHORT: Readonly<Record<string, Short>> = {
   },
   "time_series.ts": { args: ["--epochs=2", "--train=100"], shown: /loss (\S+)/g, atMost: 0.99 },
   "vae.ts": { args: ["--epochs=2", "--train=400"], shown: /loss (\S+)/g, atMost: 0.9 },
+  "web_classifier.ts": {
+    args: ["--epochs=2", "--train=64", "--batch=16", "--serve=false"],
+    shown: /loss (\S+)/g,
+    atMost: 0.9,
+  },
 };
 
 /** What a program prints on several ranks. */

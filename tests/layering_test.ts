@@ -57,8 +57,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Rooms outside lib and backends that put the house together; they may import everything. */
 const OPEN = ["mod.ts", "cli.ts", "preload.ts", "cli", "tools", "tests", "bench"];
 
-/** Programs of users: they see only the public module. */
-const PROGRAMS: Readonly<Record<string, readonly string[]>> = { examples: ["mod.ts"] };
+/** Programs of users: they see only the public modules. */
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = { examples: ["mod.ts", "runtime"] };
 
 const isRoom = (room: string): boolean => room in MAY_IMPORT || room in PROGRAMS || OPEN.includes(room);
 

@@ -4,6 +4,9 @@
  */
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
+import { ConvNet } from "../examples/mnist/model.ts";
+import { Classifier } from "../examples/web/classifier.ts";
+import { serveClassifier } from "../examples/web/server.ts";
 import { readArchive, writeArchive } from "../lib/packages/archive.ts";
 import {
   cat,
@@ -19,7 +22,9 @@ import {
   savePackage,
   type Tensor,
   tensor,
+  zeros,
 } from "../mod.ts";
+import { packageBytes } from "../packaging/mod.ts";
 import { SKIP_BROWSER, withPage } from "./support/browser.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
@@ -167,6 +172,33 @@ Deno.test("views and inputs that are written to are results of their own", async
       assertClose(Array.from(found[at]?.data ?? [], Number), numbers(each));
     }
   });
+});
+
+Deno.test("a page tells drawn digits apart by an exported classifier", { ignore: SKIP_BROWSER }, async () => {
+  manualSeed(4);
+  const model = new Classifier(new ConvNet()).eval();
+  const bytes = await packageBytes(compiler.export(model, [zeros([1, 1, 28, 28])]), { native: false });
+  const server = serveClassifier(bytes, 0);
+  try {
+    await withPage(`http://127.0.0.1:${server.addr.port}/index.html`, async (page) => {
+      await page.until("globalThis.shares !== undefined");
+      await page.draw([[60, 150], [90, 180], [120, 160]]);
+      await page.until("document.querySelector('#answer').textContent !== ''");
+      const pixels = await page.evaluate("pixels()") as number[];
+      const wanted = noGrad(() => model.call(tensor(pixels).view([1, 1, 28, 28]))).flatten()
+        .tolist() as number[];
+      const found = await page.evaluate("shares()") as number[], best = wanted.indexOf(Math.max(...wanted));
+      assertClose(found, wanted);
+      assert(Math.max(...pixels) > 0.9 && Math.min(...pixels) === 0);
+      assertEquals(
+        await page.evaluate("['#answer', '#engine'].map((each) => document.querySelector(each).textContent)"),
+        [`${best}, ${(100 * (wanted[best] ?? 0)).toFixed(0)} %`, "by webgpu"],
+      );
+      assertEquals(page.errors, []);
+    });
+  } finally {
+    await server.shutdown();
+  }
 });
 
 Deno.test({

@@ -1,30 +1,15 @@
 /**
- * Serves modules of this repository to browsers, without their types. Input: files by path; output: a server. Invariant:
- * nothing is served besides the repository's modules and what is given.
+ * Serves pages to tests. Input: files by path; output: a server for as long as a test needs it. Invariant: what is served is
+ * what the page among the examples gets.
  */
-import { stripTypeScriptTypes } from "node:module";
-
-const ROOT = new URL("../../", import.meta.url);
+import { serve } from "../../examples/web/server.ts";
 
 /** A server of modules below /dyn/ and of given files; `body` gets its address. */
 export async function serving<T>(
   files: Readonly<Record<string, Uint8Array<ArrayBuffer> | string>>,
   body: (address: string) => Promise<T>,
 ): Promise<T> {
-  const type = (path: string): string =>
-    path.endsWith(".html")
-      ? "text/html"
-      : path.endsWith(".ts")
-      ? "text/javascript"
-      : "application/octet-stream";
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
-    const { pathname } = new URL(request.url), file = files[pathname];
-    const headers = { "content-type": type(pathname) };
-    if (file !== undefined) return new Response(file, { headers });
-    if (!pathname.startsWith("/dyn/") || !pathname.endsWith(".ts")) return new Response("", { status: 404 });
-    const source = Deno.readTextFileSync(new URL(`.${pathname.slice("/dyn".length)}`, ROOT));
-    return new Response(stripTypeScriptTypes(source, { mode: "transform" }), { headers });
-  });
+  const server = serve(files, 0);
   try {
     return await body(`http://127.0.0.1:${server.addr.port}`);
   } finally {

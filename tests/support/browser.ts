@@ -30,6 +30,8 @@ if (SKIP_BROWSER) {
 export interface Page {
   /** The value of an expression, awaited; JSON can hold it. Throws what the expression throws. */
   evaluate(expression: string): Promise<unknown>;
+  /** Draws with the pointer: pressed at the first place, released at the last. */
+  draw(places: readonly (readonly [x: number, y: number])[]): Promise<void>;
   /** Waits until an expression is true. Throws where that takes longer than ten seconds. */
   until(expression: string): Promise<void>;
   /** Errors of scripts so far. */
@@ -126,6 +128,15 @@ async function attach(socket: WebSocket): Promise<Page> {
       if (error) throw new Error(error.message);
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "an unknown error");
       return value?.value;
+    },
+    async draw(places) {
+      const pointer = async (type: string, [x, y]: readonly [number, number]) => {
+        await send("Input.dispatchMouseEvent", { type, x, y, button: "left", buttons: 1, clickCount: 1 });
+      };
+      for (const [k, place] of places.entries()) {
+        await pointer(k === 0 ? "mousePressed" : "mouseMoved", place);
+        if (k === places.length - 1) await pointer("mouseReleased", place);
+      }
     },
     async until(expression) {
       for (let tries = 0; tries < 200; tries++) {
