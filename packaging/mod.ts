@@ -4,6 +4,8 @@
  */
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { wasmForm } from "../backends/wasm/form.ts";
+import { isOfLibrary, LIBRARY_WORDS } from "../backends/wasm/library.ts";
+import { libraryModule } from "../backends/wasm/products.ts";
 import { SIZE_LIMIT } from "../backends/wasm/target.ts";
 import { writeForm } from "../backends/wasm/write_form.ts";
 import { webGpuForm } from "../backends/webgpu/form.ts";
@@ -40,7 +42,11 @@ export interface SavePackageOptions {
   readonly native?: boolean | undefined;
 }
 
-const WASM = "wasm.json", UNFUSED = "wasm_unfused.json", SHADERS = "webgpu.json", LIBRARY = "library.so";
+const WASM = "wasm.json",
+  UNFUSED = "wasm_unfused.json",
+  WASM_LIBRARY = "library.wasm",
+  SHADERS = "webgpu.json",
+  LIBRARY = "library.so";
 
 /**
  * Writes a package to a file: weights as safetensors, code for WebAssembly and for this machine's processor, with a C header.
@@ -78,8 +84,12 @@ export async function packageBytes(
   const forGpu = noGrad(() => compileParts(parts, functional, COMMON_LIMITS.kernelBuffers));
   const shaders = writeWebGpuForm(forGpu.compiled.program);
   const symbols = numberSymbols(parts.call);
+  const memory = { shared: false, maximum: 65536 };
+  const needsLibrary = compiled.program.kernels.some((each) =>
+    each.kind === "extern" && isOfLibrary(each.call)
+  );
+  if (needsLibrary) files.set(WASM_LIBRARY, libraryModule(memory));
   for (const fuses of [true, false]) {
-    const memory = { shared: false, maximum: 65536 };
     const form = writeForm(compiled.program, { limit: SIZE_LIMIT, fuses, memory });
     symbols.locals.clear();
     files.set(fuses ? WASM : UNFUSED, encode(JSON.stringify(wasmForm.write(form, symbols))));
@@ -88,6 +98,7 @@ export async function packageBytes(
     symbols.locals.clear();
     files.set(SHADERS, encode(JSON.stringify(webGpuForm.write(shaders, symbols))));
   }
+  const library = needsLibrary ? { file: WASM_LIBRARY, words: LIBRARY_WORDS } : null;
   const manifest: Omit<Manifest, "files" | "native"> = {
     call: parts.call,
     inputs: parts.inputs,
@@ -95,7 +106,7 @@ export async function packageBytes(
     results: parts.results,
     mutations,
     program: packaged,
-    wasm: { file: WASM, unfused: UNFUSED, limit: SIZE_LIMIT },
+    wasm: { file: WASM, unfused: UNFUSED, limit: SIZE_LIMIT, library },
     webgpu: shaders && { file: SHADERS, program: forGpu.packaged },
   };
   let target: Manifest["native"] = null;

@@ -19,6 +19,7 @@ import {
   WEIGHTS,
 } from "../lib/packages/manifest.ts";
 import { evaluate } from "../lib/sym/expr.ts";
+import { LIBRARY_WORDS } from "../backends/wasm/library.ts";
 import { engineFuses } from "../backends/wasm/fused.ts";
 import { emptyTensor, PackageTensor } from "./tensor.ts";
 import { type Session, type SessionCall, wasmSession } from "./wasm_session.ts";
@@ -231,9 +232,10 @@ async function engineOf(
     const session = await webGpuSession(JSON.parse(textOf(files, manifest.webgpu.file)), symbols);
     if (session) return { name: "webgpu", session, program: manifest.webgpu.program };
   }
-  const { file, unfused, limit } = manifest.wasm;
+  const { file, unfused, limit, library: packed } = manifest.wasm;
   const form = JSON.parse(textOf(files, engineFuses() ? file : unfused));
-  return { name: "wasm", session: wasmSession(form, symbols, limit), program };
+  const library = packed?.words === LIBRARY_WORDS ? fileOf(files, packed.file) : null;
+  return { name: "wasm", session: wasmSession({ form, symbols, limit, library }), program };
 }
 
 function refuseHash(what: string, wanted: string, found: string): void {

@@ -6,6 +6,7 @@ import { DynError } from "../lib/base/errors.ts";
 import type { Plain } from "../lib/base/recording.ts";
 import type { Symbols } from "../lib/sym/stored/symbols.ts";
 import { wasmForm } from "../backends/wasm/form.ts";
+import { useLibrary } from "../backends/wasm/library.ts";
 import { WasmMemory } from "../backends/wasm/memory.ts";
 import { BySizes, WholeMemory } from "../backends/wasm/placement.ts";
 import { type Code, functionsOf, type Job, type JobPool } from "../backends/wasm/pool.ts";
@@ -41,9 +42,21 @@ class OwnThread implements JobPool {
   }
 }
 
-/** A program as WebAssembly. Sizes are below `limit`. */
-export function wasmSession(form: Plain, symbols: Symbols, limit: number): Session {
-  const pool = new OwnThread(), whole = new WholeMemory(pool.memory), runs = new BySizes<Run>();
+/** What a session is made of. */
+export interface WasmParts {
+  readonly form: Plain;
+  readonly symbols: Symbols;
+  /** Every size is below this. */
+  readonly limit: number;
+  /** Products and convolutions; null where the session has to write what it needs of them. */
+  readonly library: Uint8Array<ArrayBuffer> | null;
+}
+
+/** A program as WebAssembly. */
+export function wasmSession({ form, symbols, limit, library }: WasmParts): Session {
+  const pool = new OwnThread();
+  if (library) useLibrary(pool, library);
+  const whole = new WholeMemory(pool.memory), runs = new BySizes<Run>();
   const loaded = load(wasmForm.read(form, symbols), pool), { frame } = loaded;
   let last: Run | null = null;
   return {

@@ -23,6 +23,18 @@ import { MOST_PADDING } from "./unfold_same.ts";
 const productCode = (pool: JobPool): Code => libraryCode(pool, "products", productModule);
 const convolutionCode = (pool: JobPool): Code => libraryCode(pool, "convolutions", convolutionModule);
 
+/** What calls and the library have to agree about: the words that they hand over, by name and place. */
+export const LIBRARY_WORDS: string = [PRODUCT_FIELDS, UNIT_FIELDS, CONV_FIELDS].map((each) => each.join(" "))
+  .join("; ");
+
+/** Has a pool take a library that was written before, for its kind of memory and `LIBRARY_WORDS`. */
+export function useLibrary(pool: JobPool, module: Uint8Array<ArrayBuffer>): void {
+  libraries.set(pool, pool.load(module));
+}
+
+/** Whether a call is the library's: sorting has a module of its own. */
+export const isOfLibrary = ({ op }: ExternOp): boolean => op !== "sort";
+
 /** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
 export function libraryBytes(pool: JobPool, call: ExternOp, operands: Operands<Shaped>): number {
   const { threads } = pool;

@@ -59,6 +59,15 @@ export interface WasmTarget {
   readonly unfused: string;
   /** Every size has to be below this. */
   readonly limit: number;
+  /** Products and convolutions, where there are any. */
+  readonly library: WasmLibrary | null;
+}
+
+/** A module that kernels share. */
+export interface WasmLibrary {
+  readonly file: string;
+  /** What its callers have to hand over; a runtime that hands over other words writes its own. */
+  readonly words: string;
 }
 
 /** Shaders for WebGPU, which need no more than every device has. */
@@ -111,7 +120,12 @@ const program: Codec<PackagedProgram> = record<PackagedProgram>({
   flag: orNull(number),
 });
 
-const wasm = record<WasmTarget>({ file: text, unfused: text, limit: number });
+const wasm = record<WasmTarget>({
+  file: text,
+  unfused: text,
+  limit: number,
+  library: orNull(record<WasmLibrary>({ file: text, words: text })),
+});
 const webgpu = record<WebGpuTarget>({ file: text, program });
 const native = record<NativeTarget>({
   file: text,

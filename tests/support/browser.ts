@@ -32,7 +32,7 @@ export interface Page {
   evaluate(expression: string): Promise<unknown>;
   /** Draws with the pointer: pressed at the first place, released at the last. */
   draw(places: readonly (readonly [x: number, y: number])[]): Promise<void>;
-  /** Waits until an expression is true. Throws where that takes longer than ten seconds. */
+  /** Waits until an expression is true. Throws where that takes longer than half a minute. */
   until(expression: string): Promise<void>;
   /** Errors of scripts so far. */
   readonly errors: readonly string[];
@@ -139,7 +139,7 @@ async function attach(socket: WebSocket): Promise<Page> {
       }
     },
     async until(expression) {
-      for (let tries = 0; tries < 200; tries++) {
+      for (let tries = 0; tries < 600; tries++) {
         if (await page.evaluate(expression)) return;
         await new Promise((done) => setTimeout(done, 50));
       }
