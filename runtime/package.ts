@@ -86,7 +86,7 @@ export class Package {
   }
 
   /** What runs it: "wasm", "native" or "webgpu". */
-  get engine(): Engine["name"] {
+  get engine(): "wasm" | "native" | "webgpu" {
     return this.#engine.name;
   }
 

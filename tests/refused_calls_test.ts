@@ -42,7 +42,11 @@ Deno.test("bags of an embedding begin at 0 and do not overlap, in compiled funct
   for (const run of [bags, compile(bags)]) {
     assertEquals(run(tensor([0, 0, 2])).tolist(), [[0, 0], [6, 8], [6, 7]]);
     for (const wrong of [[1, 2, 2], [0, 2, 1], [0, 2, 4]]) {
-      assertEquals(outcome(() => run(tensor(wrong))), "Expected index in [0, 0] but found 1", `${wrong}`);
+      assertEquals(
+        outcome(() => run(tensor(wrong))),
+        "Expected offsets of bags that begin at 0, do not fall and end within the indices but found others",
+        `${wrong}`,
+      );
     }
   }
 });

@@ -58,7 +58,10 @@ function bagsFrom<T extends TensorLike>(
   // Bags begin at 0, do not overlap, and end with the indices
   const late = o.ne(o.narrow(offsets, 0, 0, 1), 0), falling = o.lt(o.diff(offsets), 0);
   const beyond = o.logicalNot(o.le(o.narrow(offsets, 0, sub(starts, 1), 1), length));
-  const checked = zeroUnless(o, o.cat([late, falling, beyond], 0), o.detach(rows));
+  const checked = zeroUnless(o, o.cat([late, falling, beyond], 0), {
+    like: o.detach(rows),
+    expected: "offsets of bags that begin at 0, do not fall and end within the indices but found others",
+  });
   const whole = o.add(o.newZeros(rows, [add(bags, 1), dim]), checked);
   if (mode === "max") {
     const index = o.expand(o.unsqueeze(bag, -1), rows.shape);

@@ -204,7 +204,14 @@ const istft = defineOp({
       const reach = Math.min(end, samples);
       const overlap = o.narrow(sums, 0, start, reach - start);
       // Where windows do not overlap there is nothing to divide by
-      const divisor = o.add(overlap, zeroUnless(o, o.lt(o.abs(overlap), 1e-11), overlap));
+      const divisor = o.add(
+        overlap,
+        zeroUnless(o, o.lt(o.abs(overlap), 1e-11), {
+          like: overlap,
+          expected:
+            "windows of istft that cover every sample but found samples where their squares add up to 0",
+        }),
+      );
       const found = o.div(o.narrow(signal, 1, start, reach - start), divisor);
       const filled = end > samples ? o.constantPadNd(found, [0, end - samples], 0) : found;
       return self.shape.length === 2 ? o.squeeze(filled, 0) : filled;

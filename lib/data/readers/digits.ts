@@ -1,0 +1,92 @@
+/**
+ * The files that MNIST and CIFAR come in. Input: their files, packed or not; output: uint8 pictures and int64 labels.
+ * Invariant: sizes that the files state are those of their contents. http://yann.lecun.com/exdb/mnist,
+ * https://www.cs.toronto.edu/~kriz/cifar.html
+ */
+import { join } from "node:path";
+import { DynError } from "../../base/errors.ts";
+import { fromTypedArray } from "../../tensor/creation.ts";
+import { cat } from "../../tensor/generated_functions.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+import { TensorDataset } from "../dataset.ts";
+import { bytesOf, nameOf, type Source } from "./source.ts";
+
+/** Options of sets that have a part for training and one for tests. */
+export interface PartOptions {
+  /** Whether it is the part for training; true unless given. */
+  readonly train?: boolean;
+}
+
+/** An array of bytes in the format of MNIST's files. Throws DynError for others. */
+export function readIdx(source: Source): Tensor {
+  const bytes = bytesOf(source), view = new DataView(bytes.buffer), name = nameOf(source);
+  if (bytes.length < 4 || view.getUint16(0) !== 0 || bytes[2] !== 8) {
+    throw new DynError(`Expected bytes in the format of MNIST's files but found ${name}`);
+  }
+  const ndim = bytes[3] ?? 0, shape = Array.from({ length: ndim }, (_, d) => view.getUint32(4 + 4 * d));
+  const start = 4 + 4 * ndim, count = shape.reduce((a, b) => a * b, 1);
+  if (bytes.length - start !== count) {
+    throw new DynError(`Expected ${count} elements in ${name} but found ${bytes.length - start}`);
+  }
+  return fromTypedArray(bytes.slice(start), shape);
+}
+
+/** Of names, the first that is a file of a folder. Throws DynError for none. */
+function fileIn(folder: string, names: readonly string[]): string {
+  for (const name of names) {
+    const path = join(folder, name);
+    try {
+      if (Deno.statSync(path).isFile) return path;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  throw new DynError(`Expected ${names.join(" or ")} in ${folder} but found neither`);
+}
+
+/** MNIST, or a set in its format, from a folder with its four files: uint8 [N, 28, 28] and int64 [N]. */
+export function mnist(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
+  const part = options.train ?? true ? "train" : "t10k";
+  const read = (kind: string, ndim: number) => {
+    const name = `${part}-${kind}-idx${ndim}-ubyte`;
+    return readIdx(fileIn(folder, [name, `${name}.gz`, name.replace("-idx", ".idx")]));
+  };
+  return new TensorDataset(read("images", 3), read("labels", 1).to("int64"));
+}
+
+const CIFAR_PIXELS = 3 * 32 * 32;
+
+/** Pictures and labels of one file of CIFAR's, in which so many bytes of labels stand before a picture. */
+function readCifar(path: string, labels: number): readonly [Tensor, Tensor] {
+  const bytes = bytesOf(path), row = labels + CIFAR_PIXELS;
+  if (bytes.length === 0 || bytes.length % row !== 0) {
+    throw new DynError(`Expected rows of ${row} bytes in ${path} but found ${bytes.length} bytes`);
+  }
+  const rows = fromTypedArray(bytes, [bytes.length / row, row]);
+  // The last of the labels is the finest
+  return [
+    rows.narrow(1, labels, CIFAR_PIXELS).reshape(-1, 3, 32, 32),
+    rows.select(1, labels - 1).to("int64"),
+  ];
+}
+
+function cifar(paths: readonly string[], labels: number): TensorDataset<readonly [Tensor, Tensor]> {
+  const parts = paths.map((path) => readCifar(path, labels));
+  return new TensorDataset(cat(parts.map(([x]) => x)), cat(parts.map(([, y]) => y)));
+}
+
+/** CIFAR-10 from the folder of its binary version: uint8 [N, 3, 32, 32] and int64 [N]. */
+export function cifar10(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
+  const names = options.train ?? true
+    ? [1, 2, 3, 4, 5].map((k) => `data_batch_${k}.bin`)
+    : ["test_batch.bin"];
+  return cifar(names.map((name) => fileIn(folder, [name])), 1);
+}
+
+/** CIFAR-100, with its fine labels, from the folder of its binary version. */
+export function cifar100(
+  folder: string,
+  options: PartOptions = {},
+): TensorDataset<readonly [Tensor, Tensor]> {
+  return cifar([fileIn(folder, [options.train ?? true ? "train.bin" : "test.bin"])], 2);
+}

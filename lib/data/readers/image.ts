@@ -1,0 +1,79 @@
+/**
+ * Pictures as tensors. Input: files of PNG, by fast-png, or JPEG, by jpeg-js; output: uint8 of shape [channels, height,
+ * width], as `torchvision.io.read_image`. Invariant: no pixel changes, but for samples of 16 bits, of which the high eight
+ * are kept.
+ */
+import { DynError } from "../../base/errors.ts";
+import { fromTypedArray } from "../../tensor/creation.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+import { bytesOf, functionOf, libraryOf, nameOf, type Source } from "./source.ts";
+
+const PNG = "npm:fast-png@^8.0.0", JPEG = "npm:jpeg-js@^0.4.4";
+
+/** Which channels a picture has: as it comes, one of brightness, or three of colour. */
+export type ImageMode = "unchanged" | "gray" | "rgb";
+
+/** Samples by rows, `channels` of them for a pixel. */
+interface Samples {
+  readonly width: number;
+  readonly height: number;
+  readonly channels: number;
+  readonly data: Uint8Array;
+}
+
+/** A picture. Throws DynError for what is neither PNG nor JPEG. */
+export async function readImage(source: Source, mode: ImageMode = "unchanged"): Promise<Tensor> {
+  const bytes = bytesOf(source), samples = inMode(await decode(bytes, nameOf(source)), mode);
+  const { width, height, channels, data } = samples;
+  return fromTypedArray(data).reshape(height, width, channels).permute(2, 0, 1).contiguous();
+}
+
+async function decode(bytes: Uint8Array, name: string): Promise<Samples> {
+  if (bytes[0] === 0x89 && bytes[1] === 0x50) {
+    return samplesOf(functionOf(await libraryOf(PNG), "decode")(bytes), name);
+  }
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) {
+    const found = functionOf(await libraryOf(JPEG), "decode")(bytes, { useTArray: true });
+    const { width, height, data } = samplesOf({ ...Object(found), channels: 4 }, name);
+    // jpeg-js gives an opacity of 255 to every pixel
+    return { width, height, channels: 3, data: data.filter((_, k) => k % 4 !== 3) };
+  }
+  throw new DynError(`Expected a PNG or JPEG file but found ${name}`);
+}
+
+/** What a library gave. Throws DynError where it is no picture. */
+function samplesOf(found: unknown, name: string): Samples {
+  const { width, height, channels, data, palette }: Record<string, unknown> = Object(found);
+  const isPicture = typeof width === "number" && typeof height === "number" && typeof channels === "number";
+  if (!isPicture || !(data instanceof Uint8Array || data instanceof Uint16Array)) {
+    throw new DynError(`Expected a picture in ${name} but found none`);
+  }
+  if (Array.isArray(palette)) {
+    return coloured({ width, height, channels, data: Uint8Array.from(data) }, palette);
+  }
+  const eight = data instanceof Uint8Array
+    ? Uint8Array.from(data)
+    : Uint8Array.from(data, (each) => each >> 8);
+  return { width, height, channels, data: eight };
+}
+
+/** Numbers of colours as the colours. */
+function coloured({ width, height, data }: Samples, palette: readonly unknown[]): Samples {
+  const colours = palette.map((each) => Array.from(Object(each), Number)), channels = colours[0]?.length ?? 3;
+  const found = new Uint8Array(width * height * channels);
+  for (let k = 0; k < width * height; k++) found.set(colours[data[k] ?? 0] ?? [], k * channels);
+  return { width, height, channels, data: found };
+}
+
+/** The same picture with the channels that a mode asks for: brightness as ITU-R 601-2 weighs colours. */
+function inMode(samples: Samples, mode: ImageMode): Samples {
+  const { width, height, channels, data } = samples, isGray = channels < 3;
+  if (mode === "unchanged" || (mode === "gray" ? channels === 1 : channels === 3)) return samples;
+  const wanted = mode === "gray" ? 1 : 3, found = new Uint8Array(width * height * wanted);
+  for (let k = 0; k < width * height; k++) {
+    const [r = 0, g = 0, b = 0] = [0, 1, 2].map((c) => data[k * channels + (isGray ? 0 : c)] ?? 0);
+    if (mode === "rgb") found.set([r, g, b], k * 3);
+    else found[k] = isGray ? r : Math.round(0.299 * r + 0.587 * g + 0.114 * b);
+  }
+  return { width, height, channels: wanted, data: found };
+}

@@ -1,0 +1,43 @@
+/** Where readers take bytes from, and the libraries that they leave formats to. */
+import process from "node:process";
+import { DynError, messageOf } from "../../base/errors.ts";
+
+/** A file by its path or `file:` URL, or its bytes. */
+export type Source = string | URL | Uint8Array;
+
+/** The bytes of a source, unpacked where they are gzip's. Throws what the machine says where it cannot be read. */
+export function bytesOf(source: Source): Uint8Array<ArrayBuffer> {
+  const bytes = source instanceof Uint8Array ? new Uint8Array(source) : Deno.readFileSync(source);
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return isPacked ? new Uint8Array(process.getBuiltinModule("node:zlib").gunzipSync(bytes)) : bytes;
+}
+
+/** The text of a source. */
+export const textOf = (source: Source): string => new TextDecoder().decode(bytesOf(source));
+
+/** A name for messages. */
+export const nameOf = (source: Source): string =>
+  source instanceof Uint8Array ? `${source.length} bytes` : `${source}`;
+
+/**
+ * A library from npm, loaded when it is first needed. `specifier` is not written at the import, so that programs which
+ * never need it never fetch it. Throws DynError where it cannot be had.
+ */
+export async function libraryOf(specifier: string): Promise<object> {
+  try {
+    const found: unknown = await import(specifier);
+    if (typeof found === "object" && found !== null) return found;
+  } catch (error) {
+    throw new DynError(`Expected ${specifier} to be there but found ${messageOf(error)}`);
+  }
+  throw new DynError(`Expected a module at ${specifier} but found none`);
+}
+
+/** A function that a library exports, or its default export has. Throws DynError where there is none. */
+export function functionOf(library: object, name: string): (...args: readonly unknown[]) => unknown {
+  const own: unknown = Reflect.get(library, name), main: unknown = Reflect.get(library, "default");
+  const found: unknown = own ??
+    (typeof main === "object" && main !== null ? Reflect.get(main, name) : undefined);
+  if (typeof found !== "function") throw new DynError(`Expected a library with ${name} but found none`);
+  return (...args) => Reflect.apply(found, library, args);
+}

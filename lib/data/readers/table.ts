@@ -1,0 +1,116 @@
+/**
+ * Tables of numbers and texts. Input: CSV, by papaparse, or a JSON value a line; output: columns by name, tensors of those
+ * that are numbers. Invariant: a cell that is no number is an error that names its line and column, never NaN.
+ */
+import type { DType } from "../../base/dtype.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
+import { isPlainObject } from "../../base/tree.ts";
+import { tensor } from "../../tensor/creation.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+import { functionOf, libraryOf, nameOf, type Source, textOf } from "./source.ts";
+
+const PAPAPARSE = "npm:papaparse@^5.5.0";
+
+/** Options of `readCsv`. */
+export interface CsvOptions {
+  /** Whether the first line names the columns; true unless given. Columns without names are "0", "1", … */
+  readonly header?: boolean;
+  /** What stands between cells; guessed unless given. */
+  readonly delimiter?: string;
+}
+
+/** Rows of cells. */
+export class Table {
+  /** How many rows there are. */
+  readonly length: number;
+  readonly #rows: readonly (readonly string[])[];
+  /** The line of the file that row 0 stands on. */
+  readonly #firstLine: number;
+
+  /** `columns`: their names; `rows`: the cells of each, as many as there are columns. */
+  constructor(
+    readonly columns: readonly string[],
+    rows: readonly (readonly string[])[],
+    { firstLine = 1 }: { readonly firstLine?: number } = {},
+  ) {
+    this.length = rows.length;
+    this.#rows = rows;
+    this.#firstLine = firstLine;
+  }
+
+  /** The texts of a column. Throws DynError for a name that there is none of. */
+  texts(column: string): string[] {
+    const at = this.#at(column);
+    return this.#rows.map((row) => row[at] ?? "");
+  }
+
+  /** A column as [rows], or several as [rows, columns]; float32 unless given. Throws DynError for what is no number. */
+  tensor(
+    columns: string | readonly string[] = this.columns,
+    options: { readonly dtype?: DType } = {},
+  ): Tensor {
+    const { dtype = "float32" } = options;
+    if (typeof columns === "string") {
+      const at = this.#at(columns);
+      return tensor(this.#rows.map((_, row) => this.#number(row, at)), { dtype });
+    }
+    const places = columns.map((each) => this.#at(each));
+    return tensor(this.#rows.map((_, row) => places.map((at) => this.#number(row, at))), { dtype });
+  }
+
+  #at(column: string): number {
+    const at = this.columns.indexOf(column);
+    if (at >= 0) return at;
+    throw new DynError(`Expected a column out of ${this.columns.join(", ")} but found ${column}`);
+  }
+
+  #number(row: number, at: number): number {
+    const text = this.#rows[row]?.[at]?.trim() ?? "", value = Number(text);
+    if (text !== "" && !Number.isNaN(value)) return value;
+    if (/^nan$/i.test(text)) return NaN;
+    throw new DynError(
+      `Expected a number in line ${row + this.#firstLine}, column ${this.columns[at]}, but found "${text}"`,
+    );
+  }
+
+  /** How many rows there are of which columns. */
+  toString(): string {
+    return `Table(${this.length} rows of ${this.columns.join(", ")})`;
+  }
+}
+
+/** Reads CSV. Throws DynError for lines with other numbers of cells than the first. */
+export async function readCsv(source: Source, options: CsvOptions = {}): Promise<Table> {
+  const { header = true, delimiter = "" } = options, parse = functionOf(await libraryOf(PAPAPARSE), "parse");
+  const found: { data?: unknown } = Object(parse(textOf(source), { delimiter, skipEmptyLines: true }));
+  const cells = Array.isArray(found.data) ? found.data.map((row) => Array.from(Object(row), String)) : [];
+  const [first] = cells, width = first?.length ?? 0;
+  const wrong = cells.findIndex((row) => row.length !== width);
+  if (wrong >= 0) {
+    throw new DynError(
+      `Expected ${width} cells in line ${wrong + 1} of ${nameOf(source)} but found ${cells[wrong]?.length}`,
+    );
+  }
+  if (!header || !first) return new Table(Array.from({ length: width }, (_, k) => `${k}`), cells);
+  return new Table(first, cells.slice(1), { firstLine: 2 });
+}
+
+/** Reads an object a line, as `datasets` and chat models write them. Throws DynError for a line that is none. */
+export function readJsonLines(source: Source): Record<string, unknown>[] {
+  const lines = textOf(source).split("\n").map((text, k) => ({ text: text.trim(), line: k + 1 }));
+  return lines.filter(({ text }) => text !== "").map(({ text, line }) => {
+    const value = parsed(text, `line ${line} of ${nameOf(source)}`);
+    if (isPlainObject(value)) return value;
+    throw new DynError(
+      `Expected an object in line ${line} of ${nameOf(source)} but found ${text.slice(0, 60)}`,
+    );
+  });
+}
+
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new DynError(`Expected JSON in ${where} but found ${messageOf(error)}`);
+  }
+}

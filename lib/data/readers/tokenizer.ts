@@ -1,0 +1,86 @@
+/**
+ * Tokenizers by their `tokenizer.json`, as models are published with, by Hugging Face's library. Input: texts; output:
+ * numbers of tokens, and texts again.
+ */
+import { DynError, messageOf } from "../../base/errors.ts";
+import { tensor } from "../../tensor/creation.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+import { libraryOf, nameOf, type Source, textOf } from "./source.ts";
+
+const TOKENIZERS = "npm:@huggingface/tokenizers@^0.2.0";
+
+/** Options of `encode`. */
+export interface EncodeOptions {
+  /** Whether tokens for the beginning and end are added, where the model has such; true unless given. */
+  readonly addSpecialTokens?: boolean;
+}
+
+/** Options of `batch`. */
+export interface BatchOptions extends EncodeOptions {
+  /** The number that shorter texts are filled up with; 0 unless given. */
+  readonly padding?: number;
+  /** How many tokens of a text are kept at most; all unless given. */
+  readonly maxLength?: number;
+}
+
+/** Texts as numbers of tokens. */
+export class Tokenizer {
+  readonly #model: object;
+
+  /** `model`: what the library makes of the file. */
+  constructor(model: object) {
+    this.#model = model;
+  }
+
+  /** How many tokens there are. */
+  get length(): number {
+    const found: unknown = this.#call("get_vocab", [true]);
+    return found instanceof Map ? found.size : Object.keys(Object(found)).length;
+  }
+
+  /** The numbers of a text's tokens. */
+  encode(text: string, { addSpecialTokens = true }: EncodeOptions = {}): number[] {
+    const { ids }: { ids?: unknown } = Object(
+      this.#call("encode", [text, { add_special_tokens: addSpecialTokens }]),
+    );
+    return Array.isArray(ids) ? ids.map(Number) : [];
+  }
+
+  /** Several texts as int64 [texts, longest], with what is text as 1 and what fills up as 0. */
+  batch(texts: readonly string[], options: BatchOptions = {}): { inputIds: Tensor; attentionMask: Tensor } {
+    const { padding = 0, maxLength = Infinity } = options;
+    const ids = texts.map((text) => this.encode(text, options).slice(0, maxLength));
+    const width = Math.max(0, ...ids.map(({ length }) => length));
+    const row = (each: readonly number[], k: number, isMask: boolean) =>
+      k < each.length ? isMask ? 1 : each[k] ?? padding : isMask ? 0 : padding;
+    const filled = (isMask: boolean) =>
+      tensor(ids.map((each) => Array.from({ length: width }, (_, k) => row(each, k, isMask))), {
+        dtype: "int64",
+      });
+    return { inputIds: filled(false), attentionMask: filled(true) };
+  }
+
+  /** The text of tokens. */
+  decode(ids: readonly number[] | Tensor, { skipSpecialTokens = false } = {}): string {
+    const numbers = Array.from(isTensor(ids) ? ids.toTypedArray() : ids, Number);
+    return String(this.#call("decode", [numbers, { skip_special_tokens: skipSpecialTokens }]));
+  }
+
+  #call(name: string, args: readonly unknown[]): unknown {
+    const method: unknown = Reflect.get(this.#model, name);
+    if (typeof method !== "function") throw new DynError(`Expected a tokenizer with ${name} but found none`);
+    return Reflect.apply(method, this.#model, args);
+  }
+}
+
+/** Reads a `tokenizer.json`. Throws DynError for what is none. */
+export async function readTokenizer(source: Source): Promise<Tokenizer> {
+  const library = await libraryOf(TOKENIZERS), made: unknown = Reflect.get(library, "Tokenizer");
+  if (typeof made !== "function") throw new DynError("Expected a library with Tokenizer but found none");
+  try {
+    const model: unknown = Reflect.construct(made, [JSON.parse(textOf(source)), {}]);
+    return new Tokenizer(Object(model));
+  } catch (error) {
+    throw new DynError(`Expected a tokenizer in ${nameOf(source)} but found ${messageOf(error)}`);
+  }
+}

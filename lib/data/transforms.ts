@@ -1,0 +1,153 @@
+/**
+ * What is done to pictures before a model sees them: the namespace `data.transforms`, as `torchvision.transforms.v2`. Input
+ * and output: tensors [..., channels, height, width]. Invariant: random ones draw from the common generator, so that a
+ * seed, or a worker's own, says what comes.
+ */
+import { isFloat } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { withSettings } from "../base/shown.ts";
+import { tensor } from "../tensor/creation.ts";
+import { flip, pad, rand } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+
+/** From tensor to tensor: what all classes here make, and any function may stand beside them. */
+export type ImageTransform = (image: Tensor) => Tensor;
+
+/** Height and width: one number for both. */
+export type ImageSize = number | readonly [number, number];
+
+/** A transform that shows its settings. */
+function made(name: string, settings: object, transform: ImageTransform): ImageTransform {
+  return Object.defineProperty(transform, "toString", { value: () => withSettings(name, settings) });
+}
+
+const random = (): number => rand([], { device: "cpu" }).item();
+const both = (size: ImageSize): readonly [number, number] => typeof size === "number" ? [size, size] : size;
+
+function sizeOf(image: Tensor): readonly [number, number] {
+  const [height, width] = image.shape.slice(-2);
+  if (image.ndim >= 2 && height !== undefined && width !== undefined) return [height, width];
+  throw new DynError(`Expected a picture [..., height, width] but found shape [${image.shape}]`);
+}
+
+/** One after the other. */
+export function compose(transforms: readonly ImageTransform[]): ImageTransform {
+  return made(
+    "compose",
+    { transforms: transforms.length },
+    (image) => transforms.reduce((x, transform) => transform(x), image),
+  );
+}
+
+/** float32 from 0 to 1: integers are divided by 255. */
+export function toFloat(): ImageTransform {
+  return made("toFloat", {}, (image) => isFloat(image.dtype) ? image : image.to("float32").div(255));
+}
+
+/** (x − mean) / std by channels. Throws DynError for integers, and for deviations that are 0. */
+export function normalize(mean: readonly number[], std: readonly number[]): ImageTransform {
+  if (std.some((each) => each === 0) || mean.length !== std.length) {
+    throw new DynError(`Expected as many deviations other than 0 as means but found [${std}] for [${mean}]`);
+  }
+  const [center, scale] = [mean, std].map((each) =>
+    tensor([...each], { dtype: "float32" }).reshape(-1, 1, 1)
+  );
+  return made("normalize", { mean, std }, (image) => {
+    if (!isFloat(image.dtype)) throw new DynError(`Expected floats but found ${image.dtype}; see toFloat`);
+    return center && scale ? image.sub(center).div(scale) : image;
+  });
+}
+
+/**
+ * Another size, by bilinear interpolation over all that falls together, as `antialias=True` does: a single number is that of
+ * the shorter side.
+ */
+export function resize(size: ImageSize): ImageTransform {
+  return made("resize", { size }, (image) => {
+    const [height, width] = sizeOf(image), short = Math.min(height, width);
+    const [h = 1, w = 1] = typeof size === "number"
+      ? [Math.floor(size * height / short), Math.floor(size * width / short)]
+      : size;
+    const x = isFloat(image.dtype) ? image : image.to("float32");
+    const found = shares(height, h).to(x.dtype).matmul(x).matmul(shares(width, w).to(x.dtype).t());
+    return isFloat(image.dtype) ? found : found.round().clamp(0, 255).to(image.dtype);
+  });
+}
+
+/** By how much each of `given` pixels in a row counts in each of `wanted`: a triangle as wide as what falls together. */
+function shares(given: number, wanted: number): Tensor {
+  const scale = given / wanted, reach = Math.max(1, scale);
+  const rows = Array.from({ length: wanted }, (_, to) => {
+    const center = (to + 0.5) * scale;
+    const row = Array.from(
+      { length: given },
+      (_, from) => Math.max(0, 1 - Math.abs(from + 0.5 - center) / reach),
+    );
+    const sum = row.reduce((a, b) => a + b, 0);
+    return row.map((each) => each / sum);
+  });
+  return tensor(rows, { dtype: "float64" });
+}
+
+/** A part at a place. Throws DynError where it is larger than the picture. */
+function cropped(image: Tensor, [top, left]: readonly [number, number], size: readonly [number, number]) {
+  const [height, width] = sizeOf(image);
+  if (size[0] > height || size[1] > width) {
+    throw new DynError(`Expected a picture of at least [${size}] but found [${height}, ${width}]`);
+  }
+  return image.narrow(-2, top, size[0]).narrow(-1, left, size[1]);
+}
+
+/** The middle. */
+export function centerCrop(size: ImageSize): ImageTransform {
+  const wanted = both(size);
+  return made("centerCrop", { size }, (image) => {
+    const [height, width] = sizeOf(image);
+    return cropped(image, [
+      Math.max(0, Math.round((height - wanted[0]) / 2)),
+      Math.max(0, Math.round((width - wanted[1]) / 2)),
+    ], wanted);
+  });
+}
+
+/** A part at a random place, of the picture with so much around it. */
+export function randomCrop(size: ImageSize, options: { readonly padding?: number } = {}): ImageTransform {
+  const wanted = both(size), { padding = 0 } = options;
+  return made("randomCrop", { size, padding }, (image) => {
+    const whole = padding > 0 ? pad(image, [padding, padding, padding, padding]) : image;
+    const [height, width] = sizeOf(whole);
+    const at = (room: number) => Math.floor(random() * (Math.max(0, room) + 1));
+    return cropped(whole, [at(height - wanted[0]), at(width - wanted[1])], wanted);
+  });
+}
+
+/** Left and right exchanged, with a probability. */
+export function randomHorizontalFlip(p = 0.5): ImageTransform {
+  return made("randomHorizontalFlip", { p }, (image) => random() < p ? flip(image, [-1]) : image);
+}
+
+/** Top and bottom exchanged, with a probability. */
+export function randomVerticalFlip(p = 0.5): ImageTransform {
+  return made("randomVerticalFlip", { p }, (image) => random() < p ? flip(image, [-2]) : image);
+}
+
+/** Another transform, with a probability. */
+export function randomApply(transform: ImageTransform, p = 0.5): ImageTransform {
+  return made("randomApply", { p }, (image) => random() < p ? transform(image) : image);
+}
+
+/** A rectangle of zeros, of a share of the area up to `scale`, with a probability (Zhong et al., 2020). */
+export function randomErasing(p = 0.5, scale: readonly [number, number] = [0.02, 0.33]): ImageTransform {
+  return made("randomErasing", { p, scale }, (image) => {
+    if (random() >= p) return image;
+    const [height, width] = sizeOf(image),
+      area = height * width * (scale[0] + random() * (scale[1] - scale[0]));
+    const ratio = Math.exp((random() * 2 - 1) * Math.log(3.3));
+    const h = Math.min(height, Math.round(Math.sqrt(area * ratio)));
+    const w = Math.min(width, Math.round(Math.sqrt(area / ratio)));
+    const erased = image.clone();
+    const top = Math.floor(random() * (height - h + 1)), left = Math.floor(random() * (width - w + 1));
+    erased.narrow(-2, top, h).narrow(-1, left, w).zero_();
+    return erased;
+  });
+}
