@@ -447,3 +447,11 @@ Deno.test("an input of another type is refused by name", () => {
     assertThrows(() => compiled(graph), InternalError, "Expected an op but found no_such_op");
   });
 });
+
+Deno.test("many parts are joined by halves: no read of one lies deep, and those without elements have none", () => {
+  const sizes = Array.from({ length: 41 }, (_, k) => (k * 7) % 5), shapes = sizes.map((size) => [size, 3]);
+  const { program } = check(shapes, (o, inputs) => [o.cat(inputs, 0)]);
+  const text = printProgram(program);
+  const deepest = Math.max(...text.split("\n").map((line) => line.length - line.trimStart().length));
+  assert(deepest < 60, text);
+});

@@ -414,28 +414,35 @@ const cat = defineOp({
   errors: [{ args: [[t(2, 3), t(3, 2)]], message: "agree" }],
 });
 
-/** The element of the part that the index falls into: a chain of masked reads, the last one unconditional. */
+/** Parts up to which their reads are a chain; more are halved first, so that no read lies deeper than this and a few. */
+const LONGEST_CHAIN = 16;
+
+/** The element of the part that the index falls into: masked reads, each where the index is not past its part. */
 function pick<V>(
   o: Body<V>,
   parts: readonly Operand[],
   at: { readonly index: readonly Dim[]; readonly at: number; readonly dtype: TensorMeta["dtype"] },
 ): V {
-  const along = at.index[at.at] ?? 0;
-  const from = (part: number, start: Dim): V => {
-    const operand = parts[part];
-    if (!operand) throw new DynError("Expected at least one tensor to cat but found none");
-    const read = () => castTo(o, o.load(operand, withSize(at.index, at.at, sub(along, start))), at.dtype);
-    const next = parts.slice(part + 1).some((p) => p.shape[at.at] !== 0);
-    if (!next) return read();
-    const end = add(start, operand.shape[at.at] ?? 1);
-    if (end === start) return from(part + 1, end);
-    const here = o.lt(o.index(along, "int64"), o.index(end, "int64"));
-    // Neither branch may read outside of its part
-    const zero = o.constant(at.dtype === "bool" ? false : 0, at.dtype);
-    const rest = o.masked(o.not(here), () => from(part + 1, end), zero);
-    return o.masked(here, read, rest);
+  const along = at.index[at.at] ?? 0, zero = o.constant(at.dtype === "bool" ? false : 0, at.dtype);
+  let end: Dim = 0;
+  const placed = parts.map((operand) => {
+    const start = end, size = operand.shape[at.at] ?? 1;
+    end = add(start, size);
+    return { operand, start, end, isEmpty: size === 0 };
+  });
+  const full = placed.filter((part) => !part.isEmpty);
+  const of = (list: typeof placed): V => {
+    const [first, ...others] = list, cut = list.length > LONGEST_CHAIN ? list.length >> 1 : 1;
+    if (!first) throw new DynError("Expected at least one tensor to cat but found none");
+    if (others.length === 0) {
+      return castTo(o, o.load(first.operand, withSize(at.index, at.at, sub(along, first.start))), at.dtype);
+    }
+    const here = o.lt(o.index(along, "int64"), o.index(list[cut]?.start ?? first.end, "int64"));
+    // Neither branch may read outside of its parts
+    const rest = o.masked(o.not(here), () => of(list.slice(cut)), zero);
+    return o.masked(here, () => of(list.slice(0, cut)), rest);
   };
-  return from(0, 0);
+  return of(full.length > 0 ? full : placed.slice(0, 1));
 }
 
 const stack = defineOp({
