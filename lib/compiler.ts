@@ -71,6 +71,10 @@ export {
   type FunctionTimes,
 } from "./base/compile_times.ts";
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
+export {
+  minCutPartition as minCutRematerializationPartition,
+  savingPartition as defaultPartition,
+} from "./aot/partition.ts";
 export { compiledAutograd, type CompiledAutogradStatus } from "./compiled_autograd.ts";
 export type { Part } from "./aot/engines/part.ts";
 export { type Partition, partition, type Supports } from "./aot/engines/partition.ts";

@@ -4,6 +4,7 @@
  * sees each graph once, at compile time; nothing is compiled during a backward pass, so that all guards on sizes
  * are known when compilation ends.
  */
+import { DynError } from "../base/errors.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { bisection } from "../base/bisect.ts";
 import { counters, logs } from "../base/logs.ts";
@@ -44,6 +45,8 @@ export interface AotOptions {
   readonly bwCompiler?: GraphCompiler | undefined;
   /** Cuts joint graphs; by minimum cut unless given. */
   readonly partition?: Partitioner | undefined;
+  /** The same by PyTorch's name. */
+  readonly partitionFn?: Partitioner | undefined;
   /**
    * Whether equal stretches of a graph, as layers are, become one region that compilers see once, and calls of it (nodes
    * with `meta.region`); not unless given.
@@ -60,10 +63,15 @@ export function aotAutograd(options: AotOptions, kept?: KeptCompilations): Graph
     fwCompiler: ["function"],
     bwCompiler: ["function"],
     partition: ["function"],
+    partitionFn: ["function"],
     regions: ["boolean"],
   }, options);
   checkFunction(options.fwCompiler, "that compiles graphs as fwCompiler");
-  const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition, regions = false } = options;
+  const { fwCompiler, bwCompiler = fwCompiler, regions = false } = options;
+  if (options.partition && options.partitionFn) {
+    throw new DynError("Expected one of partition and partitionFn but found both");
+  }
+  const partition = options.partition ?? options.partitionFn ?? minCutPartition;
   const backend: GraphBackend = (captured, exampleInputs) => {
     try {
       if (needsStages(captured.graph)) {

@@ -132,11 +132,11 @@ function checked(tensors: readonly Tensor[], saved: readonly string[]): readonly
 }
 
 /**
- * Calls functions one after the other, in so many segments, each of which keeps what it is given alone, as
+ * Calls functions, or the layers of a `Sequential`, one after the other, in so many segments, each of which keeps what it is given alone, as
  * `torch.utils.checkpoint.checkpoint_sequential`.
  */
 export function checkpointSequential(
-  functions: readonly ((x: Tensor) => Tensor)[],
+  layers: Iterable<((x: Tensor) => Tensor) | { call(x: Tensor): Tensor }>,
   segments: number,
   input: Tensor,
   options: CheckpointOptions = {},
@@ -144,6 +144,10 @@ export function checkpointSequential(
   if (!Number.isInteger(segments) || segments < 1) {
     throw new DynError(`Expected a positive number of segments but found ${segments}`);
   }
+  const functions = Array.from(
+    layers,
+    (each) => typeof each === "function" ? each : (x: Tensor) => each.call(x),
+  );
   const size = Math.max(1, Math.floor(functions.length / segments)), last = size * (segments - 1);
   const through = (part: readonly ((x: Tensor) => Tensor)[]) => (x: Tensor) => part.reduce((y, f) => f(y), x);
   let x = input;

@@ -72,6 +72,13 @@ export function parse(bytes: Uint8Array): Contents {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headerLength = Number(view.getBigUint64(0, true));
   if (headerLength > bytes.byteLength - 8) {
+    // A zip archive, which torch.save writes, or a pickle by itself
+    if ((bytes[0] === 0x50 && bytes[1] === 0x4b) || (bytes[0] === 0x80 && (bytes[1] ?? 9) <= 5)) {
+      throw new DynError(
+        "Expected a safetensors file but found one that torch.save has pickled, which would run code when it is " +
+          "read; write it by safetensors.torch.save_file",
+      );
+    }
     throw new DynError(`Expected a header of ${headerLength} bytes but found ${bytes.byteLength - 8}`);
   }
   const header = parseHeader(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)));

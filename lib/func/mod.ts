@@ -12,5 +12,6 @@ export {
 export type { Positions } from "./arguments.ts";
 export { functionalCall, type NamedTensors } from "./functional_call.ts";
 export { hessian, jacfwd, type JacobianOptions, jacrev } from "./jacobians.ts";
+export { stackModuleState } from "./stacked_state.ts";
 export { type BatchDims, vmap, type VmapOptions } from "./vmap.ts";
 export type { Randomness } from "../ops/batching/random.ts";

@@ -3,6 +3,7 @@
  * registered by name. Nothing else is bookkept: the tree is read from the object's own fields, in the order in
  * which they were assigned, so a Module is an ordinary object for users and tracers alike.
  */
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
@@ -43,6 +44,16 @@ export type StateDict = Record<string, Tensor>;
 
 /** What `loadStateDict` could not match when it is not strict. */
 export type LoadResult = UnfitKeys;
+
+/** Options of `loadStateDict`. */
+export interface LoadOptions {
+  /** Whether a key that is missing or too much is an error; true unless given. */
+  readonly strict?: boolean;
+  /** Whether the given tensors take the places of the module's, instead of being copied into them; false unless given. */
+  readonly assign?: boolean;
+}
+
+const LOAD_STATE_DICT = ["strict", "assign"] as const;
 
 /** Hooks of all modules; null until one is registered. */
 export const ALL_MODULES: { hooks: RegisteredHooks<Module> | null } = { hooks: null };
@@ -224,9 +235,13 @@ export class Module {
    */
   loadStateDict(
     given: Readonly<Record<string, Tensor>>,
-    options: { strict?: boolean; assign?: boolean } = {},
+    ...options: Trailing<LoadOptions, typeof LOAD_STATE_DICT>
   ): LoadResult {
-    const { strict = true, assign = false } = options,
+    const { strict = true, assign = false } = trailing<LoadOptions>(
+        "loadStateDict",
+        LOAD_STATE_DICT,
+        options,
+      ),
       state: StateDict = { ...given },
       below = this.namedModules();
     for (const [path, module] of below) {

@@ -27,10 +27,28 @@ export function getEmaAvgFn(decay = 0.999): AverageFunction {
   return (average, next) => average.mul(decay).add(next.mul(1 - decay));
 }
 
+/** Writes the new averages of several tensors into the averages. */
+export type MultiAverageFunction = (
+  averages: readonly Tensor[],
+  next: readonly Tensor[],
+  count: Tensor,
+) => void;
+
+const ofEach = (average: AverageFunction): MultiAverageFunction => (averages, next, count) =>
+  averages.forEach((own, k) => own.copy_(average(own, next[k] ?? own, count)));
+
+/** Even averages of several tensors. */
+export const getSwaMultiAvgFn = (): MultiAverageFunction => ofEach(getSwaAvgFn());
+
+/** Decaying averages of several tensors. Throws DynError for a decay outside of [0, 1]. */
+export const getEmaMultiAvgFn = (decay = 0.999): MultiAverageFunction => ofEach(getEmaAvgFn(decay));
+
 /** Options of AveragedModel. */
 export interface AveragedOptions {
   /** Even averages unless given. */
   readonly avgFn?: AverageFunction | null;
+  /** The same for all tensors at once; one of the two is given. */
+  readonly multiAvgFn?: MultiAverageFunction | null;
   /** Whether buffers are averaged too; else they are the model's. */
   readonly useBuffers?: boolean;
 }
@@ -46,7 +64,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
   /** Whether buffers are averaged too. */
   readonly useBuffers: boolean;
   /** How averages are made. */
-  private readonly average: AverageFunction;
+  private readonly average: MultiAverageFunction;
 
   /** Takes the model to follow, which it copies. */
   constructor(model: M, options: AveragedOptions = {}) {
@@ -54,7 +72,10 @@ export class AveragedModel<M extends Module = Module> extends Module {
     this.module = model.clone();
     this.registerBuffer("nAveraged", this.nAveraged, { key: "n_averaged" });
     this.useBuffers = options.useBuffers ?? false;
-    this.average = options.avgFn ?? getSwaAvgFn();
+    if (options.avgFn && options.multiAvgFn) {
+      throw new DynError("Expected one of avgFn and multiAvgFn but found both");
+    }
+    this.average = options.multiAvgFn ?? ofEach(options.avgFn ?? getSwaAvgFn());
   }
 
   /** What the model of averages gives. */
@@ -69,19 +90,20 @@ export class AveragedModel<M extends Module = Module> extends Module {
     if (averages.length !== values.length || buffers.length !== others.length) {
       throw new DynError(`Expected a model of ${averages.length} parameters but found ${values.length}`);
     }
-    const take = (own: Tensor, next: Tensor | undefined) => {
-      if (next && isFloating(own)) {
-        const fresh = next.detach().to(own.dtype).to(own.device);
-        own.copy_(where(this.nAveraged.eq(0), fresh, this.average(own.detach(), fresh, this.nAveraged)));
-      } else if (next) own.copy_(next);
-    };
+    const pairs = [
+      ...averages.map((own, i) => [own, values[i], true] as const),
+      ...buffers.map((own, i) => [own, others[i], this.useBuffers] as const),
+    ];
     noGrad(() => {
-      averages.forEach((own, i) => take(own, values[i]));
-      buffers.forEach((own, i) => {
-        const next = others[i];
-        if (this.useBuffers) take(own, next);
-        else if (next) own.copy_(next);
-      });
+      const taken: [Tensor, Tensor][] = [];
+      for (const [own, next, isAveraged] of pairs) {
+        if (next && isAveraged && isFloating(own)) {
+          taken.push([own, next.detach().to(own.dtype).to(own.device)]);
+        } else if (next) own.copy_(next);
+      }
+      const found = taken.map(([own]) => own.detach().clone());
+      this.average(found, taken.map(([, next]) => next), this.nAveraged);
+      taken.forEach(([own, next], k) => own.copy_(where(this.nAveraged.eq(0), next, found[k] ?? next)));
       this.nAveraged.add_(1);
     });
   }

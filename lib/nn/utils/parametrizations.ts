@@ -2,6 +2,7 @@
  * Parametrizations that are known by name: the namespace `nn.utils.parametrizations`, as torch.nn.utils.parametrizations.
  * Input: a module and the name of its weight; output: the module, whose weight is normalised or orthogonal.
  */
+import { type Trailing, trailing } from "../../base/arguments.ts";
 import { DynError } from "../../base/errors.ts";
 import { cat, diagEmbed, eye, geqrf, randn, zeros } from "../../tensor/generated_functions.ts";
 import { householderProduct, matrixExp, qr, solve, vectorNorm } from "../../tensor/generated_linalg.ts";
@@ -33,16 +34,32 @@ class WeightNorm extends Module {
   }
 }
 
+/** Options of weightNorm. */
+export interface WeightNormOptions {
+  /** The name of the weight; "weight" unless given. */
+  readonly name?: string;
+  /** The dimension whose slices have a length each; 0 unless given, null for one length of all. */
+  readonly dim?: number | null;
+}
+
+const WEIGHT_NORM = ["name", "dim"] as const;
+
 /**
  * Makes a weight the product of its length (`original0`, by the slices of dimension `dim`; one number for null) and its
  * direction (`original1`), as torch.nn.utils.parametrizations.weight_norm.
  */
-export function weightNorm<M extends Module>(module: M, name = "weight", dim: number | null = 0): M {
+export function weightNorm<M extends Module>(
+  module: M,
+  ...given: Trailing<WeightNormOptions, typeof WEIGHT_NORM>
+): M {
+  const { name = "weight", dim = 0 } = trailing<WeightNormOptions>("weightNorm", WEIGHT_NORM, given);
   return registerParametrization(module, name, new WeightNorm(dim ?? -1), { unsafe: true });
 }
 
 /** Options of spectralNorm. */
 export interface SpectralOptions {
+  /** The name of the weight; "weight" unless given. */
+  readonly name?: string;
   /** How often the estimate is improved by each call while training; 1 unless given. */
   readonly nPowerIterations?: number;
   /** The least length that vectors are divided by; 1e-12 unless given. */
@@ -50,6 +67,8 @@ export interface SpectralOptions {
   /** The dimension of outputs; 0 unless given, 1 of transposed convolutions. */
   readonly dim?: number | null;
 }
+
+const SPECTRAL_NORM = ["name", "nPowerIterations", "eps", "dim"] as const;
 
 /** A weight divided by its greatest singular value, which is estimated by power iterations. */
 class SpectralNorm extends Module {
@@ -110,7 +129,11 @@ class SpectralNorm extends Module {
 }
 
 /** Divides a weight by its greatest singular value, as torch.nn.utils.parametrizations.spectral_norm (Miyato et al. 2018). */
-export function spectralNorm<M extends Module>(module: M, name = "weight", options: SpectralOptions = {}): M {
+export function spectralNorm<M extends Module>(
+  module: M,
+  ...given: Trailing<SpectralOptions, typeof SPECTRAL_NORM>
+): M {
+  const { name = "weight", ...options } = trailing<SpectralOptions>("spectralNorm", SPECTRAL_NORM, given);
   const weight: unknown = Reflect.get(module, name);
   if (!isTensor(weight)) throw new DynError(`Expected a parameter or buffer ${name} but found none`);
   const transposed = module instanceof ConvTranspose1d || module instanceof ConvTranspose2d ||
@@ -124,11 +147,15 @@ export type OrthogonalMap = "matrixExp" | "cayley" | "householder";
 
 /** Options of orthogonal. */
 export interface OrthogonalOptions {
+  /** The name of the weight; "weight" unless given. */
+  readonly name?: string;
   /** "matrixExp" of square weights, else "householder", unless given. */
   readonly orthogonalMap?: OrthogonalMap | null;
   /** Whether the map is of changes to the weight that there is; true unless given. */
   readonly useTrivialization?: boolean;
 }
+
+const ORTHOGONAL = ["name", "orthogonalMap", "useTrivialization"] as const;
 
 /** Q with as many columns as A, of the same space, with the signs of A's diagonal. */
 function madeOrthogonal(A: Tensor): Tensor {
@@ -207,7 +234,11 @@ function embedded(diagonal: Tensor, n: number): Tensor {
  * Makes a weight a matrix with orthonormal rows or columns, whichever are fewer, that stays one while it is trained, as
  * torch.nn.utils.parametrizations.orthogonal; it begins as the orthogonal matrix that belongs to the weight.
  */
-export function orthogonal<M extends Module>(module: M, name = "weight", options: OrthogonalOptions = {}): M {
+export function orthogonal<M extends Module>(
+  module: M,
+  ...given: Trailing<OrthogonalOptions, typeof ORTHOGONAL>
+): M {
+  const { name = "weight", ...options } = trailing<OrthogonalOptions>("orthogonal", ORTHOGONAL, given);
   const weight: unknown = Reflect.get(module, name);
   if (!isTensor(weight) || weight.ndim < 2) {
     throw new DynError(`Expected a weight ${name} of at least 2 dimensions but found none`);

@@ -1,0 +1,96 @@
+/** Calls in the forms that programs ported from PyTorch have them: by position, by name, by PyTorch's own names. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { compile, compiler, func, load, nn, ones, optim, randn, type Tensor, tensor, utils } from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { withFolder } from "./support/process.ts";
+
+const near = (a: Tensor, b: Tensor) => a.sub(b).abs().max().item() < 1e-5;
+
+Deno.test("several models run as one by their stacked parameters", () => {
+  const models = [0, 1, 2].map(() => new nn.Sequential(new nn.Linear(3, 4), new nn.BatchNorm1d(4)).eval());
+  const [params, buffers] = func.stackModuleState(models), x = randn(5, 3), [first] = models;
+  assert(first);
+  const one = (p: typeof params, b: typeof buffers, x: Tensor) =>
+    func.functionalCall(first, [p, b], [x]) as Tensor;
+  const found = func.vmap(one, [0, 0, null])(params, buffers, x) as Tensor;
+  assertEquals(found.shape, [3, 5, 4]);
+  models.forEach((model, k) => assert(near(found.at(k), model.call(x)), `model ${k}`));
+  assertEquals([params["0.weight"]?.isLeaf, params["0.weight"]?.requiresGrad], [true, true]);
+  assertThrows(() => func.stackModuleState([new nn.ReLU(), new nn.Tanh()]), DynError, "ReLU and Tanh");
+  assertThrows(() => func.stackModuleState([new nn.ReLU(), new nn.ReLU().eval()]), DynError, "found both");
+});
+
+Deno.test("averages of a model take functions of one tensor or of all", () => {
+  const model = new nn.Linear(2, 2), { AveragedModel, getEmaAvgFn, getEmaMultiAvgFn } = optim.swaUtils;
+  const one = new AveragedModel(model, { avgFn: getEmaAvgFn(0.9) });
+  const all = new AveragedModel(model, { multiAvgFn: getEmaMultiAvgFn(0.9) });
+  for (let step = 0; step < 3; step++) {
+    for (const each of model.parameters()) each.detach().add_(1);
+    one.updateParameters(model);
+    all.updateParameters(model);
+  }
+  assert(near(one.module.weight, all.module.weight));
+  const away = model.weight.sub(all.module.weight).mean().item();
+  assert(Math.abs(away - (0.9 * 1.9)) < 1e-5, `${away}`);
+  const both = { avgFn: getEmaAvgFn(), multiAvgFn: getEmaMultiAvgFn() };
+  assertThrows(() => new AveragedModel(model, both), DynError, "one of avgFn and multiAvgFn");
+});
+
+Deno.test("arguments by name stand where PyTorch has them", () => {
+  const { weightNorm, spectralNorm, orthogonal } = nn.utils.parametrizations;
+  assertEquals(Object.keys(weightNorm(new nn.Linear(2, 3), { name: "weight", dim: 1 }).stateDict()), [
+    "bias",
+    "parametrizations.weight.original0",
+    "parametrizations.weight.original1",
+  ]);
+  const normed = spectralNorm(new nn.Linear(2, 3), { nPowerIterations: 3 });
+  assertEquals(normed.weight.shape, [3, 2]);
+  const square = orthogonal(new nn.Linear(3, 3), { orthogonalMap: "cayley" }).weight;
+  assert(near(square.matmul(square.T), tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1]])));
+  const result = new nn.Linear(2, 2).loadStateDict({ weight: ones(2, 2) }, false);
+  assertEquals(result, { missingKeys: ["bias"], unexpectedKeys: [] });
+  const layers = new nn.Sequential(new nn.Linear(2, 2), new nn.Tanh(), new nn.Linear(2, 2));
+  const x = randn([3, 2], { requiresGrad: true }), y = utils.checkpointSequential(layers, 2, x);
+  y.sum().backward();
+  const grad = x.grad;
+  x.grad = null;
+  layers.call(x).sum().backward();
+  assert(grad && x.grad && near(grad, x.grad));
+});
+
+Deno.test("joint graphs are cut by partitionFn", () => {
+  for (const name of ["minCutRematerializationPartition", "defaultPartition"] as const) {
+    const cuts: string[] = [];
+    const backend = compiler.aotAutograd({
+      fwCompiler: (gm) => gm.forward,
+      partitionFn: (joint) => {
+        cuts.push(name);
+        return compiler[name](joint);
+      },
+    });
+    const x = randn([3], { requiresGrad: true });
+    compile((x: Tensor) => x.sin().cos(), { backend })(x).sum().backward();
+    assertEquals(cuts, [name]);
+    assert(x.grad && near(x.grad, x.detach().sin().sin().neg().mul(x.detach().cos())));
+  }
+  const twice = {
+    fwCompiler: () => () => [],
+    partition: compiler.defaultPartition,
+    partitionFn: compiler.defaultPartition,
+  };
+  assertThrows(() => compiler.aotAutograd(twice), DynError, "one of partition and partitionFn");
+});
+
+Deno.test("checkpoints that torch.save has pickled are refused by that name", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeFile(
+      `${folder}/model.pt`,
+      new TextEncoder().encode("PK\x03\x04 and what a zip archive goes on with"),
+    );
+    assertThrows(
+      () => load(`${folder}/model.pt`),
+      DynError,
+      "a safetensors file but found one that torch.save has pickled",
+    );
+  });
+});
