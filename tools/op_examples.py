@@ -144,6 +144,133 @@ WRITTEN = {
         "nn.functional.ctcLoss(zeros(2, 1, 3).logSoftmax(-1), tensor([[1]]), [2], [1])",
         lambda: torch.nn.functional.ctc_loss(torch.zeros(2, 1, 3).log_softmax(-1), T([[1]]), [2], [1]),
     ),
+    # What is random or not initialised, where it has only one outcome.
+    "empty": ("empty(2, 3).fill_(1.5)", lambda: torch.empty(2, 3).fill_(1.5)),
+    "emptyLike": ("emptyLike(tensor([1.5, 2])).fill_(0.5)", lambda: torch.empty_like(T([1.5, 2])).fill_(0.5)),
+    "newEmpty": ("tensor([1.5]).newEmpty([2]).fill_(0.5)", lambda: T([1.5]).new_empty([2]).fill_(0.5)),
+    "rand": ("rand(2, 2).lt(1)", lambda: torch.rand(2, 2) < 1),
+    "randLike": ("randLike(tensor([1.5, 2])).lt(1)", lambda: torch.rand_like(T([1.5, 2])) < 1),
+    "randn": ("randn(2, 2).isfinite()", lambda: torch.randn(2, 2).isfinite()),
+    "randnLike": ("randnLike(tensor([1.5, 2])).isfinite()", lambda: torch.randn_like(T([1.5, 2])).isfinite()),
+    "randint": ("randint(3, 4, [2, 2])", lambda: torch.randint(3, 4, [2, 2])),
+    "randintLike": ("randintLike(tensor([1.5, 2]), 3, 4)", lambda: torch.randint_like(T([1.5, 2]), 3, 4)),
+    "randperm": ("randperm(4).sort().values", lambda: torch.randperm(4).sort().values),
+    "bernoulli": ("bernoulli(tensor([[1.5, 0]]).clamp(0, 1))", lambda: torch.bernoulli(T([[1.5, 0]]).clamp(0, 1))),
+    "multinomial": ("multinomial(tensor([0, 1.5, 0]), 1)", lambda: torch.multinomial(T([0, 1.5, 0]), 1)),
+    "dropout": ("dropout(tensor([1.5, 2]), 0.5, false)", lambda: torch.dropout(T([1.5, 2]), 0.5, False)),
+    "dropout1d": (
+        "nn.functional.dropout1d(tensor([[1.5, 2]]), 0.5, false)",
+        lambda: torch.nn.functional.dropout1d(T([[1.5, 2]]), 0.5, False),
+    ),
+    "dropout2d": (
+        "nn.functional.dropout2d(tensor([[[1.5, 2]]]), 0.5, false)",
+        lambda: torch.nn.functional.dropout2d(T([[[1.5, 2]]]), 0.5, False),
+    ),
+    "dropout3d": (
+        "nn.functional.dropout3d(tensor([[[[1.5, 2]]]]), 0.5, false)",
+        lambda: torch.nn.functional.dropout3d(T([[[[1.5, 2]]]]), 0.5, False),
+    ),
+    "alphaDropout": ("alphaDropout(tensor([1.5, 2]), 0.5, false)", lambda: torch.alpha_dropout(T([1.5, 2]), 0.5, False)),
+    "featureAlphaDropout": (
+        "featureAlphaDropout(tensor([[1.5, 2]]), 0.5, false)",
+        lambda: torch.feature_alpha_dropout(T([[1.5, 2]]), 0.5, False),
+    ),
+    "rrelu": ("rrelu(tensor([-1.5, 2]), 0.25, 0.25)", lambda: torch.rrelu(T([-1.5, 2]), 0.25, 0.25)),
+    "gumbelSoftmax": (
+        "nn.functional.gumbelSoftmax(tensor([[0.5, 90]]), { hard: true })",
+        lambda: torch.nn.functional.gumbel_softmax(T([[0.5, 90]]), hard=True),
+    ),
+    "fractionalMaxPool2d": (
+        "nn.functional.fractionalMaxPool2d(tensor([[[1.5, 2], [3, 4]]]), 1, 2)",
+        lambda: torch.nn.functional.fractional_max_pool2d(T([[[1.5, 2], [3, 4]]]), 1, 2),
+    ),
+    "fractionalMaxPool3d": (
+        "nn.functional.fractionalMaxPool3d(full([1, 3, 3, 3], 1.5), 2, 1)",
+        lambda: torch.nn.functional.fractional_max_pool3d(torch.full([1, 3, 3, 3], 1.5), 2, 1),
+    ),
+    "asStridedScatter": (
+        "asStridedScatter(zeros(2, 2), tensor([1.5, 2]), [2], [3])",
+        lambda: torch.as_strided_scatter(torch.zeros(2, 2), T([1.5, 2]), [2], [3]),
+    ),
+    "maxPool2dWithIndicesBackward": (
+        "maxPool2dWithIndicesBackward(tensor([[[2.5]]]), tensor([[[1.5, 2], [3, 4]]]), 2, 2, 0, 1, false, tensor([[[3]]]))",
+        lambda: torch.ops.aten.max_pool2d_with_indices_backward(
+            T([[[2.5]]]), T([[[1.5, 2], [3, 4]]]), [2, 2], [2, 2], [0, 0], [1, 1], False, T([[[3]]])),
+    ),
+    "maxUnpool3d": (
+        "nn.functional.maxUnpool3d(tensor([[[[[4.5]]]]]), tensor([[[[[7]]]]]), 2)",
+        lambda: torch.nn.functional.max_unpool3d(T([[[[[4.5]]]]]), T([[[[[7]]]]]), 2),
+    ),
+    "upsampleBilinear": (
+        "nn.functional.upsampleBilinear(tensor([[[[1.5, 2], [3, 4]]]]), [2, 3])",
+        lambda: torch.nn.functional.upsample_bilinear(T([[[[1.5, 2], [3, 4]]]]), [2, 3]),
+    ),
+    "col2im": (
+        "nn.functional.fold(tensor([[[1.5], [2], [3], [4]]]), [2, 2], [2, 2])",
+        lambda: torch.nn.functional.fold(T([[[1.5], [2], [3], [4]]]), [2, 2], [2, 2]),
+    ),
+    "gridSampler3d": (
+        "gridSampler3d(tensor([[[[[1.5, 2]]]]]), zeros(1, 1, 1, 1, 3), 0, 0, true)",
+        lambda: torch.grid_sampler_3d(T([[[[[1.5, 2]]]]]), torch.zeros(1, 1, 1, 1, 3), 0, 0, True),
+    ),
+    # Vectors are found up to their signs.
+    "eigh": ("linalg.eigh(tensor([[4, 2], [2, 3.5]])).eigenvalues", lambda: torch.linalg.eigh(T([[4, 2], [2, 3.5]])).eigenvalues),
+    "linalgSvd": ("linalg.svd(tensor([[4, 2], [2, 3.5]])).S", lambda: torch.linalg.svd(T([[4, 2], [2, 3.5]])).S),
+    "svd": ("svd(tensor([[4, 2], [2, 3.5]])).S", lambda: torch.svd(T([[4, 2], [2, 3.5]])).S),
+    "linalgPolar": (
+        "linalg.polar(tensor([[2.5, 0], [0, 3]]))",
+        lambda: torch.linalg.polar(T([[2.5, 0], [0, 3]])),
+    ),
+    "luUnpack": (
+        'luUnpack(tensor([[4, 2], [0.5, 2.5]]), tensor([1, 2], { dtype: "int32" }))',
+        lambda: torch.lu_unpack(T([[4, 2], [0.5, 2.5]]), torch.tensor([1, 2], dtype=torch.int32)),
+    ),
+    "linalgLuSolve": (
+        'linalg.luSolve(tensor([[4, 2], [0.5, 2.5]]), tensor([1, 2], { dtype: "int32" }), tensor([[1.5], [2]]))',
+        lambda: torch.linalg.lu_solve(
+            T([[4, 2], [0.5, 2.5]]), torch.tensor([1, 2], dtype=torch.int32), T([[1.5], [2]])),
+    ),
+    "luSolve": (
+        'luSolve(tensor([[1.5], [2]]), tensor([[4, 2], [0.5, 2.5]]), tensor([1, 2], { dtype: "int32" }))',
+        lambda: torch.lu_solve(T([[1.5], [2]]), T([[4, 2], [0.5, 2.5]]), torch.tensor([1, 2], dtype=torch.int32)),
+    ),
+    "lstsq": (
+        "linalg.lstsq(tensor([[1.5, 0], [0, 2], [1, 1]]), tensor([[3], [4.5], [5]])).solution",
+        lambda: torch.linalg.lstsq(T([[1.5, 0], [0, 2], [1, 1]]), T([[3], [4.5], [5]])).solution,
+    ),
+    "householderProduct": (
+        "linalg.householderProduct(tensor([[1.5, 0.5], [0.5, 2]]), tensor([1.6, 0]))",
+        lambda: torch.linalg.householder_product(T([[1.5, 0.5], [0.5, 2]]), T([1.6, 0])),
+    ),
+    "ormqr": (
+        "ormqr(tensor([[1.5, 0.5], [0.5, 2]]), tensor([1.6, 0]), tensor([[1.5], [2]]))",
+        lambda: torch.ormqr(T([[1.5, 0.5], [0.5, 2]]), T([1.6, 0]), T([[1.5], [2]])),
+    ),
+    "ldlSolve": (
+        'linalg.ldlSolve(tensor([[4, 2], [0.5, 2.5]]), tensor([1, 2], { dtype: "int32" }), tensor([[1.5], [2]]))',
+        lambda: torch.linalg.ldl_solve(
+            T([[4, 2], [0.5, 2.5]]), torch.tensor([1, 2], dtype=torch.int32), T([[1.5], [2]])),
+    ),
+    "nativeLayerNorm": (
+        "nativeLayerNorm(tensor([[1.5, 2, 4]]), [3], null, null, 1e-5)",
+        lambda: torch.native_layer_norm(T([[1.5, 2, 4]]), [3], None, None, 1e-5),
+    ),
+    "nativeGroupNorm": (
+        "nativeGroupNorm(tensor([[1.5, 2, 4, 5]]), null, null, 1, 4, 1, 2, 1e-5)",
+        lambda: torch.native_group_norm(T([[1.5, 2, 4, 5]]), None, None, 1, 4, 1, 2, 1e-5),
+    ),
+    "nativeBatchNorm": (
+        "nativeBatchNorm(tensor([[1.5], [2], [4]]), null, null, null, null, true, 0.1, 1e-5)",
+        lambda: torch.native_batch_norm(T([[1.5], [2], [4]]), None, None, None, None, True, 0.1, 1e-5),
+    ),
+    "nativeDropoutBackward": (
+        "nativeDropoutBackward(tensor([1.5, 2]), tensor([true, false]), 2)",
+        lambda: torch.ops.aten.native_dropout_backward(T([1.5, 2]), T([True, False]), 2),
+    ),
+    "stft": (
+        "stft(tensor([1.5, 2, 3, 4]), 4, { window: ones(4), center: false, returnComplex: true })",
+        lambda: torch.stft(T([1.5, 2, 3, 4]), 4, window=torch.ones(4), center=False, return_complex=True),
+    ),
 }
 
 
