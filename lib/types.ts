@@ -21,7 +21,7 @@ export type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 export type { TensorMeta } from "./graph/meta.ts";
 export type { Callable, GraphModule } from "./graph/graph_module.ts";
 export type { DeviceName } from "./loops/device.ts";
-export type { LoadResult, Module, StateDict } from "./nn/module.ts";
+export type { LoadOptions, LoadResult, Module, StateDict } from "./nn/module.ts";
 export type { TypeOrDevice } from "./base/type_or_device.ts";
 export type { RandomSource } from "./ops/random_source.ts";
 export type {
