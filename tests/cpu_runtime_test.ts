@@ -133,6 +133,9 @@ test("matrix products with a single row or column, and with none", () => {
     checkProduct("gemm_f32", { m: 1, n: 50, k: 0, layout });
     checkProduct("gemm_f32", { m: 0, n: 5, k: 4, layout });
   }
+  // More than caches hold
+  checkProduct("gemm_f32", { m: 1, n: 1700, k: 341, layout: "ntn", pad: 3 });
+  checkProduct("gemm_f32", { m: 1, n: 1900, k: 301, layout: "ntn", accumulate: true, threads: 1 });
 });
 
 test("matrix products in several blocks of K, with accumulation", () => {

@@ -75,6 +75,8 @@ struct Plan {
   L mpanels, npanels;     // row panels and column panels
 };
 enum { DOT_ROWS = 65536 / (int) sizeof(T) };   // elements of A that dot products of many rows read again for each few columns
+// elements of B that are more than caches close by hold, and of rows after which three streams begin anew too often
+enum { STREAMED = (2 << 20) / (int) sizeof(T), SHORT_ROW = 6144 / (int) sizeof(T) };
 enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
 enum { MC = 256, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
 enum { PACK_ROWS = VECTOR_BYTES == 64 ? 128 : 16 };
@@ -160,6 +162,10 @@ INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1, const Scratches& s) 
   for (L from = n0; from < n1; from += step) {
     const L to = least(n1, from + step);
     const Part part = part_b(p, 0, p.k, from, to, s.filled_b);
+    if (p.m == 1 && !p.fill_b && p.n * p.k > STREAMED && p.k <= SHORT_ROW) {
+      dot_streamed(p.k, rows_a.at, part.at, part.cs, to - from, p.c + from * p.ccs, p.ccs, p.add);
+      continue;
+    }
     L n = from;
     #define COLUMNS(nr) dot_rows<nr>(m0, m1, p.k, rows_a.at, rows_a.rs, part.at + (n - from) * part.cs, part.cs, p.c + n * p.ccs, p.crs, p.ccs, p.add)
     for (; n + 3 <= to; n += 3) COLUMNS(3);
