@@ -278,6 +278,8 @@ interface Convolution {
   readonly strided?: boolean;
   /** Whether the second row of the first image begins with infinity. */
   readonly infinite?: boolean;
+  /** All channels of the image are the same memory; then it has no gradient here. */
+  readonly repeated?: boolean;
 }
 
 /** Runs all three kinds of one convolution and compares every element. */
@@ -291,7 +293,7 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     p.strided
       ? [height * width * channels, 1, width * channels, channels]
       : [channels * height * width, height * width, width, 1];
-  const is = nchw(c, h, w), rs = nchw(k, oh, ow);
+  const is = p.repeated ? [h * w, 0, w, 1] : nchw(c, h, w), rs = nchw(k, oh, ow);
   const ws = p.strided ? [1, k, k * cg, k * cg * r] : [cg * r * s, r * s, s, 1];
   const random = randoms(n * 31 + c * 7 + k + h * w);
   const make = (length: number): Floats =>
@@ -334,6 +336,7 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
   const operands = { image, weight, result };
   const kinds = [["result", cg * r * s], ["image", kg * r * s], ["weight", n * oh * ow]] as const;
   kinds.forEach(([output, depth], kind) => {
+    if (p.repeated && output === "image") return;
     const out = operands[output].slice().fill(NaN);
     const now = { ...operands, [output]: out };
     const context = new Float64Array(2 + out.length);
@@ -372,6 +375,8 @@ test("convolutions and their gradients in many geometries", () => {
     { ...base, padding: [1, 1], bias: true },
     { ...base, r: 1, s: 1 },
     { ...base, r: 1, s: 1, stride: [2, 2] },
+    { ...base, c: 40, r: 1, s: 1, repeated: true },
+    { ...base, c: 2, k: 4, r: 1, s: 1, groups: 2, repeated: true },
     { ...base, r: 5, s: 5, padding: [2, 2] },
     { ...base, stride: [2, 2], padding: [1, 1], bias: true },
     { ...base, stride: [3, 2], padding: [0, 1] },

@@ -42,24 +42,20 @@ struct Conv {
   void* context;
 };
 
-// The padded copy of some rows: [channel][row phase][column phase][rows][columns]. Where the image is read in place, it is
-// the copy itself.
+// The padded copy of some rows: [channel][row phase][column phase][rows][columns].
 struct Planes { L rows, columns, phase, channel; };
-INL bool in_place(const Conv& p) {
-  return p.r == 1 && p.s == 1 && p.sh == 1 && p.sw == 1 && p.ph == 0 && p.pw == 0 && p.oh == p.h && p.ow == p.w &&
-    p.ss[3] == 1 && p.ss[2] == p.w;
-}
 INL Planes planes_of(const Conv& p, L out_rows) {
   Planes q;
-  if (in_place(p)) {
-    q.rows = out_rows; q.columns = p.w; q.phase = q.channel = p.ss[1];
-    return q;
-  }
   q.rows = out_rows + (p.r - 1) * p.dh / p.sh;
   q.columns = p.ow + (p.s - 1) * p.dw / p.sw;
   q.phase = q.rows * q.columns;
   q.channel = q.phase * p.sh * p.sw;
   return q;
+}
+// Whether the channels of the image are read where they lie.
+INL bool in_place(const Conv& p) {
+  return p.r == 1 && p.s == 1 && p.sh == 1 && p.sw == 1 && p.ph == 0 && p.pw == 0 && p.oh == p.h && p.ow == p.w &&
+    p.ss[3] == 1 && p.ss[2] == p.w;
 }
 // Where tap (c, y, x) starts.
 INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
@@ -216,7 +212,8 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
 INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
   const Planes q = planes_of(p, u.rows);
   L k = 0;
-  for (L c = 0; c < p.cg; c++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[k++] = tap(p, q, c, y, x);
+  if (in_place(p)) for (; k < p.cg; k++) taps[k] = k * p.ss[1];
+  else for (L c = 0; c < p.cg; c++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[k++] = tap(p, q, c, y, x);
   const L total = u.count * p.groups * u.parts, mpanels = (p.kg + MR - 1) / MR;
   for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {
     const L part = w % u.parts, g = w / u.parts % p.groups, unit = w / u.parts / p.groups;
