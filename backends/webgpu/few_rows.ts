@@ -7,7 +7,7 @@
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import { FEW_ROWS, type FewRows } from "./target.ts";
-import { placeWorkgroup, tapText, type TileProduct } from "./tiles.ts";
+import { placeWorkgroup, type TileProduct } from "./tiles.ts";
 
 const { threads: THREADS } = FEW_ROWS;
 const PARTS = ["x", "y", "z", "w"];
@@ -53,7 +53,8 @@ export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: 
   w.line(`if (lid < ${depth}) {`);
   w.line("let place = k0 + lid;");
   b.depth("place", "place");
-  w.line(`taps[lid] = ${tapText(declares, "place", "place < to_depth")};`);
+  const kept = [...declares.map((each) => `${each}_place`), "0", "0", "0"].slice(0, 3);
+  w.line(`taps[lid] = vec4i(${kept.join(", ")}, select(0, 1, place < to_depth));`);
   w.line("}");
   w.line("workgroupBarrier();");
   w.line(`let end = min(${depth}, to_depth - k0);`);

@@ -112,7 +112,6 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   const [widthA, widthB] = [stageWidth(tile.rows), stageWidth(tile.columns)];
   w.line(`var<workgroup> tile_a: array<${vector}, ${widthA * DEPTH}>;`);
   w.line(`var<workgroup> tile_b: array<${vector}, ${widthB * DEPTH}>;`);
-  if (tapsOf(job.b)) w.line(`var<workgroup> taps: array<vec4i, ${TURNS * DEPTH}>;`);
   openMain(w, TILE_THREADS);
   const workgroups = placeWorkgroup(w, job, tile, DEPTH);
   placeThreads(w);
@@ -127,25 +126,17 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
     new Stage(w, job, { operand: job.b, name: "b", start: "column0", end: "columns", side: tile.columns }),
   ];
   for (const each of stages) each.prepare();
-  const taps = tapsOf(job.b);
-  if (taps) {
-    putTaps(w, job.b, taps, { from: "from_depth", turn: "0" });
-    putTaps(w, job.b, taps, { from: `from_depth + ${DEPTH}`, turn: "1" });
-    w.line("var turn = 0;");
-    w.line("workgroupBarrier();");
-  }
   // The next elements are on their way while products of the last ones are made, where registers are left for them
   const early = tile.rows + tile.columns < 256;
-  const fetch = (from: string, turn: string) => stages.forEach((each) => each.fetch(from, turn));
-  if (early) fetch("from_depth", "0");
+  const fetch = (from: string) => stages.forEach((each) => each.fetch(from));
+  if (early) fetch("from_depth");
   w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${DEPTH}) {`);
-  if (!early) fetch("k0", "turn");
+  if (!early) fetch("k0");
   for (const each of stages) each.put();
-  if (taps) putTaps(w, job.b, taps, { from: `k0 + ${2 * DEPTH}`, turn: `((turn + 2) % ${TURNS})` });
   w.line("workgroupBarrier();");
   if (early) {
     w.line(`if (k0 + ${DEPTH} < to_depth) {`);
-    fetch(`k0 + ${DEPTH}`, `((turn + 1) % ${TURNS})`);
+    fetch(`k0 + ${DEPTH}`);
     w.line("}");
   }
   w.line(`for (var k = 0; k < ${DEPTH}; k = k + 1) {`);
@@ -160,7 +151,6 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   }
   w.line("}");
   w.line("workgroupBarrier();");
-  if (taps) w.line(`turn = (turn + 1) % ${TURNS};`);
   w.line("}");
   const { result } = job;
   const places = columns.flatMap((half) => FOUR.map((j) => ({ half, j, name: `c${4 * half + j}` })));
@@ -181,33 +171,6 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   }
   w.line("}");
   return workgroups;
-}
-
-/** Steps whose places along the depth are there at once: the one that is fetched, the next, and the last. */
-const TURNS = 3;
-
-/** What an operand declares of places along the depth, if these are taken apart once for all its columns. */
-const tapsOf = ({ alongDepth, declares }: TileOperand): readonly string[] | undefined =>
-  alongDepth ? undefined : declares;
-
-/** Takes the places of a step apart. */
-function putTaps(
-  w: ShaderWriter,
-  operand: TileOperand,
-  declares: readonly string[],
-  { from, turn }: { readonly from: string; readonly turn: string },
-): void {
-  w.line(`if (lid < ${DEPTH}) {`);
-  w.line(`let place = ${from} + lid;`);
-  operand.depth("place", "place");
-  w.line(`taps[${turn} * ${DEPTH} + lid] = ${tapText(declares, "place", "place < to_depth")};`);
-  w.line("}");
-}
-
-/** Integers that are declared of a place, at most three, and whether it counts. */
-export function tapText(declares: readonly string[], as: string, inside: string): string {
-  const kept = [...declares.map((each) => `${each}_${as}`), "0", "0", "0"].slice(0, 3);
-  return `vec4i(${kept.join(", ")}, select(0, 1, ${inside}))`;
 }
 
 interface StageSetting {
@@ -255,17 +218,12 @@ class Stage {
     }
   }
 
-  /** Fetches the elements of the step at `from`, whose places along the depth have a turn. */
-  fetch(from: string, turn: string): void {
-    const { w } = this, { zero } = this.job, { operand, name } = this.setting, taps = tapsOf(operand);
+  fetch(from: string): void {
+    const { w } = this, { zero } = this.job, { operand, name } = this.setting;
     w.line("{");
     for (const part of this.#parts) {
       const depth = `depth_${name}${operand.alongDepth ? 0 : part}`;
-      if (taps) {
-        w.line(`let tap${part} = taps[${turn} * ${DEPTH} + ${this.#depth(part)}];`);
-        taps.forEach((each, i) => w.line(`let ${each}_${depth} = tap${part}.${PARTS[i]};`));
-        w.line(`let in_${depth} = tap${part}.w != 0;`);
-      } else if (part === 0 || !operand.alongDepth) {
+      if (part === 0 || !operand.alongDepth) {
         w.line(`let ${depth} = ${from} + ${this.#depth(part)}; let in_${depth} = ${depth} < to_depth;`);
         operand.depth(depth, depth);
       }
