@@ -235,6 +235,157 @@ export class Module {
     options: boolean | LoadOptions = {},
   ): LoadResult {
     const { strict = true, assign = false } = typeof options === "boolean" ? { strict: options } : options,
+      state: StateDict = { ...given },
+      below = this.namedModules();
+    for (const [path, module] of below) {
+      for (const { hook } of module.registeredHooks?.reading.values() ?? []) {
+        hook(module, state, path ? `${path}.` : "", strict);
+      }
+    }
+    const entries = stateEntriesOf(this);
+    const known = new Set(entries.map(({ key }) => key));
+    const missingKeys = entries.filter(({ key }) => !Object.hasOwn(state, key)).map(({ key }) => key);
+    const unexpectedKeys = Object.keys(state).filter((key) => !known.has(key));
+    const result = { missingKeys, unexpectedKeys };
+    const shapes = entries.flatMap(({ key, tensor }) => {
+      const value = state[key];
+      const fits = !value || `${value.shape}` === `${tensor.shape}`;
+      return fits ? [] : [`shape [${value.shape}] for ${key} of shape [${tensor.shape}]`];
+    });
+    const keys = () => [
+      ...missingKeys.length > 0 ? [`missing keys ${missingKeys.join(", ")}`] : [],
+      ...unexpectedKeys.length > 0 ? [`unexpected keys ${unexpectedKeys.join(", ")}`] : [],
+    ];
+    const refuse = (problems: readonly string[]) => {
+      if (problems.length === 0) return;
+      throw new DynError(`Expected the state of ${this.constructor.name} but found ${problems.join("; ")}`);
+    };
+    // Hooks see what was read, and judge before keys are
+    const judges = below.flatMap(([, module]) => module.registeredHooks?.read.size ? [module] : [])
+      .toReversed();
+    refuse(strict && judges.length === 0 ? [...keys(), ...shapes] : shapes);
+    if (assign) assignState(entries, state);
+    else {
+      noGrad(() => {
+        for (const { key, tensor } of entries) {
+          const value = state[key];
+          if (value) tensor.copy_(value);
+        }
+      });
+    }
+    for (const module of judges) {
+      for (const { hook } of module.registeredHooks?.read.values() ?? []) hook(module, result);
+    }
+    if (strict) refuse(keys());
+    return result;
+  }
+
+  /** Training mode for this module and all below. */
+  train(mode = true): this {
+    for (const module of this.modules()) module.training = mode;
+    return this;
+  }
+
+  /** Evaluation mode: no dropout, running statistics. */
+  eval(): this {
+    return this.train(false);
+  }
+
+  /** Whether gradients flow into the parameters. */
+  requiresGrad_(requiresGrad = true): this {
+    for (const parameter of this.parameters()) parameter.requiresGrad_(requiresGrad);
+    return this;
+  }
+
+  /** Drops all gradients. */
+  zeroGrad(): void {
+    for (const parameter of this.parameters()) parameter.grad = null;
+  }
+
+  /** Moves parameters and buffers to a device or to an element type (floats only), in place. */
+  to<T extends string>(place: TypeOrDevice<T>): this {
+    const target: string = place, wantsDType = isDType(target);
+    noGrad(() => {
+      for (const tensor of [...this.parameters(), ...this.buffers()]) {
+        if (wantsDType && !isFloat(tensor.dtype)) continue;
+        tensor.replaceData(tensor.detach().to(target));
+        if (tensor.grad) tensor.grad = tensor.grad.to(target);
+      }
+    });
+    return this;
+  }
+
+  /**
+   * Gives parameters and buffers memory on a device, with arbitrary elements, in place: for modules that were made on the
+   * device "meta". Their values follow by `loadStateDict` or by initialising them.
+   */
+  toEmpty({ device, recurse = true }: { readonly device: string; readonly recurse?: boolean }): this {
+    const below = recurse ? this.modules() : [this];
+    const tensors = new Set(below.flatMap((each) => ownTensorsOf(each)));
+    noGrad(() => {
+      for (const tensor of tensors) tensor.replaceData(emptyLike(tensor.detach(), { device }));
+    });
+    return this;
+  }
+
+  /** Moves parameters and buffers to the CPU. */
+  cpu(): this {
+    return this.to("cpu");
+  }
+
+  /** Makes floating parameters and buffers float32. */
+  float(): this {
+    return this.to("float32" satisfies DType);
+  }
+
+  /** Makes floating parameters and buffers float64. */
+  double(): this {
+    return this.to("float64" satisfies DType);
+  }
+
+  /** Makes floating parameters and buffers float16. */
+  half(): this {
+    return this.to("float16" satisfies DType);
+  }
+
+  /** Makes floating parameters and buffers bfloat16. */
+  bfloat16(): this {
+    return this.to("bfloat16" satisfies DType);
+  }
+
+  /**
+   * A copy of the model with parameters, buffers, gradients and hooks of its own, as Python's `copy.deepcopy`: what
+   * is shared inside of it (tied weights) is shared inside of the copy. The copy is not compiled. Throws DynError
+   * for results of recorded operations and for objects with private members, which only their class can copy.
+   */
+  clone(): this {
+    const made = deepCopy(this);
+    for (const module of made.modules()) module.compiledForward = null;
+    return made;
+  }
+
+  /** Calls `visit` on all modules below, then on this one. */
+  apply(visit: (module: Module) => void): this {
+    for (const child of this.children()) child.apply(visit);
+    visit(this);
+    return this;
+  }
+
+  /** Calls a function after each `forward`; what it gives replaces the output. */
+  registerForwardHook(
+    hook: ForwardHook<Module>,
+    options?: ForwardHookOptions & { withKwargs?: false },
+  ): HookHandle;
+  /** The same, with arguments by name apart. */
+  registerForwardHook(
+    hook: NamedForwardHook<Module>,
+    options: ForwardHookOptions & { withKwargs: true },
+  ): HookHandle;
+  registerForwardHook(
+    hook: ForwardHook<Module> | NamedForwardHook<Module>,
+    options: ForwardHookOptions = {},
+  ): HookHandle {
+    return register(hooksOf(this).after, namedHook(hook, options), options);
   }
 
   /** Calls a function before each `forward`; an array that it gives replaces the arguments. */
