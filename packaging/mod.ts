@@ -4,8 +4,7 @@
  */
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { wasmForm } from "../backends/wasm/form.ts";
-import { isOfLibrary, LIBRARY_WORDS } from "../backends/wasm/library.ts";
-import { libraryModule } from "../backends/wasm/products.ts";
+import { type LibraryModule, libraryModuleOf } from "../backends/wasm/library.ts";
 import { SIZE_LIMIT } from "../backends/wasm/target.ts";
 import { writeForm } from "../backends/wasm/write_form.ts";
 import { webGpuForm } from "../backends/webgpu/form.ts";
@@ -21,6 +20,7 @@ import { type Argument, isList, Node } from "../lib/graph/node.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { CompiledGraph } from "../lib/inductor/compiled_graph.ts";
 import { withIndexChecks } from "../lib/inductor/index_checks.ts";
+import type { Program } from "../lib/loops/ir.ts";
 import { type Files, writeArchive } from "../lib/packages/archive.ts";
 import {
   MANIFEST,
@@ -85,10 +85,11 @@ export async function packageBytes(
   const shaders = writeWebGpuForm(forGpu.compiled.program);
   const symbols = numberSymbols(parts.call);
   const memory = { shared: false, maximum: 65536 };
-  const needsLibrary = compiled.program.kernels.some((each) =>
-    each.kind === "extern" && isOfLibrary(each.call)
-  );
-  if (needsLibrary) files.set(WASM_LIBRARY, libraryModule(memory));
+  const library = libraryOf(compiled.program).map(({ name, words, write }) => {
+    const file = `${name}.wasm`;
+    files.set(file, write(memory));
+    return { name, file, words };
+  });
   for (const fuses of [true, false]) {
     const form = writeForm(compiled.program, { limit: SIZE_LIMIT, fuses, memory });
     symbols.locals.clear();
@@ -98,7 +99,6 @@ export async function packageBytes(
     symbols.locals.clear();
     files.set(SHADERS, encode(JSON.stringify(webGpuForm.write(shaders, symbols))));
   }
-  const library = needsLibrary ? { file: WASM_LIBRARY, words: LIBRARY_WORDS } : null;
   const manifest: Omit<Manifest, "files" | "native"> = {
     call: parts.call,
     inputs: parts.inputs,
@@ -131,6 +131,16 @@ export async function packageBytes(
   const text = writeManifest({ ...manifest, native: target, files: hashes });
   const all: Files = new Map([[MANIFEST, encode(text)], ...files]);
   return writeArchive(all);
+}
+
+/** The modules that a program's calls need. */
+function libraryOf({ kernels }: Program): readonly LibraryModule[] {
+  const found = new Map<string, LibraryModule>();
+  for (const each of kernels) {
+    const module = each.kind === "extern" ? libraryModuleOf(each.call) : null;
+    if (module) found.set(module.name, module);
+  }
+  return [...found.values()];
 }
 
 /** Throws where a package cannot hold what a program takes. */

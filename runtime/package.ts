@@ -19,7 +19,6 @@ import {
   WEIGHTS,
 } from "../lib/packages/manifest.ts";
 import { evaluate } from "../lib/sym/expr.ts";
-import { LIBRARY_WORDS } from "../backends/wasm/library.ts";
 import { engineFuses } from "../backends/wasm/fused.ts";
 import { emptyTensor, PackageTensor } from "./tensor.ts";
 import { type Session, type SessionCall, wasmSession } from "./wasm_session.ts";
@@ -232,9 +231,9 @@ async function engineOf(
     const session = await webGpuSession(JSON.parse(textOf(files, manifest.webgpu.file)), symbols);
     if (session) return { name: "webgpu", session, program: manifest.webgpu.program };
   }
-  const { file, unfused, limit, library: packed } = manifest.wasm;
+  const { file, unfused, limit, library: named } = manifest.wasm;
   const form = JSON.parse(textOf(files, engineFuses() ? file : unfused));
-  const library = packed?.words === LIBRARY_WORDS ? fileOf(files, packed.file) : null;
+  const library = named.map(({ name, words, file }) => ({ name, words, bytes: fileOf(files, file) }));
   return { name: "wasm", session: wasmSession({ form, symbols, limit, library }), program };
 }
 

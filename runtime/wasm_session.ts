@@ -6,7 +6,7 @@ import { DynError } from "../lib/base/errors.ts";
 import type { Plain } from "../lib/base/recording.ts";
 import type { Symbols } from "../lib/sym/stored/symbols.ts";
 import { wasmForm } from "../backends/wasm/form.ts";
-import { useLibrary } from "../backends/wasm/library.ts";
+import { useLibrary, type WrittenModule } from "../backends/wasm/library.ts";
 import { WasmMemory } from "../backends/wasm/memory.ts";
 import { BySizes, WholeMemory } from "../backends/wasm/placement.ts";
 import { type Code, functionsOf, type Job, type JobPool } from "../backends/wasm/pool.ts";
@@ -48,14 +48,14 @@ export interface WasmParts {
   readonly symbols: Symbols;
   /** Every size is below this. */
   readonly limit: number;
-  /** Products and convolutions; null where the session has to write what it needs of them. */
-  readonly library: Uint8Array<ArrayBuffer> | null;
+  /** Modules of products and convolutions; the session writes what it needs besides. */
+  readonly library: readonly WrittenModule[];
 }
 
 /** A program as WebAssembly. */
 export function wasmSession({ form, symbols, limit, library }: WasmParts): Session {
   const pool = new OwnThread();
-  if (library) useLibrary(pool, library);
+  useLibrary(pool, library);
   const whole = new WholeMemory(pool.memory), runs = new BySizes<Run>();
   const loaded = load(wasmForm.read(form, symbols), pool), { frame } = loaded;
   let last: Run | null = null;

@@ -4,10 +4,11 @@
  * products and convolutions are of float32.
  */
 import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
+import type { MemoryKind } from "./binary.ts";
 import { denseBytes, withDense } from "./dense.ts";
 import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { aligned, count, type Operands, type Placed, type Shaped } from "./operands.ts";
-import { libraryCode } from "./library_code.ts";
+import { libraryCode, useLibraryModule } from "./library_code.ts";
 import {
   convolutionModule,
   type LibraryJob,
@@ -20,20 +21,43 @@ import type { Code, JobPool } from "./pool.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 import { MOST_PADDING } from "./unfold_same.ts";
 
-const productCode = (pool: JobPool): Code => libraryCode(pool, "products", productModule);
-const convolutionCode = (pool: JobPool): Code => libraryCode(pool, "convolutions", convolutionModule);
+const productCode = (pool: JobPool): Code => libraryCode(pool, PRODUCTS.name, productModule);
+const convolutionCode = (pool: JobPool): Code => libraryCode(pool, CONVOLUTIONS.name, convolutionModule);
 
-/** What calls and the library have to agree about: the words that they hand over, by name and place. */
-export const LIBRARY_WORDS: string = [PRODUCT_FIELDS, UNIT_FIELDS, CONV_FIELDS].map((each) => each.join(" "))
-  .join("; ");
-
-/** Has a pool take a library that was written before, for its kind of memory and `LIBRARY_WORDS`. */
-export function useLibrary(pool: JobPool, module: Uint8Array<ArrayBuffer>): void {
-  libraries.set(pool, pool.load(module));
+/** A module of the library. */
+export interface LibraryModule {
+  readonly name: string;
+  /** The words that its callers hand over, by name and place. */
+  readonly words: string;
+  readonly write: (memory: MemoryKind) => Uint8Array<ArrayBuffer>;
 }
 
-/** Whether a call is the library's: sorting has a module of its own. */
-export const isOfLibrary = ({ op }: ExternOp): boolean => op !== "sort";
+const PRODUCTS: LibraryModule = {
+  name: "products",
+  words: [...PRODUCT_FIELDS, ...UNIT_FIELDS].join(" "),
+  write: productModule,
+};
+const CONVOLUTIONS: LibraryModule = {
+  name: "convolutions",
+  words: CONV_FIELDS.join(" "),
+  write: convolutionModule,
+};
+
+/** The module that a call needs; null for sorting, which has one for each type. */
+export function libraryModuleOf({ op }: ExternOp): LibraryModule | null {
+  return op === "sort" ? null : op === "matmul" ? PRODUCTS : CONVOLUTIONS;
+}
+
+/** A module that was written before. */
+export type WrittenModule = Omit<LibraryModule, "write"> & { readonly bytes: Uint8Array<ArrayBuffer> };
+
+/** Has a pool take modules that were written for its kind of memory; those for callers of other words are left out. */
+export function useLibrary(pool: JobPool, given: readonly WrittenModule[]): void {
+  for (const { name, words, bytes } of given) {
+    const isOurs = [PRODUCTS, CONVOLUTIONS].some((each) => each.name === name && each.words === words);
+    if (isOurs) useLibraryModule(pool, name, bytes);
+  }
+}
 
 /** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
 export function libraryBytes(pool: JobPool, call: ExternOp, operands: Operands<Shaped>): number {

@@ -1,16 +1,37 @@
 /**
- * Modules of the library: written when something of them is first called, loaded once for each pool, and kept between
- * processes, since writing one takes as long as many calls. Input: a pool, a module's name and who writes it; output:
- * its functions. Invariant: a kept module is that of this dyn and of the same kind of memory.
+ * Modules of the library: written when something of them is first called, and loaded once for each pool. Input: a pool, a
+ * module's name and who writes it; output: its functions. Invariant: this room runs in browsers, too: what keeps modules
+ * between processes comes from outside.
  */
-import { dropEntry, keepsEntries, keepSoon, keptEntry } from "../../lib/base/kept_entries.ts";
-import { messageOf } from "../../lib/base/errors.ts";
-import { counters } from "../../lib/base/logs.ts";
-import { ownIdentity } from "../../lib/base/own_sources.ts";
 import type { MemoryKind } from "./binary.ts";
 import type { Code, JobPool } from "./pool.ts";
 
+/** Keeps modules between processes, since writing one takes as long as many calls. */
+export interface LibraryStore {
+  /** A module as a former process wrote it. */
+  take(pool: JobPool, name: string): Code | undefined;
+  keep(pool: JobPool, name: string, bytes: Uint8Array<ArrayBuffer>): void;
+}
+
+let store: LibraryStore | null = null;
+
+/** Has modules kept. */
+export function keepLibraryIn(given: LibraryStore): void {
+  store = given;
+}
+
 const loaded = new WeakMap<JobPool, Map<string, Code>>();
+
+function codesOf(pool: JobPool): Map<string, Code> {
+  let codes = loaded.get(pool);
+  if (!codes) loaded.set(pool, codes = new Map());
+  return codes;
+}
+
+/** Has a pool take a module that was written before, for its kind of memory. */
+export function useLibraryModule(pool: JobPool, name: string, bytes: Uint8Array<ArrayBuffer>): void {
+  codesOf(pool).set(name, pool.load(bytes));
+}
 
 /** The functions of a module in a pool. */
 export function libraryCode(
@@ -18,34 +39,11 @@ export function libraryCode(
   name: string,
   write: (memory: MemoryKind) => Uint8Array<ArrayBuffer>,
 ): Code {
-  let codes = loaded.get(pool);
-  if (!codes) loaded.set(pool, codes = new Map());
-  const known = codes.get(name);
+  const codes = codesOf(pool), known = codes.get(name);
   if (known) return known;
-  const code = keptCode(pool, name) ?? writtenCode(pool, name, write);
+  const code = store?.take(pool, name) ?? writtenCode(pool, name, write);
   codes.set(name, code);
   return code;
-}
-
-/** Names a module between processes; null where nothing is kept. */
-function keyOf({ memory: { kind: { shared, maximum } } }: JobPool, name: string): string | null {
-  const own = keepsEntries() ? ownIdentity() : null;
-  return own === null ? null : `${own}\nlibrary ${name} ${shared} ${maximum}`;
-}
-
-/** The module as a former process wrote it. */
-function keptCode(pool: JobPool, name: string): Code | undefined {
-  const key = keyOf(pool, name), text = key === null ? undefined : keptEntry("programs", key);
-  if (key === null || text === undefined) return undefined;
-  try {
-    const code = pool.load(Uint8Array.fromBase64(text));
-    counters.add("kept_programs", "hits");
-    return code;
-  } catch (thrown) {
-    if (!(thrown instanceof SyntaxError || thrown instanceof WebAssembly.CompileError)) throw thrown;
-    dropEntry("programs", key, messageOf(thrown));
-    return undefined;
-  }
 }
 
 function writtenCode(
@@ -53,7 +51,7 @@ function writtenCode(
   name: string,
   write: (memory: MemoryKind) => Uint8Array<ArrayBuffer>,
 ): Code {
-  const bytes = write(pool.memory.kind), key = keyOf(pool, name);
-  if (key !== null) keepSoon("programs", key, () => bytes.toBase64());
+  const bytes = write(pool.memory.kind);
+  store?.keep(pool, name, bytes);
   return pool.load(bytes);
 }

@@ -60,11 +60,12 @@ export interface WasmTarget {
   /** Every size has to be below this. */
   readonly limit: number;
   /** Products and convolutions, where there are any. */
-  readonly library: WasmLibrary | null;
+  readonly library: readonly WasmLibrary[];
 }
 
 /** A module that kernels share. */
 export interface WasmLibrary {
+  readonly name: string;
   readonly file: string;
   /** What its callers have to hand over; a runtime that hands over other words writes its own. */
   readonly words: string;
@@ -124,7 +125,7 @@ const wasm = record<WasmTarget>({
   file: text,
   unfused: text,
   limit: number,
-  library: orNull(record<WasmLibrary>({ file: text, words: text })),
+  library: list(record<WasmLibrary>({ name: text, file: text, words: text })),
 });
 const webgpu = record<WebGpuTarget>({ file: text, program });
 const native = record<NativeTarget>({
