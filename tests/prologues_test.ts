@@ -140,10 +140,16 @@ const CASES: Readonly<Record<string, Case>> = {
     kernels: 2,
   },
   "columns for many rows are computed once": {
-    inputs: [half(1024, 64), half(64, 32)],
-    build: product,
+    inputs: [half(1024, 64), meta([64, 32], "float16")],
+    build: (o, xs) => [o.matmul(o.to(pick(xs, 0), "float32"), o.to(pick(xs, 1), "float32"))],
     prologues: ["0"],
     kernels: 2,
+  },
+  "but where that is hardly anything": {
+    inputs: [half(1024, 64), half(64, 32)],
+    build: product,
+    prologues: ["0", "1"],
+    kernels: 1,
   },
   "rows that need a reduction stay in memory": {
     inputs: [meta([8, 64]), meta([64, 32])],
@@ -159,6 +165,16 @@ for (const [name, { inputs, build, prologues, kernels }] of Object.entries(CASES
     assertEquals([prologuesOf(program), program.kernels.length], [prologues, kernels]);
   });
 }
+
+Deno.test("operands that are computed on the way take no memory", () => {
+  const [small, converted] = [half(64, 32), meta([64, 32], "float16")].map((b) =>
+    programOf([half(1024, 64), b], (o, [x, y]) => [
+      o.to(o.matmul(o.to(x ?? fail(0), "float32"), o.to(y ?? fail(1), "float32")), "bfloat16"),
+    ]).arenaBytes
+  );
+  // The product alone; with it the operand that is converted as a whole
+  assertEquals([small, converted], [4 * 1024 * 32, 4 * 1024 * 32 + 4 * 64 * 32]);
+});
 
 Deno.test("prologues: where something between changes what is read, the operand is computed first", () => {
   const program = compiled(

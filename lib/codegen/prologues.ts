@@ -21,12 +21,15 @@ import type {
 import { axesOf, coefficientOf, substituteIndices, wrapLoops } from "../loops/nest.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { indirect, usesOf } from "../loops/uses.ts";
+import { laidOut } from "./arena.ts";
 import type { Target } from "./target.ts";
 
 /** Parts of operands are computed up to a few times, so that an element should cost no more than this. */
 const MOST_WEIGHT = 24;
 /** Over this many rows the columns of a product are computed again and again, and a kernel of their own costs nothing. */
 const MOST_ROWS = 512;
+/** But for what weighs no more than this, as bfloat16 read as float32 does: then a copy of it all is saved for nothing. */
+const LIGHT = 1;
 
 /** The program with prologues. */
 export function attachPrologues(program: Program, target: Target): Program {
@@ -36,9 +39,10 @@ export function attachPrologues(program: Program, target: Target): Program {
     const touched = new Set(usesOf(kernel).all);
     const prologues = kernel.inputs.flatMap((view, input) => {
       const rows = kernel.inputs[0]?.shape.at(-2) ?? 1;
-      const found = input === 1 && hintOf(rows) > MOST_ROWS
-        ? undefined
-        : producerOf(view.buffer, at, { program, users });
+      // Workgroups compute columns for few rows each
+      const isAgain = input === 1 && hintOf(rows) > MOST_ROWS;
+      const found = isAgain && target.grid ? undefined : producerOf(view.buffer, at, { program, users });
+      if (isAgain && found && weightOf(found.kernel.body) > LIGHT) return [];
       const made = found && prologueOf(found.kernel, view, input);
       if (!found || !made || !keepsSources(found, at, program)) return [];
       for (const buffer of usesOf(made.nest).all) touched.add(buffer);
@@ -51,11 +55,11 @@ export function attachPrologues(program: Program, target: Target): Program {
   if (!kernels.includes(undefined)) return program;
   const { guard } = program;
   const left = (end: number) => kernels.slice(0, end).filter((kernel) => kernel !== undefined).length;
-  return {
+  return laidOut({
     ...program,
     kernels: attached.filter((_, at) => kernels[at] !== undefined),
     guard: guard && { ...guard, after: left(guard.after) },
-  };
+  });
 }
 
 function runsPrologues(kernel: ExternKernel, { buffers }: Program, target: Target): boolean {
@@ -144,7 +148,7 @@ const isPointwise = (s: Statement): boolean =>
 function weightOf(body: readonly Statement[]): number {
   return body.reduce((sum, s) => {
     if (s.kind === "scalar") return sum + SCALAR_OPS[s.op].weight;
-    return s.kind === "masked" ? sum + weightOf(s.body) : sum;
+    return s.kind === "masked" || s.kind === "loop" ? sum + weightOf(s.body) : sum;
   }, 0);
 }
 
