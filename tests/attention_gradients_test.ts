@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { arange, compile, config, manualSeed, nn, randn, type Tensor, tensor } from "../mod.ts";
+import "./support/drawn_tier.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 
 const { scaledDotProductAttention: attend } = nn.functional;

@@ -1,6 +1,7 @@
 /** What users of compilers for tensor programs know by heart, through the public module: counts, texts, results. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { compile, compiler, counters, fx, log, nn, ones, randn, type Tensor, tensor } from "../mod.ts";
+import "./support/drawn_tier.ts";
 
 /** A backend that keeps the graphs it is given. */
 function recorder() {

@@ -19,6 +19,7 @@ import {
 import { DynError } from "../lib/base/errors.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import { findTarget } from "../lib/ops/table.ts";
+import "./support/drawn_tier.ts";
 
 const same = (a: Tensor | null, b: Tensor | null, where = "") => assert(a && b && a.equal(b), where);
 

@@ -34,6 +34,9 @@ import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const MPI = { ignore: !distributed.isAvailable() };
 
+/** Programs whose ranks make C++; graphs and eager ops of the others are WebAssembly. */
+const NATIVE: ReadonlySet<string> = new Set(["functional.ts", "compiling.ts"]);
+
 /** Runs a program of tests/distributed on so many ranks, by Open MPI or MPICH. */
 function mpirun(ranks: number, program: string, ...args: readonly string[]): Promise<Outcome> {
   const path = fileURLToPath(new URL(`distributed/${program}`, import.meta.url));
@@ -45,6 +48,7 @@ function mpirun(ranks: number, program: string, ...args: readonly string[]): Pro
     env: {
       DYN_NUM_THREADS: "1",
       OMPI_MCA_rmaps_base_oversubscribe: "1",
+      ...NATIVE.has(program) ? {} : { DYN_TIER: "wasm" },
       OMPI_ALLOW_RUN_AS_ROOT: "1",
       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1",
       OMPI_MCA_hwloc_base_binding_policy: "none",

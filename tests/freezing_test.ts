@@ -12,6 +12,7 @@ import {
   randn,
   type Tensor,
 } from "../mod.ts";
+import "./support/drawn_tier.ts";
 
 const frozen: CompileOptions = { options: { freezing: true, errorOnFallback: true } };
 

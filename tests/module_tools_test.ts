@@ -17,6 +17,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
+import "./support/drawn_tier.ts";
 
 const F = nn.functional;
 

@@ -166,6 +166,8 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
   const compiled = deviceNamed(first.device).compileEager(program);
   noteCosts(compiled, () => costsOf(program));
+  // Here, where the program's builtins are set aside already
+  compiled.prepare?.();
   return { results, program: compiled, reads, numbers, draws, sizes: [] };
 }
 

@@ -1,6 +1,6 @@
 /** The tiers that a function of the CPU can be compiled for, and which of them a run of the suite takes for a case. */
 import type { ConfigPatch } from "../../lib/base/config.ts";
-import { sampleBySeed } from "./sampling.ts";
+import { sampleBySeed, TAKES_ALL } from "./sampling.ts";
 
 /** How to compile for a tier. */
 export interface Tier {
@@ -13,17 +13,20 @@ export interface Tier {
 export const TIERS: readonly Tier[] = [
   { name: "eager", backend: "eager", patch: {} },
   { name: "aot_eager", backend: "aot_eager", patch: {} },
-  { name: "native", backend: "inductor", patch: {} },
+  { name: "native", backend: "inductor", patch: { inductor: { tier: "wait" } } },
   { name: "WebAssembly", backend: "inductor", patch: { inductor: { tier: "wasm" } } },
 ];
 
 /**
- * Each case on each tier, by name, but on one of the two that make code: which one, the run's seed says for each case.
- * A case costs a C++ compiler a second, and what goes before is the same for both.
+ * Each case on each tier, by name, but on one of the two that make code: which one, the run's seed says for each case. One
+ * in four is C++, whose compiler takes a second for a case; what goes before is the same for both.
  */
 export function onTiers<T>(cases: Readonly<Record<string, T>>): readonly (readonly [Tier, string, T])[] {
-  const [captured, code] = [TIERS.slice(0, 2), TIERS.slice(2)];
+  const captured = TIERS.slice(0, 2), [native, wasm] = TIERS.slice(2);
+  if (!native || !wasm) throw new Error("Expected two tiers that make code");
+  const turns = [native, wasm, wasm, wasm];
   return Object.entries(cases).flatMap(([name, each], k) =>
-    [...captured, ...sampleBySeed(code, 1, k)].map((tier) => [tier, name, each] as const)
+    [...captured, ...(TAKES_ALL ? [native, wasm] : sampleBySeed(turns, 1, k))]
+      .map((tier) => [tier, name, each] as const)
   );
 }
