@@ -269,9 +269,10 @@ export const replCommand: Command = {
   run: async (args) => {
     expectNoMore("repl", args);
     await checkChoices();
+    // Before the hooks, which give each module to JavaScript
+    shareNames(await toolkit());
     redirectOtherCheckouts();
     rewriteLoadedModules();
-    shareNames(await toolkit());
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);
     const session = new Session(terminal ? await Interrupts.watch() : null);

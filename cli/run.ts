@@ -17,7 +17,7 @@ import { UsageError } from "./command.ts";
 import { reportFailure, reportRejections } from "./errors.ts";
 import { useProjectImports } from "./script_imports.ts";
 import { isUrl, scriptSource, scriptUrl } from "./script_source.ts";
-import { checkChoices } from "./toolkit.ts";
+import { checkChoices, toolkit } from "./toolkit.ts";
 
 const OWN_MODULE = new URL("../mod.ts", import.meta.url).href;
 
@@ -46,6 +46,8 @@ export function redirectOtherCheckouts(): void {
 /** Runs a script to the end of its top level. Rejects with what it throws. */
 export async function runScript(path: string, args: readonly string[]): Promise<void> {
   const { url, folder } = await scriptSource(path);
+  // Before the hooks, which give each module to JavaScript: a thousand that they have nothing to do with
+  await toolkit();
   Object.defineProperty(Deno, "args", { value: [...args], enumerable: true, configurable: true });
   redirectOtherCheckouts();
   loadInWorkers({ module: import.meta.url, call: { name: "redirectOtherCheckouts", args: [] } });
