@@ -1,7 +1,7 @@
 /** Distributions over an interval: angles, and shares. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Chances, TwoChances } from "./chances.ts";
+import { OfChances } from "./chances.ts";
 import { checkParameters } from "./constraints.ts";
 import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
 
@@ -58,24 +58,8 @@ export class VonMises extends Distribution {
 }
 
 /** Shares whose density is that of two outcomes, as `torch.distributions.ContinuousBernoulli`. */
-export class ContinuousBernoulli extends Distribution {
+export class ContinuousBernoulli extends OfChances {
   override readonly hasRsample = true;
-  protected readonly chances: TwoChances;
-
-  constructor(chances: Chances) {
-    const made = new TwoChances(chances);
-    super(made.batchShape);
-    this.chances = made;
-  }
-
-  get probs(): Tensor {
-    return this.chances.probs;
-  }
-
-  get logits(): Tensor {
-    return this.chances.logits;
-  }
-
   /** Where the formulas are 0 / 0, at a half: their expansions are taken, at a value of its own for the others. */
   #around(): { readonly isMiddle: Tensor; readonly safe: Tensor; readonly off: Tensor } {
     const { probs } = this, off = probs.sub(0.5), isMiddle = off.abs().lt(1e-3);

@@ -5,10 +5,13 @@
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkParameters } from "./constraints.ts";
-import { broadcastAll, floating, type Parameter, parameterText } from "./distribution.ts";
+import { broadcastAll, Distribution, floating, type Parameter, parameterText } from "./distribution.ts";
 
 /** Probabilities, by position or by name, or their logits. */
-export type Chances = Parameter | { readonly probs: Parameter } | { readonly logits: Parameter };
+export type Chances =
+  | Parameter
+  | { readonly probs: Parameter }
+  | { readonly logits: Parameter };
 
 /** Probabilities of one outcome or the other. */
 export class TwoChances {
@@ -51,6 +54,39 @@ export class TwoChances {
     if (this.#logits) return this.#logits;
     const probs = clamped(this.#probs ?? ops.zeros([]));
     return probs.log().sub(probs.neg().log1p());
+  }
+}
+
+/** A distribution that is said by the probabilities of one outcome or the other. */
+export abstract class OfChances extends Distribution {
+  protected readonly chances: TwoChances;
+
+  constructor(chances: Chances | TwoChances) {
+    const made = chances instanceof TwoChances ? chances : new TwoChances(chances);
+    super(made.batchShape);
+    this.chances = made;
+  }
+
+  /** Probabilities of the outcome. */
+  get probs(): Tensor {
+    return this.chances.probs;
+  }
+
+  /** Their logits. */
+  get logits(): Tensor {
+    return this.chances.logits;
+  }
+}
+
+/** One that is said by a number of trials, or of failures, too. */
+export abstract class CountOfChances extends OfChances {
+  readonly totalCount: Tensor;
+
+  constructor(totalCount: Parameter, chances: Chances) {
+    const made = new TwoChances(chances), [count, probs] = broadcastAll(totalCount, made.probs);
+    super(made.expand(probs.shape));
+    this.totalCount = count;
+    checkParameters(this, { totalCount: "nonnegative" });
   }
 }
 

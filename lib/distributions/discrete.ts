@@ -5,7 +5,7 @@ import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Chances, TwoChances } from "./chances.ts";
+import { CountOfChances, OfChances } from "./chances.ts";
 import { checkParameters } from "./constraints.ts";
 import {
   broadcastAll,
@@ -17,23 +17,7 @@ import {
 } from "./distribution.ts";
 
 /** 1 with a probability, else 0, as `torch.distributions.Bernoulli`. */
-export class Bernoulli extends Distribution {
-  protected readonly chances: TwoChances;
-
-  constructor(chances: Chances) {
-    const made = new TwoChances(chances);
-    super(made.batchShape);
-    this.chances = made;
-  }
-
-  get probs(): Tensor {
-    return this.chances.probs;
-  }
-
-  get logits(): Tensor {
-    return this.chances.logits;
-  }
-
+export class Bernoulli extends OfChances {
   get mean(): Tensor {
     return this.probs;
   }
@@ -56,23 +40,7 @@ export class Bernoulli extends Distribution {
 }
 
 /** The count of failures before a success, as `torch.distributions.Geometric`. */
-export class Geometric extends Distribution {
-  protected readonly chances: TwoChances;
-
-  constructor(chances: Chances) {
-    const made = new TwoChances(chances);
-    super(made.batchShape);
-    this.chances = made;
-  }
-
-  get probs(): Tensor {
-    return this.chances.probs;
-  }
-
-  get logits(): Tensor {
-    return this.chances.logits;
-  }
-
+export class Geometric extends OfChances {
   get mean(): Tensor {
     return this.probs.reciprocal().sub(1);
   }
@@ -95,26 +63,7 @@ export class Geometric extends Distribution {
 }
 
 /** The count of successes of so many trials, as `torch.distributions.Binomial`. */
-export class Binomial extends Distribution {
-  readonly totalCount: Tensor;
-  protected readonly chances: TwoChances;
-
-  constructor(totalCount: Parameter, chances: Chances) {
-    const made = new TwoChances(chances), [count, probs] = broadcastAll(totalCount, made.probs);
-    super(probs.shape);
-    this.totalCount = count;
-    this.chances = made.expand(probs.shape);
-    checkParameters(this, { totalCount: "nonnegative" });
-  }
-
-  get probs(): Tensor {
-    return this.chances.probs;
-  }
-
-  get logits(): Tensor {
-    return this.chances.logits;
-  }
-
+export class Binomial extends CountOfChances {
   get mean(): Tensor {
     return this.totalCount.mul(this.probs);
   }

@@ -1,7 +1,7 @@
 /** Distributions of quotients of gamma distributed numbers, and of counts at a rate that is one. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Chances, TwoChances } from "./chances.ts";
+import { CountOfChances } from "./chances.ts";
 import { checkParameters } from "./constraints.ts";
 import { Poisson } from "./discrete.ts";
 import { broadcastAll, Distribution, logBeta, type Parameter, type SampleShape } from "./distribution.ts";
@@ -93,26 +93,7 @@ export class FisherSnedecor extends Distribution {
  * The count of successes before so many failures, where `probs` are those of a success, as
  * `torch.distributions.NegativeBinomial`.
  */
-export class NegativeBinomial extends Distribution {
-  readonly totalCount: Tensor;
-  protected readonly chances: TwoChances;
-
-  constructor(totalCount: Parameter, chances: Chances) {
-    const made = new TwoChances(chances), [count, probs] = broadcastAll(totalCount, made.probs);
-    super(probs.shape);
-    this.totalCount = count;
-    this.chances = made.expand(probs.shape);
-    checkParameters(this, { totalCount: "nonnegative" });
-  }
-
-  get probs(): Tensor {
-    return this.chances.probs;
-  }
-
-  get logits(): Tensor {
-    return this.chances.logits;
-  }
-
+export class NegativeBinomial extends CountOfChances {
   get mean(): Tensor {
     return this.totalCount.mul(this.logits.exp());
   }

@@ -10,6 +10,7 @@ import {
   type SampleShape,
   uniform01,
 } from "./distribution.ts";
+import { LocationScale } from "./location_scale.ts";
 
 const EULER = 0.5772156649015329;
 
@@ -25,19 +26,9 @@ abstract class ByQuantile extends Distribution {
 }
 
 /** The Cauchy distribution, which has no mean, as `torch.distributions.Cauchy`. */
-export class Cauchy extends ByQuantile {
-  readonly loc: Tensor;
-  readonly scale: Tensor;
-
-  constructor(loc: Parameter, scale: Parameter) {
-    const [l, s] = broadcastAll(loc, scale);
-    super(l.shape);
-    [this.loc, this.scale] = [l, s];
-    checkParameters(this, { loc: "real", scale: "positive" });
-  }
-
-  protected get like(): Tensor {
-    return this.loc;
+export class Cauchy extends LocationScale {
+  protected draw(shape: SampleShape): Tensor {
+    return this.icdf(uniform01(shape, this.loc));
   }
 
   get mean(): Tensor {

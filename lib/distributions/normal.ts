@@ -11,22 +11,12 @@ import {
   standardNormal,
   uniform01,
 } from "./distribution.ts";
+import { LocationScale } from "./location_scale.ts";
 
 const LOG_2PI = Math.log(2 * Math.PI);
 
 /** The normal distribution, as `torch.distributions.Normal`. */
-export class Normal extends Distribution {
-  override readonly hasRsample = true;
-  readonly loc: Tensor;
-  readonly scale: Tensor;
-
-  constructor(loc: Parameter, scale: Parameter) {
-    const [l, s] = broadcastAll(loc, scale);
-    super(l.shape);
-    [this.loc, this.scale] = [l, s];
-    checkParameters(this, { loc: "real", scale: "positive" });
-  }
-
+export class Normal extends LocationScale {
   get mean(): Tensor {
     return this.loc;
   }

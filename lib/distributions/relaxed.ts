@@ -5,28 +5,15 @@
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { OneHotCategorical, type Outcomes } from "./categorical.ts";
-import { type Chances, ManyChances, TwoChances } from "./chances.ts";
+import { type Chances, ManyChances, OfChances } from "./chances.ts";
 import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
 
 /** What relaxed distributions of one outcome or the other share. */
-abstract class RelaxedChances extends Distribution {
+abstract class RelaxedChances extends OfChances {
   override readonly hasRsample = true;
-  readonly temperature: Parameter;
-  protected readonly chances: TwoChances;
 
-  constructor(temperature: Parameter, chances: Chances) {
-    const made = new TwoChances(chances);
-    super(made.batchShape);
-    this.temperature = temperature;
-    this.chances = made;
-  }
-
-  get probs(): Tensor {
-    return this.chances.probs;
-  }
-
-  get logits(): Tensor {
-    return this.chances.logits;
+  constructor(readonly temperature: Parameter, chances: Chances) {
+    super(chances);
   }
 
   get mean(): Tensor {

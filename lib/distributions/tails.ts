@@ -3,6 +3,7 @@ import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { checkParameters } from "./constraints.ts";
 import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
+import { LocationScale } from "./location_scale.ts";
 
 const EULER = 0.5772156649015329;
 
@@ -48,18 +49,7 @@ export class Exponential extends Distribution {
 }
 
 /** The Laplace distribution, as `torch.distributions.Laplace`. */
-export class Laplace extends Distribution {
-  override readonly hasRsample = true;
-  readonly loc: Tensor;
-  readonly scale: Tensor;
-
-  constructor(loc: Parameter, scale: Parameter) {
-    const [l, s] = broadcastAll(loc, scale);
-    super(l.shape);
-    [this.loc, this.scale] = [l, s];
-    checkParameters(this, { loc: "real", scale: "positive" });
-  }
-
+export class Laplace extends LocationScale {
   get mean(): Tensor {
     return this.loc;
   }
@@ -92,18 +82,7 @@ export class Laplace extends Distribution {
 }
 
 /** The Gumbel distribution, as `torch.distributions.Gumbel`. */
-export class Gumbel extends Distribution {
-  override readonly hasRsample = true;
-  readonly loc: Tensor;
-  readonly scale: Tensor;
-
-  constructor(loc: Parameter, scale: Parameter) {
-    const [l, s] = broadcastAll(loc, scale);
-    super(l.shape);
-    [this.loc, this.scale] = [l, s];
-    checkParameters(this, { loc: "real", scale: "positive" });
-  }
-
+export class Gumbel extends LocationScale {
   get mean(): Tensor {
     return this.loc.add(this.scale.mul(EULER));
   }

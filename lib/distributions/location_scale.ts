@@ -1,0 +1,18 @@
+/** What distributions share that are one of them, moved and stretched. */
+import type { Tensor } from "../tensor/tensor.ts";
+import { checkParameters } from "./constraints.ts";
+import { broadcastAll, Distribution, type Parameter } from "./distribution.ts";
+
+/** A place and a scale, over which samples are differentiated. */
+export abstract class LocationScale extends Distribution {
+  override readonly hasRsample = true;
+  readonly loc: Tensor;
+  readonly scale: Tensor;
+
+  constructor(loc: Parameter, scale: Parameter) {
+    const [l, s] = broadcastAll(loc, scale);
+    super(l.shape);
+    [this.loc, this.scale] = [l, s];
+    checkParameters(this, { loc: "real", scale: "positive" });
+  }
+}
