@@ -88,103 +88,60 @@ const copysign = binary({
   },
 });
 
-const xlogy = defineWideOp({
-  name: "xlogy",
-  doc: "self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number.",
-  params: { self: required("operand"), other: required("operand") },
-  inplace: true,
-  exposure: { namespaces: ["special"] },
-  infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, other }, [result]) =>
-      pointwise(result, {
-        operands: [self, other],
-        compute: result?.dtype ?? "float32",
-        body: (o, [x, y]) => {
-          if (x === undefined || y === undefined) throw new DynError("Expected operands");
-          const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o.log(y)));
-          return o.select(o.isNan(y), y, value);
-        },
-      }),
-  },
-  gradient: {
-    kind: "rule",
-    saves: ["self", "other"],
-    rule(o, { args: { self, other }, grads: [grad], needs }) {
-      if (!grad) return {};
-      const logOther = () => isTensor(other) ? o.log(other) : Math.log(knownNumber(other));
-      return {
-        self: isTensor(self) && needs("self")
-          ? reduceTo(
-            o,
-            o.where(
-              isTensor(other)
-                ? o.logicalAnd(o.eq(self, 0), o.le(other, 0))
-                : o.eq(self, knownNumber(other) <= 0 ? 0 : NaN),
-              0,
-              o.mul(grad, logOther()),
-            ),
-            self,
-          )
-          : null,
-        other: isTensor(other) && needs("other")
-          ? reduceTo(o, o.mul(grad, o.div(asTensor(o, self, other), other)), other)
-          : null,
-      };
+/** self · log(other), or log(1 + other). */
+function timesLog(name: "xlogy" | "xlog1py") {
+  const isPlain = name === "xlogy", log = isPlain ? "log" : "log1p", least = isPlain ? 0 : -1;
+  return defineWideOp({
+    name,
+    doc: `self · ${log}(other), 0 where self is 0, as \`torch.${
+      isPlain ? "" : "special."
+    }${name}\`. One of them may be a number.`,
+    params: { self: required("operand"), other: required("operand") },
+    inplace: isPlain,
+    exposure: isPlain ? { namespaces: ["special"] } : { method: false, free: false, namespaces: ["special"] },
+    infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
+    implementation: {
+      kind: "lower",
+      lower: ({ self, other }, [result]) =>
+        pointwise(result, {
+          operands: [self, other],
+          compute: result?.dtype ?? "float32",
+          body: (o, [x, y]) => {
+            if (x === undefined || y === undefined) throw new DynError("Expected operands");
+            const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o[log](y)));
+            return o.select(o.isNan(y), y, value);
+          },
+        }),
     },
-  },
-  samples: [{ args: [t(3), { tensor: [3], range: [0.2, 2] }] }, {
-    args: [2, { tensor: [3], range: [0.2, 2] }],
-  }],
-});
-
-const xlog1py = defineWideOp({
-  name: "xlog1py",
-  doc: "self · log1p(other), 0 where self is 0, as `torch.special.xlog1py`. One of them may be a number.",
-  params: { self: required("operand"), other: required("operand") },
-  exposure: { method: false, free: false, namespaces: ["special"] },
-  infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, other }, [result]) =>
-      pointwise(result, {
-        operands: [self, other],
-        compute: result?.dtype ?? "float32",
-        body: (o, [x, y]) => {
-          if (x === undefined || y === undefined) throw new DynError("Expected operands");
-          const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o.log1p(y)));
-          return o.select(o.isNan(y), y, value);
-        },
-      }),
-  },
-  gradient: {
-    kind: "rule",
-    saves: ["self", "other"],
-    rule(o, { args: { self, other }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: isTensor(self) && needs("self")
-          ? reduceTo(
-            o,
-            o.where(
-              isTensor(other)
-                ? o.logicalAnd(o.eq(self, 0), o.le(other, -1))
-                : o.eq(self, knownNumber(other) <= -1 ? 0 : NaN),
-              0,
-              o.mul(grad, isTensor(other) ? o.log1p(other) : Math.log1p(knownNumber(other))),
-            ),
-            self,
-          )
-          : null,
-        other: isTensor(other) && needs("other")
-          ? reduceTo(o, o.mul(grad, o.div(asTensor(o, self, other), o.add(other, 1))), other)
-          : null,
-      };
+    gradient: {
+      kind: "rule",
+      saves: ["self", "other"],
+      rule(o, { args: { self, other }, grads: [grad], needs }) {
+        if (!grad) return {};
+        const logOther = () => isTensor(other) ? o[log](other) : Math[log](knownNumber(other));
+        const isUndefined = (of: typeof grad) =>
+          isTensor(other)
+            ? o.logicalAnd(o.eq(of, 0), o.le(other, least))
+            : o.eq(of, knownNumber(other) <= least ? 0 : NaN);
+        return {
+          self: isTensor(self) && needs("self")
+            ? reduceTo(o, o.where(isUndefined(self), 0, o.mul(grad, logOther())), self)
+            : null,
+          other: isTensor(other) && needs("other")
+            ? reduceTo(
+              o,
+              o.mul(grad, o.div(asTensor(o, self, other), isPlain ? other : o.add(other, 1))),
+              other,
+            )
+            : null,
+        };
+      },
     },
-  },
-  samples: [{ args: [t(3), { tensor: [3], range: [-0.5, 2] }] }],
-});
+    samples: isPlain
+      ? [{ args: [t(3), { tensor: [3], range: [0.2, 2] }] }, { args: [2, { tensor: [3], range: [0.2, 2] }] }]
+      : [{ args: [t(3), { tensor: [3], range: [-0.5, 2] }] }],
+  });
+}
 
 /** log(e^a + e^b), or with base 2. */
 function logAddExp(name: "logaddexp" | "logaddexp2") {
@@ -363,8 +320,8 @@ export const elementwise = {
   atan2,
   hypot,
   copysign,
-  xlogy,
-  xlog1py,
+  xlogy: timesLog("xlogy"),
+  xlog1py: timesLog("xlog1py"),
   logaddexp: logAddExp("logaddexp"),
   logaddexp2: logAddExp("logaddexp2"),
   lerp,
