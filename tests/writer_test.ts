@@ -49,6 +49,32 @@ Deno.test("records of scalars, texts and histograms are byte for byte TensorBoar
   }
 });
 
+Deno.test("what a full disk does not take is kept, and written once there is room", async () => {
+  await withFolder(async (folder) => {
+    const writer = new Writer(folder), { writeSync } = Deno.FsFile.prototype;
+    for (let step = 0; step < 50; step++) writer.addScalar("loss", step, step);
+    // A device that takes a part of what it is given, then nothing
+    let room = 1000;
+    Deno.FsFile.prototype.writeSync = function (bytes) {
+      const taken = Math.min(room, bytes.length);
+      if (taken === 0) throw new Error("No space left on device");
+      room -= taken;
+      return writeSync.call(this, bytes.subarray(0, taken));
+    };
+    try {
+      assertThrows(() => writer.flush(), Error, "No space left");
+      writer.addScalar("loss", 50, 50);
+      assertThrows(() => writer.flush(), Error, "No space left");
+    } finally {
+      Deno.FsFile.prototype.writeSync = writeSync;
+    }
+    writer.close();
+    const events = readRecords(await Deno.readFile(writer.path)).records.flatMap(decodeEvent);
+    const steps = events.flatMap(({ step, tag }) => tag === "loss" ? [step] : []);
+    assertEquals(steps, Array.from({ length: 51 }, (_, step) => step));
+  });
+});
+
 Deno.test("histograms have torch's buckets", () => {
   const found = (values: number[]) => {
     const { limits, counts, min, max, count, sum, sumOfSquares } = histogramOf(values);

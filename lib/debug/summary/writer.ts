@@ -4,7 +4,7 @@
  * is in the file after at most a second, and all of it when the process ends.
  */
 import { join } from "node:path";
-import { DynError } from "../../base/errors.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
 import { readElements } from "../../tensor/host.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
@@ -42,7 +42,16 @@ export class Writer {
   #closed = false;
   /** Steps of tags whose calls name none. */
   readonly #steps = new Map<string, number>();
-  readonly #flush = () => this.flush();
+  /** Where no call waits for it, a disk that is full for a while ends no program: what is not written is kept. */
+  readonly #flush = () => {
+    try {
+      this.flush();
+    } catch (error) {
+      if (!this.#hasFailed) console.warn(`Expected ${this.path} to be written but found ${messageOf(error)}`);
+      this.#hasFailed = true;
+    }
+  };
+  #hasFailed = false;
 
   /** `logDir` is made; unless given, it is `runs/` and the time. Throws DynError where no file can be made there. */
   constructor(logDir?: string) {
@@ -129,16 +138,22 @@ export class Writer {
     this.#bytes += record.length;
   }
 
-  /** Writes what was added. */
+  /**
+   * Writes what was added. Throws what the machine says where it cannot: what was not written is kept, and the next call
+   * goes on from there.
+   */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#lastWrite = performance.now();
     if (this.#closed) return;
-    const bytes = concat(...this.#pending);
-    this.#pending = [];
-    this.#bytes = 0;
-    for (let written = 0; written < bytes.length;) written += this.#file.writeSync(bytes.subarray(written));
+    let rest = concat(...this.#pending);
+    try {
+      while (rest.length > 0) rest = rest.subarray(this.#file.writeSync(rest));
+    } finally {
+      this.#pending = rest.length > 0 ? [rest] : [];
+      this.#bytes = rest.length;
+    }
   }
 
   /** Writes what was added and closes the file. */
