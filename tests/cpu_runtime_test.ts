@@ -425,6 +425,9 @@ test("convolutions with few channels a group", () => {
   checkConvolution({ ...base, dilation: [2, 1], type: "f64" });
   checkConvolution({ ...base, h: 14, w: 14, r: 7, s: 7, padding: [3, 3], infinite: true });
   checkConvolution({ ...base, w: 20, padding: [0, 0], infinite: true });
+  checkConvolution({ ...base, c: 21, k: 21, groups: 21, n: 1, h: 7, w: 7, bias: true });
+  checkConvolution({ ...base, c: 40, k: 40, groups: 40, n: 1, h: 30, w: 33, stride: [1, 3], threads: 7 });
+  checkConvolution({ ...base, c: 18, k: 18, groups: 18, h: 4, w: 3, padding: [2, 4], dilation: [1, 2] });
   checkConvolution({ ...base, groups: 1, c: 1, k: 20 });
   checkConvolution({ ...base, groups: 1, c: 20, k: 2, r: 5, s: 1 });
 });

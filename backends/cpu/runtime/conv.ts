@@ -8,6 +8,7 @@
  * padding, split into the phases of the stride, so that each tap of the filter reads consecutive elements.
  */
 import { CONV_BACKWARD } from "./conv_backward.ts";
+import { CONV_DEPTHWISE } from "./conv_depthwise.ts";
 import { CONV_FEW } from "./conv_few.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
@@ -230,6 +231,7 @@ static void convolve(const Conv& p, L threads) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
   const L nt = threads > 1 && products > 262144 ? threads : 1;
   if (winograd_pays(p)) return winograd(p, nt);
+  if (depthwise_pays(p)) return depthwise(p, nt);
   if (p.kg <= FEW) return convolve_few(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
   if (nt == 1) return conv_part(p, units_of(p, 1, unit_pixels(p)), (L*) scratch(1, table), 0, 1);
@@ -253,5 +255,5 @@ INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* 
 export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
   return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + WINOGRAD +
-    CONV_FEW + CONV_DISPATCH + CONV_BACKWARD;
+    CONV_FEW + CONV_DEPTHWISE + CONV_DISPATCH + CONV_BACKWARD;
 }
