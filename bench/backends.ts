@@ -1,9 +1,11 @@
 /**
- * All listed backends side by side: milliseconds a call of programs that differ in what dominates them. A program on which
- * a backend falls back shows a dash.
+ * All listed backends side by side: milliseconds a call of programs that differ in what dominates them, and milliseconds of
+ * the processor's time, which tell more where other programs are running. A program on which a backend falls back shows a
+ * dash.
  *
  *   deno run -A cli.ts bench backends [name …]
  */
+import { cpuUsage } from "node:process";
 import { compile, compiler, logs, nn, noGrad, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";
 
@@ -30,14 +32,27 @@ const PROGRAMS: Readonly<Record<string, readonly [program: (x: Tensor) => Tensor
   "perceptron with layer norm, 256×512": [(x) => head.call(x), rows],
 };
 
+/** Milliseconds of the processor's time that a call takes on all threads: the least of some turns. */
+function processorTime(run: () => void): number {
+  const turn = (): number => {
+    const before = cpuUsage(), start = performance.now();
+    let calls = 0;
+    for (; calls < 3 || performance.now() - start < 200; calls++) run();
+    const { user, system } = cpuUsage(before);
+    return (user + system) / 1000 / calls;
+  };
+  return Math.min(...Array.from({ length: 3 }, turn));
+}
+
 console.log(describeMachine());
 const asked = Deno.args;
 const backends = compiler.describeBackends().filter(({ name }) => asked.length === 0 || asked.includes(name));
 for (const { name, missing } of backends) if (missing !== null) console.log(`${name}: ${missing}`);
 const names = ["eager", ...backends.filter(({ missing }) => missing === null).map(({ name }) => name)];
-const table: Record<string, Record<string, string>> = {};
+const table: Record<string, Record<string, string>> = {}, processor: typeof table = {};
 for (const [work, [program, x]] of Object.entries(PROGRAMS)) {
-  const row: Record<string, string> = table[work] = {}, runs: Record<string, () => void> = {};
+  const row: Record<string, string> = table[work] = {}, busy: typeof row = processor[work] = {};
+  const runs: Record<string, () => void> = {};
   for (const backend of names) {
     const compiled = compile(program, { backend });
     const run = () => {
@@ -45,11 +60,15 @@ for (const [work, [program, x]] of Object.entries(PROGRAMS)) {
     };
     let fellBack = false;
     logs.capture("fallback", () => fellBack = true, run);
-    if (fellBack) row[backend] = "–";
+    if (fellBack) row[backend] = busy[backend] = "–";
     else runs[backend] = run;
   }
   const timings = await measure(runs);
   for (const { name, median } of timings) row[name] = median.toFixed(3);
+  for (const [name, run] of Object.entries(runs)) busy[name] = processorTime(run).toFixed(3);
   report(work, timings, "inductor");
 }
+console.log("\nMilliseconds a call");
 console.table(table);
+console.log("Milliseconds of the processor's time a call");
+console.table(processor);

@@ -5,11 +5,13 @@
 import { assert, assertEquals, assertMatch, assertThrows, fail } from "@std/assert";
 import { begunCount } from "../../lib/base/begun_work.ts";
 import {
+  autocast,
   compile,
   compiler,
   counters,
   data,
   distributed as dist,
+  GradScaler,
   manualSeed,
   nn,
   noGrad,
@@ -98,6 +100,37 @@ function compareTraining(
 compareTraining("plain steps", {}, (step) => step);
 compareTraining("many buckets", { bucketCapMb: 1e-4 }, (step) => step);
 compareTraining("compiled steps", {}, (step) => compile(step, { backend: "aot_eager", fullgraph: true }));
+
+// Mixed precision: gradients of scaled losses are averaged, and one rank's overflow has all of them leave a step out
+for (const isCompiled of [false, true]) {
+  const [plain, ours] = [0, 1].map(() =>
+    new nn.Sequential(new nn.Linear(6, 8), new nn.Tanh(), new nn.Linear(8, 3))
+  );
+  assert(plain && ours);
+  plain.loadStateDict(ours.stateDict());
+  const model = new dist.DistributedDataParallel(ours, { bucketCapMb: 120 / 2 ** 20 });
+  plain.loadStateDict(ours.stateDict());
+  const one = new optim.Adam(plain.parameters(), { lr: 0.01 }),
+    two = new optim.Adam(model.parameters(), { lr: 0.01 });
+  const [single, scaler] = [new GradScaler({ initScale: 1024 }), new GradScaler({ initScale: 1024 })];
+  const lossIn = (net: typeof plain | typeof model, x: Tensor, y: Tensor) =>
+    autocast("cpu", () => lossOf(net, x, y));
+  const forward = (x: Tensor, y: Tensor) => lossIn(model, x, y);
+  const run = isCompiled ? compile(forward, { backend: "aot_eager" }) : forward;
+  for (let k = 0; k < 4; k++) {
+    const wanted = (of: number) => own(targets, k, of).mul(k === 2 && of === 1 ? 1e38 : 1);
+    one.zeroGrad();
+    for (const  of of[0, 1]) single.scale(lossIn(plain, own(inputs, k, of), wanted(of))).div(2).backward();
+    single.step(one);
+    single.update();
+    two.zeroGrad();
+    scaler.scale(run(own(inputs, k), wanted(rank))).backward();
+    scaler.step(two);
+    scaler.update();
+    assertEquals(scaler.getScale(), k < 2 ? 1024 : 512);
+    assertSame(model.parameters(), plain.parameters(), `mixed precision, ${isCompiled}, step ${k}`);
+  }
+}
 
 // A step is one graph, with the bits of plain steps, buffers and gradients added up without averages included
 for (const backend of ["aot_eager", "inductor"]) {
