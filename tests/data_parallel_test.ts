@@ -14,7 +14,10 @@ const MPI = { ignore: !distributed.isAvailable() };
 function launch(program: string, ...args: readonly string[]): Promise<Outcome> {
   const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const words = ["launch", "-n", "2", path(`distributed/${program}`), ...args];
-  return runProgram(Deno.execPath(), ["run", "-A", "--no-check", path("../cli.ts"), ...words]);
+  // What is divided is about no tier's code
+  return runProgram(Deno.execPath(), ["run", "-A", "--no-check", path("../cli.ts"), ...words], {
+    env: { DYN_TIER: "wasm" },
+  });
 }
 
 Deno.test("two ranks train as one process does on all of the data", MPI, async () => {
