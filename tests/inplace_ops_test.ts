@@ -291,7 +291,9 @@ for (const definition of INPLACE) {
       if (!made.base.requiresGrad) continue;
       const message = made.view.name === "whole" ? "a leaf that requires grad" : "view of a leaf";
       const before = made.base.tolist();
-      assertThrows(() => inPlace(made, made.base), DynError, message);
+      // A composition that gives its receiver as it is, as dropout does outside of training, asks nothing of a leaf
+      if (made.writes === 0 && definition.gradient.kind === "composite") inPlace(made, made.base);
+      else assertThrows(() => inPlace(made, made.base), DynError, message);
       assertEquals([made.base.tolist(), made.base.version], [before, 0], made.label);
       const view = made.view.view(made.base);
       assertEquals(noGrad(() => callInplace(definition, [view, ...made.rest])) === view, true);
