@@ -105,7 +105,7 @@ Deno.test("parameters may be whole numbers, are looked at, and grow with a batch
   ]);
   assertThrows(() => new Normal(0, tensor([1, -2])), DynError, "scale of Normal to be positive but found -2");
   assertThrows(() => new Normal(NaN, 1), DynError, "loc of Normal to be no NaN but found NaN");
-  assertThrows(() => new Bernoulli(1.5), DynError, "to be in [0, 1] but found 1.5");
+  assertThrows(() => new Bernoulli(1.5), DynError, "probs of Bernoulli to be in [0, 1] but found 1.5");
   const step = compile((scale: Tensor) => new Normal(0, scale).logProb(tensor([1.5])), {
     fullgraph: true,
     backend: "eager",

@@ -1,6 +1,20 @@
 /** Calls in the forms that programs ported from PyTorch have them: by position, by name, by PyTorch's own names. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compile, compiler, func, load, nn, ones, optim, randn, type Tensor, tensor, utils } from "../mod.ts";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import {
+  compile,
+  compiler,
+  data,
+  func,
+  load,
+  nn,
+  ones,
+  optim,
+  randn,
+  safetensors,
+  type Tensor,
+  tensor,
+  utils,
+} from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { withFolder } from "./support/process.ts";
 
@@ -79,6 +93,13 @@ Deno.test("joint graphs are cut by partitionFn", () => {
     partitionFn: compiler.defaultPartition,
   };
   assertThrows(() => compiler.aotAutograd(twice), DynError, "one of partition and partitionFn");
+});
+
+Deno.test("files that are not there are errors at the program's line", () => {
+  for (const read of [load, safetensors.load, data.readNpy, data.readJsonLines]) {
+    const error = assertThrows(() => read("no_such_file"), Deno.errors.NotFound);
+    assertMatch(error.stack?.split("\n")[1] ?? "", /ported_calls_test/);
+  }
 });
 
 Deno.test("checkpoints that torch.save has pickled are refused by that name", async () => {

@@ -1,7 +1,8 @@
 /**
- * Files that are written as a whole. Input: a path and bytes; output: a file. Invariant: readers see what stood there
- * before or all of the new bytes, and a write that fails leaves nothing behind.
+ * Files that are read and written as a whole. Input: a path and bytes; output: a file, or its bytes. Invariant: readers see
+ * what stood there before or all of the new bytes, and a write that fails leaves nothing behind.
  */
+import { traceProgram } from "./errors.ts";
 
 let counter = 0;
 
@@ -23,6 +24,16 @@ export function writeAtomically(path: string, bytes: Uint8Array): void {
     } catch {
       // Nothing was begun
     }
+    throw error;
+  }
+}
+
+/** The bytes of a file that the program has named. Throws what the machine says, at the program's line. */
+export function readNamed(path: string | URL): Uint8Array<ArrayBuffer> {
+  try {
+    return Deno.readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error) traceProgram(error);
     throw error;
   }
 }

@@ -6,6 +6,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
+import { readNamed } from "../base/whole_file.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Storage } from "../tensor/storage.ts";
@@ -34,7 +35,7 @@ export function save(value: unknown, path: string | URL): void {
  * is damaged.
  */
 export function load(path: string | URL): unknown {
-  const contents = parse(Deno.readFileSync(path)), text = contents.metadata[TREE];
+  const contents = parse(readNamed(path)), text = contents.metadata[TREE];
   if (typeof text !== "string") return contents.tensors;
   try {
     return new TreeReader(contents).read(JSON.parse(text));

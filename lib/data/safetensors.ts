@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
-import { writeAtomically } from "../base/whole_file.ts";
+import { readNamed, writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -39,13 +39,14 @@ export interface Contents {
  */
 export function load(source: string | URL | Uint8Array): Record<string, Tensor> {
   if (source instanceof Uint8Array) return parse(source).tensors;
-  if (!String(source).endsWith(".index.json")) return parse(Deno.readFileSync(source)).tensors;
+  if (!String(source).endsWith(".index.json")) return parse(readNamed(source)).tensors;
   return loadParts(source);
 }
 
 /** The tensors of all parts that an index names, in the order of the index. */
 function loadParts(index: string | URL): Record<string, Tensor> {
-  const header = parseHeader(Deno.readTextFileSync(index)), map: unknown = Reflect.get(header, "weight_map");
+  const header = parseHeader(new TextDecoder().decode(readNamed(index))),
+    map: unknown = Reflect.get(header, "weight_map");
   if (!isPlainObject(map)) throw new DynError(`Expected a weight_map in ${index} but found none`);
   const folder = index instanceof URL ? index : pathToFileURL(index),
     parts = new Map<string, Record<string, Tensor>>();
@@ -55,7 +56,7 @@ function loadParts(index: string | URL): Record<string, Tensor> {
       throw new DynError(`Expected the name of a file beside ${index} for ${name} but found ${String(file)}`);
     }
     const part = parts.get(file) ??
-      parse(Deno.readFileSync(new URL(encodeURIComponent(file), folder))).tensors;
+      parse(readNamed(new URL(encodeURIComponent(file), folder))).tensors;
     parts.set(file, part);
     const value = part[name];
     if (!value) throw new DynError(`Expected the tensor ${name} in ${file} but found none`);

@@ -18,15 +18,16 @@ export class TwoChances {
   readonly #probs: Tensor | null;
   readonly #logits: Tensor | null;
 
-  constructor(given: Chances) {
+  /** `owner`: whose they are, for messages. */
+  constructor(given: Chances, owner = "a distribution") {
     const isNamed = typeof given === "object" && !isTensor(given);
     const [probs, logits] = isNamed
       ? "probs" in given ? [given.probs, null] : [null, given.logits]
       : [given, null];
     this.#probs = probs === null ? null : broadcastAll(probs)[0];
     this.#logits = logits === null ? null : broadcastAll(logits)[0];
-    if (this.#probs) checkParameters(this, { probs: "unitInterval" });
-    else checkParameters(this, { logits: "real" });
+    if (this.#probs) checkParameters(this, { probs: "unitInterval" }, owner);
+    else checkParameters(this, { logits: "real" }, owner);
   }
 
   get batchShape(): readonly number[] {
@@ -62,7 +63,7 @@ export abstract class OfChances extends Distribution {
   protected readonly chances: TwoChances;
 
   constructor(chances: Chances | TwoChances) {
-    const made = chances instanceof TwoChances ? chances : new TwoChances(chances);
+    const made = chances instanceof TwoChances ? chances : new TwoChances(chances, new.target.name);
     super(made.batchShape);
     this.chances = made;
   }
@@ -83,7 +84,8 @@ export abstract class CountOfChances extends OfChances {
   readonly totalCount: Tensor;
 
   constructor(totalCount: Parameter, chances: Chances) {
-    const made = new TwoChances(chances), [count, probs] = broadcastAll(totalCount, made.probs);
+    const made = new TwoChances(chances, new.target.name),
+      [count, probs] = broadcastAll(totalCount, made.probs);
     super(made.expand(probs.shape));
     this.totalCount = count;
     checkParameters(this, { totalCount: "nonnegative" });
@@ -105,7 +107,7 @@ export class ManyChances {
       this.probs = probs.div(probs.sum(-1, true));
       this.logits = clamped(this.probs).log();
     }
-    checkParameters(this, { probs: "nonnegative", logits: "real" });
+    checkParameters(this, { probs: "nonnegative", logits: "real" }, "outcomes");
   }
 }
 

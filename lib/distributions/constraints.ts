@@ -27,22 +27,23 @@ export function setDefaultValidateArgs(value: boolean): void {
   checks.areOn = value;
 }
 
-/** Throws DynError where a parameter of a distribution is not what it has to be. */
+/** Throws DynError, which calls it by its class unless a name is given, where a parameter of a distribution is not what it has to be. */
 export function checkParameters(
   distribution: object,
   wanted: Readonly<Record<string, keyof typeof CONSTRAINTS>>,
+  name: string = distribution.constructor.name,
 ): void {
   if (!checks.areOn || !canReadElements()) return;
-  for (const [name, kind] of Object.entries(wanted)) {
-    const value: unknown = Reflect.get(distribution, name), constraint: Constraint = CONSTRAINTS[kind];
-    if (!isTensor(value)) throw new InternalError(`Expected a tensor for ${name}`);
+  for (const [parameter, kind] of Object.entries(wanted)) {
+    const value: unknown = Reflect.get(distribution, parameter), constraint: Constraint = CONSTRAINTS[kind];
+    if (!isTensor(value)) throw new InternalError(`Expected a tensor for ${parameter}`);
     if (value.device === "meta") continue;
     noGrad(() => {
       const isMet = constraint.holds(value);
       if (isMet.all().item<boolean>()) return;
       const found = value.detach().maskedSelect(isMet.logicalNot()).at(0).item();
       throw new DynError(
-        `Expected ${name} of ${distribution.constructor.name} to be ${constraint.text} but found ${found}`,
+        `Expected ${parameter} of ${name} to be ${constraint.text} but found ${found}`,
       );
     });
   }

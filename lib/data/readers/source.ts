@@ -1,13 +1,14 @@
 /** Where readers take bytes from, and the libraries that they leave formats to. */
 import process from "node:process";
 import { DynError, messageOf } from "../../base/errors.ts";
+import { readNamed } from "../../base/whole_file.ts";
 
 /** A file by its path or `file:` URL, or its bytes. */
 export type Source = string | URL | Uint8Array;
 
 /** The bytes of a source, unpacked where they are gzip's. Throws what the machine says where it cannot be read. */
 export function bytesOf(source: Source): Uint8Array<ArrayBuffer> {
-  const bytes = source instanceof Uint8Array ? new Uint8Array(source) : Deno.readFileSync(source);
+  const bytes = source instanceof Uint8Array ? new Uint8Array(source) : readNamed(source);
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return isPacked ? new Uint8Array(process.getBuiltinModule("node:zlib").gunzipSync(bytes)) : bytes;
 }
