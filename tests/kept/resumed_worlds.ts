@@ -347,6 +347,17 @@ export const RESUMED_WORLDS: Readonly<Record<string, World>> = {
       })(input()),
     ];
   },
+  async "an async generator that is compiled"(other, wrap) {
+    const by = other ? 3 : 2, sums: unknown[] = [];
+    const list = wrap(async function* (x: Tensor) {
+      for (let y = x.mul(by), i = 0; i < 2; i++, y = y.mul(by)) {
+        await null;
+        yield y.sum();
+      }
+    });
+    for await (const sum of list(input())) sums.push(sum);
+    return sums;
+  },
   "a generator that stands behind a yield"(other, wrap) {
     const by = other ? 3 : 2;
     function* numbers(): Generator<number> {

@@ -26,6 +26,7 @@ function roots(): [string, unknown][] {
     ["LiveView.prototype", LiveView.prototype],
     ["async", Object.getPrototypeOf(async () => {})],
     ["generator", Object.getPrototypeOf(function* () {})],
+    ["asyncGenerator", Object.getPrototypeOf(async function* () {})],
     ...Object.entries(polyfills),
   ];
 }

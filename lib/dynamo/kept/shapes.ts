@@ -15,7 +15,7 @@ import { isCustomOp } from "../../autograd/custom_op.ts";
 import { markOf } from "../dimension_marks.ts";
 import { modelNumber } from "../knowledge.ts";
 import { type FunctionMark, markOfFunction } from "../marks.ts";
-import { isClass, isNativeIterator } from "../variables/wrap.ts";
+import { classLabel, isClass, isNativeIterator } from "../variables/wrap.ts";
 import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 
@@ -125,7 +125,8 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   if (Array.isArray(object)) return "array";
   for (const [name, is] of OPAQUE) if (is(object)) return name;
   if (HIDING.some((hides) => hides(object)) || isOfBuiltinClass(object)) {
-    throw new NotStorable("an object that holds more than its properties");
+    const label = classLabel(Object.getPrototypeOf(object));
+    throw new NotStorable(`an object of ${label}, which may hold more than its properties`);
   }
   return "object";
 }
