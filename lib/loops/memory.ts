@@ -5,7 +5,7 @@
  * only with buffers of the very same size.
  */
 import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
-import type { BufferId, Kernel } from "./ir.ts";
+import type { BufferId, Kernel, Program } from "./ir.ts";
 import { runTogether } from "./together.ts";
 import { usesOf } from "./uses.ts";
 
@@ -31,6 +31,27 @@ export function lifetimesOf(
     }
   }
   return lifetimes;
+}
+
+/**
+ * When the temporaries of a program are first and last touched that are in memory as a whole: what prologues make of the
+ * operands of products is there in parts only, and needs no place.
+ */
+export function placedTemporaries(
+  { buffers, kernels }: Pick<Program, "buffers" | "kernels">,
+): ReadonlyMap<BufferId, { readonly first: number; readonly last: number }> {
+  const inParts = new Set(
+    kernels.flatMap((kernel) =>
+      kernel.kind === "extern"
+        ? kernel.prologues?.flatMap(({ input }) => kernel.inputs[input]?.buffer ?? []) ?? []
+        : []
+    ),
+  );
+  const lifetimes = lifetimesOf(kernels);
+  return new Map(buffers.flatMap(({ role }, id) => {
+    const lifetime = role.kind === "temporary" && !inParts.has(id) ? lifetimes.get(id) : undefined;
+    return lifetime ? [[id, lifetime] as const] : [];
+  }));
 }
 
 export interface MemoryPlan {

@@ -26,6 +26,7 @@ import type {
   Statement,
   ValueId,
 } from "../../lib/loops/ir.ts";
+import { placedTemporaries } from "../../lib/loops/memory.ts";
 import { countersOf, runTogether } from "../../lib/loops/together.ts";
 import { type Buffer, hostBuffer } from "./buffer.ts";
 import { runExtern } from "./extern.ts";
@@ -48,12 +49,15 @@ export function interpret(program: Program, call: ReferenceCall): void {
   const given = new Map<number, HostArray>();
   program.inputs.forEach((id, i) => given.set(id, call.inputs[i] ?? missing(`input ${i}`)));
   program.outputs.forEach((id, i) => given.set(id, call.outputs[i] ?? missing(`output ${i}`)));
-  const arena = new ArrayBuffer(evaluateDim(program.arenaBytes, symbols));
+  const arena = new ArrayBuffer(evaluateDim(program.arenaBytes, symbols)),
+    placed = placedTemporaries(program);
   const buffers: Buffer[] = [];
   const bufferOf = (decl: BufferDecl, id: number): Buffer => {
     const length = evaluateDim(decl.length, symbols);
     if (decl.role.kind === "window") return windowOn(decl.role, buffers, decl.name);
-    if (decl.role.kind === "local") return hostBuffer(unknown(decl, length), decl.dtype, decl.name);
+    // What has no place in the arena is local to those that use it
+    const isLocal = decl.role.kind === "local" || (decl.role.kind === "temporary" && !placed.has(id));
+    if (isLocal) return hostBuffer(unknown(decl, length), decl.dtype, decl.name);
     if (decl.role.kind !== "temporary") {
       const array = given.get(id) ?? missing(`memory of ${decl.name}`);
       if (array.length < length) {
