@@ -57,6 +57,7 @@ import { reductions } from "../lib/ops/reductions.ts";
 import { resampling } from "../lib/ops/resampling.ts";
 import { scatterReductions } from "../lib/ops/scatter_reduce.ts";
 import { scatterViews } from "../lib/ops/scatter_views.ts";
+import { searching } from "../lib/ops/searching.ts";
 import { selection } from "../lib/ops/selection.ts";
 import { singularValueOps } from "../lib/ops/singular_values.ts";
 import { softmaxes } from "../lib/ops/softmax.ts";
@@ -92,7 +93,7 @@ const family = (
 /** The pages, in the order of their list. */
 export const FAMILIES: readonly Family[] = [
   family("arithmetic", "Arithmetic and elementary functions", arithmetic, unaryOps, elementwise, floatParts),
-  family("comparison", "Comparison and selection", comparisons, selection, extremes),
+  family("comparison", "Comparison and selection", comparisons, selection, searching, extremes),
   family("special", "Special functions", specialOps),
   family(
     "reductions",

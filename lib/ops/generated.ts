@@ -287,12 +287,12 @@ export type OpName =
   | "medianOfAll"
   | "median"
   | "nanmedian"
+  | "quantile"
+  | "nanquantile"
   | "searchsorted"
   | "countBefore"
   | "bucketize"
   | "isin"
-  | "quantile"
-  | "nanquantile"
   | "digamma"
   | "trigamma"
   | "erfinv"
@@ -1516,6 +1516,26 @@ export interface NanmedianOptions {
   readonly keepdim?: boolean | undefined;
 }
 
+/** Arguments of quantile by name. */
+export interface QuantileOptions {
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
+  readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `interpolation`; "linear" unless given. */
+  readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
+}
+
+/** Arguments of nanquantile by name. */
+export interface NanquantileOptions {
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | null | undefined;
+  /** As PyTorch's `keepdim`; false unless given. */
+  readonly keepdim?: boolean | undefined;
+  /** As PyTorch's `interpolation`; "linear" unless given. */
+  readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
+}
+
 /** Arguments of searchsorted by name. */
 export interface SearchsortedOptions<T> {
   /** As PyTorch's `out_int32`; false unless given. */
@@ -1542,26 +1562,6 @@ export interface IsinOptions {
   readonly assumeUnique?: boolean | undefined;
   /** As PyTorch's `invert`; false unless given. */
   readonly invert?: boolean | undefined;
-}
-
-/** Arguments of quantile by name. */
-export interface QuantileOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `interpolation`; "linear" unless given. */
-  readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
-}
-
-/** Arguments of nanquantile by name. */
-export interface NanquantileOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `interpolation`; "linear" unless given. */
-  readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
 }
 
 /** Arguments of gelu by name. */
@@ -4643,17 +4643,6 @@ export interface OpApi<T extends TensorLike> {
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(self: T, dim?: null | NanmedianOptions, keepdim?: boolean): T;
-  /**
-   * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
-   * `torch.searchsorted`.
-   */
-  searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
-  /** How many elements of a sorted sequence lie before each value. */
-  countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
-  /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
-  bucketize(self: Operand<T>, boundaries: T, options?: BucketizeOptions): T;
-  /** Whether each element is among the test elements, as `torch.isin`. */
-  isin(elements: Operand<T>, testElements: Operand<T>, options?: IsinOptions): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
   quantile(
     self: T,
@@ -4670,6 +4659,17 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | NanquantileOptions,
     options?: NanquantileOptions,
   ): T;
+  /**
+   * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
+   * `torch.searchsorted`.
+   */
+  searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
+  /** How many elements of a sorted sequence lie before each value. */
+  countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
+  /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
+  bucketize(self: Operand<T>, boundaries: T, options?: BucketizeOptions): T;
+  /** Whether each element is among the test elements, as `torch.isin`. */
+  isin(elements: Operand<T>, testElements: Operand<T>, options?: IsinOptions): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   digamma(self: T): T;
   /** The second derivative of lgamma. */

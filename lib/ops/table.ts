@@ -11,6 +11,7 @@ import { elementwise } from "./elementwise.ts";
 import { hostOps } from "./host.ts";
 import { padding } from "./padding.ts";
 import { scatterReductions } from "./scatter_reduce.ts";
+import { searching } from "./searching.ts";
 import { selection } from "./selection.ts";
 import { specialOps } from "./special/mod.ts";
 import { activations } from "./activation.ts";
@@ -98,6 +99,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...padding,
   ...scatterReductions,
   ...selection,
+  ...searching,
   ...specialOps,
   ...activations,
   ...maxPooling,

@@ -1636,6 +1636,22 @@ export const nanmedian: {
   ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
   (self: Tensor, dim?: null | NanmedianOptions, keepdim?: boolean): Tensor;
 } = ops.nanmedian;
+/** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
+export const quantile: (
+  self: Tensor,
+  q: Operand<Tensor>,
+  dim?: number | null | QuantileOptions,
+  keepdim?: boolean | QuantileOptions,
+  options?: QuantileOptions,
+) => Tensor = ops.quantile;
+/** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
+export const nanquantile: (
+  self: Tensor,
+  q: Operand<Tensor>,
+  dim?: number | null | NanquantileOptions,
+  keepdim?: boolean | NanquantileOptions,
+  options?: NanquantileOptions,
+) => Tensor = ops.nanquantile;
 /**
  * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
  * `torch.searchsorted`.
@@ -1657,22 +1673,6 @@ export const isin: (
   testElements: Operand<Tensor>,
   options?: IsinOptions,
 ) => Tensor = ops.isin;
-/** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
-export const quantile: (
-  self: Tensor,
-  q: Operand<Tensor>,
-  dim?: number | null | QuantileOptions,
-  keepdim?: boolean | QuantileOptions,
-  options?: QuantileOptions,
-) => Tensor = ops.quantile;
-/** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
-export const nanquantile: (
-  self: Tensor,
-  q: Operand<Tensor>,
-  dim?: number | null | NanquantileOptions,
-  keepdim?: boolean | NanquantileOptions,
-  options?: NanquantileOptions,
-) => Tensor = ops.nanquantile;
 /** The derivative of lgamma, as `torch.digamma`. */
 export const digamma: (self: Tensor) => Tensor = ops.digamma;
 /** The derivative of lgamma, as `torch.digamma`. */

@@ -12,7 +12,7 @@ import { embeddings } from "../embedding.ts";
 import { padding } from "../padding.ts";
 import type { Params } from "../params.ts";
 import { isTensor, resultTypeOf } from "../promotion.ts";
-import { selection } from "../selection.ts";
+import { searching } from "../searching.ts";
 import { scatterReductions } from "../scatter_reduce.ts";
 import { scatterViews } from "../scatter_views.ts";
 import { normalizeDims } from "../shapes.ts";
@@ -154,7 +154,7 @@ export const arrangingRules: readonly RuleOf[] = [
       return found.map((result) => call.o.reshape(result, call.sizes(inputSizes)));
     },
   }),
-  over(selection.countBefore, {
+  over(searching.countBefore, {
     apply: (call) => {
       const { sequence, values, right, int32 } = call.args, { o } = call;
       const ranked = [sequence, values].map((x) => ({ shape: call.shapeOf(x), dtype: x.dtype }));
