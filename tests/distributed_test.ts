@@ -30,6 +30,7 @@ import {
 } from "../mod.ts";
 import { blocks } from "./distributed/blocks.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const MPI = { ignore: !distributed.isAvailable() };
@@ -56,11 +57,13 @@ function mpirun(ranks: number, program: string, ...args: readonly string[]): Pro
   });
 }
 
-Deno.test("all collectives and messages, on three ranks", MPI, async () => {
-  const { code, stdout, stderr } = await mpirun(3, "collectives.ts");
-  const expected = [0, 1, 2].map((rank) => `rank ${rank} of 3 is done`);
-  assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
-});
+for (const ranks of sampleBySeed([2, 3, 4, 8], 1)) {
+  Deno.test(`all collectives and messages, on ${ranks} ranks`, MPI, async () => {
+    const { code, stdout, stderr } = await mpirun(ranks, "collectives.ts");
+    const expected = Array.from({ length: ranks }, (_, rank) => `rank ${rank} of ${ranks} is done`);
+    assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+  });
+}
 
 Deno.test("collectives as functions, plainly and in graphs on every tier, on two ranks", MPI, async () => {
   const { code, stdout, stderr } = await mpirun(2, "functional.ts");
