@@ -136,3 +136,34 @@ Deno.test("first eager calls beside a method of arrays that does nothing", () =>
     assertEquals(found, first(size, op), name);
   }
 });
+
+Deno.test("eager calls of further sizes run wherever those of known sizes do", () => {
+  const side = 130, sized = (rows: number) => tensor(Array(rows * side).fill(1.5)).reshape([rows, side]);
+  const known = sized(side), [row] = known.unbind(0);
+  assert(row);
+  const call = (x: Tensor) => x.mul(row).shape[0];
+  // A class, and its first further call
+  assertEquals([call(known), call(sized(side + 1))], [side, side + 1]);
+  let replaced = 0;
+  for (const [k, { name, object, key, descriptor }] of METHODS.entries()) {
+    const size = side + 2 + k, next = sized(size);
+    let found: unknown, first: unknown;
+    defineProperty(object, key, { ...descriptor, value: () => explode(name) });
+    try {
+      found = call(known);
+      first = call(next);
+    } catch (error) {
+      first = `${error}`;
+    } finally {
+      defineProperty(object, key, descriptor);
+    }
+    if (found === undefined) continue;
+    replaced++;
+    assertEquals(first, size, name);
+  }
+  assert(replaced > 0.9 * METHODS.length, `Expected most of ${METHODS.length} but found ${replaced}`);
+});
+
+const explode = (name: string): never => {
+  throw new TypeError(`${name} is the program's`);
+};

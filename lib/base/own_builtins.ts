@@ -135,6 +135,7 @@ export function iteratesArraysAsLoaded(): boolean {
 
 const { map, entries, forEach, filter, flatMap, some, every, push, slice, reduce } = arrayPrototype;
 const { find, findIndex, includes, indexOf, at, join, concat, fill, pop, reverse, values } = arrayPrototype;
+const { get: mapGet, set: mapSet } = Map.prototype;
 const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototypeOf(arrayIteratorPrototype) ??
   {};
 const { [Symbol.iterator]: iterateIterator } = iteratorPrototype;
@@ -149,7 +150,23 @@ function listsAsLoaded(): boolean {
     arrayPrototype.includes === includes && arrayPrototype.indexOf === indexOf && arrayPrototype.at === at &&
     arrayPrototype.join === join && arrayPrototype.concat === concat && arrayPrototype.fill === fill &&
     arrayPrototype.pop === pop && arrayPrototype.reverse === reverse && arrayPrototype.values === values &&
+    Map.prototype.get === mapGet && Map.prototype.set === mapSet &&
     iteratorPrototype[Symbol.iterator] === iterateIterator;
+}
+
+const { freeze } = Object, { isArray } = Array, { isInteger } = Number, { stringify } = JSON;
+const { floor, min, max } = Math, { toString: listText } = arrayPrototype;
+const { get: weakGet, set: weakSet } = WeakMap.prototype;
+
+/**
+ * Whether what finds a plan for further sizes of a known class uses nothing that was replaced, besides what
+ * `withOwnIteration` looks at: comparing all builtins takes several times as long as finding it.
+ */
+export function plansAsLoaded(): boolean {
+  return Object.freeze === freeze && Array.isArray === isArray && Number.isInteger === isInteger &&
+    JSON.stringify === stringify && Math.floor === floor && Math.min === min && Math.max === max &&
+    arrayPrototype.toString === listText &&
+    WeakMap.prototype.get === weakGet && WeakMap.prototype.set === weakSet;
 }
 
 /** The builtin objects that are compared, and how each own property of theirs was. */

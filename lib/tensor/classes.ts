@@ -80,6 +80,8 @@ const MOST_VARIANTS = 8;
 /** A program that serves many sizes. */
 interface CallClass extends KeptClass {
   readonly program: CompiledProgram;
+  /** Whether its program has been prepared. */
+  isReady: boolean;
 }
 
 /** The classes of one key. */
@@ -106,12 +108,12 @@ export interface ClassRequest {
   readonly numbers: readonly LoadedNumber[];
 }
 
-/** The plan of a call by its class; undefined where it has none. */
-export function classPlan(request: ClassRequest): Plan | undefined {
+/** The plan of a call by its class; undefined where it has none. With `known`, only by a class that has had calls. */
+export function classPlan(request: ClassRequest, known = false): Plan | undefined {
   if (isShapesOnly(deviceOf(tensorsOf(request.entry, request.args), request.args) ?? "cpu")) return undefined;
   const row = asRow(request);
-  if (row === null) return planByClass(request);
-  const plan = planByClass(row.request);
+  if (row === null) return planByClass(request, known);
+  const plan = planByClass(row.request, known);
   return plan && {
     ...plan,
     results: plan.results.map(({ dtype, device }) => contiguousLayout(row.shape, dtype, device)),
@@ -143,7 +145,7 @@ function asRow({ entry, args, numbers }: ClassRequest): {
   return { request: { entry, args: mapTensors(entry, args, inRow), numbers }, shape };
 }
 
-function planByClass({ entry, args, numbers }: ClassRequest): Plan | undefined {
+function planByClass({ entry, args, numbers }: ClassRequest, known: boolean): Plan | undefined {
   const tensors = tensorsOf(entry, args), device = deviceOf(tensors, args);
   if (compiler === null || device === undefined || deviceNamed(device).compileClass === undefined) {
     return undefined;
@@ -153,6 +155,7 @@ function planByClass({ entry, args, numbers }: ClassRequest): Plan | undefined {
   const family = familyOf(entry, `${device} ${getDefaultDtype()} ${key}`);
   if (family.isOpByOp) return undefined;
   let found = family.classes.find(({ sizes }) => sizes.admits(values));
+  if (known && !found?.isReady) return undefined;
   if (found === undefined) {
     const large = tensors.some(({ layout }) => layout.numel >= LARGE) || elementsAsked(call) >= LARGE;
     if (!large && family.seen++ < PATIENCE) return undefined;
@@ -172,7 +175,8 @@ function planByClass({ entry, args, numbers }: ClassRequest): Plan | undefined {
   if (results.some(({ numel }) => numel === 0)) return undefined;
   const draws = entry.definition.implementation.kind === "random";
   // Here, where the program's builtins are set aside already
-  program.prepare?.();
+  if (!found.isReady) program.prepare?.();
+  found.isReady = true;
   return { results, program, reads, numbers, draws, sizes: programSizes.map(at) };
 }
 
@@ -219,7 +223,11 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
       if (typeof made === "object" && textOf(made) === each.text) return made.program;
       throw new InternalError(`Expected the program of ${request.entry.definition.name} as it was kept`);
     };
-    family.classes.push({ ...each, program: compiledOnce(each, device, { program, request }) });
+    family.classes.push({
+      ...each,
+      program: compiledOnce(each, device, { program, request }),
+      isReady: false,
+    });
   }
   return family.classes.find(({ sizes }) => sizes.admits(call.values));
 }
@@ -250,7 +258,11 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
       kernelCount: program.kernels.length,
       text: textOf(made),
     };
-    const found = { ...parts, program: compiledOnce(parts, device, { program: () => program, request }) };
+    const found = {
+      ...parts,
+      program: compiledOnce(parts, device, { program: () => program, request }),
+      isReady: false,
+    };
     family.classes.push(found);
     counters.add("eager", "classes");
     if (family.keptAs !== null) keepClasses(family.keptAs, family.classes);

@@ -293,6 +293,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
   }
   return findPlan(entry, args, {
     cache: entry.plans,
+    known: (numbers) => classPlan({ entry, args, numbers }, true),
     make: (numbers) =>
       classPlan({ entry, args, numbers }) ?? makePlan({
         entry,

@@ -2,7 +2,7 @@
  * Plans of eager calls by signature. Input: a resolved call over tensors, and who makes plans; output: a plan, made once
  * per signature. Invariant: two calls with one signature (types, layouts, constants) have one plan; a plan holds no tensor.
  */
-import { preferringOwnBuiltins } from "../base/own_builtins.ts";
+import { plansAsLoaded, preferringOwnBuiltins } from "../base/own_builtins.ts";
 import {
   type DType,
   getDefaultDtype,
@@ -138,12 +138,22 @@ export function tensorsOf(entry: OpEntry, args: TensorArgs): Tensor[] {
   return found;
 }
 
+/** Where plans are, and who makes them. */
+interface PlanSource<P> {
+  readonly cache: PlanCache<P>;
+  readonly make: (numbers: readonly LoadedNumber[]) => P;
+  /** Tells a plan without making anything but itself; undefined: it has to be made. */
+  readonly known?: (numbers: readonly LoadedNumber[]) => P | undefined;
+}
+
+function planFrom<P>({ make, known }: PlanSource<P>, numbers: readonly LoadedNumber[]): P {
+  const found = known && plansAsLoaded() ? known(numbers) : undefined;
+  return found ?? preferringOwnBuiltins(() => make(numbers));
+}
+
 /** The plan of a call, made where there is none. */
-export function findPlan<P>(
-  entry: OpEntry,
-  args: TensorArgs,
-  { cache, make }: { readonly cache: PlanCache<P>; readonly make: (numbers: readonly LoadedNumber[]) => P },
-): P {
+export function findPlan<P>(entry: OpEntry, args: TensorArgs, source: PlanSource<P>): P {
+  const { cache } = source;
   const key = signatureOf(entry, args);
   const known = cache.exact.get(key);
   if (known !== undefined) return known;
@@ -155,12 +165,12 @@ export function findPlan<P>(
     const variants = (cache.variants.get(general) ?? 0) + 1;
     cache.variants.set(general, variants);
     if (variants > VARIANT_LIMIT) {
-      const made = preferringOwnBuiltins(() => make(numbers));
+      const made = planFrom(source, numbers);
       cache.general.set(general, made);
       return made;
     }
   }
-  const made = preferringOwnBuiltins(() => make([]));
+  const made = planFrom(source, []);
   if (cache.exact.size > PLAN_LIMIT) {
     cache.exact.clear();
     cache.variants.clear();
