@@ -67,14 +67,14 @@ export async function withPage(address: string, body: (page: Page) => Promise<vo
     stderr: "piped",
   }).spawn();
   const log = browser.stderr.pipeThrough(new TextDecoderStream()).getReader();
-  let told = "", socket: WebSocket | undefined;
+  let told = "", socket: WebSocket | undefined, port: string | undefined;
   try {
     while (!/DevTools listening on ws:\S+\n/.test(told)) {
       const { value, done } = await log.read();
       if (done) throw new Error(`Expected a browser that listens but found one that ended: ${told}`);
       told += value;
     }
-    const port = /ws:\/\/127\.0\.0\.1:(\d+)/.exec(told)?.[1];
+    port = /ws:\/\/127\.0\.0\.1:(\d+)/.exec(told)?.[1];
     const response = await fetch(`http://127.0.0.1:${port}/json/new?${encodeURIComponent(address)}`, {
       method: "PUT",
     });
@@ -84,12 +84,25 @@ export async function withPage(address: string, body: (page: Page) => Promise<vo
   } finally {
     const closed = socket && new Promise((done) => socket?.addEventListener("close", done));
     socket?.close();
-    browser.kill("SIGKILL");
+    // What was started may be a script that started the browser: a signal would not reach it
+    if (port !== undefined) await closeBrowser(port);
+    else browser.kill("SIGKILL");
     await closed;
     await log.cancel();
     await browser.status;
     await Deno.remove(folder, { recursive: true }).catch(() => {});
   }
+}
+
+/** Ends the browser that listens at a port. */
+async function closeBrowser(port: string): Promise<void> {
+  const { webSocketDebuggerUrl }: { webSocketDebuggerUrl: string } =
+    await (await fetch(`http://127.0.0.1:${port}/json/version`)).json();
+  const socket = new WebSocket(webSocketDebuggerUrl);
+  await new Promise((done) => {
+    socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: "Browser.close" }));
+    socket.onclose = socket.onerror = done;
+  });
 }
 
 async function attach(socket: WebSocket): Promise<Page> {
