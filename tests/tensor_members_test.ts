@@ -2,7 +2,7 @@
  * Every property and method of tensors that is no op, in compiled functions: one graph that gives what the program gives
  * as it is, but for what is listed here with where the graph ends.
  */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { asTensor, compile, compiler, fromTypedArray, noGrad, ones, Tensor, tensor } from "../mod.ts";
 import { findTarget } from "../lib/ops/table.ts";
 
@@ -125,8 +125,9 @@ Deno.test("members of tensors that are no ops are captured, but for those that a
   for (const [name, member, id] of USES) {
     const expected = shown(member(input()));
     assertEquals(shown(compile(member, { backend: "eager" })(input())), expected, name);
-    const { breakReasons } = compiler.explain(member)(input());
-    assertEquals(breakReasons[0]?.id, id, name);
+    const { breakReasons } = compiler.explain(member)(input()), ids = breakReasons.map(({ id }) => id);
+    // What is kept of a former call tells of where graphs end, not of what was tried before
+    assert(id === undefined ? ids.length === 0 : ids.includes(id), `${name} breaks for ${ids}`);
   }
 });
 

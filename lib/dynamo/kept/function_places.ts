@@ -48,7 +48,8 @@ function printOf(url: string): string | null {
   if (known?.text === text) return known.print;
   // Lines of the user's file stand in guards and graphs
   const print = `${text.length} ${fingerprintText(`${text}\n${mapOf(url)?.payload.mappings ?? ""}`)}`;
-  prints.set(url, { text, print });
+  // Others belong to functions that come and go
+  if (/^(?:file|https?):/.test(url)) prints.set(url, { text, print });
   return print;
 }
 
