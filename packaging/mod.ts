@@ -44,7 +44,6 @@ export interface SavePackageOptions {
 
 const WASM = "wasm.json",
   UNFUSED = "wasm_unfused.json",
-  WASM_LIBRARY = "library.wasm",
   SHADERS = "webgpu.json",
   LIBRARY = "library.so";
 

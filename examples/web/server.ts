@@ -35,10 +35,8 @@ export function serveClassifier(
   model: Uint8Array<ArrayBuffer>,
   port: number,
 ): Deno.HttpServer<Deno.NetAddr> {
-  const text = (name: string) => Deno.readTextFileSync(new URL(name, import.meta.url));
   return serve({
-    "/index.html": text("index.html"),
-    "/page.ts": text("page.ts"),
+    "/index.html": Deno.readTextFileSync(new URL("index.html", import.meta.url)),
     "/digits.dyn": model,
   }, port);
 }

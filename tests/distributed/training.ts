@@ -118,9 +118,11 @@ for (const isCompiled of [false, true]) {
   const forward = (x: Tensor, y: Tensor) => lossIn(model, x, y);
   const run = isCompiled ? compile(forward, { backend: "aot_eager" }) : forward;
   for (let k = 0; k < 4; k++) {
-    const wanted = (of: number) => own(targets, k, of).mul(k === 2 && of === 1 ? 1e38 : 1);
+    const wanted = (part: number) => own(targets, k, part).mul(k === 2 && part === 1 ? 1e38 : 1);
     one.zeroGrad();
-    for (const  of of[0, 1]) single.scale(lossIn(plain, own(inputs, k, of), wanted(of))).div(2).backward();
+    for (const part of [0, 1]) {
+      single.scale(lossIn(plain, own(inputs, k, part), wanted(part))).div(2).backward();
+    }
     single.step(one);
     single.update();
     two.zeroGrad();
