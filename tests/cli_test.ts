@@ -12,9 +12,12 @@ import { type Outcome, runProgram, type Surroundings, withFolder } from "./suppo
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 const MODULE = new URL("../mod.ts", import.meta.url).href;
 
-/** Without a lock file, in which Deno would note the server that a test starts. */
+/**
+ * Without a lock file, in which Deno would note the server that a test starts; quietly, since a newer library may be found
+ * without one, whose download Deno would tell of.
+ */
 const dyn = (args: readonly string[], around?: Surroundings): Promise<Outcome> =>
-  runProgram(Deno.execPath(), ["run", "-A", "--no-lock", CLI, ...args], around);
+  runProgram(Deno.execPath(), ["run", "-A", "--no-lock", "--quiet", CLI, ...args], around);
 
 /** Writes files into a temporary folder and runs the command line there. */
 function inFolder(

@@ -9,13 +9,16 @@ interface Surroundings {
   readonly indentationLvl?: number;
 }
 
-/** Makes the console, and `Deno.inspect`, show an object, or all objects of a prototype, as their text. */
-export function showAsText(shown: object): void {
+/**
+ * Makes the console, and `Deno.inspect`, show an object, or all objects of a prototype, as their text; `textOf`: where that
+ * is not their `toString()`.
+ */
+export function showAsText<T extends object>(shown: T, textOf: (value: T) => string = String): void {
   Object.defineProperty(shown, Symbol.for("Deno.customInspect"), {
     configurable: true,
     writable: true,
-    value(this: object, _inspect: unknown, { indentationLvl = 0 }: Surroundings = {}): string {
-      return String(this).replaceAll("\n", `\n${" ".repeat(indentationLvl)}`);
+    value(this: T, _inspect: unknown, { indentationLvl = 0 }: Surroundings = {}): string {
+      return textOf(this).replaceAll("\n", `\n${" ".repeat(indentationLvl)}`);
     },
   });
 }

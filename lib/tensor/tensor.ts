@@ -556,14 +556,14 @@ export class Tensor {
 
   /** As PyTorch prints it. */
   toString(): string {
-    if (!this.storage.filled) return `Tensor(${this.dtype}[${this.shape}])`;
     return withOwnIteration(() =>
       tensorText(this, isShapesOnly(this.device) ? null : () => elementReader(this))
     );
   }
 }
 
-showAsText(Tensor.prototype);
+// What was overwritten or given back has no elements to show, and the console does not throw
+showAsText(Tensor.prototype, (x) => x.storage.filled ? String(x) : `Tensor(${x.dtype}[${x.shape}])`);
 
 function isIndexList(
   index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[],
