@@ -16,6 +16,7 @@ export type HelperName =
   | "hidden"
   | "fuses"
   | "to_integer"
+  | "to_float"
   | "is_nan"
   | "less"
   | "at_most"
@@ -84,6 +85,7 @@ export function castText(text: string, { from, to, helpers }: CastTypes): string
   if (source === target) return text;
   // A product by such a number might become a choice between 0 and the other factor, which may be NaN
   if (source === "bool" && target === "f32") return `${helpers.use("hidden")}(f32(${text}))`;
+  if (source === "i32" && target === "f32") return `${helpers.use("to_float")}(${text})`;
   if (source === "f32" && target === "i32") return `${helpers.use("to_integer")}(${text})`;
   return `${target}(${text})`;
 }
