@@ -9,7 +9,7 @@ import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import { gradientPath, lateGradient } from "../ops/gradient_stages.ts";
-import { rootOf, shares, shownBy } from "../ops/memory_roots.ts";
+import { rootOf, shares, shownBy } from "../ops/computed_from.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";

@@ -6,7 +6,7 @@
  */
 import { takesGradients } from "../graph/gradient_call.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
-import { ComputedFrom } from "./memory_roots.ts";
+import { ComputedFrom } from "./computed_from.ts";
 
 /** What a gradient passes through on its way from some nodes, in the order of the graph. */
 export function gradientPath(graph: Graph, from: Iterable<Node>): readonly Node[] {

@@ -117,7 +117,6 @@ export function scalarText(
   /** A function of ours: the language's own is missing or too coarse. */
   const called = (name: string) => `${name}(${args.join(", ")})`;
   const helper = (name: HelperName) => called(helpers.use(name));
-  const ordered = (name: HelperName, x: string, y: string) => `${helpers.use(name)}(${x}, ${y})`;
   /** What compilers do not know to be what it is: they take x − x and x + (−x) for 0, also where x is NaN or infinite. */
   const hidden = (x: string) => trusted ? x : `${helpers.use("hidden")}(${x})`;
   const type = registerType(dtype) === "i32" ? "int32" : dtype;
@@ -162,13 +161,13 @@ export function scalarText(
       // != is ordered in some implementations: false for NaN
       return float ? `(!(${a} == ${b}))` : `(${a} != ${b})`;
     case "lt":
-      return bool ? `(!${a} && ${b})` : float ? ordered("less", a, b) : `(${a} < ${b})`;
+      return bool ? `(!${a} && ${b})` : float ? helper("less") : `(${a} < ${b})`;
     case "le":
-      return bool ? `(!${a} || ${b})` : float ? ordered("at_most", a, b) : `(${a} <= ${b})`;
+      return bool ? `(!${a} || ${b})` : float ? helper("at_most") : `(${a} <= ${b})`;
     case "gt":
-      return bool ? `(${a} && !${b})` : float ? ordered("less", b, a) : `(${a} > ${b})`;
+      return bool ? `(${a} && !${b})` : float ? `${helpers.use("less")}(${b}, ${a})` : `(${a} > ${b})`;
     case "ge":
-      return bool ? `(${a} || !${b})` : float ? ordered("at_most", b, a) : `(${a} >= ${b})`;
+      return bool ? `(${a} || !${b})` : float ? `${helpers.use("at_most")}(${b}, ${a})` : `(${a} >= ${b})`;
     case "isNan":
       return helper("is_nan");
     case "and":

@@ -1,6 +1,6 @@
 /** What gradients flow to in a trace. Input: a call that asks for it; output: the answer, which the graph's nodes give. */
 import type { Node } from "../../graph/node.ts";
-import { ComputedFrom } from "../../ops/memory_roots.ts";
+import { ComputedFrom } from "../../ops/computed_from.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { constant, type TensorValue, type Value } from "../variables/value.ts";
 import type { BuiltinModel, Interpreter } from "./interpreter.ts";

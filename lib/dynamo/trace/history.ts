@@ -6,7 +6,7 @@
 import type { Graph, Node } from "../../graph/node.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
 import { gradientPath, lateGradient } from "../../ops/gradient_stages.ts";
-import { ComputedFrom } from "../../ops/memory_roots.ts";
+import { ComputedFrom } from "../../ops/computed_from.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
 import { GraphReplay, HistoryLost, type ReplayedInput } from "../../autograd/graph_replay.ts";
 import { isContiguous } from "../../graph/meta.ts";

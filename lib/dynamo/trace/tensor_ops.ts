@@ -148,8 +148,9 @@ export function callResolved(
 /** The arguments with a copy in the place of one of them. */
 function withCopyOf(m: Interpreter, one: GraphValue, args: Resolved): Resolved {
   const copy = callOp(m, m.opNamed("clone"), [tracedTensor(m, one)], true);
-  const shown = shownValue(m, copy, m.opNamed("clone").definition);
-  return mapArguments(args, (value) => value.node === one.node && isGraphValue(shown) ? shown : value);
+  if (copy.kind !== "tensor") return breakGraph("tensorMethod", "clone");
+  const shown = new GraphValue(m.output.nodeOf(copy), copy.meta);
+  return mapArguments(args, (value) => value.node === one.node ? shown : value);
 }
 
 /** A call that changes the layout of its first tensor in place. */
