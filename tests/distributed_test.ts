@@ -16,7 +16,6 @@ import {
   compile,
   distributed,
   type GraphBackend,
-  init,
   loadSharded,
   manualSeed,
   nn,
@@ -268,17 +267,18 @@ Deno.test("a process that was started alone is a group of one", async () => {
   assertThrows(() => distributed.getRank(), Error, "call distributed.initProcessGroup() first");
 });
 
+const [how = ""] = sampleBySeed(["plainly", "compiled", "recorded"], 1);
+const [division = ""] = sampleBySeed(
+  ["copies graph", "copies plainly", "sharded graph", "sharded plainly"],
+  1,
+);
+
 Deno.test({
-  name: "webgpu: elements go through host memory and come back",
-  ignore: SKIP_WEBGPU,
+  name: `webgpu: tensors of two ranks, functions ${how}, steps of ${division}`,
+  ignore: SKIP_WEBGPU || MPI.ignore,
   fn: async () => {
-    await init({ device: "webgpu" });
-    await alone(async () => {
-      const x = tensor([[1, 2], [3, 4]], { dtype: "float32", device: "webgpu" });
-      const y = zeros([2, 2], { device: "webgpu" }), { version } = y;
-      distributed.allGather([y], x.t());
-      assertEquals([...await y.data()], [1, 3, 2, 4]);
-      assertEquals(y.version, version + 1);
-    });
+    const { code, stdout, stderr } = await mpirun(2, "webgpu.ts", how, ...division.split(" "));
+    const expected = ["rank 0 is done", "rank 1 is done"];
+    assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
   },
 });
