@@ -986,6 +986,15 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [typeof z.item() === "number" ? x : y, +z];
       }, [() => [float([1, 2]), float([0.5, 1])]]),
   },
+  "what has no integer of 32 bits as narrow integers": {
+    make: () =>
+      life(
+        (
+          x: Tensor,
+        ) => [x.to("int32"), x.to("int16"), x.to("int8"), x.to("uint8"), special.ndtri(x).to("int32")],
+        [() => [float([-1.75, NaN, Infinity, 3e10, -3e10, 3e9, -(2 ** 31), 2 ** 54 + 2 ** 31, -(2 ** 60)])]],
+      ),
+  },
   "an infinity that is a constant as an integer": {
     make: () =>
       life(

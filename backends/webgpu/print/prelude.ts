@@ -74,9 +74,15 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     `fn to_float(x: i32) -> f32 { return hidden(f32(x ^ ${UNKNOWN_ZERO})); }`,
     "hidden",
   ),
-  // −2³¹ for what has no integer, as on CPUs.
+  // The low bits of the integer of 64 bits that CPUs find: all are 0 from 2⁵⁵ on, of infinities and of NaN.
   to_integer: helper(
-    "fn to_integer(x: f32) -> i32 { return select(-2147483647 - 1, i32(x), (bitcast<u32>(x) & 0x7fffffffu) < 0x4f000000u); }",
+    `fn to_integer(x: f32) -> i32 {
+  let bits = bitcast<u32>(x) & 0x7fffffffu;
+  if (bits < 0x4f000000u) { return i32(x); }
+  if (bits >= 0x5b000000u) { return 0; }
+  let low = i32(((bits & 0x7fffffu) | 0x800000u) << ((bits >> 23u) - 150u));
+  return select(low, -low, x < 0.0);
+}`,
   ),
   minimum: helper(
     "fn minimum(a: f32, b: f32) -> f32 { return select(min(a, b), a + b, is_nan(a) || is_nan(b)); }",
