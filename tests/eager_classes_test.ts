@@ -174,6 +174,38 @@ Deno.test("operands that do not fit are refused by their sizes, not by symbols",
   assertThrows(() => x.add(y), DynError, "[200, 100] and [200, 101]");
 });
 
+Deno.test("small compositions and rules that keep coming become programs where these add in the same order", () => {
+  manualSeed(4);
+  const x = randn([2, 3, 4]), turned = randn([3, 7]).t(), leaf = randn([3, 5], { requiresGrad: true });
+  const weights = randn([3, 5]);
+  const often: Readonly<Record<string, () => Tensor | null>> = {
+    softmax: () => noGrad(() => x.softmax(-1)),
+    layerNorm: () => noGrad(() => nn.functional.layerNorm(x, [4])),
+    "gradient of gelu": () => {
+      leaf.grad = null;
+      nn.functional.gelu(leaf).backward({ gradient: weights });
+      return leaf.grad;
+    },
+    // Ops walk the dimensions in the order in which they stand, programs as they lie in memory
+    "mean of turned rows": () => noGrad(() => turned.mean([0, 1])),
+  };
+  for (const [name, run] of Object.entries(often)) {
+    const first = run()?.tolist(), before = counters.get("eager", "classes");
+    for (let k = 1; k < 1006; k++) run();
+    assert(counters.get("eager", "classes") > before, name);
+    // In the trials, and after them
+    for (let k = 1006; k < 1012; k++) assertEquals(run()?.tolist(), first, `${name}, call ${k}`);
+  }
+});
+
+Deno.test("further sizes of a composition that has a class are refused as the first are", () => {
+  for (let rows = 2; rows < 6; rows++) randn([rows, 20]).softmax(1);
+  assertEquals(noGrad(() => randn([7, 20]).softmax(1)).shape, [7, 20]);
+  assertThrows(() => randn([8, 20]).softmax(2), DynError, "Expected dim in [-2, 1] but found 2");
+  for (let rows = 2; rows < 6; rows++) nn.functional.layerNorm(randn([rows, 20]), [20]);
+  assertThrows(() => nn.functional.layerNorm(randn([9, 20]), [21]), DynError);
+});
+
 Deno.test("large random tensors begin as small ones do", () => {
   const drawn = [10, 1 << 15, 1 << 16].map((count) => {
     manualSeed(3);

@@ -48,8 +48,9 @@ function permuted(self: TensorMeta, order: readonly number[]): TensorMeta {
 }
 
 function exchanged(rank: number, dim0: number, dim1: number): number[] {
-  const a = normalizeDim(dim0, rank), b = normalizeDim(dim1, rank);
-  return Array.from({ length: rank }, (_, d) => d === a ? b : d === b ? a : d);
+  const a = normalizeDim(dim0, rank), b = normalizeDim(dim1, rank), order: number[] = [];
+  for (let d = 0; d < rank; d++) order.push(d === a ? b : d === b ? a : d);
+  return order;
 }
 
 const tOp = defineOp({

@@ -3,8 +3,8 @@
  * as its arguments. Input: a call; output: a plan for it. Invariant: a program serves a call only if everything that
  * was assumed of sizes when it was made holds for that call; what has no class runs a program of its own shape.
  *
- * Making a class takes milliseconds, so calls have one where that pays: where there is much to do, or where the same
- * call comes with ever other sizes.
+ * Making a class takes milliseconds, so calls have one where that pays: where there is much to do, where the same call
+ * comes with ever other sizes, or where it comes often and a class does more at once.
  */
 import { complexMeta } from "../ops/complex/views.ts";
 import { counters, logs } from "../base/logs.ts";
@@ -108,12 +108,15 @@ export interface ClassRequest {
   readonly numbers: readonly LoadedNumber[];
 }
 
-/** The plan of a call by its class; undefined where it has none. With `known`, only by a class that has had calls. */
-export function classPlan(request: ClassRequest, known = false): Plan | undefined {
+/** When a call has a class: where it pays, only where one has had calls already, or whatever its size. */
+export type ClassWish = "usual" | "ready" | "often";
+
+/** The plan of a call by its class; undefined where it has none. */
+export function classPlan(request: ClassRequest, wish: ClassWish = "usual"): Plan | undefined {
   if (isShapesOnly(deviceOf(tensorsOf(request.entry, request.args), request.args) ?? "cpu")) return undefined;
   const row = asRow(request);
-  if (row === null) return planByClass(request, known);
-  const plan = planByClass(row.request, known);
+  if (row === null) return planByClass(request, wish);
+  const plan = planByClass(row.request, wish);
   return plan && {
     ...plan,
     results: plan.results.map(({ dtype, device }) => contiguousLayout(row.shape, dtype, device)),
@@ -145,7 +148,7 @@ function asRow({ entry, args, numbers }: ClassRequest): {
   return { request: { entry, args: mapTensors(entry, args, inRow), numbers }, shape };
 }
 
-function planByClass({ entry, args, numbers }: ClassRequest, known: boolean): Plan | undefined {
+function planByClass({ entry, args, numbers }: ClassRequest, wish: ClassWish): Plan | undefined {
   const tensors = tensorsOf(entry, args), device = deviceOf(tensors, args);
   if (compiler === null || device === undefined || deviceNamed(device).compileClass === undefined) {
     return undefined;
@@ -155,10 +158,11 @@ function planByClass({ entry, args, numbers }: ClassRequest, known: boolean): Pl
   const family = familyOf(entry, `${device} ${getDefaultDtype()} ${key}`);
   if (family.isOpByOp) return undefined;
   let found = family.classes.find(({ sizes }) => sizes.admits(values));
-  if (known && !found?.isReady) return undefined;
+  if (wish === "ready" && !found?.isReady) return undefined;
   if (found === undefined) {
-    const large = tensors.some(({ layout }) => layout.numel >= LARGE) || elementsAsked(call) >= LARGE;
-    if (!large && family.seen++ < PATIENCE) return undefined;
+    const pays = wish === "often" || tensors.some(({ layout }) => layout.numel >= LARGE) ||
+      elementsAsked(call) >= LARGE;
+    if (!pays && family.seen++ < PATIENCE) return undefined;
     found = keptClass(family, { entry, args, numbers }, { device, call });
     if (found === undefined && (family.isOpByOp || family.classes.length >= MOST_VARIANTS)) return undefined;
     found ??= newClass(family, { entry, args, numbers }, { device, call });

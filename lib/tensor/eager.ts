@@ -21,6 +21,7 @@ import type { Params } from "../ops/params.ts";
 import { classPlan } from "./classes.ts";
 import { autocastCall, convertedArgs, withoutAutocast } from "./autocast.ts";
 import { hasComplexNumbers, numberTensor, withComplexTensors } from "./complex_numbers.ts";
+import { composedPlan } from "./composed_plan.ts";
 import { onDefaultDevice } from "./default_device.ts";
 import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
 import { type Element, readElements, writeElements } from "./host.ts";
@@ -252,12 +253,14 @@ function runComposite(
   if (ambient.autocast !== null || entry.definition.dataDependent?.(args)) {
     return composeAndFree(implementation, args);
   }
-  const plan = findPlan(entry, args, {
-    cache: entry.composed,
-    make: (numbers) => {
+  const plan = composedPlan({
+    entry,
+    args,
+    admits() {
       inferResults(entry.definition, mapTensors(entry, args, (t) => t.meta));
-      return classPlan({ entry, args, numbers }) ?? null;
+      return true;
     },
+    byOps: () => composeAndFree(implementation, args),
   });
   return plan === null ? composeAndFree(implementation, args) : runInto(plan, { inputs, args });
 }
@@ -293,7 +296,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
   }
   return findPlan(entry, args, {
     cache: entry.plans,
-    known: (numbers) => classPlan({ entry, args, numbers }, true),
+    known: (numbers) => classPlan({ entry, args, numbers }, "ready"),
     make: (numbers) =>
       classPlan({ entry, args, numbers }) ?? makePlan({
         entry,

@@ -45,6 +45,17 @@ export interface Plan {
   readonly sizes: readonly number[];
 }
 
+/** How calls of a composition run that have one signature. */
+export interface ComposedPlan {
+  /** null: op by op. */
+  plan: Plan | null;
+  /** Calls that ran op by op. */
+  calls: number;
+  /** What may become the plan. */
+  trial: Plan | null;
+  readonly numbers: readonly LoadedNumber[];
+}
+
 /** A number that is handed to a program in memory. */
 export interface LoadedNumber {
   readonly param: string;
@@ -87,8 +98,8 @@ export class OpEntry {
   /** Whether calls may ask for the result in the first tensor. */
   readonly takesInplace: boolean;
   readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
-  /** Of compositions: those that run as one program; null where it runs op by op. */
-  readonly composed: PlanCache<Plan | null> = new PlanCache<Plan | null>();
+  /** Of compositions. */
+  readonly composed: PlanCache<ComposedPlan> = new PlanCache<ComposedPlan>();
   /** Parameters that may be loaded numbers, and whether these must be natural beside integers. */
   readonly loadable: readonly { readonly param: string; readonly natural: boolean }[];
   /** Of views: where results lie, by signature with offsets; null where the call copies. */
@@ -244,9 +255,17 @@ export function constantKey(value: unknown, offsets: boolean): string {
       if (value instanceof Sym) {
         throw new DynError(`Expected known sizes for tensors with elements but found ${value}`);
       }
-      if (Array.isArray(value)) return `[${value.map((v: unknown) => constantKey(v, offsets)).join()}]`;
+      if (Array.isArray(value)) return listKey(value, offsets);
       throw new InternalError(`Expected an argument of an op but found ${typeof value}`);
   }
+}
+
+function listKey(list: readonly unknown[], offsets: boolean): string {
+  let key = "[";
+  for (let k = 0; k < list.length; k++) {
+    key += k === 0 ? constantKey(list[k], offsets) : `,${constantKey(list[k], offsets)}`;
+  }
+  return `${key}]`;
 }
 
 /** A call's arguments with something else in place of each tensor. */

@@ -9,9 +9,10 @@ import { type ArgsOf, nullable, type Param, type Params, required } from "../ops
 import type { TensorLike } from "../ops/tensor_like.ts";
 import { isEqual } from "../sym/decide.ts";
 import { OpByOp } from "./class_graph.ts";
-import { classPlan } from "./classes.ts";
+import { composedPlan } from "./composed_plan.ts";
+import { ops } from "./eager.ts";
 import { ambient } from "./modes.ts";
-import { entryOf, findPlan, OpEntry, type Plan, PlanCache, type TensorArgs, tensorsOf } from "./plan.ts";
+import { entryOf, OpEntry, type TensorArgs, tensorsOf } from "./plan.ts";
 import { runInto } from "./run.ts";
 import { modes, type Tensor } from "./tensor.ts";
 
@@ -31,16 +32,11 @@ export interface RuleCall {
   readonly wanted: readonly Place[];
 }
 
-/** A rule as an op whose results are the gradients that are wanted. */
-interface RuleOp {
-  readonly entry: OpEntry;
-  readonly plans: PlanCache<Plan | null>;
-}
-
 /** Parameters of a rule's op besides those of its call, in which no call has these characters. */
 const OUT = "out of the call", GRADS = "gradients of the results", WANTED = "wanted gradients";
 
-const ruleOps = new WeakMap<OpDefinition, RuleOp>();
+/** Rules as ops whose results are the gradients that are wanted. */
+const ruleOps = new WeakMap<OpDefinition, OpEntry>();
 
 /** Gradients in the order of `wanted`; null where the rule has to run op by op. */
 export function runRule(call: RuleCall): readonly Tensor[] | null {
@@ -48,12 +44,14 @@ export function runRule(call: RuleCall): readonly Tensor[] | null {
   // What is recorded, traced or cast is each op of the rule, and views are not worth a program
   if (ambient.gradEnabled || modes.top !== null || ambient.autocast !== null) return null;
   if (definition.implementation.kind === "view" || wanted.length === 0) return null;
-  const { entry, plans } = ruleOpOf(definition);
+  const entry = ruleOpOf(definition);
   const given: TensorArgs = { ...args, [OUT]: out, [GRADS]: grads, [WANTED]: wanted.map(textOf).join() };
-  const plan = findPlan(entry, given, {
-    cache: plans,
-    // A rule computes with its numbers, so that each has a program; those that keep changing have none
-    make: (numbers) => numbers.length > 0 ? null : classPlan({ entry, args: given, numbers }) ?? null,
+  // A rule computes with its numbers, so that each has a program; those that keep changing have none
+  const plan = composedPlan({
+    entry,
+    args: given,
+    admits: (numbers) => numbers.length === 0,
+    byOps: () => gradientsOf(definition, ops, given),
   });
   return plan === null ? null : runInto(plan, { inputs: tensorsOf(entry, given), args: given });
 }
@@ -65,12 +63,12 @@ function placeOf(text: string): Place {
   return { param, index: index === undefined ? null : Number(index) };
 }
 
-function ruleOpOf(definition: OpDefinition): RuleOp {
+function ruleOpOf(definition: OpDefinition): OpEntry {
   const known = ruleOps.get(definition);
   if (known) return known;
   const { keptAs } = entryOf(definition);
   const own = keptAs === null ? null : `gradients of ${keptAs}`;
-  const made = { entry: new OpEntry(asOp(definition), own), plans: new PlanCache<Plan | null>() };
+  const made = new OpEntry(asOp(definition), own);
   ruleOps.set(definition, made);
   return made;
 }

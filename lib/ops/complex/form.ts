@@ -46,18 +46,17 @@ export function formOf(definition: OpDefinition, args: object): OpDefinition {
   return concernsComplex(args) && !OWN.has(definition) ? complexForm(definition) : definition;
 }
 
-/** Whether a complex tensor or type is among the arguments. */
+/** Whether a complex tensor or type is among the arguments. Every call asks, so that no list of them is made. */
 function concernsComplex(args: object): boolean {
-  for (const value of Object.values(args)) {
-    if (typeof value === "string") {
-      if (value === "complex64" || value === "complex128") return true;
-    } else if (typeof value === "object" && value !== null) {
-      if (Array.isArray(value)) {
-        if (value.some(isComplexTensor)) return true;
-      } else if (isComplexTensor(value)) return true;
-    }
+  for (const name in args) {
+    if (isComplexArgument(Reflect.get(args, name)) && Object.hasOwn(args, name)) return true;
   }
   return false;
+}
+
+function isComplexArgument(value: unknown): boolean {
+  if (typeof value === "string") return value === "complex64" || value === "complex128";
+  return Array.isArray(value) ? value.some(isComplexTensor) : isComplexTensor(value);
 }
 
 const isComplexTensor = (value: unknown): boolean =>
