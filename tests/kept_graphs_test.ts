@@ -6,6 +6,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { identityOf } from "../lib/base/own_sources.ts";
+import { addressesOf } from "../lib/base/travelling.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -202,3 +203,16 @@ Deno.test("dyn is another one when its sources are", () =>
     await Deno.remove(join(folder, "backends"), { recursive: true });
     assertEquals(identity(), null);
   }));
+
+Deno.test("addresses below a folder that travels are kept from there on", () => {
+  const one = addressesOf("/one/at home"), two = addressesOf("/two"), still = addressesOf(null);
+  const below = ["file:///one/at%20home/program/a.ts", "/one/at home/dyn/mod.ts"];
+  const other = ["file:///one/at%20home2/a.ts", "/one/at", "jsr:@x/dyn", "", "part of /one/at home/a.ts"];
+  assertEquals(below.map((each) => two.found(one.kept(each))), [
+    "file:///two/program/a.ts",
+    "/two/dyn/mod.ts",
+  ]);
+  assertEquals([...below, ...other].map((each) => one.found(one.kept(each))), [...below, ...other]);
+  assertEquals(other.map((each) => one.kept(each)), other);
+  assertEquals(below.map((each) => still.found(still.kept(each))), below);
+});

@@ -125,7 +125,7 @@ async function checkUnpacking(executable: string, around: Surroundings): Promise
   assertEquals(await version(), first);
 }
 
-/** A program's own executable brings its compiled graphs to where it is called. */
+/** A program's own executable brings its captures and compiled graphs to where it is called. */
 async function checkCompiling(executable: string, around: Surroundings): Promise<void> {
   const { cwd = "" } = around, program = join(cwd, "programs"), made = join(cwd, "model-alone");
   await Deno.mkdir(join(program, "parts"), { recursive: true });
@@ -153,6 +153,8 @@ async function checkCompiling(executable: string, around: Surroundings): Promise
   const { code, stdout, stderr } = await runProgram(made, ["--y"], { ...around, env });
   assertEquals([code, stdout], [0, '[ 7 ] [ "--y" ] true\n'], stderr);
   assertStringIncludes(stderr, "graphs: taken");
+  assertMatch(stderr, /captures: net\.ts:\d+ taken/);
+  assertEquals(/traced|kept/.exec(stderr), null, stderr);
 }
 
 Deno.test("programs are copied with what they import and name, or refused", async () => {

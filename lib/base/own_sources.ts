@@ -3,10 +3,10 @@
  * as files; output: a text that is another one whenever they are. Invariant: where that cannot be told (modules from an
  * address without a version, files that were written since the process began) nothing is kept.
  */
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isOwnModule, OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
+import { travels } from "./travelling.ts";
 
 /** The rooms whose code decides what a compilation gives. */
 const ROOMS = ["lib", "backends"] as const;
@@ -45,11 +45,6 @@ function sourcesAt(root: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Whether dyn and its cache lie side by side, as in executables of programs: they go from place to place together. */
-function travels(path: string): boolean {
-  return Deno.env.get("DYN_CACHE_DIR") === join(path, "../cache");
 }
 
 /** A file and when it was written last. Throws for what was written since the process began: it runs the former one. */

@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_entries.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
+import { addressOfKept, keptAddress, travelsWithCache } from "../../base/travelling.ts";
 import { isLikely, noteText } from "./loaded_texts.ts";
 
 /** A text, the map to its file, and which file that was. */
@@ -45,7 +46,10 @@ function keyOf(): string | null {
   if (!keepsEntries()) return null;
   try {
     const own = ownIdentity();
-    return own === null ? null : JSON.stringify({ own, main: Deno.mainModule, cwd: Deno.cwd() });
+    if (own === null) return null;
+    // One program is all that a cache has which goes along with it
+    const cwd = travelsWithCache() ? null : Deno.cwd();
+    return JSON.stringify({ own, main: keptAddress(Deno.mainModule), cwd });
   } catch {
     // The program may not know where it is
     return null;
@@ -58,7 +62,8 @@ function fileAt(url: string): string | null {
   try {
     const { size, mtime } = Deno.statSync(new URL(url)), written = mtime?.getTime() ?? Infinity;
     // What is written while modules are loaded may be what was loaded or not
-    return written < performance.timeOrigin ? `${size} ${written}` : null;
+    if (written >= performance.timeOrigin) return null;
+    return `${size} ${travelsWithCache() ? Math.floor(written / 1000) : written}`;
   } catch {
     return null;
   }
@@ -102,13 +107,19 @@ export function keepTexts(found: readonly FoundText[]): void {
   }
   if (!isNew) return;
   logs.emit("cache", () => `texts: ${kept.size} modules kept`);
-  keepEntry("texts", key, JSON.stringify([...kept.values()]));
+  keepEntry("texts", key, JSON.stringify([...kept.values()].map((each) => withAddresses(each, keptAddress))));
+}
+
+/** A text with other addresses of its module. */
+function withAddresses(kept: KeptText, translated: (address: string) => string): KeptText {
+  const { url, map } = kept;
+  return { ...kept, url: translated(url), map: map && { ...map, sources: map.sources.map(translated) } };
 }
 
 function readTexts(form: unknown): readonly KeptText[] {
   if (!Array.isArray(form)) throw new TypeError("Expected a list of texts");
   return form.map((each: unknown): KeptText => {
-    if (isKeptText(each)) return each;
+    if (isKeptText(each)) return withAddresses(each, addressOfKept);
     throw new TypeError("Expected a text, its file and its map");
   });
 }

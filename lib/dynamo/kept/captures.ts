@@ -16,6 +16,7 @@ import { hasOwnBuiltins } from "../../base/own_builtins.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
 import { placeOfProcess } from "../../base/place.ts";
 import { type Plain, recording } from "../../base/recording.ts";
+import { keptAddress } from "../../base/travelling.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { readGraph, stacksOf, writeGraph } from "../../graph/stored/graph.ts";
@@ -113,7 +114,7 @@ export function captureKey(
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
   const key = JSON.stringify({
     own,
-    function: [site.url, site.offset, program.name],
+    function: [keptAddress(site.url), site.offset, program.name],
     from: body.resumed && planText(body.resumed),
     options: { dynamic, fullgraph, cacheSizeLimit },
     settings,

@@ -4,6 +4,7 @@
  * same of another process. Invariant: code is found where its text is, which the journal compares.
  */
 import type { Plain } from "../../base/recording.ts";
+import { keptAddress } from "../../base/travelling.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type FrameRules, NO_RULES } from "../frame_rules.ts";
@@ -178,7 +179,7 @@ export const planForm: Form<ResumePlan> = {
 export function planText({ frames, parameters, scalars }: ResumePlan): Plain {
   return [
     frames.map(({ code, pc, completion, callee, bindings, rules }) => [
-      [code.module.url, code.span.start, code.span.end, code.kind, code.name],
+      [keptAddress(code.module.url), code.span.start, code.span.end, code.kind, code.name],
       [pc, { ...completion }, callee !== null, bindings, { ...rules }],
     ]),
     parameters.map((each) => ({ ...each })),

@@ -5,6 +5,7 @@
  */
 import { DTYPES } from "../../base/dtype.ts";
 import type { BreakReason, UserFrame } from "../../base/errors.ts";
+import { addressOfKept, keptAddress } from "../../base/travelling.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { sizeGuard } from "../../sym/stored/envs.ts";
 import { DamagedForm, listIn, numberIn, textIn } from "../../sym/stored/forms.ts";
@@ -179,9 +180,15 @@ export const position: Form<SourcePosition> = {
   },
 };
 
+/** A file of the program. */
+const address: Form<string> = {
+  write: (file) => keptAddress(file),
+  read: (form) => addressOfKept(textIn(form)),
+};
+
 /** A line of the program as it is. */
 export const line: Form<SourcePosition> = fields<SourcePosition>({
-  file: text,
+  file: address,
   line: count,
   column: count,
   functionName: text,
@@ -195,10 +202,12 @@ export const reason: Form<BreakReason> = fields<BreakReason>({
   explanation: text,
   hint: text,
   stack: list<UserFrame>({
-    write: ({ functionName, file, line, column, code }) => [functionName, file, line, column, code ?? null],
+    write: (
+      { functionName, file, line, column, code },
+    ) => [functionName, keptAddress(file), line, column, code ?? null],
     read(form) {
       const [functionName, file, line, column, code = null] = listIn(form);
-      const place = { functionName: textIn(functionName), file: textIn(file) };
+      const place = { functionName: textIn(functionName), file: addressOfKept(textIn(file)) };
       const written = code === null ? {} : { code: textIn(code) };
       return { ...place, line: numberIn(line), column: numberIn(column), ...written };
     },

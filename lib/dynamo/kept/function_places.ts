@@ -6,6 +6,7 @@
 import { fingerprintText } from "../../base/fingerprint.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
 import type { Plain } from "../../base/recording.ts";
+import { addressOfKept, keptAddress } from "../../base/travelling.ts";
 import { listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
 import { moduleText, siteOf } from "../frame/capture.ts";
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
@@ -34,7 +35,7 @@ export class Texts {
   numberOf(url: string): number {
     const known = this.#numbers.get(url);
     if (known !== undefined) return known;
-    const number = this.form.push([url, printOf(url)]) - 1;
+    const number = this.form.push([keptAddress(url), printOf(url)]) - 1;
     this.#numbers.set(url, number);
     return number;
   }
@@ -57,7 +58,7 @@ const prints = new Map<string, { readonly text: string; readonly print: string }
 
 /** The URL of a text that is what it was. Throws Differs. */
 export function urlOf(form: Plain): string {
-  const [given, print] = listIn(form), url = textIn(given);
+  const [given, print] = listIn(form), url = addressOfKept(textIn(given));
   if (isOfIdentity(url) !== (print === null)) throw new Differs(`${url} is another module`);
   let found: string | null = null;
   try {

@@ -1,0 +1,77 @@
+/**
+ * Addresses of modules in what is kept between processes. In executables of programs dyn, the program and what is kept lie
+ * in one folder, which goes from place to place: there addresses are kept from that folder on, elsewhere as they are. Input:
+ * URLs and paths; output: texts to keep, and the addresses that they stand for here. Invariant: a text stands for the same
+ * file of the folder wherever it lies; values of the program are no addresses, whatever they say.
+ */
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { OWN_ROOT } from "./errors.ts";
+
+/** Whether the dyn of a folder lies beside its cache, as in executables of programs: they go from place to place together. */
+export function travels(path: string): boolean {
+  return Deno.env.get("DYN_CACHE_DIR") === join(path, "../cache");
+}
+
+/** A folder as the beginning of URLs and of paths. */
+interface Folder {
+  readonly url: string;
+  readonly path: string;
+}
+
+/** What begins texts that stand for files of the folder. No URL has such a scheme, and paths begin otherwise. */
+const MARKS: Folder = { url: "beside-dyn-url:", path: "beside-dyn-path:" };
+
+/** Translates addresses that begin with one folder to those that begin with another. */
+function translated(address: string, from: Folder, to: Folder): string {
+  for (const kind of ["url", "path"] as const) {
+    if (address.startsWith(from[kind])) return to[kind] + address.slice(from[kind].length);
+  }
+  return address;
+}
+
+/** Translates addresses to texts and back, for a folder that travels; null: nothing travels. */
+export function addressesOf(
+  folder: string | null,
+): { readonly kept: (address: string) => string; readonly found: (kept: string) => string } {
+  if (folder === null) return { kept: (address) => address, found: (kept) => kept };
+  const here = { url: `${pathToFileURL(folder).href}/`, path: `${folder}/` };
+  return {
+    kept: (address) => translated(address, here, MARKS),
+    found: (kept) => translated(kept, MARKS, here),
+  };
+}
+
+/** The folder of this process that travels; null where none does. */
+function ownFolder(): string | null {
+  if (!OWN_ROOT.startsWith("file:") || !OWN_ROOT.endsWith("/")) return null;
+  try {
+    const path = fileURLToPath(OWN_ROOT);
+    return travels(path) ? join(path, "..").replace(/\/$/, "") : null;
+  } catch {
+    // The environment may not be read
+    return null;
+  }
+}
+
+let known: { readonly travels: boolean; readonly addresses: ReturnType<typeof addressesOf> } | undefined;
+
+function own(): NonNullable<typeof known> {
+  const folder = known ? null : ownFolder();
+  return known ??= { travels: folder !== null, addresses: addressesOf(folder) };
+}
+
+/** Whether what this process keeps goes from place to place with its modules. */
+export function travelsWithCache(): boolean {
+  return own().travels;
+}
+
+/** A module's URL or path as it is kept. */
+export function keptAddress(address: string): string {
+  return own().addresses.kept(address);
+}
+
+/** The URL or path that a text stands for here. */
+export function addressOfKept(kept: string): string {
+  return own().addresses.found(kept);
+}
