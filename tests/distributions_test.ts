@@ -39,7 +39,7 @@ function near(found: Tensor, expected: readonly number[], where: string): void {
   values.forEach((value, k) => {
     const want = expected[k] ?? NaN;
     assert(
-      Math.abs(value - want) <= 1e-9 * (1 + Math.abs(want)),
+      value === want || Math.abs(value - want) <= 1e-9 * (1 + Math.abs(want)),
       `${where}: [${k}] is ${value}, PyTorch says ${want}`,
     );
   });
@@ -71,7 +71,7 @@ Deno.test("densities, entropies, moments and cdfs are PyTorch's", () => {
     if (!cdf || name === "RelaxedBernoulli") continue;
     near(distribution.cdf(at), cdf, `${name}, cdf`);
     if (!["Uniform", "Gamma", "Chi2", "InverseGamma"].includes(name)) {
-      near(distribution.icdf(distribution.cdf(at)), value.flat(), `${name}, icdf`);
+      near(distribution.icdf(distribution.cdf(at)), value.flat(2), `${name}, icdf`);
     }
   }
 });
@@ -117,6 +117,43 @@ Deno.test("parameters may be whole numbers, are looked at, and grow with a batch
   assertEquals([one.batchShape, one.eventShape, one.sample().shape], [[3], [2], [3, 2]]);
   assertEquals(new Categorical(tensor([1, 1, 2])).expand([2]).logProb(tensor([0, 2])).shape, [2]);
   assertThrows(() => wide.expand([2]), DynError, "a shape that [4,2] expands to");
+});
+
+Deno.test("further matrices: rows of correlations, whole covariances, the ends of tails", () => {
+  manualSeed(4);
+  const { GeneralizedPareto, LKJCholesky, LowRankMultivariateNormal, Wishart } = distributions;
+  const factors = new LKJCholesky(4, double([1.5, 3])).sample([3000]), both = factors.matmul(factors.mT);
+  near(both.diagonal(0, -2, -1), new Array(3000 * 8).fill(1), "correlations of themselves");
+  // Each correlation is 2 · Beta(a, a) − 1 with a = concentration + dim / 2 − 1, whose variance is 1 / (2a + 1)
+  for (const [k, concentration] of [1.5, 3].entries()) {
+    const spread = both.select(1, k).square().mean(0), expected = 1 / (2 * concentration + 3);
+    for (const [i, j] of [[1, 0], [3, 0], [3, 2]] as const) {
+      assert(Math.abs(Number(spread.at(i, j)) - expected) < 0.15 * expected, `${spread}, not ${expected}`);
+    }
+  }
+  const [loc, W, D] = [double([0.4, -1]), double([[0.5], [-0.3]]), double([0.6, 1.3])];
+  const low = new LowRankMultivariateNormal(loc, W, D),
+    dense = new MultivariateNormal(loc, low.covarianceMatrix);
+  const unit = low.covarianceMatrix.matmul(low.precisionMatrix);
+  near(unit, [1, 0, 0, 1], "the inverse");
+  near(klDivergence(low, dense).add(klDivergence(dense, low)), [0], "from itself");
+  assertEquals(low.expand([3]).sample([2]).shape, [2, 3, 2]);
+  W.requiresGrad_();
+  new LowRankMultivariateNormal(loc, W, D).rsample([5]).sum().backward();
+  assert(W.grad?.abs().gt(0).all().item<boolean>());
+  const matrix = double([[1.2, 0.3], [0.3, 0.8]]), wide = new Wishart(double([2, 4.5]), matrix);
+  assertEquals([wide.sample([5]).shape, wide.logProb(wide.sample()).shape], [[5, 2, 2, 2], [2]]);
+  near(wide.mode.at(1), matrix.mul(1.5).reshape([-1]).tolist() as number[], "mode");
+  assertThrows(
+    () => new Wishart(0.5, matrix),
+    DynError,
+    "df − (n − 1) of Wishart to be positive but found -0.5",
+  );
+  assertThrows(() => new LKJCholesky(1), DynError, "a dim of at least 2 for LKJCholesky but found 1");
+  // A tail that ends at loc − scale / concentration
+  const ends = new GeneralizedPareto(1, 2, double([-0.5]));
+  near(ends.logProb(double([0.5, 5.5])), [-Infinity, -Infinity], "outside");
+  near(ends.cdf(double([0.5, 5.5])), [0, 1], "cdf outside");
 });
 
 Deno.test("samples of gamma distributions move with their concentrations as quantiles do", () => {
@@ -166,7 +203,7 @@ Deno.test("divergences and densities of images are PyTorch's", () => {
 /** Distributions that have none, none that are finite, or whose mean is one of directions. */
 const WITHOUT_MOMENTS: ReadonlySet<string> = new Set(
   ("Categorical RelaxedBernoulli LogitRelaxedBernoulli RelaxedOneHotCategorical Cauchy HalfCauchy Pareto " +
-    "InverseGamma FisherSnedecor VonMises").split(" "),
+    "InverseGamma FisherSnedecor VonMises LKJCholesky").split(" "),
 );
 
 Deno.test("samples have the moments of their distributions, and gradients where they say so", () => {

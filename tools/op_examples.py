@@ -34,7 +34,7 @@ VOLUME = [[[[[1.5, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]]]
 # What is random, not initialised, or of either sign.
 WITHOUT = {
     *("emptyLike newEmpty empty newEmptyStrided emptyStrided multinomial normal poisson binomial rrelu".split()),
-    *("dropout alphaDropout featureAlphaDropout dropout1d dropout2d dropout3d eigh linalgSvd svd linalgPolar".split()),
+    *("dropout alphaDropout featureAlphaDropout dropout1d dropout2d dropout3d eigh eig lobpcg svdLowrank pcaLowrank linalgSvd svd linalgPolar".split()),
 }
 # Arguments where simple ones say little, or where there is more to give than what is required.
 CALLS = {
@@ -215,6 +215,23 @@ WRITTEN = {
     ),
     # Vectors are found up to their signs.
     "eigh": ("linalg.eigh(tensor([[4, 2], [2, 3.5]])).eigenvalues", lambda: torch.linalg.eigh(T([[4, 2], [2, 3.5]])).eigenvalues),
+    "eig": (
+        "linalg.eig(tensor([[1.5, 2], [-0.5, 1]])).eigenvalues",
+        lambda: torch.linalg.eig(T([[1.5, 2], [-0.5, 1]])).eigenvalues,
+    ),
+    "lobpcg": (
+        "lobpcg(diag(tensor([1.5, 2, 3.5])), 1).E",
+        lambda: torch.lobpcg(torch.diag(T([1.5, 2, 3.5])), 1)[0],
+    ),
+    "svdLowrank": ("svdLowrank(tensor([[4, 2], [2, 3.5]]), 2).S", lambda: torch.svd_lowrank(T([[4, 2], [2, 3.5]]), 2)[1]),
+    "pcaLowrank": (
+        "pcaLowrank(tensor([[4, 2], [2, 3.5], [1, 0]]), 2).S",
+        lambda: torch.pca_lowrank(T([[4, 2], [2, 3.5], [1, 0]]), 2)[1],
+    ),
+    "segmentReduce": (
+        'segmentReduce(tensor([1.5, 2, 3, 4]), "sum", { lengths: tensor([3, 1]) })',
+        lambda: torch.segment_reduce(T([1.5, 2, 3, 4]), "sum", lengths=T([3, 1])),
+    ),
     "linalgSvd": ("linalg.svd(tensor([[4, 2], [2, 3.5]])).S", lambda: torch.linalg.svd(T([[4, 2], [2, 3.5]])).S),
     "svd": ("svd(tensor([[4, 2], [2, 3.5]])).S", lambda: torch.svd(T([[4, 2], [2, 3.5]])).S),
     "linalgPolar": (

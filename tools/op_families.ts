@@ -58,6 +58,7 @@ import { resampling } from "../lib/ops/resampling.ts";
 import { scatterReductions } from "../lib/ops/scatter_reduce.ts";
 import { scatterViews } from "../lib/ops/scatter_views.ts";
 import { searching } from "../lib/ops/searching.ts";
+import { segmentOps } from "../lib/ops/segments.ts";
 import { selection } from "../lib/ops/selection.ts";
 import { singularValueOps } from "../lib/ops/singular_values.ts";
 import { softmaxes } from "../lib/ops/softmax.ts";
@@ -100,6 +101,7 @@ export const FAMILIES: readonly Family[] = [
     "Reductions, statistics and cumulative ops",
     reductions,
     statistics,
+    segmentOps,
     cumulative,
     counting,
     histograms,

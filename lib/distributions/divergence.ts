@@ -9,6 +9,7 @@ import { Categorical } from "./categorical.ts";
 import { Bernoulli, Geometric, Poisson } from "./discrete.ts";
 import { type Distribution, logBeta, softplus, sumRightmost } from "./distribution.ts";
 import { Beta, Dirichlet, Gamma } from "./gamma.ts";
+import { LowRankMultivariateNormal } from "./low_rank_normal.ts";
 import { LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
 import { Exponential, Laplace } from "./tails.ts";
 import { Independent } from "./transforms.ts";
@@ -102,6 +103,13 @@ registerKl(MultivariateNormal, MultivariateNormal, (p, q) => {
   const distance = ops.solveTriangular(q.scaleTril, apart, false).square().sum([-2, -1]);
   return half(q.scaleTril).sub(half(p.scaleTril)).add(spread.add(distance).sub(size).mul(0.5));
 });
+/** The same distribution by the factor of its whole covariance. */
+const whole = ({ loc, scaleTril }: { loc: Tensor; scaleTril: Tensor }) =>
+  new MultivariateNormal(loc, { scaleTril });
+
+registerKl(LowRankMultivariateNormal, LowRankMultivariateNormal, (p, q) => klDivergence(whole(p), whole(q)));
+registerKl(LowRankMultivariateNormal, MultivariateNormal, (p, q) => klDivergence(whole(p), q));
+registerKl(MultivariateNormal, LowRankMultivariateNormal, (p, q) => klDivergence(p, whole(q)));
 registerKl(Independent, Independent, (p, q) => {
   if (p.reinterpretedBatchNdims !== q.reinterpretedBatchNdims) {
     throw new DynError("Expected Independent distributions with as many dimensions of an event");

@@ -262,3 +262,72 @@ export class Kumaraswamy extends ByQuantile {
     return rest.pow(this.concentration1.reciprocal());
   }
 }
+
+/**
+ * The generalised Pareto distribution of what lies beyond a threshold `loc`, as `torch.distributions.GeneralizedPareto`:
+ * its tail falls by powers where `concentration` is positive, exponentially where it is 0, and ends where it is negative.
+ */
+export class GeneralizedPareto extends ByQuantile {
+  readonly loc: Tensor;
+  readonly scale: Tensor;
+  readonly concentration: Tensor;
+
+  constructor(loc: Parameter, scale: Parameter, concentration: Parameter) {
+    const [l, s, c] = broadcastAll(loc, scale, concentration);
+    super(l.shape);
+    [this.loc, this.scale, this.concentration] = [l, s, c];
+    checkParameters(this, { loc: "real", scale: "positive", concentration: "real" });
+  }
+
+  protected get like(): Tensor {
+    return this.loc;
+  }
+
+  get mean(): Tensor {
+    const { loc, scale, concentration } = this;
+    return ops.where(concentration.lt(1), scale.div(concentration.neg().add(1)).add(loc), Infinity);
+  }
+
+  get variance(): Tensor {
+    const { scale, concentration } = this, rest = concentration.neg().add(1);
+    const finite = scale.div(rest).square().div(concentration.mul(-2).add(1));
+    return ops.where(concentration.lt(0.5), finite, Infinity);
+  }
+
+  override get mode(): Tensor {
+    return this.loc;
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { concentration } = this, log = this.#logSurvival(value);
+    // The density is the survival function to the power of 1 + concentration, over the scale
+    const inside = log.mul(concentration.add(1)).sub(this.scale.log());
+    return ops.where(value.ge(this.loc).logicalAnd(log.gt(-Infinity)), inside, -Infinity);
+  }
+
+  override entropy(): Tensor {
+    return this.scale.log().add(this.concentration).add(1);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return ops.where(value.ge(this.loc), this.#logSurvival(value).expm1().neg(), 0);
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    const { loc, scale } = this, { isZero, safe } = this.#apart(), log = probability.neg().log1p();
+    const apart = ops.where(isZero, log.neg(), safe.mul(log).neg().expm1().div(safe));
+    return apart.mul(scale).add(loc);
+  }
+
+  /** The logarithm of the probability of greater values. */
+  #logSurvival(value: Tensor): Tensor {
+    const z = value.sub(this.loc).div(this.scale), { isZero, safe } = this.#apart();
+    return ops.where(isZero, z, ops.clamp(safe.mul(z), -1, null).log1p().div(safe)).neg();
+  }
+
+  /** Where the concentration is 0, and concentrations to divide by. */
+  #apart(): { readonly isZero: Tensor; readonly safe: Tensor } {
+    const isZero = this.concentration.eq(0);
+    return { isZero, safe: ops.where(isZero, 1, this.concentration) };
+  }
+}

@@ -7,7 +7,9 @@ export { setDefaultValidateArgs } from "./constraints.ts";
 export { klDivergence, registerKl } from "./divergence.ts";
 export { ContinuousBernoulli, VonMises } from "./bounded.ts";
 export { FisherSnedecor, InverseGamma, NegativeBinomial } from "./gamma_ratios.ts";
-export { Cauchy, HalfCauchy, Kumaraswamy, Pareto, Weibull } from "./heavy_tails.ts";
+export { Cauchy, GeneralizedPareto, HalfCauchy, Kumaraswamy, Pareto, Weibull } from "./heavy_tails.ts";
+export { LowRankMultivariateNormal } from "./low_rank_normal.ts";
+export { LKJCholesky, Wishart } from "./matrices.ts";
 export { MixtureSameFamily } from "./mixture.ts";
 export {
   LogitRelaxedBernoulli,

@@ -388,6 +388,8 @@ export type OpName =
   | "pairwiseDistance"
   | "dist"
   | "renorm"
+  | "segmentNumbers"
+  | "segmentReduce"
   | "embedding"
   | "embeddingRows"
   | "embeddingBackward"
@@ -509,6 +511,13 @@ export type OpName =
   | "symmetricEigen"
   | "eigh"
   | "eigvalsh"
+  | "eigenPairs"
+  | "eig"
+  | "eigvals"
+  | "extremePairs"
+  | "lobpcg"
+  | "svdLowrank"
+  | "pcaLowrank"
   | "luFactorEx"
   | "permutationOf"
   | "luFactor"
@@ -627,6 +636,10 @@ export type OpName =
   | "fftIfftn"
   | "fftRfftn"
   | "fftIrfftn"
+  | "fftHfft2"
+  | "fftIhfft2"
+  | "fftHfftn"
+  | "fftIhfftn"
   | "fftFftfreq"
   | "fftRfftfreq"
   | "fftFftshift"
@@ -2092,6 +2105,20 @@ export interface DistOptions {
   readonly p?: number | undefined;
 }
 
+/** Arguments of segmentReduce by name. */
+export interface SegmentReduceOptions<T> {
+  /** As PyTorch's `lengths`; may be left out. */
+  readonly lengths?: T | null | undefined;
+  /** As PyTorch's `offsets`; may be left out. */
+  readonly offsets?: T | null | undefined;
+  /** As PyTorch's `axis`; 0 unless given. */
+  readonly axis?: number | undefined;
+  /** As PyTorch's `unsafe`; false unless given. */
+  readonly unsafe?: boolean | undefined;
+  /** As PyTorch's `initial`; may be left out. */
+  readonly initial?: Scalar | Dim | null | undefined;
+}
+
 /** Arguments of embedding by name. */
 export interface EmbeddingOptions {
   /** As PyTorch's `padding_idx`; may be left out. */
@@ -2690,6 +2717,60 @@ export interface EighOptions {
 export interface EigvalshOptions {
   /** As PyTorch's `_u_p_l_o`; "L" unless given. */
   readonly UPLO?: "L" | "U" | undefined;
+}
+
+/** Arguments of eigenPairs by name. */
+export interface EigenPairsOptions {
+  /** As PyTorch's `paired`; false unless given. */
+  readonly paired?: boolean | undefined;
+}
+
+/** Arguments of extremePairs by name. */
+export interface ExtremePairsOptions<T> {
+  /** As PyTorch's `_b`; may be left out. */
+  readonly B?: T | null | undefined;
+  /** As PyTorch's `i_k`; may be left out. */
+  readonly iK?: T | null | undefined;
+}
+
+/** Arguments of lobpcg by name. */
+export interface LobpcgOptions<T> {
+  /** As PyTorch's `k`; may be left out. */
+  readonly k?: number | null | undefined;
+  /** As PyTorch's `_b`; may be left out. */
+  readonly B?: T | null | undefined;
+  /** As PyTorch's `_x`; may be left out. */
+  readonly X?: T | null | undefined;
+  /** As PyTorch's `n`; may be left out. */
+  readonly n?: number | null | undefined;
+  /** As PyTorch's `i_k`; may be left out. */
+  readonly iK?: T | null | undefined;
+  /** As PyTorch's `niter`; may be left out. */
+  readonly niter?: number | null | undefined;
+  /** As PyTorch's `tol`; may be left out. */
+  readonly tol?: number | null | undefined;
+  /** As PyTorch's `largest`; true unless given. */
+  readonly largest?: boolean | undefined;
+}
+
+/** Arguments of svdLowrank by name. */
+export interface SvdLowrankOptions<T> {
+  /** As PyTorch's `q`; 6 unless given. */
+  readonly q?: number | undefined;
+  /** As PyTorch's `niter`; 2 unless given. */
+  readonly niter?: number | undefined;
+  /** As PyTorch's `_m`; may be left out. */
+  readonly M?: T | null | undefined;
+}
+
+/** Arguments of pcaLowrank by name. */
+export interface PcaLowrankOptions {
+  /** As PyTorch's `q`; may be left out. */
+  readonly q?: number | null | undefined;
+  /** As PyTorch's `center`; true unless given. */
+  readonly center?: boolean | undefined;
+  /** As PyTorch's `niter`; 2 unless given. */
+  readonly niter?: number | undefined;
 }
 
 /** Arguments of luFactorEx by name. */
@@ -3362,6 +3443,46 @@ export interface FftRfftnOptions {
 
 /** Arguments of fftIrfftn by name. */
 export interface FftIrfftnOptions {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftHfft2 by name. */
+export interface FftHfft2Options {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIhfft2 by name. */
+export interface FftIhfft2Options {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftHfftn by name. */
+export interface FftHfftnOptions {
+  /** As PyTorch's `s`; may be left out. */
+  readonly s?: readonly number[] | null | undefined;
+  /** As PyTorch's `dim`; may be left out. */
+  readonly dim?: number | readonly number[] | null | undefined;
+  /** As PyTorch's `norm`; may be left out. */
+  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
+}
+
+/** Arguments of fftIhfftn by name. */
+export interface FftIhfftnOptions {
   /** As PyTorch's `s`; may be left out. */
   readonly s?: readonly number[] | null | undefined;
   /** As PyTorch's `dim`; may be left out. */
@@ -5352,6 +5473,18 @@ export interface OpApi<T extends TensorLike> {
   dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(self: T, p: number, dim: number, maxnorm: number): T;
+  /** For each of `size` elements the number of its segment. */
+  segmentNumbers(bounds: T, size: number, areOffsets: boolean, unsafe: boolean): T;
+  /**
+   * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
+   * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is
+   * combined with each. Elements must all be in a segment unless it is `unsafe`. As `torch.segment_reduce`.
+   */
+  segmentReduce(
+    data: T,
+    reduce: "sum" | "mean" | "max" | "min" | "prod",
+    options?: SegmentReduceOptions<T>,
+  ): T;
   /**
    * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
    * other way round, as `torch.embedding`.
@@ -6004,6 +6137,74 @@ export interface OpApi<T extends TensorLike> {
   ): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
   /** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
   eigvalsh(A: T, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions): T;
+  /** Eigenvalues and eigenvectors as pairs of parts, of real matrices or, where `paired`, of such pairs. */
+  eigenPairs(
+    A: T,
+    paired?: boolean | EigenPairsOptions,
+    options?: EigenPairsOptions,
+  ): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  /**
+   * Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1,
+   * and their largest element is real and positive. Gradients need distinct values, and a loss that does
+   * not ask for the direction of complex vectors. Computed on the host.
+   */
+  eig(A: T): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  /**
+   * Complex eigenvalues of square matrices, as `torch.linalg.eigvals`. Gradients need distinct values.
+   * Computed on the host.
+   */
+  eigvals(A: T): T;
+  /** Extreme eigenvalues and eigenvectors of symmetric matrices, searched from vectors X on. */
+  extremePairs(
+    A: T,
+    X: T,
+    B: T | null | undefined,
+    iK: T | null | undefined,
+    niter: number,
+    tol: number,
+    largest: boolean,
+    options?: ExtremePairsOptions<T>,
+  ): [E: T, X: T] & { readonly E: T; readonly X: T };
+  /**
+   * The k largest (or smallest) eigenvalues of symmetric positive definite matrices and their vectors, of
+   * the generalised problem A · x = e · B · x where B is given, as `torch.lobpcg`. X are vectors to begin
+   * with (random ones otherwise, n of them), iK is a preconditioner; it ends after `niter` steps, or where
+   * residuals are below `tol`. Gradients need distinct values and no B. Computed on the host.
+   */
+  lobpcg(
+    A: T,
+    k?: number | null | LobpcgOptions<T>,
+    B?: T | null | LobpcgOptions<T>,
+    X?: T | null | LobpcgOptions<T>,
+    n?: number | null | LobpcgOptions<T>,
+    iK?: T | null | LobpcgOptions<T>,
+    niter?: number | null | LobpcgOptions<T>,
+    tol?: number | null | LobpcgOptions<T>,
+    largest?: boolean | LobpcgOptions<T>,
+    options?: LobpcgOptions<T>,
+  ): [E: T, X: T] & { readonly E: T; readonly X: T };
+  /**
+   * U, S and V with A − M ≈ U · diag(S) · Vᵀ for the q largest singular values, found from random vectors
+   * that go `niter` times through the matrix and back, as `torch.svd_lowrank`. Computed on the host.
+   */
+  svdLowrank(
+    A: T,
+    q?: number | SvdLowrankOptions<T>,
+    niter?: number | SvdLowrankOptions<T>,
+    M?: T | null | SvdLowrankOptions<T>,
+    options?: SvdLowrankOptions<T>,
+  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
+  /**
+   * Principal components of rows: U, S and V with A ≈ U · diag(S) · Vᵀ after, where `center` says so, the
+   * means of columns were taken away, as `torch.pca_lowrank`. Computed on the host.
+   */
+  pcaLowrank(
+    A: T,
+    q?: number | null | PcaLowrankOptions,
+    center?: boolean | PcaLowrankOptions,
+    niter?: number | PcaLowrankOptions,
+    options?: PcaLowrankOptions,
+  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
   /**
    * L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`.
    * Computed on the host.
@@ -6844,6 +7045,50 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | readonly number[] | null | FftIrfftnOptions,
     norm?: "backward" | "ortho" | "forward" | null | FftIrfftnOptions,
     options?: FftIrfftnOptions,
+  ): T;
+  /**
+   * The discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is real; `n`
+   * is the size of the result. As `torch.fft.hfft2`. Computed on the host.
+   */
+  fftHfft2(
+    self: T,
+    s?: readonly number[] | null | FftHfft2Options,
+    dim?: number | readonly number[] | null | FftHfft2Options,
+    norm?: "backward" | "ortho" | "forward" | null | FftHfft2Options,
+    options?: FftHfft2Options,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform along two dimensions of real numbers, of which the half that
+   * tells the other one. As `torch.fft.ihfft2`. Computed on the host.
+   */
+  fftIhfft2(
+    self: T,
+    s?: readonly number[] | null | FftIhfft2Options,
+    dim?: number | readonly number[] | null | FftIhfft2Options,
+    norm?: "backward" | "ortho" | "forward" | null | FftIhfft2Options,
+    options?: FftIhfft2Options,
+  ): T;
+  /**
+   * The discrete Fourier transform along all or some dimensions of half of a Hermitian tensor, which is
+   * real; `n` is the size of the result. As `torch.fft.hfftn`. Computed on the host.
+   */
+  fftHfftn(
+    self: T,
+    s?: readonly number[] | null | FftHfftnOptions,
+    dim?: number | readonly number[] | null | FftHfftnOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftHfftnOptions,
+    options?: FftHfftnOptions,
+  ): T;
+  /**
+   * The inverse discrete Fourier transform along all or some dimensions of real numbers, of which the half
+   * that tells the other one. As `torch.fft.ihfftn`. Computed on the host.
+   */
+  fftIhfftn(
+    self: T,
+    s?: readonly number[] | null | FftIhfftnOptions,
+    dim?: number | readonly number[] | null | FftIhfftnOptions,
+    norm?: "backward" | "ortho" | "forward" | null | FftIhfftnOptions,
+    options?: FftIhfftnOptions,
   ): T;
   /** Frequencies of the results of fft of n samples that are d apart. As `torch.fft.fftfreq`. */
   fftFftfreq(n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions): T;

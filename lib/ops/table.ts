@@ -12,6 +12,7 @@ import { hostOps } from "./host.ts";
 import { padding } from "./padding.ts";
 import { scatterReductions } from "./scatter_reduce.ts";
 import { searching } from "./searching.ts";
+import { segmentOps } from "./segments.ts";
 import { selection } from "./selection.ts";
 import { specialOps } from "./special/mod.ts";
 import { activations } from "./activation.ts";
@@ -109,6 +110,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...random,
   ...noise,
   ...statistics,
+  ...segmentOps,
   ...embeddings,
   ...embeddingBags,
   ...attention,

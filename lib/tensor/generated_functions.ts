@@ -93,6 +93,7 @@ import type {
   Dropout2dOptions,
   Dropout3dOptions,
   DropoutOptions,
+  EigenPairsOptions,
   EighOptions,
   EigvalshOptions,
   EluOptions,
@@ -105,6 +106,7 @@ import type {
   ExpandCopyOptions,
   ExpandOptions,
   ExponentialOptions,
+  ExtremePairsOptions,
   EyeOptions,
   FeatureAlphaDropoutOptions,
   FftFft2Options,
@@ -112,11 +114,15 @@ import type {
   FftFftnOptions,
   FftFftOptions,
   FftFftshiftOptions,
+  FftHfft2Options,
+  FftHfftnOptions,
   FftHfftOptions,
   FftIfft2Options,
   FftIfftnOptions,
   FftIfftOptions,
   FftIfftshiftOptions,
+  FftIhfft2Options,
+  FftIhfftnOptions,
   FftIhfftOptions,
   FftIrfft2Options,
   FftIrfftnOptions,
@@ -176,6 +182,7 @@ import type {
   LinearCrossEntropyOptions,
   LinearOptions,
   LinspaceOptions,
+  LobpcgOptions,
   LocalResponseNormOptions,
   LogitOptions,
   LogSoftmaxOptions,
@@ -235,6 +242,7 @@ import type {
   OrmqrOptions,
   PadOptions,
   PairwiseDistanceOptions,
+  PcaLowrankOptions,
   PdistOptions,
   PermutationOfOptions,
   PinverseOptions,
@@ -268,6 +276,7 @@ import type {
   ScatterOptions,
   ScatterReduceOptions,
   SearchsortedOptions,
+  SegmentReduceOptions,
   SeluOptions,
   SigmoidOptions,
   SiluOptions,
@@ -294,6 +303,7 @@ import type {
   StftOptions,
   SubOptions,
   SumOptions,
+  SvdLowrankOptions,
   SvdOptions,
   TakeAlongDimOptions,
   TanhOptions,
@@ -2352,6 +2362,19 @@ export const dist: (self: Tensor, other: Tensor, p?: number | DistOptions, optio
   ops.dist;
 /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
 export const renorm: (self: Tensor, p: number, dim: number, maxnorm: number) => Tensor = ops.renorm;
+/** For each of `size` elements the number of its segment. */
+export const segmentNumbers: (bounds: Tensor, size: number, areOffsets: boolean, unsafe: boolean) => Tensor =
+  ops.segmentNumbers;
+/**
+ * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
+ * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is combined
+ * with each. Elements must all be in a segment unless it is `unsafe`. As `torch.segment_reduce`.
+ */
+export const segmentReduce: (
+  data: Tensor,
+  reduce: "sum" | "mean" | "max" | "min" | "prod",
+  options?: SegmentReduceOptions<Tensor>,
+) => Tensor = ops.segmentReduce;
 /**
  * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
  * other way round, as `torch.embedding`.
@@ -3161,6 +3184,84 @@ export const eigh: (
 /** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
 export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions) => Tensor =
   ops.eigvalsh;
+/** Eigenvalues and eigenvectors as pairs of parts, of real matrices or, where `paired`, of such pairs. */
+export const eigenPairs: (
+  A: Tensor,
+  paired?: boolean | EigenPairsOptions,
+  options?: EigenPairsOptions,
+) => [eigenvalues: Tensor, eigenvectors: Tensor] & {
+  readonly eigenvalues: Tensor;
+  readonly eigenvectors: Tensor;
+} = ops.eigenPairs;
+/**
+ * Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1,
+ * and their largest element is real and positive. Gradients need distinct values, and a loss that does not
+ * ask for the direction of complex vectors. Computed on the host.
+ */
+export const eig: (
+  A: Tensor,
+) => [eigenvalues: Tensor, eigenvectors: Tensor] & {
+  readonly eigenvalues: Tensor;
+  readonly eigenvectors: Tensor;
+} = ops.eig;
+/**
+ * Complex eigenvalues of square matrices, as `torch.linalg.eigvals`. Gradients need distinct values.
+ * Computed on the host.
+ */
+export const eigvals: (A: Tensor) => Tensor = ops.eigvals;
+/** Extreme eigenvalues and eigenvectors of symmetric matrices, searched from vectors X on. */
+export const extremePairs: (
+  A: Tensor,
+  X: Tensor,
+  B: Tensor | null | undefined,
+  iK: Tensor | null | undefined,
+  niter: number,
+  tol: number,
+  largest: boolean,
+  options?: ExtremePairsOptions<Tensor>,
+) => [E: Tensor, X: Tensor] & { readonly E: Tensor; readonly X: Tensor } = ops.extremePairs;
+/**
+ * The k largest (or smallest) eigenvalues of symmetric positive definite matrices and their vectors, of the
+ * generalised problem A · x = e · B · x where B is given, as `torch.lobpcg`. X are vectors to begin with
+ * (random ones otherwise, n of them), iK is a preconditioner; it ends after `niter` steps, or where
+ * residuals are below `tol`. Gradients need distinct values and no B. Computed on the host.
+ */
+export const lobpcg: (
+  A: Tensor,
+  k?: number | null | LobpcgOptions<Tensor>,
+  B?: Tensor | null | LobpcgOptions<Tensor>,
+  X?: Tensor | null | LobpcgOptions<Tensor>,
+  n?: number | null | LobpcgOptions<Tensor>,
+  iK?: Tensor | null | LobpcgOptions<Tensor>,
+  niter?: number | null | LobpcgOptions<Tensor>,
+  tol?: number | null | LobpcgOptions<Tensor>,
+  largest?: boolean | LobpcgOptions<Tensor>,
+  options?: LobpcgOptions<Tensor>,
+) => [E: Tensor, X: Tensor] & { readonly E: Tensor; readonly X: Tensor } = ops.lobpcg;
+/**
+ * U, S and V with A − M ≈ U · diag(S) · Vᵀ for the q largest singular values, found from random vectors
+ * that go `niter` times through the matrix and back, as `torch.svd_lowrank`. Computed on the host.
+ */
+export const svdLowrank: (
+  A: Tensor,
+  q?: number | SvdLowrankOptions<Tensor>,
+  niter?: number | SvdLowrankOptions<Tensor>,
+  M?: Tensor | null | SvdLowrankOptions<Tensor>,
+  options?: SvdLowrankOptions<Tensor>,
+) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
+  ops.svdLowrank;
+/**
+ * Principal components of rows: U, S and V with A ≈ U · diag(S) · Vᵀ after, where `center` says so, the
+ * means of columns were taken away, as `torch.pca_lowrank`. Computed on the host.
+ */
+export const pcaLowrank: (
+  A: Tensor,
+  q?: number | null | PcaLowrankOptions,
+  center?: boolean | PcaLowrankOptions,
+  niter?: number | PcaLowrankOptions,
+  options?: PcaLowrankOptions,
+) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
+  ops.pcaLowrank;
 /**
  * L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`.
  * Computed on the host.
@@ -4086,6 +4187,50 @@ export const fftIrfftn: (
   norm?: "backward" | "ortho" | "forward" | null | FftIrfftnOptions,
   options?: FftIrfftnOptions,
 ) => Tensor = ops.fftIrfftn;
+/**
+ * The discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is real; `n` is
+ * the size of the result. As `torch.fft.hfft2`. Computed on the host.
+ */
+export const fftHfft2: (
+  self: Tensor,
+  s?: readonly number[] | null | FftHfft2Options,
+  dim?: number | readonly number[] | null | FftHfft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftHfft2Options,
+  options?: FftHfft2Options,
+) => Tensor = ops.fftHfft2;
+/**
+ * The inverse discrete Fourier transform along two dimensions of real numbers, of which the half that tells
+ * the other one. As `torch.fft.ihfft2`. Computed on the host.
+ */
+export const fftIhfft2: (
+  self: Tensor,
+  s?: readonly number[] | null | FftIhfft2Options,
+  dim?: number | readonly number[] | null | FftIhfft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftIhfft2Options,
+  options?: FftIhfft2Options,
+) => Tensor = ops.fftIhfft2;
+/**
+ * The discrete Fourier transform along all or some dimensions of half of a Hermitian tensor, which is real;
+ * `n` is the size of the result. As `torch.fft.hfftn`. Computed on the host.
+ */
+export const fftHfftn: (
+  self: Tensor,
+  s?: readonly number[] | null | FftHfftnOptions,
+  dim?: number | readonly number[] | null | FftHfftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftHfftnOptions,
+  options?: FftHfftnOptions,
+) => Tensor = ops.fftHfftn;
+/**
+ * The inverse discrete Fourier transform along all or some dimensions of real numbers, of which the half
+ * that tells the other one. As `torch.fft.ihfftn`. Computed on the host.
+ */
+export const fftIhfftn: (
+  self: Tensor,
+  s?: readonly number[] | null | FftIhfftnOptions,
+  dim?: number | readonly number[] | null | FftIhfftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftIhfftnOptions,
+  options?: FftIhfftnOptions,
+) => Tensor = ops.fftIhfftn;
 /** Frequencies of the results of fft of n samples that are d apart. As `torch.fft.fftfreq`. */
 export const fftFftfreq: (n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
   ops.fftFftfreq;

@@ -233,11 +233,11 @@ for name in ("rfft", "ihfft"):
     add(f"fft.{name}", t(3, 4, dtype=R), 6, 1, "forward")
     add(f"fft.{name}", t(3, dtype="int64", scale=3), grad=False)
 add("fft.fft", t(2, 37))
-for name in ("fft2", "ifft2", "irfft2", "fftn", "ifftn", "irfftn"):
+for name in ("fft2", "ifft2", "irfft2", "hfft2", "fftn", "ifftn", "irfftn", "hfftn"):
     add(f"fft.{name}", t(2, 3, 4))
     add(f"fft.{name}", t(2, 3, 4), [5, 2], [0, 2], "ortho")
     add(f"fft.{name}", t(2, 3, 4), [2, 3])
-for name in ("rfft2", "rfftn"):
+for name in ("rfft2", "ihfft2", "rfftn", "ihfftn"):
     add(f"fft.{name}", t(2, 3, 4, dtype=R))
     add(f"fft.{name}", t(2, 3, 4, dtype=R), [5, 2], [0, 2], "ortho")
 for n in (1, 4, 7):

@@ -112,6 +112,8 @@ export const COMPOSED: readonly OpName[] = [
   "fftFftn",
   "fftIfftn",
   "fftIrfftn",
+  "fftHfft2",
+  "fftHfftn",
   "fftFftshift",
   "fftIfftshift",
   "stft",
@@ -138,4 +140,7 @@ export const COMPOSED: readonly OpName[] = [
   "multiDot",
   "matrixPower",
   "vander",
+  // eigenvalues
+  "eig",
+  "eigvals",
 ];

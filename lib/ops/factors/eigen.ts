@@ -22,7 +22,7 @@ interface Eigen {
 }
 
 /** Cyclic rotations (Golub and Van Loan, section 8.5) of a symmetric matrix given by its lower triangle. */
-function decompose(given: Matrix): Eigen {
+export function decompose(given: Matrix): Eigen {
   const n = given.rows, A = new Matrix(n, n), V = Matrix.eye(n);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) A.set(i, j, given.at(Math.max(i, j), Math.min(i, j)));

@@ -2,8 +2,11 @@
 import { choleskyOps } from "./cholesky.ts";
 import { eigenOps } from "./eigen.ts";
 import { eliminationOps } from "./elimination.ts";
+import { extremeEigenOps } from "./extreme_eigen.ts";
+import { generalEigenOps } from "./general_eigen.ts";
 import { indefiniteOps } from "./indefinite.ts";
 import { leastSquaresOps } from "./least_squares.ts";
+import { lowRankOps } from "./low_rank.ts";
 import { orthogonalOps } from "./orthogonal.ts";
 import { reflectionOps } from "./reflections.ts";
 import { rootOps } from "./roots.ts";
@@ -14,6 +17,9 @@ export const factorOps = {
   ...choleskyOps,
   ...orthogonalOps,
   ...eigenOps,
+  ...generalEigenOps,
+  ...extremeEigenOps,
+  ...lowRankOps,
   ...eliminationOps,
   ...leastSquaresOps,
   ...reflectionOps,

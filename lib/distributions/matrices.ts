@@ -1,0 +1,149 @@
+/** Distributions of matrices: covariances, and Cholesky factors of correlations. */
+import { DynError } from "../base/errors.ts";
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { checkParameters } from "./constraints.ts";
+import {
+  broadcastAll,
+  Distribution,
+  type Parameter,
+  type SampleShape,
+  standardNormal,
+} from "./distribution.ts";
+import { Beta } from "./gamma.ts";
+import { type Covariance, factorOf } from "./normal.ts";
+import { standardGamma } from "./standard_gamma.ts";
+
+/** Numbers from 0 on, like a tensor. */
+const counted = (count: number, { dtype, device }: Tensor): Tensor =>
+  ops.arange(0, count, 1, { dtype, device });
+
+/** The sum of digammas of x − k/2, k < count: the derivative of `mvlgamma`. */
+const mvdigamma = (x: Tensor, count: number): Tensor =>
+  x.unsqueeze(-1).sub(counted(count, x).div(2)).digamma().sum(-1);
+
+/** The distribution of sums of `df` squares of normal vectors, which are matrices, as `torch.distributions.Wishart`. */
+export class Wishart extends Distribution {
+  override readonly hasRsample = true;
+  readonly df: Tensor;
+  /** The lower Cholesky factor of the covariance of the vectors. */
+  readonly scaleTril: Tensor;
+
+  /** `df` beyond n − 1; the vectors' covariance, by position or by name, or its inverse or factor, of shape [..., n, n]. */
+  constructor(df: Parameter, matrix: Covariance) {
+    const factor = factorOf(matrix), [size = 1] = factor.shape.slice(-1);
+    const [degrees] = broadcastAll(df, factor.detach().select(-1, 0).select(-1, 0));
+    super(degrees.shape, [size, size]);
+    this.df = degrees;
+    this.scaleTril = ops.expand(factor, [...degrees.shape, size, size]);
+    checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": "positive" }, "Wishart");
+  }
+
+  get covarianceMatrix(): Tensor {
+    return this.scaleTril.matmul(this.scaleTril.mT);
+  }
+
+  get mean(): Tensor {
+    return this.covarianceMatrix.mul(this.#matrices(this.df));
+  }
+
+  override get mode(): Tensor {
+    const factor = this.df.sub(this.#size + 1);
+    return this.covarianceMatrix.mul(this.#matrices(ops.where(factor.gt(0), factor, NaN)));
+  }
+
+  get variance(): Tensor {
+    const matrix = this.covarianceMatrix, diagonal = matrix.diagonal(0, -2, -1);
+    return matrix.square().add(diagonal.unsqueeze(-1).mul(diagonal.unsqueeze(-2))).mul(
+      this.#matrices(this.df),
+    );
+  }
+
+  /** By Bartlett's decomposition. */
+  protected draw(shape: SampleShape): Tensor {
+    const degrees = this.df.unsqueeze(-1).sub(counted(this.#size, this.df));
+    const lengths = standardGamma(degrees.div(2), shape.slice(0, -1)).mul(2).sqrt();
+    const noise = standardNormal(shape, this.df).tril(-1).add(ops.diagEmbed(lengths));
+    const factor = this.scaleTril.matmul(noise);
+    return factor.matmul(factor.mT);
+  }
+
+  logProb(value: Tensor): Tensor {
+    const size = this.#size, half = this.df.div(2), factor = ops.expand(this.scaleTril, value.shape);
+    const trace = ops.choleskySolve(value, factor).diagonal(0, -2, -1).sum(-1);
+    return ops.slogdet(value)[1].mul(this.df.sub(size + 1).div(2)).sub(trace.div(2))
+      .sub(this.#halfLogDeterminant().add(0.5 * size * Math.LN2).mul(this.df)).sub(ops.mvlgamma(half, size));
+  }
+
+  override entropy(): Tensor {
+    const size = this.#size, half = this.df.div(2);
+    return this.#halfLogDeterminant().add(0.5 * size * Math.LN2).mul(size + 1).add(ops.mvlgamma(half, size))
+      .sub(this.df.sub(size + 1).div(2).mul(mvdigamma(half, size))).add(half.mul(size));
+  }
+
+  get #size(): number {
+    return this.eventShape[0] ?? 1;
+  }
+
+  #matrices(each: Tensor): Tensor {
+    return each.unsqueeze(-1).unsqueeze(-1);
+  }
+
+  #halfLogDeterminant(): Tensor {
+    return this.scaleTril.diagonal(0, -2, -1).log().sum(-1);
+  }
+}
+
+/**
+ * The distribution of lower Cholesky factors of correlations whose determinant to the power of `concentration` − 1 is
+ * their density, as `torch.distributions.LKJCholesky`; 1 is the uniform one. Samples have this density for any `dim`;
+ * PyTorch 2.15 draws rows that are too long from the third on.
+ */
+export class LKJCholesky extends Distribution {
+  readonly concentration: Tensor;
+  /** Of the squared length of each row below the diagonal. */
+  protected readonly lengths: Beta;
+
+  /** `dim` is the number of rows, at least 2. */
+  constructor(readonly dim: number, concentration: Parameter = 1) {
+    if (!Number.isInteger(dim) || dim < 2) {
+      throw new DynError(`Expected a dim of at least 2 for LKJCholesky but found ${dim}`);
+    }
+    const [c] = broadcastAll(concentration);
+    super(c.shape, [dim, dim]);
+    this.concentration = c;
+    checkParameters(this, { concentration: "positive" });
+    const rows = ops.clamp(counted(dim, c).sub(1), 0, null);
+    this.lengths = new Beta(rows.add(1).div(2), c.add(0.5 * (dim - 2)).unsqueeze(-1).sub(rows.div(2)));
+  }
+
+  get mean(): Tensor {
+    return this.unknown("mean");
+  }
+
+  get variance(): Tensor {
+    return this.unknown("variance");
+  }
+
+  /** By directions of rows and their lengths (Lewandowski, Kurowicka and Joe 2009, the onion method). */
+  protected draw(shape: SampleShape): Tensor {
+    const squares = this.lengths.sample(shape.slice(0, shape.length - 2 - this.batchShape.length)).unsqueeze(
+      -1,
+    );
+    const apart = standardNormal(shape, this.concentration).tril(-1),
+      length = ops.vectorNorm(apart, 2, -1, true);
+    // The first row has no direction
+    const below = apart.div(ops.where(length.gt(0), length, 1)).mul(squares.sqrt());
+    const rest = ops.clamp(below.square().sum(-1).neg().add(1), 1e-30, null).sqrt();
+    return below.add(ops.diagEmbed(rest));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const { dim, concentration } = this, rows = counted(dim - 1, concentration).add(2);
+    const order = concentration.sub(1).mul(2).unsqueeze(-1).sub(rows).add(dim);
+    const diagonal = value.diagonal(0, -2, -1).narrow(-1, 1, dim - 1);
+    const density = diagonal.log().mul(order).sum(-1), alpha = concentration.add(0.5 * (dim - 1));
+    return density.sub(ops.mvlgamma(alpha.sub(0.5), dim - 1)).add(alpha.lgamma().mul(dim - 1))
+      .sub(0.5 * (dim - 1) * Math.log(Math.PI));
+  }
+}
