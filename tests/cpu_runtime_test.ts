@@ -413,6 +413,7 @@ test("convolutions by transformed tiles: odd sizes, bias, strides, groups, float
   checkConvolution({ ...base, n: 1, c: 64, groups: 2, padding: [0, 0] });
   checkConvolution({ ...base, n: 5, h: 4, w: 5, threads: 1 });
   checkConvolution({ ...base, h: 30, w: 31, padding: [2, 0] });
+  checkConvolution({ ...base, n: 3, c: 16, k: 20, h: 29, w: 33, padding: [1, 1], threads: 3 });
   checkConvolution({ ...base, type: "f64" });
   checkConvolution({ ...base, c: 3, k: 5, stride: [2, 2], type: "f64" });
 });

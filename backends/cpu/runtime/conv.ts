@@ -5,8 +5,10 @@
  * the epilogue then sees it exactly once, in blocks of whole rows.
  *
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its
- * padding, split into the phases of the stride, so that each tap of the filter reads consecutive elements.
+ * padding, split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of
+ * 3×3 by 1 are transformed (winograd.ts).
  */
+import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
 import { CONV_DEPTHWISE } from "./conv_depthwise.ts";
 import { CONV_FEW } from "./conv_few.ts";
@@ -14,6 +16,8 @@ import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
 import { WINOGRAD } from "./winograd.ts";
+import { WINOGRAD_TILES } from "./winograd_tiles.ts";
+import { WINOGRAD_WEIGHT } from "./winograd_weight.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
 export const CONV_CALL: string = String.raw`
@@ -36,6 +40,11 @@ const CONV_FORWARD: string = String.raw`
 struct Conv {
   const T *source, *bias;
   const T* weight;                     // [groups][kg][cg*r*s], packed
+  // The weight where it lies, its taps side by side, for what transforms it: strides of output channels, input channels and
+  // groups; and whether its taps are turned round.
+  const T* filters;
+  L filter_out, filter_in, filter_group;
+  bool turned;
   T* result;
   L n, groups, cg, kg, h, w, oh, ow, r, s, sh, sw, ph, pw, dh, dw;
   L ss[4], rs[4], bias_stride;
@@ -254,6 +263,8 @@ INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* 
 /** The translation unit of convolutions over one element type. */
 export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
-  return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + WINOGRAD +
-    CONV_FEW + CONV_DEPTHWISE + CONV_DISPATCH + CONV_BACKWARD;
+  return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD +
+    CHANNEL_LANES +
+    WINOGRAD_TILES + WINOGRAD + WINOGRAD_WEIGHT + CONV_FEW + CONV_DEPTHWISE + CONV_DISPATCH +
+    CONV_BACKWARD;
 }

@@ -17,6 +17,11 @@ INL Conv plain(const ConvCall& g) {
   return p;
 }
 
+// Says where the weight lies for what transforms it.
+INL void filters_at(Conv& p, const T* at, L out, L in, L group, bool turned) {
+  p.filters = at; p.filter_out = out; p.filter_in = in; p.filter_group = group; p.turned = turned;
+}
+
 static void forward(const ConvCall& g) {
   Conv p = plain(g);
   const L* ws = g.weight_strides;
@@ -30,6 +35,7 @@ static void forward(const ConvCall& g) {
     for (L k = 0; k < g.groups * g.kg; k++) for (L c = 0; c < g.cg; c++) for (L y = 0; y < g.r; y++) for (L x = 0; x < g.s; x++)
       copy[at++] = w[k * ws[0] + c * ws[1] + y * ws[2] + x * ws[3]];
   }
+  filters_at(p, p.weight, depth, taps, g.kg * depth, false);
   convolve(p, g.threads);
   free(copy);
 }
@@ -75,6 +81,11 @@ static void backward_image(const ConvCall& g) {
     p.dh = y.count > 1 ? y.step * g.dh / g.sh : 1; p.dw = x.count > 1 ? x.step * g.dw / g.sw : 1;
     p.ph = (p.r - 1) * p.dh - y.lead; p.pw = (p.s - 1) * p.dw - x.lead;
     const L blocks = (g.cg + 15) / 16, taps = p.r * p.s;
+    if (whole && ws[3] == 1 && ws[2] == p.s && winograd_pays(p)) {
+      filters_at(p, w, ws[1], ws[0], g.kg * ws[0], true);
+      convolve(p, g.threads);
+      continue;
+    }
     #pragma omp parallel for num_threads(g.threads) if (g.threads > 1 && length > 100000)
     for (L block = 0; block < g.groups * blocks; block++) {
       const L q = block / blocks, c0 = block % blocks * 16;
@@ -89,6 +100,7 @@ static void backward_image(const ConvCall& g) {
       }
     }
     p.weight = copy;
+    filters_at(p, copy, g.kg * taps, taps, g.cg * g.kg * taps, false);
     convolve(p, g.threads);
   }
   free(copy);
@@ -181,6 +193,7 @@ static void backward_weight(const ConvCall& c) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * depth;
   const L wanted = c.threads > 1 && products > 262144 ? c.threads : 1;
   if (p.cg == 1 && p.kg == 1) return depthwise_weight(c, p, wanted);
+  if (winograd_pays(p)) return winograd_weight(c, p, wanted);
   // small gradients: each thread sums some of the images by itself; large ones: each owns some of the columns
   const bool by_images = size <= 262144 && p.n >= 2 * wanted;
   const L copies = by_images ? wanted : 1, total = p.groups * copies * size;

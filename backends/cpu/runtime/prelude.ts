@@ -23,7 +23,7 @@ enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
 #else
 enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
 #endif
-enum { VL = VECTOR_BYTES / (int) sizeof(T) };
+enum { VL = VECTOR_BYTES / (int) sizeof(T), LOG_VL = VL == 16 ? 4 : VL == 8 ? 3 : VL == 4 ? 2 : 1 };
 typedef T V __attribute__((vector_size(VECTOR_BYTES)));
 typedef T VU __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 #define INL static inline __attribute__((always_inline))
@@ -68,10 +68,10 @@ INL L most(L a, L b) { return a > b ? a : b; }
 // Called for each finished part of a result: rows [m0, m1), columns [n0, n1) of matrix b.
 typedef void (*Epilogue)(void* context, L b, L m0, L m1, L n0, L n1);
 
-// Scratch memory of the calling thread, at least this many bytes, kept between calls. Two slots: a routine and
-// the matrix product it calls.
+// Scratch memory of the calling thread, at least this many bytes, kept between calls. Three slots: a routine, its tables,
+// and what its threads share.
 struct Scratch { char* memory; UL bytes; };
-static __thread Scratch scratch_slots[2];
+static __thread Scratch scratch_slots[3];
 INL T* scratch(int slot, UL bytes) {
   Scratch& s = scratch_slots[slot];
   if (s.bytes < bytes) {

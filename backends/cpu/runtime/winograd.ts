@@ -1,129 +1,149 @@
 /**
- * 3×3 convolutions of stride 1 by Winograd's F(2×2, 3×3): 16 products instead of 36 for four results (Lavin and
- * Gray, "Fast Algorithms for Convolutional Neural Networks"). Output: C++ text, part of the unit of conv.ts.
- * Invariant: the interpolation points 0, ±1, ∞ need only sums and halves, and channels are summed in chunks, so
- * that the error stays that of the direct form to within a factor of two.
+ * 3×3 convolutions of stride 1 by Winograd's F(2×2, 3×3): 16 products instead of 36 for four results. Output: C++ text,
+ * part of the unit of conv.ts. Invariant: as of winograd_tiles.ts, and results do not depend on the number of threads.
  *
- * Tiles take the place of pixels: the padded copy with stride 2 has the four phases that a 4×4 tile consists of,
- * and neighbouring tiles are neighbouring elements, so transforms run in lanes over tiles.
+ * A unit of work is some rows of tiles: their channels are copied side by side and transformed once, then all panels of
+ * output channels are made of them. Threads share out panels of units, and transform a unit that they share once each.
  */
 export const WINOGRAD: string = String.raw`
-enum { POINTS = 16, CHANNEL_CHUNK = 64, OUT_BLOCK = 32 };
-// Points are a line further apart than their length: at a power of two they would fall into one set of the cache.
-INL L weight_point(const Conv& p) { return p.kg * p.cg + 16; }
+INL L panels_of(const Conv& p) { return (p.kg + PK - 1) / PK; }
 
-// Weights w[3*i + j] to points u[4*i + j], numbers or vectors of them.
-template <class N> INL void transform_filter(const N* w, N* u) {
-  const N half = (T) 0.5 - (N){};
-  N s[4][3];
-  UNROLL for (int j = 0; j < 3; j++) {
-    const N a = w[j], b = w[3 + j], e = w[6 + j];
-    s[0][j] = a; s[1][j] = half * ((a + e) + b); s[2][j] = half * ((a + e) - b); s[3][j] = e;
-  }
-  UNROLL for (int i = 0; i < 4; i++) {
-    const N a = s[i][0], b = s[i][1], e = s[i][2];
-    u[4 * i] = a; u[4 * i + 1] = half * ((a + e) + b); u[4 * i + 2] = half * ((a + e) - b); u[4 * i + 3] = e;
-  }
-}
-// The weights of output channels [k0, k1) of all groups: u[group][point][k][c].
-OUTL void transform_weights(const Conv& p, T* u, L k0, L k1) {
-  for (L g = 0; g < p.groups; g++) for (L k = k0; k < k1; k++) {
-    const T* w = p.weight + (g * p.kg + k) * p.cg * 9;
-    T* to = u + g * POINTS * weight_point(p) + k * p.cg;
-    L c = 0;
-    for (; c + VL <= p.cg; c += VL) {
-      T lanes[9 * VL] __attribute__((aligned(64)));
-      V from[9], out[POINTS];
-      for (int l = 0; l < VL; l++) UNROLL for (int j = 0; j < 9; j++) lanes[j * VL + l] = w[(c + l) * 9 + j];
-      UNROLL for (int j = 0; j < 9; j++) from[j] = ld(lanes + j * VL);
-      transform_filter(from, out);
-      UNROLL for (int i = 0; i < POINTS; i++) st(to + i * weight_point(p) + c, out[i]);
+// Weights of output channels [k, k + VL), of which 'lanes' are there, and of input channels [c, c + count): g[9*channel + tap].
+INL void filter_lanes(const Conv& p, const T* w, L k, L lanes, L c, L count, V* g) {
+  const T* s = w + k * p.filter_out + c * p.filter_in;
+  if (lanes == VL && count == VL && p.filter_in == 9 && !p.turned) {
+    UNROLL for (int i = 0; i < 9; i++) {
+      V a[VL];
+      UNROLL for (int l = 0; l < VL; l++) a[l] = ld(s + l * p.filter_out + i * VL);
+      transpose_lanes(a);
+      UNROLL for (int l = 0; l < VL; l++) g[i * VL + l] = a[l];
     }
-    for (; c < p.cg; c++) {
-      T out[POINTS];
-      transform_filter(w + c * 9, out);
-      for (int i = 0; i < POINTS; i++) to[i * weight_point(p) + c] = out[i];
+    return;
+  }
+  for (L q = 0; q < count; q++, s += p.filter_in) {
+    // Vectors begin at every ninth element and are read as a whole, which the last ones of all weights are not
+    if (VL > 9 && lanes == VL && p.filter_out == 9 && (k + VL < p.kg || c + q + 1 < p.cg)) {
+      V a[VL];
+      UNROLL for (int l = 0; l < VL; l++) a[l] = ld(s + l * 9);
+      transpose_lanes(a);
+      UNROLL for (int j = 0; j < 9; j++) g[q * 9 + (p.turned ? 8 - j : j)] = a[j < VL ? j : 0];
+      continue;
+    }
+    for (int j = 0; j < 9; j++) {
+      T x[VL];
+      for (L l = 0; l < VL; l++) x[l] = l < lanes ? s[l * p.filter_out + (p.turned ? 8 - j : j)] : (T) 0;
+      g[q * 9 + j] = ld(x);
     }
   }
 }
-
-// Bt·d·B of VL tiles: element (i, j) of the tiles is at s + offset of its phase.
-INL void transform_tiles(const T* s, const Planes& q, T* d, L point) {
-  V t[4][4];
-  UNROLL for (int j = 0; j < 4; j++) {
-    V x[4];
-    UNROLL for (int i = 0; i < 4; i++) x[i] = ld(s + ((i & 1) * 2 + (j & 1)) * q.phase + (i >> 1) * q.columns + (j >> 1));
-    t[0][j] = x[0] - x[2]; t[1][j] = x[1] + x[2]; t[2][j] = x[2] - x[1]; t[3][j] = x[1] - x[3];
-  }
-  UNROLL for (int i = 0; i < 4; i++) {
-    st(d + (i * 4) * point, t[i][0] - t[i][2]);
-    st(d + (i * 4 + 1) * point, t[i][1] + t[i][2]);
-    st(d + (i * 4 + 2) * point, t[i][2] - t[i][1]);
-    st(d + (i * 4 + 3) * point, t[i][1] - t[i][3]);
-  }
-}
-// At·m·A of VL tiles: two rows of 2*VL results.
-INL void transform_results(const T* m, L point, T* row0, T* row1, T bias) {
-  V t[2][4];
-  UNROLL for (int j = 0; j < 4; j++) {
-    const V a = ld(m + j * point), b = ld(m + (4 + j) * point), c = ld(m + (8 + j) * point), e = ld(m + (12 + j) * point);
-    t[0][j] = a + b + c;
-    t[1][j] = b - c - e;
-  }
-  UNROLL for (int i = 0; i < 2; i++) {
-    const V y0 = t[i][0] + t[i][1] + t[i][2] + bias, y1 = t[i][1] - t[i][2] - t[i][3] + bias;
-    T* row = i ? row1 : row0;
-    st(row, SHUFFLED(y0, y1, ZIP_LOW));
-    st(row + VL, SHUFFLED(y0, y1, ZIP_HIGH));
+// Points of a panel of transformed weights are a little more apart than they are long: at a power of two they would fall into
+// one set of the cache.
+INL L filter_point(const Conv& p) { return p.cg * PK + 16; }
+INL L filter_panel(const Conv& p) { return POINTS * filter_point(p); }
+// Input channels [c, c + VL) of transformed weights, as far as there are such: u[point][channel][PK].
+OUTL void transform_weights(const Conv& p, L g, L panel, L c, T* u) {
+  const L count = least(VL, p.cg - c);
+  for (L j = 0; j < PV; j++) {
+    const L k = panel * PK + j * VL;
+    V from[9 * VL], out[POINTS];
+    filter_lanes(p, p.filters + g * p.filter_group, k, most(0, least(VL, p.kg - k)), c, count, from);
+    T* to = u + c * PK + j * VL;
+    for (L q = 0; q < count; q++) {
+      transform_filter(from + q * 9, out);
+      UNROLL for (int i = 0; i < POINTS; i++) st(to + i * filter_point(p) + q * PK, out[i]);
+    }
   }
 }
 
-// Tile rows [t0, t1) of images [i0, i1), output channels [m0, m1) of group g. q: the convolution over tiles.
-OUTL void winograd_unit(const Conv& p, const Conv& q, const T* u, L g, L i0, L i1, L t0, L t1, L m0, L m1, L rows_planned) {
-  const Planes planes = planes_of(q, rows_planned);
-  const L rows = t1 - t0, tiles = (i1 - i0) * rows * q.ow, panels = (tiles + NR - 1) / NR;
-  const L image = p.cg * planes.channel, width = NR + VL, point = p.cg * width + 16, panel = POINTS * point;
-  const L length = panels * NR + VL, out_point = OUT_BLOCK * length + 16;
-  const L padded_length = ((i1 - i0) * image + 4 * NR + 15) / 16 * 16, segment_words = (tiles / q.ow + panels * 2 + 4) * (L) (sizeof(Segment) / sizeof(T));
-  const L row_length = 2 * q.ow + 4 * VL;
-  T* padded = scratch(0, (padded_length + panels * panel + POINTS * out_point + segment_words + 2 * row_length) * sizeof(T) + 256);
-  T *values = padded + padded_length, *products = values + panels * panel, *row0 = products + POINTS * out_point, *row1 = row0 + row_length;
-  Segment* segments = (Segment*) (((UL) (row1 + row_length) + 63) & ~63UL);
-  for (L i = i0; i < i1; i++) pad_image(q, planes, p.source + i * p.ss[0] + g * p.cg * p.ss[1], t0, padded + (i - i0) * image);
-  for (L k = 0; k < 4 * NR; k++) padded[(i1 - i0) * image + k] = 0;
-  for (L j = 0; j < panels; j++) {
-    const L count = segments_of(q.ow, image, rows, planes.columns, j * NR, least(tiles, j * NR + NR), segments);
-    for (L c = 0; c < p.cg; c++) for (L s = 0; s < count; s++) for (L t = 0; t < segments[s].length; t += VL)
-      transform_tiles(padded + c * planes.channel + segments[s].from + t, planes, values + j * panel + c * width + segments[s].to + t, point);
+// Rows of tiles: 'per_image' units of up to 'rows' rows for each so many images.
+struct TileUnits { L images, rows, per_image, count, across; };
+INL TileUnits tile_units(const Conv& p, L wanted) {
+  TileUnits u;
+  const L down = (p.oh + 1) / 2;
+  u.across = (p.ow + 1) / 2;
+  u.images = most(1, least(p.n, wanted / (down * u.across)));
+  u.per_image = u.images > 1 ? 1 : (down + most(1, wanted / u.across) - 1) / most(1, wanted / u.across);
+  u.rows = (down + u.per_image - 1) / u.per_image;
+  u.per_image = (down + u.rows - 1) / u.rows;
+  u.count = (p.n + u.images - 1) / u.images * u.per_image;
+  return u;
+}
+// The images and rows of tiles of a unit.
+struct TileUnit { L i0, i1, t0, t1; };
+INL TileUnit tile_unit(const Conv& p, const TileUnits& u, L unit) {
+  const L i0 = unit / u.per_image * u.images, t0 = unit % u.per_image * u.rows;
+  return {i0, least(p.n, i0 + u.images), t0, least((p.oh + 1) / 2, t0 + u.rows)};
+}
+// Tiles that are transformed together: with large weights, which each unit reads, more than fit into the cache close by.
+INL L tiles_wanted(const Conv& p) {
+  const L bytes = p.cg * p.kg * POINTS * (L) sizeof(T);
+  return most(PR, (bytes > (1 << 20) ? 4 << 20 : 1 << 18) / (L) sizeof(T) / (POINTS * (p.cg + 16)));
+}
+INL L padded_pixels(const TileUnits& u) { return (2 * u.rows + 2) * (2 * u.across + 2); }
+// The tiles of group g of a unit, transformed.
+INL void unit_tiles(const Conv& p, const TileUnits& u, const TileUnit& w, L g, T* padded, T* v, L tiles) {
+  const L columns = 2 * u.across + 2, pitch = p.cg + 16, rows = w.t1 - w.t0;
+  for (L i = w.i0, tile = 0; i < w.i1; i++) {
+    const Image m = {p.source + i * p.ss[0] + g * p.cg * p.ss[1], p.cg, p.h, p.w, p.ss[1], p.ss[2], p.ss[3]};
+    to_lanes(m, 2 * w.t0 - p.ph, -p.pw, 2 * rows + 2, columns, padded, pitch);
+    for (L y = 0; y < rows; y++) for (L x = 0; x < u.across; x++, tile++)
+      transform_tile(padded + (2 * y * columns + 2 * x) * pitch, columns * pitch, pitch, p.cg, v, tile, tiles);
   }
-  for (L m = m0; m < m1; m += OUT_BLOCK) {
-    const L end = least(m1, m + OUT_BLOCK);
-    for (L k = 0; k < POINTS; k++) for (L c = 0; c < p.cg; c += CHANNEL_CHUNK) for (L j = 0; j < panels; j++) {
-      const L cols = least(NR, tiles - j * NR), nv = (cols + VL - 1) / VL, kc = least(CHANNEL_CHUNK, p.cg - c);
-      const T *a = u + (g * POINTS + k) * weight_point(p) + m * p.cg + c, *b = values + j * panel + k * point + c * width;
-      T* out = products + k * out_point + j * NR;
-      switch (nv) {
-        case 1: rows_of_tiles<1>(0, end - m, kc, a, p.cg, b, width, out, length, VL, c > 0); break;
-        case 2: rows_of_tiles<2>(0, end - m, kc, a, p.cg, b, width, out, length, VL, c > 0); break;
-        default: rows_of_tiles<3>(0, end - m, kc, a, p.cg, b, width, out, length, VL, c > 0);
-      }
+}
+
+// Results of panel 'panel' of group g of one image of a unit, from products m of its first tile on. Rows are collected first
+// where channels do not lie side by side.
+INL void unit_results(const Conv& p, const TileUnits& u, L i, L t0, L t1, L g, L panel, const T* m, L point, T* rows) {
+  const L k0 = panel * PK, h0 = 2 * t0, h1 = least(p.oh, 2 * t1);
+  T bias[PK];
+  for (L k = 0; k < PK; k++) bias[k] = p.bias && k0 + k < p.kg ? p.bias[(g * p.kg + k0 + k) * p.bias_stride] : (T) 0;
+  T* to = p.result + i * p.rs[0] + (g * p.kg + k0) * p.rs[1] + h0 * p.rs[2];
+  for (L j = 0; j < PV; j++) {
+    const L lanes = least(VL, p.kg - k0 - j * VL);
+    if (lanes <= 0) break;
+    const bool straight = p.rs[1] == 1 && lanes == VL;
+    const V b = ld(bias + j * VL);
+    T *out = straight ? to + j * VL : rows, *result = to + j * VL * p.rs[1];
+    const L row = straight ? p.rs[2] : p.ow * VL, pixel = straight ? p.rs[3] : VL;
+    const T* from = m + j * VL;
+    for (L y = 0; y < h1 - h0; y += 2) for (L x = 0; x < p.ow; x += 2, from += PK) {
+      V o[4];
+      transform_result(from, point, b, o);
+      T* at = out + y * row + x * pixel;
+      const bool right = x + 1 < p.ow, below = y + 1 < h1 - h0;
+      st(at, o[0]);
+      if (right) st(at + pixel, o[1]);
+      if (below) st(at + row, o[2]);
+      if (right && below) st(at + row + pixel, o[3]);
     }
-    for (L k = m; k < end; k++) {
-      const T bias = p.bias ? p.bias[(g * p.kg + k) * p.bias_stride] : (T) 0;
-      for (L i = i0; i < i1; i++) for (L t = t0; t < t1; t++) {
-        const T* from = products + (k - m) * length + ((i - i0) * rows + t - t0) * q.ow;
-        T* to = p.result + i * p.rs[0] + (g * p.kg + k) * p.rs[1] + 2 * t * p.rs[2];
-        for (L x = 0; x < q.ow; x += VL) transform_results(from + x, out_point, row0 + 2 * x, row1 + 2 * x, bias);
-        for (L y = 0; y < 2 && 2 * t + y < p.oh; y++) {
-          const T* row = y ? row1 : row0;
-          T* d = to + y * p.rs[2];
-          if (p.rs[3] == 1) copy_row(d, row, p.ow);
-          else for (L x = 0; x < p.ow; x++) d[x * p.rs[3]] = row[x];
-        }
-      }
+    if (straight) continue;
+    if (p.rs[3] == 1 && p.rs[2] == p.ow) lanes_to_pixels(rows, VL, (h1 - h0) * p.ow, lanes, result, p.rs[1]);
+    else for (L y = 0; y < h1 - h0; y++) {
+      const T* s = rows + y * p.ow * VL;
+      if (p.rs[3] == 1) lanes_to_pixels(s, VL, p.ow, lanes, result + y * p.rs[2], p.rs[1]);
+      else for (L x = 0; x < p.ow; x++) for (L l = 0; l < lanes; l++) result[y * p.rs[2] + x * p.rs[3] + l * p.rs[1]] = s[x * VL + l];
     }
   }
-  if (p.epilogue) for (L i = i0; i < i1; i++) p.epilogue(p.context, i, g * p.kg + m0, g * p.kg + m1, 2 * t0, least(p.oh, 2 * t1));
+}
+
+// Panels [k0, k1) of group g of a unit. 'weights' are those of all groups and panels; without them each panel is transformed
+// when it is used.
+OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, const T* weights, L g, L k0, L k1) {
+  const L per_image = (w.t1 - w.t0) * u.across, tiles = (w.i1 - w.i0) * per_image, point = tiles * PK + 16;
+  const L padded = padded_pixels(u) * (p.cg + 16), transformed = transformed_of(p.cg, tiles), products = POINTS * point;
+  const L own = weights ? 0 : filter_panel(p);
+  T* copy = scratch(0, (padded + transformed + products + own + 2 * u.rows * p.ow * VL) * sizeof(T));
+  T *v = copy + padded, *m = v + transformed, *filters = m + products, *rows = filters + own;
+  unit_tiles(p, u, w, g, copy, v, tiles);
+  for (L panel = k0; panel < k1; panel++) {
+    if (!weights) for (L c = 0; c < p.cg; c += VL) transform_weights(p, g, panel, c, filters);
+    const T* of = weights ? weights + (g * panels_of(p) + panel) * filter_panel(p) : filters;
+    for (L k = 0; k < POINTS; k++) for (L c = 0; c < p.cg; c += CHUNK)
+      product_tiles(tiles, least(CHUNK, p.cg - c), lanes_at(v, c, 0, tiles) + k * point_of(tiles), of + k * filter_point(p) + c * PK, m + k * point, c > 0);
+    for (L i = w.i0; i < w.i1; i++) unit_results(p, u, i, w.t0, w.t1, g, panel, m + (i - w.i0) * per_image * PK, point, rows);
+  }
+  if (p.epilogue) for (L i = w.i0; i < w.i1; i++)
+    p.epilogue(p.context, i, g * p.kg + k0 * PK, g * p.kg + least(p.kg, k1 * PK), 2 * w.t0, least(p.oh, 2 * w.t1));
 }
 
 // Whether the saved products outweigh the transforms.
@@ -131,28 +151,30 @@ INL bool winograd_pays(const Conv& p) {
   if (p.r != 3 || p.s != 3 || p.sh != 1 || p.sw != 1 || p.dh != 1 || p.dw != 1 || p.cg < 16 || p.kg < 16) return false;
   const double pixels = (double) p.n * p.oh * p.ow, tiles = (double) p.n * ((p.oh + 1) / 2) * ((p.ow + 1) / 2);
   const double direct = 9.0 * p.kg * p.cg * pixels;
-  const double own = 16.0 * p.kg * p.cg * tiles + 24.0 * VL * p.kg * p.cg + 60.0 * (p.cg + p.kg) * tiles;
+  const double own = 16.0 * p.kg * p.cg * tiles + 12.0 * VL * p.kg * p.cg + 60.0 * (p.cg + p.kg) * tiles;
   return own < 0.8 * direct;
 }
 
 static void winograd(const Conv& p, L threads) {
-  Conv q = p;   // tiles as pixels: their 4x4 elements in four phases
-  q.r = q.s = 4; q.sh = q.sw = 2; q.oh = (p.oh + 1) / 2; q.ow = (p.ow + 1) / 2;
-  T* u = (T*) aligned_alloc(64, ((UL) p.groups * POINTS * weight_point(p) * sizeof(T) + 127) / 64 * 64);
+  const L panels = panels_of(p);
+  const TileUnits units = tile_units(p, tiles_wanted(p));
+  const L blocks = (p.cg + VL - 1) / VL, filters = p.groups * panels;
+  T* weights = units.count == 1 ? 0 : scratch(2, filters * filter_panel(p) * sizeof(T));
   #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    const L t = omp_get_thread_num(), nt = omp_get_num_threads();
-    transform_weights(p, u, p.kg * t / nt, p.kg * (t + 1) / nt);
-    #pragma omp barrier
-    const Units w = units_of(q, nt, 2 * NR);
-    const L total = w.count * p.groups * w.parts, mpanels = (p.kg + MR - 1) / MR;
-    for (L i = total * t / nt; i < total * (t + 1) / nt; i++) {
-      const L part = i % w.parts, g = i / w.parts % p.groups, unit = i / w.parts / p.groups;
-      const L i0 = unit / w.per_image * w.images, t0 = unit % w.per_image * w.rows;
-      winograd_unit(p, q, u, g, i0, least(p.n, i0 + w.images), t0, least(q.oh, t0 + w.rows),
-                    mpanels * part / w.parts * MR, least(p.kg, mpanels * (part + 1) / w.parts * MR), w.rows);
+    const L t = omp_get_thread_num(), nt = omp_get_num_threads(), total = units.count * p.groups * panels;
+    if (weights) {
+      for (L i = filters * blocks * t / nt; i < filters * blocks * (t + 1) / nt; i++) {
+        const L at = i / blocks;
+        transform_weights(p, at / panels, at % panels, i % blocks * VL, weights + at * filter_panel(p));
+      }
+      #pragma omp barrier
+    }
+    for (L from = total * t / nt, to = total * (t + 1) / nt; from < to;) {
+      const L k0 = from % panels, k1 = least(panels, k0 + to - from), g = from / panels % p.groups;
+      winograd_unit(p, units, tile_unit(p, units, from / panels / p.groups), weights, g, k0, k1);
+      from += k1 - k0;
     }
   }
-  free(u);
 }
 `;

@@ -1,0 +1,118 @@
+/**
+ * Gradients of 3×3 weights of stride 1 by Winograd's F(2×2, 3×3): transformed tiles of the image times those of the
+ * gradient, summed over tiles, are the transformed gradient of the weight. Output: C++ text, part of the unit of conv.ts.
+ * Invariant: sums run over the tiles of a unit first and over units then, so that their errors stay small.
+ *
+ * With many tiles each thread sums up units of its own; else each makes some of the output channels from all tiles.
+ */
+export const WINOGRAD_WEIGHT: string = String.raw`
+// Gt·u·G of VL output channels: g[3*i + j].
+INL void weight_of(const V* u, V* g) {
+  const V half = (T) 0.5 - (V){};
+  V s[3][4];
+  UNROLL for (int j = 0; j < 4; j++) {
+    const V a = u[4 + j], b = u[8 + j], both = half * (a + b);
+    s[0][j] = u[j] + both; s[1][j] = half * (a - b); s[2][j] = both + u[12 + j];
+  }
+  UNROLL for (int i = 0; i < 3; i++) {
+    const V both = half * (s[i][1] + s[i][2]);
+    g[3 * i] = s[i][0] + both; g[3 * i + 1] = half * (s[i][1] - s[i][2]); g[3 * i + 2] = both + s[i][3];
+  }
+}
+// Writes input channels [c, c + count) of output channels [k, k + lanes) of a group from g[9*channel + tap].
+INL void store_filters(const ConvCall& call, T* w, L k, L lanes, L c, L count, V* g) {
+  const L* ws = call.weight_strides;
+  T* to = w + k * ws[0] + c * ws[1];
+  if (lanes == VL && count == VL && ws[1] == 9 && ws[2] == 3 && ws[3] == 1) {
+    UNROLL for (int i = 0; i < 9; i++) {
+      V a[VL];
+      UNROLL for (int l = 0; l < VL; l++) a[l] = g[i * VL + l];
+      transpose_lanes(a);
+      UNROLL for (int l = 0; l < VL; l++) st(to + l * ws[0] + i * VL, a[l]);
+    }
+    return;
+  }
+  for (L q = 0; q < count; q++) for (L j = 0; j < 9; j++) {
+    T x[VL];
+    st(x, g[q * 9 + j]);
+    for (L l = 0; l < lanes; l++) to[l * ws[0] + q * ws[1] + j / 3 * ws[2] + j % 3 * ws[3]] = x[l];
+  }
+}
+// Input channels [c, c + VL) of a panel from the sum of 'copies' transformed gradients, which are 'apart'.
+OUTL void store_panel(const ConvCall& call, const Conv& p, L g, L panel, L c, const T* u, L copies, L apart) {
+  const L count = least(VL, p.cg - c);
+  for (L j = 0; j < PV; j++) {
+    const L k = panel * PK + j * VL, lanes = least(VL, p.kg - k);
+    if (lanes <= 0) break;
+    V out[9 * VL];
+    for (L q = 0; q < count; q++) {
+      V points[POINTS];
+      UNROLL for (int i = 0; i < POINTS; i++) points[i] = ld(u + i * filter_point(p) + (c + q) * PK + j * VL);
+      for (L n = 1; n < copies; n++) UNROLL for (int i = 0; i < POINTS; i++)
+        points[i] += ld(u + n * apart + i * filter_point(p) + (c + q) * PK + j * VL);
+      weight_of(points, out + q * 9);
+    }
+    store_filters(call, (T*) call.weight + g * p.kg * call.weight_strides[0], k, lanes, c, count, out);
+  }
+}
+
+// Output channels of panels [k0, k1) of the gradient of a unit, transformed.
+INL void unit_gradients(const Conv& p, const TileUnits& u, const TileUnit& w, L g, L k0, L k1, T* padded, T* d, L tiles) {
+  // whole vectors of channels: those in front are made once more
+  const L first = least(k0 * PK, p.kg - VL), channels = least(p.kg, k1 * PK) - first;
+  const L columns = 2 * u.across, pitch = p.kg + 16, rows = w.t1 - w.t0;
+  for (L i = w.i0, tile = 0; i < w.i1; i++) {
+    const T* at = p.result + i * p.rs[0] + (g * p.kg + first) * p.rs[1];
+    to_lanes({at, channels, p.oh, p.ow, p.rs[1], p.rs[2], p.rs[3]}, 2 * w.t0, 0, 2 * rows, columns, padded, pitch);
+    for (L y = 0; y < rows; y++) for (L x = 0; x < u.across; x++, tile++)
+      transform_gradient(padded + (2 * y * columns + 2 * x) * pitch, columns * pitch, pitch, channels, d, tile, tiles);
+  }
+}
+// Adds a unit to panels [k0, k1) of group g of a transformed gradient, or is the first of it. The only unit of all has no
+// sums to add to: what it makes is written at once.
+OUTL void winograd_sums(const ConvCall& call, const Conv& p, const TileUnits& u, const TileUnit& w, L g, L k0, L k1, T* sums, bool add) {
+  const L tiles = (w.i1 - w.i0) * (w.t1 - w.t0) * u.across;
+  const L padded = padded_pixels(u) * (most(p.cg, p.kg) + 16), transformed = transformed_of(p.cg, tiles);
+  const L gradients = transformed_of(p.kg, tiles);
+  T* copy = scratch(0, (padded + transformed + gradients + (sums ? 0 : filter_panel(p))) * sizeof(T));
+  T *v = copy + padded, *d = v + transformed, *own = d + gradients;
+  unit_tiles(p, u, w, g, copy, v, tiles);
+  unit_gradients(p, u, w, g, k0, k1, copy, d, tiles);
+  const L first = least(k0 * PK, p.kg - VL);
+  for (L panel = k0; panel < k1; panel++) {
+    const T* b = lanes_at(d, panel * PK - first, 0, tiles);
+    T* to = sums ? sums + panel * filter_panel(p) : own;
+    for (L k = 0; k < POINTS; k++, b += point_of(tiles)) for (L c = 0; c < p.cg; c += CHUNK)
+      sum_tiles(least(CHUNK, p.cg - c), tiles, lanes_at(v, c, 0, tiles) + k * point_of(tiles), b, to + k * filter_point(p) + c * PK, add);
+    if (!sums) for (L c = 0; c < p.cg; c += VL) store_panel(call, p, g, panel, c, own, 1, 0);
+  }
+}
+
+static void winograd_weight(const ConvCall& call, const Conv& p, L threads) {
+  const L panels = panels_of(p), whole = panels * filter_panel(p), blocks = (p.cg + VL - 1) / VL;
+  const TileUnits units = tile_units(p, tiles_wanted(p));
+  const bool by_units = whole <= 1 << 20 && units.count >= 2 * threads;
+  const L copies = by_units ? threads : 1;
+  T* sums = units.count == 1 ? 0 : scratch(2, p.groups * copies * whole * sizeof(T));
+  #pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    const L t = omp_get_thread_num(), nt = omp_get_num_threads();
+    for (L g = 0; g < p.groups; g++) {
+      T* own = sums ? sums + g * copies * whole : 0;
+      if (by_units) for (L part = copies * t / nt; part < copies * (t + 1) / nt; part++) {
+        const L from = units.count * part / copies, to = units.count * (part + 1) / copies;
+        for (L i = from; i < to; i++) winograd_sums(call, p, units, tile_unit(p, units, i), g, 0, panels, own + part * whole, i > from);
+      } else {
+        const L k0 = panels * t / nt, k1 = panels * (t + 1) / nt;
+        if (k0 < k1) for (L i = 0; i < units.count; i++) winograd_sums(call, p, units, tile_unit(p, units, i), g, k0, k1, own, i > 0);
+      }
+    }
+    #pragma omp barrier
+    const L total = sums ? p.groups * panels * blocks : 0;
+    for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {
+      const L c = w % blocks * VL, panel = w / blocks % panels, g = w / blocks / panels;
+      store_panel(call, p, g, panel, c, sums + g * copies * whole + panel * filter_panel(p), copies, whole);
+    }
+  }
+}
+`;
