@@ -49,6 +49,16 @@ Parameter Group 0
   assertEquals(Deno.inspect(loader), "DataLoader(3 samples, batchSize=2, shuffle=false, dropLast=false)");
 });
 
+Deno.test("several results show each once, and have their names, in graphs too", () => {
+  const x = tensor([[1, 5, 2]]), run = (x: Tensor) => x.max(1);
+  for (const found of [run(x), compile(run, { backend: "eager", fullgraph: true })(x)]) {
+    assertEquals(Deno.inspect(found), "[ tensor([5]), tensor([1]) ]");
+    const { values, indices } = found;
+    assertEquals([values, indices], [...found]);
+    assertEquals(Object.keys(found), ["0", "1"]);
+  }
+});
+
 Deno.test("layers show what is not usual, lists of parameters their parameters", () => {
   const shown = (...layers: readonly nn.Module[]) => layers.map((each) => Deno.inspect(each));
   assertEquals(

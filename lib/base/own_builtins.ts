@@ -28,6 +28,16 @@ export function defineOwn<T extends object>(object: T, key: PropertyKey, descrip
   return defineProperty(object, key, apart(descriptor));
 }
 
+/** Made once, as a descriptor costs more than the property; its value lies here during a definition only. */
+const hidden: PropertyDescriptor = apart({ writable: true, enumerable: false, configurable: true });
+
+/** Gives an object a property that is not listed with its others. */
+export function defineHidden(object: object, key: PropertyKey, value: unknown): void {
+  hidden.value = value;
+  defineProperty(object, key, hidden);
+  hidden.value = undefined;
+}
+
 /** An own property of an object by what is its own. */
 function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | undefined {
   const descriptor = getOwnPropertyDescriptor(object, key);

@@ -3,7 +3,7 @@
  * Invariant: several results come as an array that also has them by name.
  */
 import { InternalError } from "../base/errors.ts";
-import { defineOwn } from "../base/own_builtins.ts";
+import { defineHidden, defineOwn } from "../base/own_builtins.ts";
 import type { OpDefinition, TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { ALL_OPS } from "./table.ts";
@@ -49,10 +49,10 @@ export function makeOpApi<T extends TensorLike>(call: OpCaller<T>): OpApi<T> {
 /** Its prototype has every op. */
 const isOpApi = <T extends TensorLike>(api: object): api is OpApi<T> => api instanceof OpFunctions;
 
-/** Several results as an array with the names that the definition gives them. */
+/** Several results as an array that has them by the names of the definition too, which what lists it does not show. */
 export function nameResults<T>(definition: OpDefinition, results: readonly T[]): readonly T[] {
   const named = [...results];
-  definition.results?.forEach((name, k) => Reflect.set(named, name, results[k]));
+  definition.results?.forEach((name, k) => defineHidden(named, name, results[k]));
   return named;
 }
 

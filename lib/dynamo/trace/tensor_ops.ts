@@ -192,7 +192,9 @@ function dataDependent(
 /** Several results as an array that has them by name, too. */
 export function namedArray(m: Interpreter, definition: OpDefinition, values: readonly Value[]): Value {
   const array = newArray(m, [...values]);
-  definition.results?.forEach((each, k) => array.slots.set(each, dataSlot(values[k] ?? UNDEFINED)));
+  definition.results?.forEach((each, k) => {
+    array.slots.set(each, { ...dataSlot(values[k] ?? UNDEFINED), enumerable: false });
+  });
   return array;
 }
 
