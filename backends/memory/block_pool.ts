@@ -214,12 +214,14 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     if (size < cost || this.#fresh < cost || this.#youngBytes < size || this.#earlyLooks >= EARLY_LOOKS) {
       return undefined;
     }
-    this.#fresh -= cost;
-    this.#earlyLooks++;
     // It says nothing of when the next regular one should be
-    const patience = this.#patience;
+    const patience = this.#patience, putOff = this.#putOff, looks = this.#looks;
     this.#searchYoung(false);
     this.#patience = patience;
+    this.#putOff = putOff;
+    if (this.#looks === looks) return undefined;
+    this.#fresh -= cost;
+    this.#earlyLooks++;
     const found = this.#take(size);
     this.#hope = found ? 1 : Math.max(this.#hope / 2, LEAST_HOPE);
     return found;

@@ -12,11 +12,13 @@ const PRESSURE = 65 * 2 ** 20;
 const PART = 2 ** 18, MOST = 2 ** 26;
 
 /**
- * Has V8 collect what was made lately and dropped since, except while it marks everything. It looks whether that is due
- * when an array buffer is allocated, and a large young one makes it due; this costs 0.05 to 0.2 ms, since nobody touches
- * the buffer's pages.
+ * Has V8 collect what was made lately and dropped since; whether it did: not while it marks everything. It looks whether
+ * that is due when an array buffer is allocated, and a large young one makes it due; this costs 0.05 to 0.2 ms, since
+ * nobody touches the buffer's pages.
  */
-export function pressForYoung(): void {
+export const pressForYoung = (): boolean => collects(press);
+
+function press(): void {
   // So little is young that the threads which V8 wakes to help take their cores from kernels for nothing
   v8.setFlagsFromString("--no-parallel-scavenge");
   try {
@@ -58,7 +60,7 @@ function collects(act: () => void): boolean {
  * Adds an object that nobody has: it is gone after a collection. In a frame of its own, that holds nothing when the
  * collection looks for what frames hold.
  */
-export function plant(canary: WeakSet<Visible>): void {
+function plant(canary: WeakSet<Visible>): void {
   canary.add(new Visible());
 }
 

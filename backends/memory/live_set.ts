@@ -2,7 +2,7 @@
  * Which objects the program still has, asked in the middle of a job. Input: objects, as they are made; output: those
  * of them that V8's collector has not found dead. Invariant: the set itself keeps none of them alive.
  */
-import { collectAll, collectYoung, plant, pressForYoung } from "./collector.ts";
+import { collectAll, collectYoung, pressForYoung } from "./collector.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
 
 let serial = 0;
@@ -58,14 +58,11 @@ export class LiveSet<T extends Findable> {
    * while V8 marks everything, which is no look; where it is urgent, it always is one.
    */
   young(isUrgent: boolean): T[] | undefined {
-    plant(this.#young);
-    pressForYoung();
-    let members = this.#youngMembers();
-    if (members === undefined) {
+    if (!pressForYoung()) {
       if (!isUrgent) return undefined;
       collectYoung();
-      members = entriesOf(this.#young).filter(this.#isMember);
     }
+    const members = entriesOf(this.#young).filter(this.#isMember);
     this.#young = new WeakSet();
     for (const each of members) (each.age++ === 0 ? this.#young : this.#old).add(each);
     this.#elder.outlive();
@@ -77,12 +74,6 @@ export class LiveSet<T extends Findable> {
     if (!this.#elder.isGone) return undefined;
     this.#elder = new Elder();
     return entriesOf(this.#old).filter(this.#isMember);
-  }
-
-  /** The young; undefined where there was no collection. */
-  #youngMembers(): T[] | undefined {
-    const found = entriesOf(this.#young), members = found.filter(this.#isMember);
-    return members.length < found.length ? undefined : members;
   }
 
   /** All those alive; they are old from now on. */
