@@ -35,7 +35,6 @@ import { callDataDependent, isSeveral, tracedTensor } from "./data_dependent.ts"
 import { assumeFraction, graphNumber, SCALAR_META, scalarOf, standsForNumber } from "./graph_numbers.ts";
 import {
   constant,
-  dataSlot,
   type ItemValue,
   type NumberValue,
   TensorValue,
@@ -193,7 +192,8 @@ function dataDependent(
 export function namedArray(m: Interpreter, definition: OpDefinition, values: readonly Value[]): Value {
   const array = newArray(m, [...values]);
   definition.results?.forEach((each, k) => {
-    array.slots.set(each, { ...dataSlot(values[k] ?? UNDEFINED), enumerable: false });
+    const value = values[k] ?? UNDEFINED;
+    array.slots.set(each, { kind: "data", value, writable: true, enumerable: false, configurable: true });
   });
   return array;
 }
