@@ -96,6 +96,7 @@ const histc = defineOp({
   infer({ self, bins, min, max }) {
     if (bins <= 0) throw new DynError(`Expected a positive number of bins but found ${bins}`);
     if (max < min) throw new DynError(`Expected min at most max but found ${min} and ${max}`);
+    if (self.dtype === "bool") throw new DynError("Expected numbers for histc but found bool");
     return contiguousMeta([bins], self.dtype, self.device);
   },
   implementation: {
@@ -119,7 +120,10 @@ const histc = defineOp({
   },
   gradient: { kind: "none", because: "its result counts" },
   samples: [{ args: [t(6), 3, -2, 2] }],
-  errors: [{ args: [t(3), 0], message: "positive number" }],
+  errors: [
+    { args: [t(3), 0], message: "positive number" },
+    { args: [{ tensor: [3], dtype: "bool" }], message: "numbers for histc but found bool" },
+  ],
 });
 
 const unravelIndex = defineOp({

@@ -19,7 +19,11 @@ export function hostTensor(
   values: ArrayLike<number | bigint>,
 ): HostTensor {
   const data = numberArray(dtype, values.length);
-  for (let i = 0; i < values.length; i++) setElement(data, i, values[i] ?? 0);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] ?? 0;
+    // A truth is 0 or 1 in memory
+    setElement(data, i, dtype === "bool" ? Number(value != 0) : value);
+  }
   return { shape, dtype, data };
 }
 

@@ -182,10 +182,15 @@ function checkWritable({ layout }: Tensor): void {
   if (!liesApart(layout)) throw new DynError(SHARED_ELEMENTS);
 }
 
+/** Whether a tensor shows memory of a leaf that requires grad, which is another tensor. */
+export function isViewOfLeaf(tensor: Tensor): boolean {
+  const base = viewOf(tensor)?.base;
+  return base !== undefined && base.isLeaf && base.requiresGrad;
+}
+
 /** Leaves that require grad, and their views, must not change under the tape. */
 export function checkLeaf(target: Tensor): void {
-  const base = viewOf(target)?.base;
-  if (base && base.isLeaf && base.requiresGrad) {
+  if (isViewOfLeaf(target)) {
     throw new DynError(
       "Expected a tensor with history but a view of a leaf that requires grad is being used in an in-place operation",
     );

@@ -979,6 +979,14 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return autograd.grad(y.sum(), [none], { createGraph: true });
       }, [() => [leaf([0.5])]]),
   },
+  "the layout of a view changes, made of a view of a leaf": {
+    make: () =>
+      life((x: Tensor) => {
+        const part = x.select(0, 0);
+        part.transpose_(0, 0);
+        return [part];
+      }, [() => [leaf([[1.5, -0.25]]).mul(2)], () => [leaf([[1.5, -0.25]]).select(-1, 1)]]),
+  },
   "a complex element as a number": {
     make: () =>
       life((x: Tensor, y: Tensor) => {

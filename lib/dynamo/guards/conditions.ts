@@ -108,7 +108,7 @@ export class ConditionWriter {
       case "leaf":
         return `${this.helper("isLeaf")}(${reader.read(fact.source)}, ${constants.name(fact.hooks)})`;
       case "made":
-        return `!${reader.read(fact.source)}.isLeaf`;
+        return `${this.helper("isMade")}(${reader.read(fact.source)})`;
       case "integer": {
         const value = reader.read(fact.source);
         return `Number.isInteger(${value})`;

@@ -53,7 +53,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "leaf":
       return tensorAt(value)?.gradFn === null ? "a tensor with hooks" : "a tensor with a history";
     case "made":
-      return "a leaf";
+      return "a leaf, or a view of one";
     case "apart":
     case "elsewhere":
       return "memory that they share";

@@ -106,7 +106,7 @@ export type Fact =
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
   /** A tensor without history, to whose gradients these functions listen, in order. */
   | { readonly kind: "leaf"; readonly source: Source; readonly hooks: LeafHooks }
-  /** A tensor that an operation made. */
+  /** A tensor that an operation made, and no view of a leaf that requires grad. */
   | { readonly kind: "made"; readonly source: Source }
   | { readonly kind: "integer"; readonly source: Source }
   | { readonly kind: "number"; readonly source: Source }
@@ -212,7 +212,7 @@ export function factText(fact: Fact): string {
         ].join(", ")
       })`;
     case "made":
-      return `!${sourceText(fact.source)}.isLeaf`;
+      return `___check_made(${sourceText(fact.source)})`;
     case "integer":
       return `Number.isInteger(${sourceText(fact.source)})`;
     case "number":

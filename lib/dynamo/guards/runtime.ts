@@ -6,6 +6,7 @@ import { types } from "node:util";
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
+import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { ambient } from "../../tensor/modes.ts";
 import type { AmbientState } from "./ambient_state.ts";
 import type { LeafHooks } from "./leaf_hooks.ts";
@@ -175,6 +176,11 @@ export function isLeaf({ gradFn, state }: Tensor, { before, after }: LeafHooks):
   if (gradFn !== null) return false;
   const accumulator = state?.accumulator;
   return listsHooks(accumulator?.hooks.get(0), before) && listsHooks(accumulator?.after, after);
+}
+
+/** Whether an operation made a tensor that requires grad, which is no view of a leaf that requires grad. */
+export function isMade(tensor: Tensor): boolean {
+  return !tensor.isLeaf && !isViewOfLeaf(tensor);
 }
 
 function listsHooks(found: ReadonlyMap<number, object> | undefined, hooks: readonly object[]): boolean {

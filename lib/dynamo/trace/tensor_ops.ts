@@ -55,6 +55,7 @@ import {
 } from "./op_rule.ts";
 import { runsOnHost } from "../../ops/host_parts.ts";
 import { sameShape } from "../../ops/shapes.ts";
+import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { beginHistory, keepHistories } from "./begun_histories.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { mayShareMemory, shownInput } from "./shown_nodes.ts";
@@ -454,6 +455,7 @@ function checkLeaf(m: Interpreter, target: GraphValue): void {
   // What requires grad by a write of the graph has a history
   if (!real?.requiresGrad || !source) return;
   if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
+  if (isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
   m.output.guard({ kind: "made", source });
 }
 
