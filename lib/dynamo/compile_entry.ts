@@ -37,6 +37,7 @@ import { branchTail, breakTail, type Tail, waitTail } from "./resume.ts";
 import { inAsyncCall } from "./suspension.ts";
 import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
+import { RepeatedCalls, type RepeatPlan } from "./repeats/memory.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
 import { refuseOutliving, refuseUsedHistories } from "./trace/begun_histories.ts";
@@ -68,19 +69,30 @@ export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]
 /** Traces a call, again and again where instructions turn out to interrupt it. */
 function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry {
   const interruptions = new Map<number, Interruption>();
+  const repeats: RepeatPlan = { allowed: true, made: 0 };
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     try {
       const reads = new NotedReads();
       unit.history.asked = key === null ? null : [];
       const attempt = () =>
-        attemptEntry(unit, { self, args, interruptions, keep: key === null ? null : { key, reads } });
+        attemptEntry(unit, {
+          self,
+          args,
+          interruptions,
+          repeats,
+          keep: key === null ? null : { key, reads },
+        });
       return key === null ? attempt() : notingReads(reads, attempt);
     } catch (error) {
-      if (error instanceof Restart) interruptions.set(error.step, error.interruption);
+      // Calls that were not stepped through have no numbers by which to come back to an instruction
+      const countsSteps = error instanceof Restart || (error instanceof SymbolicLimit && error.step !== null);
+      if (countsSteps && repeats.made > 0) repeats.allowed = false;
+      else if (error instanceof Restart) interruptions.set(error.step, error.interruption);
       else if (error instanceof SymbolicLimit) settle(unit, error, interruptions);
       else throw error;
     } finally {
       unit.history.asked = null;
+      repeats.made = 0;
     }
   }
   throw new CannotTrace("the trace began again too often");
@@ -105,6 +117,7 @@ interface Attempt {
   readonly self: unknown;
   readonly args: readonly unknown[];
   readonly interruptions: ReadonlyMap<number, Interruption>;
+  readonly repeats: RepeatPlan;
   /** Where what comes of it is kept; null: it is not. */
   readonly keep: { readonly key: string; readonly reads: NotedReads } | null;
 }
@@ -117,7 +130,7 @@ interface Traced extends Pick<Attempt, "self" | "args" | "keep"> {
   readonly broke: BreakReason | null;
 }
 
-function attemptEntry(unit: Unit, { self, args, interruptions, keep }: Attempt): Entry {
+function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: Attempt): Entry {
   const { program, body } = unit;
   const machineHolder: { machine: Machine | null } = { machine: null };
   const place = body.place();
@@ -154,6 +167,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, keep }: Attempt):
     knowledge,
     interruptions,
     unit.begunStates,
+    new RepeatedCalls(repeats),
   );
   output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });
   const frames = body.begin(machine, self, args);

@@ -153,6 +153,7 @@ export function addComptime(into: ModelTable): void {
   const seeing =
     (look: (context: ComptimeContext, args: readonly Value[]) => void): BuiltinModel => (m, { args }) => {
       refuseToKeep("comptime");
+      m.memory.refuse();
       look(contextOf(m), args);
       return UNDEFINED;
     };

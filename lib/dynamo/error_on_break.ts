@@ -40,8 +40,7 @@ export const errorOnGraphBreakModel: BuiltinModel = (m, request) => {
   if (enabled?.kind !== "constant" || typeof enabled.value !== "boolean" || !body || !isCallable(body)) {
     return breakGraph("throws", "a region without a flag or a body");
   }
-  const caller = m.top;
-  m.call({ ...request, callee: body, self: UNDEFINED, args: [] });
-  if (m.top !== caller) m.top.rules = { ...NO_RULES, errorOnBreak: enabled.value };
+  const rules = { ...NO_RULES, errorOnBreak: enabled.value };
+  m.callMarked({ ...request, callee: body, self: UNDEFINED, args: [] }, (frame) => frame.rules = rules);
   return PUSHED;
 };

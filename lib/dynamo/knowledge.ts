@@ -174,10 +174,10 @@ const callCheckpoint: BuiltinModel = (m, request) => {
   const [callee = UNDEFINED, ...given] = request.args, last = given.at(-1);
   if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is no function");
   const names = last?.kind === "object" && last.exotic.kind === "plain" ? enumerableKeys(m, last) : [];
-  const args = names.length > 0 && names.every(isCheckpointOption) ? given.slice(0, -1) : given,
-    caller = m.top;
-  m.call({ ...request, callee, args });
-  if (m.top !== caller && m.gradEnabled) m.top.recomputed = m.output.checkpoints++;
+  const args = names.length > 0 && names.every(isCheckpointOption) ? given.slice(0, -1) : given;
+  m.callMarked({ ...request, callee, args }, (frame) => {
+    if (m.gradEnabled) frame.recomputed = m.output.checkpoints++;
+  });
   return PUSHED;
 };
 
@@ -185,7 +185,10 @@ const callCheckpoint: BuiltinModel = (m, request) => {
 function marked(fn: object): BuiltinModel | undefined {
   if (isCustomOp(fn)) {
     refuseToKeep(`${functionLabel(fn)}, an op of the program`);
-    return (m, { args }) => callCustomOp(m, fn, args);
+    return (m, { args }) => {
+      m.memory.refuse();
+      return callCustomOp(m, fn, args);
+    };
   }
   const mark = markOfFunction(fn);
   if (mark?.kind === "answers") noteFunction(fn);
@@ -201,10 +204,9 @@ function marked(fn: object): BuiltinModel | undefined {
       return () => constant(mark.answer());
     case "ruled":
       return (m, request) => {
-        const callee = m.wrapper.known(mark.original, functionLabel(mark.original)), caller = m.top;
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
         if (!isCallable(callee)) return breakGraph("builtin", "a marked value that is no function");
-        m.call({ ...request, callee });
-        if (m.top !== caller) m.top.rules = { ...NO_RULES, ...mark.rules };
+        m.callMarked({ ...request, callee }, (frame) => frame.rules = { ...NO_RULES, ...mark.rules });
         return PUSHED;
       };
     case "compiled":
@@ -223,16 +225,21 @@ function marked(fn: object): BuiltinModel | undefined {
       };
     case "region":
       return (m, request) => {
-        const callee = m.wrapper.known(mark.original, functionLabel(mark.original)), caller = m.top;
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
         if (!isCallable(callee)) return breakGraph("builtin", "a region that is no function");
-        m.call({ ...request, callee });
-        if (m.top !== caller) m.top.regionCall = m.output.regionCalls++;
+        m.callMarked({ ...request, callee }, (frame) => frame.regionCall = m.output.regionCalls++);
         return PUSHED;
       };
     case "inGraph":
-      return (m, request) => callCustom(m, fn, request.args);
+      return (m, request) => {
+        m.memory.refuse();
+        return callCustom(m, fn, request.args);
+      };
     case "nonstrict":
-      return (m, request) => callNonstrict(m, fn, request.args);
+      return (m, request) => {
+        m.memory.refuse();
+        return callNonstrict(m, fn, request.args);
+      };
     case "constant":
       return (m, request) => constantResult(m, fn, request.args);
     default:
@@ -241,6 +248,7 @@ function marked(fn: object): BuiltinModel | undefined {
 }
 
 function constantResult(m: Interpreter, fn: object, args: readonly Value[]): Value {
+  m.memory.refuse();
   const given = args.map((value): unknown => {
     if (value.kind === "constant") return value.value;
     if ((value.kind === "object" || value.kind === "tensor") && value.real) return value.real;

@@ -98,6 +98,7 @@ function unbind(
   info: BoundInfo,
   args: readonly Value[],
 ): { readonly callee: ObjectValue; readonly self: Value; readonly args: readonly Value[] } {
+  m.memory.refuse();
   const known = (value: unknown): Value =>
     (typeof value === "object" && value !== null) || typeof value === "function"
       ? m.wrapper.known(value, "bound")

@@ -13,6 +13,12 @@ import { assignProperty } from "./objects.ts";
 
 /** The value of a global variable, as the trace has left it. */
 export function loadGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
+  const value = globalValue(m, name, forTypeof);
+  m.memory.fetched(value);
+  return value;
+}
+
+function globalValue(m: Interpreter, name: string, forTypeof: boolean): Value {
   const written = globalObject(m).slots.get(name);
   switch (written?.kind) {
     case undefined:

@@ -126,8 +126,25 @@ export interface OpenBatch {
   gradients(request: CallRequest): Value;
 }
 
+/** What the trace remembers of calls, so that an equal one need not be stepped through. */
+export interface CallMemory {
+  /** The result of a call that goes as a former one did; null: it has to be stepped through. */
+  recall(m: Interpreter, frame: Frame): Value | null;
+  /** A call begins. */
+  begin(m: Interpreter, frame: Frame): void;
+  /** It has ended with a result. */
+  end(m: Interpreter, frame: Frame, value: Value): void;
+  /** It was left otherwise. */
+  abandon(frame: Frame): void;
+  /** A variable has given a value. */
+  fetched(value: Value): void;
+  /** The calls under way depend on what may be another thing for equal modules. */
+  refuse(): void;
+}
+
 /** What the parts of the interpreter use of the machine. */
 export interface Interpreter {
+  readonly memory: CallMemory;
   readonly output: OutputGraph;
   readonly wrapper: Wrapper;
   /** Whether gradients are recorded at this point of the program. */
@@ -142,6 +159,8 @@ export interface Interpreter {
   readonly tensorPrototype: object;
   /** Calls a function; its result goes to the completion. */
   call(request: CallRequest): void;
+  /** The same; what is to be said of the frame, if there is one, is said. */
+  callMarked(request: CallRequest, mark: (frame: Frame) => void): void;
   /** `new`; the object goes to the completion. */
   construct(request: ConstructRequest): void;
   /** object[key] = value in strict code, then goes on. */

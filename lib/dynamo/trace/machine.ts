@@ -41,6 +41,7 @@ import { delegate } from "./delegation.ts";
 import { execute } from "./execute.ts";
 import { beginIteration } from "./execute_iteration.ts";
 import {
+  type CallMemory,
   type CallRequest,
   type CallResult,
   type Completion,
@@ -139,6 +140,8 @@ export class Machine implements Interpreter {
   /** How many instructions have begun. */
   steps = 0;
   #returned: Value | null = null;
+  /** How many calls are begun whose frames are to be marked. */
+  #marking = 0;
   #async = false;
   /** An exception that was raised to find out whether anybody handles it. */
   #doubt: { readonly value: Value; readonly step: number; readonly cause: BreakCause } | null = null;
@@ -161,6 +164,7 @@ export class Machine implements Interpreter {
     /** What former attempts asked for, by number of the instruction. */
     readonly interruptions: ReadonlyMap<number, Interruption>,
     readonly begunStates: BegunStates,
+    readonly memory: CallMemory,
   ) {
     this.#execution = {
       infoOf: (fn) => context.infoOf(fn),
@@ -365,6 +369,7 @@ export class Machine implements Interpreter {
     const exotic = frame.generator?.exotic;
     if (exotic?.kind === "generator") exotic.state = "completed";
     for (let c = frame.completion; c.kind === "ambientMode"; c = c.outer) this.#restore(c.former);
+    this.memory.abandon(frame);
   }
 
   #restore({ gradEnabled, autocast }: TracedModes): void {
@@ -385,6 +390,9 @@ export class Machine implements Interpreter {
     const missing = missingInstructions(frame.code);
     if (missing !== null) breakGraph("syntax", missing);
     if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
+    const recalled = this.#marking === 0 ? this.memory.recall(this, frame) : null;
+    if (recalled) return this.complete(frame.completion, recalled);
+    this.memory.begin(this, frame);
     if (this.frames.length === 0 && frame.code.async && !frame.code.generator) this.#async = true;
     frame.internal = this.context.isInternal(frame.code);
     frame.calledAt = this.steps - 1;
@@ -393,6 +401,17 @@ export class Machine implements Interpreter {
 
   call(request: CallRequest): void {
     callFunction(this, this.context, request);
+  }
+
+  callMarked(request: CallRequest, mark: (frame: Frame) => void): void {
+    const caller = this.top;
+    this.#marking++;
+    try {
+      this.call(request);
+    } finally {
+      this.#marking--;
+    }
+    if (this.top !== caller) mark(this.top);
   }
 
   construct(request: ConstructRequest): void {
@@ -412,6 +431,7 @@ export class Machine implements Interpreter {
     if (this.top.completion.kind === "promise") return breakGraph("waits", "an async function ends");
     const frame = this.frames.pop();
     invariant(frame, "Expected a frame");
+    this.memory.end(this, frame, value);
     this.#leave(frame);
     const result = frame.generator ? iteratorResult(this, value, true) : value;
     this.complete(frame.completion, result);
@@ -503,7 +523,7 @@ export class Machine implements Interpreter {
     const found = info.binding(index);
     switch (found.kind) {
       case "value":
-        return this.#final(found.value, variable.name, frame, index);
+        return this.#fetched(this.#final(found.value, variable.name, frame, index));
       case "cell": {
         const source = frame.callee?.source;
         const { completion } = frame, isFixed = completion.kind === "root" && completion.fixed;
@@ -520,8 +540,10 @@ export class Machine implements Interpreter {
         });
       }
       case "private":
+        this.memory.refuse();
         return privateNameOf(this, frame, { index, access: found.access });
       case "pending":
+        this.memory.refuse();
         if (variable.kind === "private") {
           const access = found.access && this.standIns.accessFor(found, found.access);
           return privateNameOf(this, frame, { index, access });
@@ -546,9 +568,15 @@ export class Machine implements Interpreter {
     return primitive(value);
   }
 
+  #fetched(value: Value): Value {
+    this.memory.fetched(value);
+    return value;
+  }
+
   loadFree(frame: Frame, index: number): Value {
     const bound = this.freeBinding(frame, index);
     const value = bound.kind === "cell" ? readCell(this, bound) : bound;
+    if (bound.kind === "cell" && bound.place !== null) this.#fetched(value);
     return value.kind === "uninitialized" ? breakGraph("throws", "a variable is not initialised") : value;
   }
 

@@ -25,6 +25,7 @@ function realsOf(m: Interpreter, self: Value, [param, group]: readonly Value[]) 
 
 /** Begins a state for the call that is traced; as the program does where it has changed what that depends on. */
 export const prepareState: BuiltinModel = (m, request) => {
+  m.memory.refuse();
   const reals = realsOf(m, request.self, request.args);
   if (!reals) {
     const callee = m.wrapper.known(PerParameter.prototype.beginState, "PerParameter.prototype.beginState");

@@ -67,6 +67,7 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
         }
         m.output.guard({ kind: "identity", source, object: real, label: "WeakMap" });
       }
+      m.memory.refuse();
       return { kind: "real", accesses: accessesOf(real as Weak) };
     }
   }

@@ -1,0 +1,155 @@
+/**
+ * What a trace relies on of one module, said of another. Input: facts, and what of the other stands in the place of each
+ * object of the one; output: the same facts at the other's places, added to the guards, and values for what is there.
+ * Invariant: a fact is added only where it is one that is moved as it stands, or that looking at the other's place
+ * makes anew.
+ */
+import type { Fact } from "../guards/guard.ts";
+import { entrySource, knownSource, propertySource, type Source } from "../source.ts";
+import type { Interpreter } from "../trace/interpreter.ts";
+import { sameMeta } from "./calls.ts";
+import type { TensorValue } from "../variables/value.ts";
+import { classLabel } from "../variables/wrap.ts";
+
+/** A fact about one place, besides what it says of others. */
+export type PlacedFact = Extract<Fact, { readonly source: Source }>;
+
+/** Whether a source leads through an object, of those from `root` on. */
+export function leadsThrough(source: Source, root: Source, objects: ReadonlySet<object>): boolean {
+  for (let at = source;; at = at.base) {
+    if (at.name === root.name || (at.kind === "known" && objects.has(at.object))) return true;
+    if (at.kind !== "property" && at.kind !== "entry" && at.kind !== "private" && at.kind !== "captured") {
+      return false;
+    }
+  }
+}
+
+/** Places of one module as places of another. */
+export class MovedPlaces {
+  readonly #moved = new Map<string, Source>();
+
+  constructor(
+    from: Source,
+    to: Source,
+    /** What of the other stands in the place of what of the one. */
+    readonly counterparts: ReadonlyMap<object, object>,
+  ) {
+    this.#moved.set(from.name, to);
+  }
+
+  /** The place that corresponds to a source; the same where it is a place of neither; null: nobody knows. */
+  of(source: Source): Source | null {
+    const known = this.#moved.get(source.name);
+    if (known) return known;
+    const moved = this.#make(source);
+    if (moved) this.#moved.set(source.name, moved);
+    return moved;
+  }
+
+  /** What stands in the place of an object. */
+  objectFor(object: object): object {
+    return this.counterparts.get(object) ?? object;
+  }
+
+  #make(source: Source): Source | null {
+    switch (source.kind) {
+      case "known": {
+        const object = this.objectFor(source.object);
+        return object === source.object
+          ? source
+          : knownSource(classLabel(Object.getPrototypeOf(object)), object);
+      }
+      case "property":
+        return this.#behind(source, (base) => propertySource(base, source.key));
+      case "entry":
+        return this.#behind(source, (base) => entrySource(base, source.part, source.index));
+      case "private":
+      case "captured":
+        return this.#behind(source, () => null);
+      case "argument":
+      case "this":
+      case "global":
+      case "cell":
+        return source;
+      default:
+        return source satisfies never;
+    }
+  }
+
+  #behind<S extends Source & { readonly base: Source }>(
+    source: S,
+    from: (base: Source) => Source | null,
+  ): Source | null {
+    const base = this.of(source.base);
+    return base === null || base.name === source.base.name ? base && source : from(base);
+  }
+}
+
+/**
+ * Relies on a fact at its other place. False where that is not possible, or the place holds something else.
+ * `realAt`: what the trace has found at a source of this name.
+ */
+export function relyOnMoved(
+  m: Interpreter,
+  fact: PlacedFact,
+  places: MovedPlaces,
+  realAt: ReadonlyMap<string, object>,
+): boolean {
+  const source = places.of(fact.source);
+  if (source === null) return false;
+  if (source.name === fact.source.name) return true;
+  const look = (found: object | undefined): boolean => {
+    if (!found) return false;
+    const former = m.wrapper.find(found), value = m.wrapper.object(places.objectFor(found), source);
+    if (former?.kind !== value.kind) return false;
+    if (former.kind === "tensor" && value.kind === "tensor") return sameTensor(former, value);
+    return true;
+  };
+  switch (fact.kind) {
+    case "constant":
+      return m.wrapper.wrap(fact.value, source).kind === "constant";
+    case "identity":
+      return look(fact.object);
+    case "object":
+    case "code":
+    case "tensor":
+      return look(realAt.get(fact.source.name));
+    case "same":
+      return look(realAt.get(fact.other.name));
+    case "prototype":
+    case "array":
+    case "elements":
+    case "keys":
+    case "has":
+    case "ownKey":
+    case "dataKey":
+    case "flags":
+    case "accessor":
+    case "entries":
+    case "extensible":
+    case "integrity":
+      m.output.guard({ ...fact, source });
+      return true;
+    case "function":
+    case "distinct":
+    case "apart":
+    case "elsewhere":
+    case "leaf":
+    case "made":
+    case "integer":
+    case "number":
+    case "proxy":
+    case "unrevoked":
+      return false;
+    default:
+      return fact satisfies never;
+  }
+}
+
+/** Whether a tensor is to the trace what another is; it relies on the same methods then. */
+function sameTensor(former: TensorValue, value: TensorValue): boolean {
+  const isSame = former.requiresGrad === value.requiresGrad && former.assigned.size === value.assigned.size;
+  if (!isSame || !sameMeta(former.meta, value.meta)) return false;
+  for (const [key, method] of former.methods) value.methods.set(key, method);
+  return true;
+}

@@ -1,0 +1,38 @@
+/**
+ * What a part of a trace may have read besides the module that it ran on. Input: what its functions have taken from their
+ * variables; output: everything that these lead to, as far as the trace has met it. Invariant: what the trace has read is
+ * part of it; there may be more.
+ */
+import { types } from "node:util";
+import { NotStorable } from "../../sym/stored/forms.ts";
+import { propertiesOf } from "../kept/shapes.ts";
+import type { Wrapper } from "../variables/wrap.ts";
+import { childrenOf } from "./forms.ts";
+
+/** What roots lead to; null where nobody can say. */
+export function reachable(roots: Iterable<object>, wrapper: Wrapper): ReadonlySet<object> | null {
+  const found = new Set<object>();
+  const add = (value: unknown) => {
+    const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+    if (isObject && wrapper.find(value) !== undefined) found.add(value);
+  };
+  for (const root of roots) found.add(root);
+  try {
+    // A set that grows is walked to its end
+    for (const object of found) {
+      if (types.isProxy(object)) return null;
+      childrenOf(object).forEach(add);
+      for (const [, { get, set }] of propertiesOf(object)) {
+        add(get);
+        add(set);
+      }
+      add(Object.getPrototypeOf(object));
+      const value = wrapper.find(object);
+      if (value?.kind === "object" && value.variable) add(value.variable.cell.get());
+    }
+  } catch (error) {
+    if (error instanceof NotStorable || error instanceof ReferenceError) return null;
+    throw error;
+  }
+  return found;
+}

@@ -1,0 +1,268 @@
+/**
+ * Equal layers of a model are stepped through once: the others take over what the first has appended. Layers that differ
+ * in anything that a layer can see give what they give plainly, whether they differ when they are compiled or later.
+ */
+import { assertEquals } from "@std/assert";
+import { compile, manualSeed, nn, ones, randn, type Tensor } from "../mod.ts";
+import { counters } from "../lib/base/logs.ts";
+import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
+
+const WIDTH = 4, LAYERS = 5;
+
+/** What layers look up by themselves. */
+const favourites = new Map<object, number>(), weak = new WeakMap<object, number>();
+const chosen: { layer: Layer | null } = { layer: null };
+let calls = 0;
+
+/** A layer with more to see than most have. */
+class Layer extends nn.Module {
+  readonly norm = new nn.LayerNorm(WIDTH);
+  up = new nn.Linear(WIDTH, WIDTH);
+  down = new nn.Linear(WIDTH, WIDTH);
+  readonly dropout = new nn.Dropout(0.5);
+  scale = 2;
+  offset: number | undefined = 1;
+  readonly list = [0.5, 1];
+  options: { power: number } = { power: 2 };
+  act: (x: Tensor) => Tensor = half;
+  #secret = 1;
+  /** What it does besides. */
+  habit: "none" | "private" | "map" | "weak" | "chosen" | "counts" | "keeps" | "parent" | "pair" = "none";
+  kept: unknown = null;
+  parent: readonly Layer[] = [];
+
+  override forward(x: Tensor): Tensor {
+    let y = this.up.call(this.norm.call(x));
+    for (const each of this.list) y = y.add(each);
+    y = this.dropout.call(this.act(y)).pow(this.options.power);
+    if (this.offset !== undefined) y = y.sub(this.offset);
+    return this.after(x.add(this.down.call(y).mul(this.scale)));
+  }
+
+  after(y: Tensor): Tensor {
+    switch (this.habit) {
+      case "none":
+        return y;
+      case "private":
+        return y.mul(this.#secret);
+      case "map":
+        return y.mul(favourites.get(this) ?? 3);
+      case "weak":
+        return y.mul(weak.get(this) ?? 3);
+      case "chosen":
+        return chosen.layer === this ? y.neg() : y;
+      case "counts":
+        calls++;
+        return y.add(calls);
+      case "keeps":
+        this.kept = (typeof this.kept === "number" ? this.kept : 0) + 1;
+        return y.add(Number(this.kept));
+      case "parent":
+        return y.add(this.parent[0]?.up.weight.sum() ?? 0);
+      case "pair": {
+        const [first = y, second = y] = this.up.weight.chunk(2, 0).map((part) => part.sum());
+        return y.add(first).sub(second);
+      }
+    }
+  }
+
+  set secret(value: number) {
+    this.#secret = value;
+  }
+}
+
+const half = (x: Tensor): Tensor => x.mul(0.5);
+
+class Derived extends Layer {
+  override after(y: Tensor): Tensor {
+    return super.after(y).sin();
+  }
+}
+
+/** Layers one behind the other. */
+class Stack extends nn.Module {
+  /** What the first layer is given has a history, as what the others are given. */
+  readonly gain = new nn.Parameter(ones([WIDTH]));
+  readonly layers: nn.ModuleList<Layer>;
+  constructor(make: (at: number) => Layer = () => new Layer()) {
+    super();
+    this.layers = new nn.ModuleList(Array.from({ length: LAYERS }, (_, at) => make(at)));
+    this.eval();
+  }
+
+  override forward(x: Tensor): Tensor {
+    let y = x.mul(this.gain);
+    for (const layer of this.layers) y = layer.call(y).tanh();
+    return y;
+  }
+}
+
+/** How many calls of layers were not stepped through while something ran. */
+function repeatedIn(body: () => void): number {
+  const before = counters.get("repeated_calls", "callTraced");
+  body();
+  return counters.get("repeated_calls", "callTraced") - before;
+}
+
+/** The result and the gradients of a call. */
+function outcome(net: Stack, run: (x: Tensor) => Tensor, x: Tensor): unknown {
+  net.zeroGrad();
+  calls = 0;
+  manualSeed(5);
+  const y = run(x);
+  if (y.requiresGrad) y.sum().backward();
+  return [y.tolist(), [...net.parameters()].map(({ grad }) => grad?.tolist() ?? null)];
+}
+
+/** What can set one layer apart, or all: how it is brought about, and how many layers are still taken over. */
+const DIFFERENCES: Readonly<Record<string, readonly [change: (layers: Layer[]) => void, repeated: number]>> =
+  {
+    "a number of a layer in it": [([, , layer]) => Object.assign(layer?.norm ?? {}, { eps: 0.5 }), 3],
+    "its own number": [([, , layer]) => layer && (layer.scale = 3), 3],
+    "the sign of zero": [([, , layer]) => layer && (layer.scale = -0), 3],
+    "the mode": [([, , layer]) => layer?.train(), 3],
+    "the mode of all": [(layers) => layers.forEach((layer) => layer.train()), 4],
+    "a property that is not there": [([, , layer]) => layer && Reflect.deleteProperty(layer, "offset"), 3],
+    "a property that is undefined": [([, , layer]) => layer && (layer.offset = undefined), 3],
+    "a property more": [([, , layer]) => layer && Object.assign(layer, { more: 1 }), 3],
+    "an accessor": [
+      ([, , layer]) => layer && Object.defineProperty(layer, "scale", { get: () => 5, configurable: true }),
+      3,
+    ],
+    "a method": [([, , layer]) => layer && (layer.forward = (x) => x.sub(1)), 3],
+    "a method of a layer in it": [([, , layer]) => layer && (layer.down.forward = (x) => x.cos()), 3],
+    "a class": [([, , layer]) => layer && Object.setPrototypeOf(layer, Derived.prototype), 3],
+    "a function": [([, , layer]) => layer && (layer.act = (x) => x.cos()), 3],
+    "a list": [([, , layer]) => layer?.list.push(0.25), 3],
+    "an object": [([, , layer]) => layer && (layer.options = { power: 3 }), 3],
+    "an object that others have": [
+      ([first, , layer]) => layer && first && (layer.options = first.options),
+      4,
+    ],
+    "an object that all have": [(layers) => {
+      const options = { power: 3 };
+      for (const layer of layers) layer.options = options;
+    }, 4],
+    "a hook": [([, , layer]) => layer?.registerForwardHook((_module, _args, y) => (y as Tensor).mul(2)), 3],
+    "a hook before": [([, , layer]) => layer?.up.registerForwardPreHook(() => [ones([2, WIDTH])]), 3],
+    "a hook of all": [(layers) => {
+      const twice = (_module: unknown, _args: unknown, y: unknown) => (y as Tensor).mul(2);
+      for (const layer of layers) layer.registerForwardHook(twice);
+    }, 0],
+    "a frozen parameter": [([, , layer]) => layer?.up.weight.requiresGrad_(false), 3],
+    "a frozen layer": [([, , layer]) => layer?.requiresGrad_(false), 3],
+    "a layer without bias": [
+      ([, , layer]) => layer && (layer.up = new nn.Linear(WIDTH, WIDTH, { bias: false })),
+      3,
+    ],
+    "a weight twice": [([, , layer]) => layer && (layer.down.weight = layer.up.weight), 3],
+    "a weight twice in all": [(layers) => {
+      for (const layer of layers) layer.down.weight = layer.up.weight;
+    }, 4],
+    "a layer twice": [([, , layer]) => layer && (layer.down = layer.up), 3],
+    "a weight of another layer": [
+      ([first, , layer]) => layer && first && (layer.up.weight = first.up.weight),
+      4,
+    ],
+    "a weight of all": [([first, ...others]) => {
+      for (const layer of others) if (first) layer.up.weight = first.up.weight;
+    }, 4],
+    "a view of another's memory": [
+      ([first, , layer]) =>
+        layer && first && (layer.up.weight = new nn.Parameter(first.up.weight.detach().view([4, 4]))),
+      4,
+    ],
+    "a private member": [([, , layer, ...others]) => {
+      for (const each of [layer, ...others]) if (each) each.habit = "private";
+      if (layer) layer.secret = 7;
+    }, 1],
+    "a map": [([, ...layers]) => {
+      for (const layer of layers) layer.habit = "map";
+      if (layers[2]) favourites.set(layers[2], 11);
+    }, 2],
+    "a weak map": [([, ...layers]) => {
+      for (const layer of layers) layer.habit = "weak";
+      if (layers[2]) weak.set(layers[2], 11);
+    }, 0],
+    "a variable that holds one": [([, ...layers]) => {
+      for (const layer of layers) layer.habit = "chosen";
+      chosen.layer = layers[2] ?? null;
+    }, 2],
+    "a variable that counts": [(layers) => {
+      for (const layer of layers) layer.habit = "counts";
+    }, 0],
+    "a property that counts": [(layers) => {
+      for (const layer of layers) layer.habit = "keeps";
+    }, 0],
+    "a way to another": [(layers) => {
+      for (const layer of layers) {
+        layer.habit = "parent";
+        layer.parent = layers;
+      }
+    }, 0],
+    "parts of a weight": [(layers) => {
+      for (const layer of layers) layer.habit = "pair";
+    }, 4],
+  };
+
+/** A difference that is the same for whichever layers it is told of. */
+type Change = (layers: Layer[]) => void;
+
+/** Holds a compiled model against the plain one before and after a change. */
+function compare(before: Change, after: Change, seed: number): number {
+  manualSeed(seed);
+  const net = new Stack(), x = randn([2, WIDTH]);
+  before([...net.layers]);
+  const compiled = compile((x: Tensor) => net.call(x), { backend: "eager" });
+  const count = repeatedIn(() => assertSame(net, compiled, x));
+  after([...net.layers]);
+  assertSame(net, compiled, x);
+  return count;
+}
+
+/** Holds a function that is given models against the plain one, with two of them in turn. */
+function compareGiven(before: Change, after: Change, seed: number): void {
+  manualSeed(seed);
+  const nets = [new Stack(), new Stack()] as const, x = randn([2, WIDTH]);
+  const compiled = compile((net: Stack, x: Tensor) => net.call(x), { backend: "eager" });
+  before([...nets[0].layers]);
+  after([...nets[1].layers]);
+  for (const net of [...nets, ...nets]) assertSame(net, (x) => compiled(net, x), x);
+}
+
+function assertSame(net: Stack, compiled: (x: Tensor) => Tensor, x: Tensor): void {
+  const found = outcome(net, compiled, x);
+  for (const layer of net.layers) layer.kept = null;
+  assertEquals(found, outcome(net, (x) => net.call(x), x));
+  for (const layer of net.layers) layer.kept = null;
+}
+
+Deno.test("equal layers are stepped through once", () => {
+  assertEquals(compare(() => {}, () => {}, 2), LAYERS - 1);
+});
+
+for (const [name, [change, repeated]] of sampleBySeed(Object.entries(DIFFERENCES), 12)) {
+  Deno.test(`layers that differ by ${name}, now or later`, () => {
+    assertEquals(compare(change, () => {}, 3), repeated);
+    compare(() => {}, change, 4);
+  });
+}
+
+Deno.test("layers that differ in two things, one of them later", () => {
+  const random = randomNumbers(testSeed()), changes = Object.entries(DIFFERENCES);
+  for (let k = 0; k < 4; k++) {
+    const draw = (): [string, Change] => {
+      const at = Math.floor(random() * LAYERS),
+        [name, [change]] = changes[Math.floor(random() * changes.length)] ??
+          ["nothing", [() => {}]];
+      return [`${name} from ${at}`, (layers) => change([...layers.slice(at), ...layers.slice(0, at)])];
+    };
+    const [first, before] = draw(), [second, after] = draw();
+    try {
+      compare(before, after, k);
+      compareGiven(before, after, k);
+    } catch (error) {
+      throw new Error(`${first}, later ${second}, seed ${k}`, { cause: error });
+    }
+  }
+});
