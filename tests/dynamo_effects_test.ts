@@ -251,3 +251,19 @@ Deno.test("logging functions that may be reordered do not break the graph", () =
     config.reorderableLoggingFunctions.delete(log);
   }
 });
+
+Deno.test("logging functions that are to be ignored are not called by compiled code", () => {
+  const seen: unknown[] = [], note = (...what: unknown[]) => void seen.push(...what);
+  config.ignoreLoggingFunctions.add(note);
+  try {
+    const c = capture((x: Tensor, o: { n: number }) => {
+      note("before", x, o);
+      o.n++;
+      note(o);
+      return x.add(o.n);
+    });
+    assertEquals([list(c.run(vector(1), { n: 1 })), seen, c.graphs.length], [[3], [], 1]);
+  } finally {
+    config.ignoreLoggingFunctions.delete(note);
+  }
+});

@@ -92,7 +92,7 @@ for (const tier of ["wait", "wasm"] as const) {
       });
       assertEquals(plain.shape, []);
       const { events } = { events: graph.events() }, kernels = events.filter(({ kind }) => kind === "kernel");
-      assertEquals(counted(graph)["compiled step"], 1);
+      assertEquals([counted(graph)["compiled step"], counted(graph)["guards guards of step"]], [1, 1]);
       assertEquals(counted(graph)["graph inference graph"], 1);
       assert(kernels.length >= 3, `${kernels.map(({ name }) => name)}`);
       for (const { name, parent, bytes, flops } of kernels) {

@@ -242,6 +242,8 @@ export class Config extends Settings {
   replayRecordEnabled: boolean = Deno.env.get("DYN_REPLAY_RECORD") === "1";
   /** Functions whose calls may move behind the graph, such as `console.log`. */
   reorderableLoggingFunctions: Set<unknown> = new Set();
+  /** Functions whose calls compiled code leaves out, such as `console.debug`; their arguments are not looked at. */
+  ignoreLoggingFunctions: Set<unknown> = new Set();
   /** Break the graph before the instruction of this number in each frame, for tests; -1 means nowhere. */
   forceBreak: number = -1;
   /**

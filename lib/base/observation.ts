@@ -4,10 +4,10 @@
  */
 
 /**
- * What a span is: an op, a node of a backward pass, a compiled function or graph, the program's own part of work, or a
- * wait for other processes.
+ * What a span is: an op, a node of a backward pass, a compiled function, the search of its guards for a version, a graph,
+ * the program's own part of work, or a wait for other processes.
  */
-export type SpanKind = "op" | "backward" | "compiled" | "graph" | "user" | "wait";
+export type SpanKind = "op" | "backward" | "compiled" | "guards" | "graph" | "user" | "wait";
 
 /** Tells that what began has ended, after so many milliseconds. */
 export type Ended = (milliseconds: number) => void;

@@ -159,6 +159,9 @@ const defer: BuiltinModel = (m, request) => {
   return UNDEFINED;
 };
 
+/** A logging function whose calls are left out. */
+const leaveOut: BuiltinModel = () => UNDEFINED;
+
 /** The calls of a function of dyn's by one that does the same and is made to be traced. */
 function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
   return (m, request) => {
@@ -275,10 +278,11 @@ const internalCodes = new WeakSet<CodeObject>();
 export const knowledge: MachineContext = {
   infoOf: (fn: ObjectValue) =>
     fn.real ? infoOf(fn.real) : { ...NO_INFO, because: "it was made while tracing" },
-  modelOf: (fn) =>
-    config.reorderableLoggingFunctions.has(fn)
-      ? defer
-      : marked(fn) ?? models().modelOf(fn) ?? formattingModelOf(fn),
+  modelOf(fn) {
+    if (config.ignoreLoggingFunctions.has(fn)) return leaveOut;
+    if (config.reorderableLoggingFunctions.has(fn)) return defer;
+    return marked(fn) ?? models().modelOf(fn) ?? formattingModelOf(fn);
+  },
   constructorOf: (fn) => models().constructorOf(fn),
   internalFunction: (name) => {
     const fn: unknown = Reflect.get(polyfills, name);

@@ -16,6 +16,7 @@ import {
 import { bisection } from "../base/bisect.ts";
 import { functionTitle } from "../base/compile_times.ts";
 import { counters, logs } from "../base/logs.ts";
+import { observed } from "../base/observation.ts";
 import { recording } from "../base/recording.ts";
 import { changesText, type Mismatch, mismatchOf, mismatchText } from "./guards/found.ts";
 import type { GuardReader } from "./guards/guard_reader.ts";
@@ -165,19 +166,28 @@ export class Unit {
       if (!only.plain) only.hits++;
       return apply(only.run, self, args);
     }
+    const entry = observed.by === null || entries.length === 0
+      ? this.#lookUp(self, args)
+      : observed.by.span("guards", `guards of ${this.title}`, () => this.#lookUp(self, args));
+    if (entry === null) return this.#miss(self, args);
+    if (!entry.plain) entry.hits++;
+    return apply(entry.run, self, args);
+  }
+
+  /** The first entry whose guards hold for a call, which stands before all others from now on. */
+  #lookUp(self: unknown, args: readonly unknown[]): Entry | null {
+    const { entries } = this;
     const candidates = entries.length > FEW_ENTRIES ? this.#indexed.candidates(self, args) : entries;
     for (let i = 0; i < candidates.length; i++) {
       const entry = candidates[i];
       if (entry === undefined || entry.check(self, args) !== -1) continue;
-      if (!entry.plain) entry.hits++;
       if (i > 0 && candidates === entries) {
-        // Most recent hit first.
         entries.splice(i, 1);
         entries.unshift(entry);
       }
-      return apply(entry.run, self, args);
+      return entry;
     }
-    return this.#miss(self, args);
+    return null;
   }
 
   /** The entries by what tells them apart. */

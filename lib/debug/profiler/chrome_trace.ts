@@ -8,6 +8,7 @@ const CATEGORY: Readonly<Record<EventKind, string>> = {
   op: "cpu_op",
   backward: "cpu_op",
   compiled: "cpu_op",
+  guards: "cpu_op",
   graph: "cpu_op",
   user: "user_annotation",
   step: "user_annotation",
