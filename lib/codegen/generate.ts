@@ -12,6 +12,7 @@ import { fusedAttention } from "./attention.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
+import { cutMasks } from "./cut_masks.ts";
 import { fewRows } from "./few_rows.ts";
 import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
@@ -64,6 +65,7 @@ export const PASSES: readonly Pass[] = [
   { name: "narrow", applies: () => true, run: narrowIntegers },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
   { name: "row_blocks", applies: ({ blockBytes }) => blockBytes > 0, run: blocksOfRows },
+  { name: "cut_masks", applies: ({ runs }) => runs, run: perNest(cutMasks) },
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
   { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },

@@ -92,6 +92,9 @@ INL long pick(bool c, long a, long b) { const long m = -(long) c; return (a & m)
 INL bool pick(bool c, bool a, bool b) { return (c & a) | (!c & b); }
 INL float pick(bool c, float a, float b) { return bits_float(pick(c, float_bits(a), float_bits(b))); }
 INL double pick(bool c, double a, double b) { return bits_float(pick(c, float_bits(a), float_bits(b))); }
+// extremes without branches, for the last elements of rows too: NaN if either is, the first of equal operands
+template <class T> INL T least(T a, T b) { const T m = b < a ? b : a; return pick(is_nan(b), b, m); }
+template <class T> INL T greatest(T a, T b) { const T m = b > a ? b : a; return pick(is_nan(b), b, m); }
 // by zero gives zero; the quotient of the least integer and -1 wraps; shifts beyond the width leave the sign
 template <class T> INL T trunc_div(T a, T b) {
   const T d = b == (T) 0 ? (T) 1 : b;

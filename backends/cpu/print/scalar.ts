@@ -122,15 +122,12 @@ function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], 
   }
 }
 
-/**
- * NaN if either is, the first of equal operands; against a constant one comparison does. is_nan looks at bits: see the
- * prelude.
- */
+/** NaN if either is, the first of equal operands; against a constant one comparison does. */
 function extreme(sign: "<" | ">", a: string, b: string): string {
   const opposite = sign === "<" ? ">" : "<";
   if (isNumber(b)) return `${a} ${opposite} ${b} ? ${b} : ${a}`;
   if (isNumber(a)) return `${b} ${opposite}= ${a} ? ${a} : ${b}`;
-  return `${b} ${sign} ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}`;
+  return `${sign === "<" ? "least" : "greatest"}(${a}, ${b})`;
 }
 
 const isNumber = (text: string): boolean => /^\(?-?\d/.test(text);

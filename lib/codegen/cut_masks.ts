@@ -1,0 +1,268 @@
+/**
+ * Loops cut where conditions on their counter change, so that padding, borders of windows and concatenation are not asked
+ * for at each element: a compiler vectorises loads without conditions. Input: statements; output: the same, where parallel
+ * loops inside of others are parts in each of which such a condition is always true, or never. Invariant: every element is
+ * computed by the same operations.
+ */
+import type { ValueType } from "../base/dtype.ts";
+import { add, boundsOf, type Dim, mul, sub, type Sym } from "../sym/expr.ts";
+import type { Loop, Statement, ValueId } from "../loops/ir.ts";
+import { coefficientOf, substituteIndices } from "../loops/nest.ts";
+import { nextId, valueTypes } from "../loops/value_types.ts";
+import { copied, copiedIndex, type Renaming } from "./copied.ts";
+import { axisOf } from "./cut_loop.ts";
+
+/** The most parts of a loop, and statements of all of them together, that cutting is worth. */
+const PARTS = 4, STATEMENTS = 800;
+/** Loops shorter than this stay whole. */
+const SHORT = 8;
+/** Loops around others stay whole where fewer iterations are around them: threads share them out together. */
+const APART = 16;
+
+/** The statements with loops cut. */
+export function cutMasks(body: readonly Statement[]): readonly Statement[] {
+  return hasMask(body) ? new Cutter(body).inside(body, 0) : body;
+}
+
+const hasMask = (body: readonly Statement[]): boolean =>
+  body.some((s) => s.kind === "masked" || (s.kind === "loop" && hasMask(s.body)));
+
+const COMPARISONS = {
+  lt: (a: number, b: number): boolean => a < b,
+  le: (a: number, b: number): boolean => a <= b,
+  gt: (a: number, b: number): boolean => a > b,
+  ge: (a: number, b: number): boolean => a >= b,
+} as const;
+
+const comparisonOf = (op: string) =>
+  Object.hasOwn(COMPARISONS, op) ? COMPARISONS[op as keyof typeof COMPARISONS] : undefined;
+
+type Scalar = Statement & { readonly kind: "scalar" };
+
+class Cutter {
+  readonly #types: Map<ValueId, ValueType>;
+  /** Integers that are expressions of counters, and conditions that are known. */
+  readonly #indices = new Map<ValueId, Dim>();
+  readonly #truths = new Map<ValueId, boolean>();
+  #next: ValueId;
+
+  constructor(body: readonly Statement[]) {
+    this.#types = valueTypes(body);
+    this.#next = nextId(body);
+    this.#learn(body);
+  }
+
+  #learn(body: readonly Statement[]): void {
+    for (const s of body) {
+      if (s.kind === "loop" || s.kind === "masked") this.#learn(s.body);
+      this.#see(s);
+    }
+  }
+
+  /** Remembers what a statement says of integers and conditions. */
+  #see(s: Statement): void {
+    if (s.kind === "index") this.#indices.set(s.id, s.index);
+    if (s.kind !== "constant") return;
+    if (typeof s.value === "boolean") this.#truths.set(s.id, s.value);
+    else if (s.dtype === "int32" || s.dtype === "int64") this.#indices.set(s.id, Number(s.value));
+  }
+
+  /** Statements below parallel loops of so many iterations together; 0: below none. */
+  inside(body: readonly Statement[], around: number): readonly Statement[] {
+    return body.flatMap((s): readonly Statement[] => {
+      if (s.kind !== "loop") return [s];
+      const { size } = s.axis, each = typeof size === "number" ? size : 1;
+      const within = s.order === "parallel" ? Math.max(1, around) * each : around;
+      return this.#parts(s, around).map((part) => ({ ...part, body: this.inside(part.body, within) }));
+    });
+  }
+
+  #parts(loop: Loop, around: number): readonly Loop[] {
+    const { body, axis: { size, symbol } } = loop;
+    const plain = loop.order === "parallel" && loop.carried.length + loop.reductions.length === 0;
+    if (!plain || around === 0 || (around < APART && body.some((s) => s.kind === "loop"))) return [loop];
+    if (typeof size !== "number" || size < SHORT || !hasMask(body)) return [loop];
+    const places = [...this.#places(body, { symbol, size })].toSorted((a, b) => a - b);
+    const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
+    if (starts.length > PARTS || starts.length * statementsOf(body) > STATEMENTS) return [loop];
+    if (2 * Math.max(...lengths) < size) return [loop];
+    return starts.map((start, at) => this.#part(loop, start, lengths[at] ?? 0));
+  }
+
+  /** Where conditions on a counter change. */
+  #places(body: readonly Statement[], axis: { readonly symbol: Sym; readonly size: number }): Set<number> {
+    const found = new Set<number>();
+    const visit = (list: readonly Statement[]): void => {
+      for (const s of list) {
+        if (s.kind === "loop" || s.kind === "masked") visit(s.body);
+        const holds = s.kind === "scalar" ? this.#condition(s, axis.symbol) : undefined;
+        const place = holds ? firstChange(holds, axis.size) : axis.size;
+        if (place < axis.size) found.add(place);
+      }
+    };
+    visit(body);
+    return found;
+  }
+
+  /** A comparison of two lines over a counter. */
+  #condition({ op, args }: Scalar, counter: Sym): ((at: number) => boolean) | undefined {
+    const holds = comparisonOf(op), [a, b] = args.map((id) => this.#line(id, counter));
+    return holds && a && b ? (at) => holds(a(at), b(at)) : undefined;
+  }
+
+  #line(id: ValueId, counter: Sym): ((at: number) => number) | undefined {
+    const index = this.#indices.get(id),
+      slope = index === undefined ? undefined : coefficientOf(index, counter);
+    if (index === undefined || typeof slope !== "number") return undefined;
+    const start = sub(index, mul(slope, counter));
+    return typeof start === "number" ? (at) => slope * at + start : undefined;
+  }
+
+  /** Iterations of a loop from `start` on, with what is known of conditions there. */
+  #part(loop: Loop, start: number, length: number): Loop {
+    const axis = axisOf("m", length), { symbol } = loop.axis;
+    const moved = substituteIndices(loop.body, (s) => s === symbol ? add(axis.symbol, start) : s);
+    return { ...loop, axis, body: this.#copy(moved, new Names((dtype) => this.#fresh(dtype))) };
+  }
+
+  #fresh(dtype: ValueType): ValueId {
+    this.#types.set(this.#next, dtype);
+    return this.#next++;
+  }
+
+  /** A copy of statements that does not ask for conditions that are known. */
+  #copy(body: readonly Statement[], names: Names): Statement[] {
+    return body.flatMap((s): Statement[] => {
+      if (s.kind === "loop") return [this.#copyLoop(s, names)];
+      if (s.kind === "masked" || s.kind === "select") {
+        const truth = this.#truths.get(names.use(s.condition));
+        const inner = s.kind === "masked" && truth !== false ? this.#copy(s.body, names) : [];
+        if (truth !== undefined) {
+          const then = s.kind === "masked" ? s.value : s.then;
+          names.same(s.id, truth ? then : s.otherwise);
+          return inner;
+        }
+        if (s.kind === "masked") {
+          const { condition, otherwise, value } = s, { use } = names;
+          const id = names.define(s.id, s.dtype);
+          return [{
+            ...s,
+            id,
+            condition: use(condition),
+            otherwise: use(otherwise),
+            value: use(value),
+            body: inner,
+          }];
+        }
+      }
+      if (s.kind === "scalar" && s.dtype === "bool") {
+        const truth = this.#truthOf(s, names);
+        if (typeof truth === "object") {
+          names.same(s.id, truth.as);
+          return [];
+        }
+        if (truth !== undefined) {
+          const id = names.define(s.id, "bool");
+          this.#truths.set(id, truth);
+          return [{ kind: "constant", id, value: truth, dtype: "bool" }];
+        }
+      }
+      const made = copied(s, names);
+      this.#see(made);
+      return [made];
+    });
+  }
+
+  #copyLoop(loop: Loop, names: Names): Loop {
+    const axis = axisOf("m", copiedIndex(loop.axis.size, names));
+    names.counters.set(loop.axis.symbol, axis.symbol);
+    const carried = loop.carried.map((c) => ({
+      ...c,
+      initial: names.use(c.initial),
+      id: names.define(c.id, c.dtype),
+    }));
+    const body = this.#copy(loop.body, names);
+    const reductions = loop.reductions.map((r) => ({
+      ...r,
+      value: names.use(r.value),
+      ...(r.index === undefined ? {} : { index: names.use(r.index) }),
+      id: names.define(r.id, r.dtype),
+    }));
+    return {
+      ...loop,
+      axis,
+      body,
+      reductions,
+      carried: carried.map((c) => ({ ...c, next: names.use(c.next) })),
+    };
+  }
+
+  /** Whether a condition holds, or which other one it is the same as; undefined where that depends. */
+  #truthOf({ op, args }: Scalar, { use }: Names): boolean | { readonly as: ValueId } | undefined {
+    const [first, second] = args;
+    if (first === undefined) return undefined;
+    const a = this.#truths.get(use(first));
+    if (op === "not") return a === undefined ? undefined : !a;
+    if (second === undefined) return undefined;
+    const b = this.#truths.get(use(second));
+    if (op === "and" || op === "or") {
+      const deciding = op === "or";
+      if (a === deciding || b === deciding) return deciding;
+      return a !== undefined ? (b ?? { as: second }) : b !== undefined ? { as: first } : undefined;
+    }
+    const left = this.#indices.get(use(first)), right = this.#indices.get(use(second));
+    return left === undefined || right === undefined ? undefined : decided(op, left, right);
+  }
+}
+
+/** The names of a copy, which grow while it is made. */
+class Names implements Renaming {
+  readonly #now = new Map<ValueId, ValueId>();
+  readonly counters: Map<Sym, Sym> = new Map();
+
+  constructor(private readonly fresh: (dtype: ValueType) => ValueId) {}
+
+  readonly use = (id: ValueId): ValueId => this.#now.get(id) ?? id;
+
+  readonly define = (id: ValueId, dtype: ValueType): ValueId => {
+    const made = this.fresh(dtype);
+    this.#now.set(id, made);
+    return made;
+  };
+
+  readonly replace = (symbol: Sym): Dim => this.counters.get(symbol) ?? symbol;
+
+  /** A value that is another one. */
+  same(id: ValueId, as: ValueId): void {
+    this.#now.set(id, this.use(as));
+  }
+}
+
+/** Whether a comparison of all values of two expressions comes out the same, and how. */
+function decided(op: string, a: Dim, b: Dim): boolean | undefined {
+  const holds = comparisonOf(op), ends = [...boundsOf(a), ...boundsOf(b)];
+  if (!holds || !ends.every(Number.isFinite)) return undefined;
+  const [first = 0, last = 0, least = 0, most = 0] = ends;
+  const found = new Set([holds(first, least), holds(first, most), holds(last, least), holds(last, most)]);
+  const [one] = found;
+  return found.size === 1 ? one : undefined;
+}
+
+/** The first place from 0 on where a condition is not as at 0, of one that changes at most once; `size` where there is none. */
+function firstChange(holds: (at: number) => boolean, size: number): number {
+  const before = holds(0);
+  let low = 0, high = size;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle) === before) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+function statementsOf(body: readonly Statement[]): number {
+  return body.reduce(
+    (sum, s) => sum + 1 + (s.kind === "loop" || s.kind === "masked" ? statementsOf(s.body) : 0),
+    0,
+  );
+}

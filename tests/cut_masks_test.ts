@@ -1,0 +1,103 @@
+/**
+ * The pass that cuts loops where conditions on their counters change: what it cuts, what it leaves whole, and that
+ * every element stays what it was.
+ */
+import { assertEquals } from "@std/assert";
+import { cutMasks } from "../lib/codegen/cut_masks.ts";
+import type { Body, Element, Lowered, Operand } from "../lib/loops/body.ts";
+import type { Program, Statement } from "../lib/loops/ir.ts";
+import { add, type Dim, mul } from "../lib/sym/expr.ts";
+import { verifyProgram } from "../lib/loops/verify.ts";
+import { interpret } from "./reference/interpret.ts";
+import { toHost } from "./support/compare.ts";
+import { singleOp } from "./support/single_op.ts";
+
+const ROWS = 20, COLUMNS = 24;
+
+/** A program of what a body makes of a matrix and the place of an element. */
+const program = (element: (x: Operand) => Element): Program => {
+  const operand = { shape: [ROWS, COLUMNS], dtype: "float32" } as const;
+  return singleOp([operand], [operand], (x: Operand): Lowered => ({
+    kind: "pointwise",
+    dtype: "float32",
+    shape: [ROWS, COLUMNS],
+    element: element(x),
+  }));
+};
+
+/** Element (r, c) moved by so many columns, and zero where that is outside. */
+const moved = <V>(o: Body<V>, x: Operand, [r = 0, c = 0]: readonly Dim[], by: number): V => {
+  const at = add(c, by), place = o.index(at, "int64");
+  const inside = o.and(
+    o.ge(place, o.constant(0n, "int64")),
+    o.lt(place, o.constant(BigInt(COLUMNS), "int64")),
+  );
+  return o.masked(inside, () => o.load(x, [r, at]), o.constant(0, "float32"));
+};
+
+function cut(whole: Program): Program {
+  const made: Program = {
+    ...whole,
+    kernels: whole.kernels.map((k) => k.kind === "loops" ? { ...k, body: cutMasks(k.body) } : k),
+  };
+  verifyProgram(made);
+  return made;
+}
+
+/** The lengths of innermost loops, with the number of loads under conditions in each. */
+function inner(body: readonly Statement[]): [size: unknown, masked: number][] {
+  return body.flatMap((s): [unknown, number][] => {
+    if (s.kind !== "loop") return [];
+    if (s.body.some(({ kind }) => kind === "loop")) return inner(s.body);
+    return [[s.axis.size, s.body.filter(({ kind }) => kind === "masked").length]];
+  });
+}
+const innerOf = ({ kernels }: Program) => kernels.flatMap((k) => k.kind === "loops" ? inner(k.body) : []);
+
+function run(program: Program): number[] {
+  const values = toHost("float32", Array.from({ length: ROWS * COLUMNS }, (_, k) => k % 17 - 5));
+  const output = toHost("float32", new Array(ROWS * COLUMNS).fill(NaN));
+  interpret(program, { inputs: [values], outputs: [output] });
+  return [...output].map(Number);
+}
+
+Deno.test("cut masks: windows are asked for their borders at borders alone", () => {
+  const whole = program((x) => (o, at) =>
+    o.add(o.add(moved(o, x, at, -2), moved(o, x, at, 1)), moved(o, x, at, 0))
+  );
+  const made = cut(whole);
+  assertEquals(innerOf(made), [[2, 0], [21, 0], [1, 0]]);
+  assertEquals(run(made), run(whole));
+});
+
+Deno.test("cut masks: loops that threads share out stay whole, and what two counters decide stays asked", () => {
+  const whole = program((x) => (o, [r = 0, c = 0]) => {
+    const above = add(r, -1);
+    const inside = o.ge(o.index(above, "int64"), o.constant(0n, "int64"));
+    const below = o.lt(o.index(c, "int64"), o.index(r, "int64"));
+    const value = o.masked(inside, () => o.load(x, [above, c]), o.constant(7, "float32"));
+    return o.masked(below, () => value, o.constant(1, "float32"));
+  });
+  const made = cut(whole);
+  assertEquals(innerOf(made), [[COLUMNS, 2]]);
+  assertEquals(run(made), run(whole));
+});
+
+Deno.test("cut masks: a loop with many places of change stays whole", () => {
+  const whole = program((x) => (o, at) =>
+    [-4, -3, -2, -1].map((by) => moved(o, x, at, by)).reduce((a, b) => o.add(a, b))
+  );
+  assertEquals(cut(whole), whole);
+});
+
+Deno.test("cut masks: conditions whose slope is not one, and that exclude each other", () => {
+  const whole = program((x) => (o, [r = 0, c = 0]) => {
+    const twice = o.index(add(mul(c, 2), -3), "int64"), zero = o.constant(0n, "int64");
+    const left = o.lt(twice, zero), right = o.not(left);
+    const a = o.masked(right, () => o.load(x, [r, c]), o.constant(2, "float32"));
+    return o.select(o.or(left, o.gt(twice, o.constant(1000n, "int64"))), o.constant(9, "float32"), a);
+  });
+  const made = cut(whole);
+  assertEquals(innerOf(made), [[2, 0], [22, 0]]);
+  assertEquals(run(made), run(whole));
+});
