@@ -1,11 +1,13 @@
 /**
  * Two processes of this machine. Milliseconds of an all-reduce of 64 MiB, and microseconds of one of 8 bytes, beside the
  * same calls of the MPI library by a program in C: 0.9 of its speed, and 5 µs more, are aimed at. A data-parallel training
- * step of a ConvNet, compiled as a whole, beside that of one process with as much work and without others: 1.15 of its
- * time is aimed at; and what the step's collectives move, how long they take, and how long the program waits for them.
+ * step of a ConvNet, compiled as a whole, beside that of one process with as much work: 1.15 of its time is aimed at. Two
+ * processes that make such steps at the same time but share nothing say what of it the machine takes for two. And what the
+ * step's collectives move, how long they take, and how long the program waits for them.
  *
  *   deno run -A cli.ts bench distributed
  */
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { ConvNet } from "../examples/mnist/model.ts";
 import { compile, distributed, nn, optim, profile, randint, randn, type Tensor, zeros } from "../mod.ts";
@@ -74,13 +76,15 @@ function allReduces(): void {
 }
 
 /** Images of a step on each process, and how often one is timed. */
-const BATCH = 64, STEPS = 40;
+const BATCH = 64, STEPS = 100;
 
-/** The median of a step; then of one step how many collectives it has, their bytes and time, and the time waited. */
-function step(): void {
+/**
+ * The medians of a step's time and of the processor's time in it, waiting included; then of one step how many collectives
+ * it has, their bytes and time, and the time waited.
+ */
+function step(isTogether: boolean): void {
   distributed.initProcessGroup();
-  const net = new ConvNet();
-  const model = distributed.getWorldSize() > 1 ? new distributed.DistributedDataParallel(net) : net;
+  const net = new ConvNet(), model = isTogether ? new distributed.DistributedDataParallel(net) : net;
   const optimizer = new optim.Adam(model.parameters(), { lr: 1e-3 });
   const images = randn([BATCH, 1, 28, 28]), labels = randint(0, 10, [BATCH]);
   const train = compile((x: Tensor, y: Tensor) => {
@@ -90,7 +94,14 @@ function step(): void {
     optimizer.step();
     return loss.detach();
   }, { fullgraph: true });
-  tell(timed(() => void train(images, labels), STEPS));
+  const used: number[] = [];
+  const median = timed(() => {
+    const before = process.cpuUsage();
+    train(images, labels);
+    const { user, system } = process.cpuUsage(before);
+    used.push((user + system) / 1000);
+  }, STEPS);
+  tell(median, medianOf(used.slice(-STEPS)));
   const events = profile(() => void train(images, labels)).events();
   const collectives = events.filter(({ kind }) => kind === "collective");
   const sum = (values: readonly number[]) => values.reduce((all, each) => all + each, 0);
@@ -131,8 +142,10 @@ async function compare(): Promise<void> {
     await numbersOf(compiler, ["-O2", "-o", `${folder}/loop`, `${folder}/loop.c`]);
     const sizes = SIZES.flatMap(({ elements, rounds }) => [`${elements}`, `${rounds}`]);
     const theirs = await numbersOf("mpirun", ["-n", "2", `${folder}/loop`, ...sizes]);
-    const ours = await ranks(2, "allReduces"), [alone = NaN] = await ranks(1, "step");
-    const [together = NaN, count, bytes = NaN, took, waited] = await ranks(2, "step");
+    const ours = await ranks(2, "allReduces");
+    const [alone = NaN, aloneCpu] = await ranks(1, "apart");
+    const [apart = NaN, apartCpu] = await ranks(2, "apart");
+    const [together = NaN, togetherCpu, count, bytes = NaN, took, waited] = await ranks(2, "together");
     console.log(describeMachine());
     console.table(Object.fromEntries(SIZES.map(({ name }, k) => {
       const a = ours[k] ?? NaN, b = theirs[k] ?? NaN;
@@ -143,12 +156,20 @@ async function compare(): Promise<void> {
         "more µs": (1e3 * (a - b)).toFixed(1),
       }];
     })));
+    console.log(`A step of the ConvNet, ${BATCH} images for each process`);
+    const row = (ms: number, cpu: number | undefined) => ({
+      ms: ms.toFixed(3),
+      "CPU ms": cpu?.toFixed(3),
+      "of 1 process": (ms / alone).toFixed(3),
+    });
     console.table({
-      [`ConvNet, ${BATCH} images`]: {
-        "1 process ms": alone.toFixed(3),
-        "2 processes ms": together.toFixed(3),
-        "of 1's": (together / alone).toFixed(3),
-        collectives: count,
+      "1 process": row(alone, aloneCpu),
+      "2 that share nothing": row(apart, apartCpu),
+      "2 in step": row(together, togetherCpu),
+    });
+    console.table({
+      "collectives of a step": {
+        count,
         KiB: (bytes / 1024).toFixed(1),
         "in them ms": took?.toFixed(3),
         "waited ms": waited?.toFixed(3),
@@ -160,5 +181,6 @@ async function compare(): Promise<void> {
 }
 
 if (Deno.args[0] === "allReduces") allReduces();
-else if (Deno.args[0] === "step") step();
+else if (Deno.args[0] === "apart") step(false);
+else if (Deno.args[0] === "together") step(true);
 else await compare();
