@@ -22,6 +22,7 @@ const STORES: Readonly<Record<string, string>> = {
   webgpu: "tuned GPU kernels",
   graphs: "compiled graphs",
   captures: "captured calls",
+  choices: "measured choices",
   texts: "texts of modules",
   classes: "classes of eager calls",
   programs: "programs of eager calls",

@@ -12,13 +12,15 @@ import { registerBackend } from "./graph/backends.ts";
 import { type Engine, takeEngines } from "./graph/engines.ts";
 import type { GraphCompiler } from "./graph/interpose.ts";
 import { hasEffect, type Node } from "./graph/node.ts";
+import { chosenNodes } from "./measured_engines.ts";
 import { findTarget } from "./ops/table.ts";
 import { compileFunctional, inductor } from "./pipeline.ts";
 
 /** The backend of an engine: the rest of each graph is compiled by the inductor. */
-function backendOf({ name, supports, compile }: Engine): GraphBackend {
+function backendOf(engine: Engine): GraphBackend {
+  const { name, compile } = engine;
   const fwCompiler: GraphCompiler = (gm) =>
-    partition(gm, { [name]: supports }).compile({ [name]: compile }, compileFunctional);
+    partition(gm, { [name]: chosenNodes(engine, gm) }).compile({ [name]: compile }, compileFunctional);
   return aotAutograd({ fwCompiler });
 }
 

@@ -8,6 +8,8 @@ import { oneDnnAbsence } from "../backends/onednn/library.ts";
 import { runCampaign } from "../cli/fuzz/campaign.ts";
 import { TensorFuzzer } from "../cli/fuzz/tensor/fuzzer.ts";
 import { counters } from "../lib/base/logs.ts";
+import type { Engine } from "../lib/graph/engines.ts";
+import { chosenNodes } from "../lib/measured_engines.ts";
 import {
   compile,
   compiler,
@@ -246,6 +248,47 @@ function difference(program: Program, inputs: readonly Tensor[], backend: string
   return Math.max(...found.map((each, k) => each.sub(expected[k] ?? each).abs().max().item()));
 }
 
+Deno.test("engines take over what they are measured to run faster, and what was measured is kept", () => {
+  const identity = `${Date.now()} ${Math.random()}`;
+  const engineOf = (name: string, run: () => void): Engine => ({
+    name,
+    needs: "nothing",
+    absence: () => null,
+    supports: ({ target }) => target === "mm" || target === "permute",
+    comparison: {
+      identity: () => identity,
+      pieces: ({ nodes }) => nodes.filter(({ target }) => target === "mm").map((node) => [node]),
+    },
+    compile: () => () => {
+      run();
+      return [];
+    },
+  });
+  const quick = engineOf("quick", () => {});
+  const slow = engineOf("slow", () => {
+    for (const end = performance.now() + 3; performance.now() < end;);
+  });
+  const found: string[][] = [];
+  const fwCompiler = (gm: fx.GraphModule) => {
+    for (const engine of [quick, slow, quick]) {
+      const isChosen = chosenNodes(engine, gm);
+      found.push(gm.graph.nodes.filter(isChosen).map(({ target }) => target));
+    }
+    return gm.forward;
+  };
+  const backend = compiler.aotAutograd({ fwCompiler });
+  const program = (x: Tensor) => x.t().matmul(x).matmul(x.sin());
+  counters.clear();
+  config.patch({ graphCache: true, inductor: { maxAutotune: true, tier: "wasm" } }, () => {
+    noGrad(() => compile(program, { backend, fullgraph: true })(rand(64, 64)));
+  });
+  assertEquals(found, [["permute", "mm", "mm"], [], ["permute", "mm", "mm"]]);
+  assertEquals(counters.entries("engine_choices").toSorted(), [["measured", 4], ["stored", 2]]);
+  found.length = 0;
+  noGrad(() => compile(program, { backend, fullgraph: true })(rand(64, 64)));
+  assertEquals(found[1], ["permute", "mm", "mm"], "unless measurements are asked for");
+});
+
 Deno.test({
   name: "oneDNN computes products, convolutions with their gradients, softmax and layer norms",
   ignore: oneDnnAbsence() !== null && Deno.env.get("CI") !== "true",
@@ -319,6 +362,14 @@ Deno.test({
       assertEquals(found.isnan().tolist(), expected.isnan().tolist());
       assertEquals(found.isinf().tolist(), expected.isinf().tolist());
     }
+    const [x, y] = [randn(8, 6), randn(6, 5)], chosen = (x: Tensor, y: Tensor) => x.matmul(y).softmax(1);
+    counters.clear();
+    const measured = config.patch(
+      { inductor: { tier: "wasm" } },
+      () => noGrad(() => compile(chosen, { backend: "onednn", mode: "max-autotune", fullgraph: true })(x, y)),
+    );
+    assert(measured.sub(chosen(x, y)).abs().max().item() < 1e-5);
+    assertEquals(counters.entries("engine_choices").reduce((sum, [, count]) => sum + count, 0), 2);
     const convolve = (x: Tensor) => F.conv2d(x.sin(), kernel, row, 1, 1).flatten(1).softmax(1),
       kernel = randn(6, 2, 3, 3);
     const sized = compile(convolve, { backend: "onednn", dynamic: true });

@@ -10,6 +10,7 @@
 import { config } from "../../lib/base/config.ts";
 import { encodeElements, numberArray } from "../../lib/base/bfloat16.ts";
 import { isFloat, itemSize } from "../../lib/base/dtype.ts";
+import { CLEARLY, leastTimes } from "../../lib/base/least_times.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import { isPlainObject } from "../../lib/base/tree.ts";
 import { movedKernel } from "../../lib/inductor/moved_kernel.ts";
@@ -24,15 +25,8 @@ import { writeAtomically } from "../../lib/base/whole_file.ts";
 import { compileNative, prepareNative, runsOnTeam } from "./native_program.ts";
 import { requireToolchain, threadCount } from "./toolchain.ts";
 
-/** An alternative must take less than this share of the usual form's time: less is noise. */
-const CLEARLY = 0.95;
 /** Microseconds between which the number of threads is in doubt: below, waking one costs more; above, it pays. */
 const IN_DOUBT = [3, 2000] as const;
-/**
- * Milliseconds of one sample at least, and of all alternatives together at most; fewest and most samples of each.
- * Samples are short and many, so that the least of them is one that nothing else on the machine disturbed.
- */
-const SAMPLE_MS = 0.025, ALL_MS = 200, SAMPLES = [9, 400] as const;
 /**
  * Microseconds that a team costs at most on a machine that does nothing else. Where it costs more, its threads wait
  * for other programs, and what is measured says nothing about the kernel.
@@ -172,7 +166,7 @@ function measured(
       const compiled = compileNative(onTeam(alone, team));
       return () => compiled.run({ inputs: memories, outputs: [], sizes: [] });
     };
-    const times = timed(forms.map((form) => runner(form, "one")));
+    const times = leastTimes(forms.map((form) => runner(form, "one")));
     const [time = Infinity] = times, least = Math.min(...times);
     const form = least < CLEARLY * time ? times.indexOf(least) : 0, kept = forms[form] ?? first;
     const trials = forms.length === 1 ? [] : forms.map(({ name }, i): Trial => ({
@@ -182,7 +176,7 @@ function measured(
     if (!teams || least < IN_DOUBT[0] || least > IN_DOUBT[1]) {
       return { outcome: { trials, form, team: null }, disturbed: false };
     }
-    const [one = Infinity, all = Infinity] = timed([runner(kept, "one"), runner(kept, "all")]);
+    const [one = Infinity, all = Infinity] = leastTimes([runner(kept, "one"), runner(kept, "all")]);
     trials.push({ name: "one thread", microseconds: one }, { name: "all threads", microseconds: all });
     const together = kept.kernel.kind === "extern" || runsOnTeam(kept.alone);
     const { team, disturbed } = chooseTeam({ one, all, together });
@@ -212,26 +206,6 @@ function filled(device: Device, { dtype, length }: BufferDecl) {
   const memory = device.allocate(buffer.byteLength);
   device.write(memory, 0, new Uint8Array(buffer));
   return memory;
-}
-
-/** Microseconds of each, the least of samples taken in turn. */
-function timed(runs: readonly (() => void)[]): number[] {
-  const least = runs.map(() => Infinity);
-  const repeats = runs.map((run) => {
-    run();
-    const start = performance.now();
-    run();
-    return Math.min(1000, Math.max(1, Math.ceil(SAMPLE_MS / Math.max(1e-4, performance.now() - start))));
-  });
-  const [fewest, most] = SAMPLES, end = performance.now() + ALL_MS;
-  for (let sample = 0; sample < fewest || (sample < most && performance.now() < end); sample++) {
-    runs.forEach((run, i) => {
-      const count = repeats[i] ?? 1, start = performance.now();
-      for (let k = 0; k < count; k++) run();
-      least[i] = Math.min(least[i] ?? Infinity, (performance.now() - start) * 1000 / count);
-    });
-  }
-  return least;
 }
 
 function isOutcome(value: unknown): value is Outcome {

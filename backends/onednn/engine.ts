@@ -3,15 +3,17 @@
  * the CPU. Input: functional graphs; output: which nodes it takes over, and parts of them as functions. Imported for its
  * effect. Invariant: what it does not take over runs elsewhere.
  */
-import { counters } from "../../lib/base/logs.ts";
+import { config } from "../../lib/base/config.ts";
 import { DynError } from "../../lib/base/errors.ts";
+import { counters } from "../../lib/base/logs.ts";
 import { copyNodes } from "../../lib/graph/copy.ts";
 import { registerEngine } from "../../lib/graph/engines.ts";
 import { GraphModule } from "../../lib/graph/graph_module.ts";
 import type { Argument, Graph, Node } from "../../lib/graph/node.ts";
 import { findTarget } from "../../lib/ops/table.ts";
 import { isTensor, type Tensor } from "../../lib/tensor/tensor.ts";
-import { NEEDS, oneDnn, oneDnnAbsence } from "./library.ts";
+import { requireToolchain, threadCount } from "../cpu/toolchain.ts";
+import { NEEDS, oneDnn, oneDnnAbsence, oneDnnIdentity } from "./library.ts";
 import { type Pattern, patternAt } from "./patterns.ts";
 import { compute, type Operand } from "./primitives.ts";
 
@@ -220,6 +222,17 @@ registerEngine({
   name: "onednn",
   needs: NEEDS,
   absence: oneDnnAbsence,
+  comparison: {
+    identity: () =>
+      `${requireToolchain().identity}, ${
+        threadCount(config.inductor.cppThreads)
+      } threads, ${oneDnnIdentity()}`,
+    pieces(graph) {
+      const { patterns, nodes } = claimsOf(graph);
+      const calls = [...nodes].filter((node) => Object.hasOwn(OPS, node.target)).map((node) => [node]);
+      return [...[...patterns.values()].map((pattern) => pattern.nodes), ...calls];
+    },
+  },
   supports: (node) => claimsOf(node.graph).nodes.has(node),
   compile: (gm) => compile(gm).forward,
 });

@@ -50,6 +50,12 @@ export function oneDnnAbsence(): string | null {
   return typeof there === "string" ? there : null;
 }
 
+/** What tells this oneDNN from others; why there is none where there is none. */
+export function oneDnnIdentity(): string {
+  const there = source();
+  return typeof there === "string" ? there : `${there.text.split("\n", 1)[0]} ${there.options?.join(" ")}`;
+}
+
 let opened: Shim | undefined;
 
 /** The shim, built and opened once. Throws DynError where there is no oneDNN, ToolchainError where it cannot be built. */

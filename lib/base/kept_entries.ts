@@ -5,8 +5,11 @@
  */
 import { counters, logs } from "./logs.ts";
 
-/** What is kept: compiled graphs; what calls were captured as; texts of modules; classes of eager calls and their programs. */
-export type EntryKind = "graphs" | "captures" | "texts" | "classes" | "programs";
+/**
+ * What is kept: compiled graphs; what calls were captured as; texts of modules; classes of eager calls and their programs;
+ * which of several ways measurements have chosen.
+ */
+export type EntryKind = "graphs" | "captures" | "texts" | "classes" | "programs" | "choices";
 
 /** Keeps texts by kind and key. All throw where the machine does not let them. */
 export interface EntryStore {

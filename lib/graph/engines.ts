@@ -5,7 +5,18 @@
  */
 import type { CompiledFunction } from "./backend.ts";
 import type { GraphModule } from "./graph_module.ts";
-import type { Node } from "./node.ts";
+import type { Graph, Node } from "./node.ts";
+
+/** What measurements of an engine go by. */
+export interface EngineComparison {
+  /** What tells it, and the machine's code around it, from others: times are kept under it. */
+  identity(): string;
+  /**
+   * What it takes over, piece by piece: nodes that it has only together are one piece. Views that it takes along with all
+   * that read them are in none.
+   */
+  pieces(graph: Graph): readonly (readonly Node[])[];
+}
 
 /** Runs nodes of functional graphs. */
 export interface Engine {
@@ -15,6 +26,8 @@ export interface Engine {
   readonly needs: string;
   /** Why it cannot be had here; null where it can. */
   absence(): string | null;
+  /** How what it takes over is compared with the inductor's code; absent: it is not. */
+  readonly comparison?: EngineComparison;
   /** Whether it takes a node over. */
   supports(node: Node): boolean;
   /** A part made of such nodes as a function that returns the list of outputs; null: it declines. */

@@ -1,0 +1,143 @@
+/**
+ * Which pieces of a graph an engine runs faster than the inductor's code. Input: a functional graph and an engine; output:
+ * whether it is to take a node over. Invariants: without `inductor.maxAutotune`, and where sizes change from call to call, it
+ * takes what it supports; measurements are kept under the complete text of what was compared.
+ */
+import { partition } from "./aot/engines/partition.ts";
+import { exampleOf } from "./aot/examples.ts";
+import { config } from "./base/config.ts";
+import { InternalError } from "./base/errors.ts";
+import { keepEntry, keptEntry } from "./base/kept_entries.ts";
+import { CLEARLY, leastTimes } from "./base/least_times.ts";
+import { counters, logs } from "./base/logs.ts";
+import { ownIdentity } from "./base/own_sources.ts";
+import { isPlainObject } from "./base/tree.ts";
+import type { CompiledFunction } from "./graph/backend.ts";
+import type { Engine } from "./graph/engines.ts";
+import type { GraphModule } from "./graph/graph_module.ts";
+import { type Graph, mapOperands, type Node } from "./graph/node.ts";
+import { compileFunctional } from "./pipeline.ts";
+import { full } from "./tensor/generated_functions.ts";
+import { noGrad } from "./tensor/modes.ts";
+import { isTensor, type Tensor } from "./tensor/tensor.ts";
+
+/**
+ * Microseconds that an engine's threads cost at most on a machine that does nothing else. Where they cost more, they wait
+ * for other programs, and what is measured is not kept.
+ */
+const MOST_WAITING = 50;
+
+/** Microseconds of a piece; `alone`: by the engine on one thread. */
+interface Times {
+  readonly engine: number;
+  readonly alone: number;
+  readonly inductor: number;
+}
+
+/** Whether the engine is to take a node of a graph over. */
+export function chosenNodes(engine: Engine, gm: GraphModule): (node: Node) => boolean {
+  const { comparison, supports } = engine;
+  if (!config.inductor.maxAutotune || !comparison) return supports;
+  const pieces = comparison.pieces(gm.graph);
+  const inPieces = new Set(pieces.flat()), chosen = new Set<Node>();
+  for (const piece of pieces) if (isFaster(engine, gm, piece)) { for (const node of piece) chosen.add(node); }
+  for (const node of [...gm.graph.nodes].reverse()) {
+    const users = [...node.users.keys()];
+    if (!inPieces.has(node) && supports(node) && users.every((user) => chosen.has(user))) chosen.add(node);
+  }
+  return (node) => chosen.has(node);
+}
+
+function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): boolean {
+  const nodes = new Set(piece), { name, comparison } = engine;
+  const parts = partition(gm, { [name]: (node) => nodes.has(node) }).parts.filter((part) =>
+    part.engine === name
+  );
+  const [part] = parts;
+  // What cannot be measured by itself is as whoever chose the engine wants it
+  if (!part || !comparison || parts.length > 1 || part.sizes.length > 0) return true;
+  const { module } = part, own = ownIdentity(), text = textOf(module.graph);
+  const key = own === null
+    ? null
+    : JSON.stringify({ own, engine: name, identity: comparison.identity(), text });
+  const known = key === null ? null : storedTimes(key), times = known ?? measuredTimes(engine, module);
+  if (times === null) return false;
+  const isDisturbed = times.engine - times.alone > MOST_WAITING;
+  counters.add("engine_choices", known ? "stored" : "measured");
+  if (key !== null && !known && !isDisturbed) keepEntry("choices", key, JSON.stringify(times));
+  const found = times.engine < CLEARLY * times.inductor;
+  logs.emit("perf_hints", () => {
+    const shown = Object.entries({ inductor: times.inductor, [name]: times.engine })
+      .map(([way, time]) => `${way} ${time.toFixed(1)} µs`).join(", ");
+    const ops = piece.map(({ target }) => target).join(" ");
+    const kept = known
+      ? " (measured before)"
+      : isDisturbed
+      ? " (threads wait for other programs: asked again)"
+      : "";
+    return `max-autotune ${ops}: ${shown}; keeps ${found ? name : "inductor"}${kept}`;
+  });
+  return found;
+}
+
+/** Both ways on the same tensors; null where the engine declines. */
+function measuredTimes(engine: Engine, module: GraphModule): Times | null {
+  const compiled = engine.compile(module);
+  if (!compiled) return null;
+  const { placeholders } = module.graph, usual = compileFunctional(module, placeholders.map(exampleOf));
+  if (!usual) throw new InternalError("Expected the inductor to compile a piece but found that it declines");
+  return noGrad(() => {
+    const inputs = placeholders.map((node) => filled(node));
+    const run = (way: CompiledFunction) => () => {
+      const results = way(...inputs);
+      for (const each of Array.isArray(results) ? results : [results]) {
+        if (isTensor(each)) each[Symbol.dispose]();
+      }
+    };
+    const onOne = () => config.patch({ inductor: { cppThreads: 1 } }, run(compiled));
+    const [inductor = Infinity, engine = Infinity, alone = Infinity] = leastTimes([
+      run(usual),
+      run(compiled),
+      onOne,
+    ]);
+    return { engine, alone, inductor };
+  });
+}
+
+/** A tensor that lies as an input does, of numbers that are harmless everywhere. */
+function filled({ meta: { value } }: Node): Tensor {
+  if (value.kind !== "tensor") throw new InternalError(`Expected a tensor but found ${value.kind}`);
+  const { dtype, device } = value.tensor, shape = value.tensor.shape.map(Number);
+  const strides = value.tensor.strides.map(Number);
+  const extent = shape.reduce((last, size, d) => last + (size - 1) * (strides[d] ?? 0), 1);
+  return full([extent], 0.5, { dtype, device }).asStrided(shape, strides);
+}
+
+/** A graph whatever its nodes are called. */
+function textOf({ nodes }: Graph): string {
+  const numbers = new Map(nodes.map((node, at) => [node, at]));
+  const lines = nodes.map((node) => {
+    const { op, target, meta: { value } } = node,
+      { args, kwargs } = mapOperands(node, (each) => `%${numbers.get(each)}`);
+    const meta = value.kind === "tensor"
+      ? [value.tensor.dtype, value.tensor.device, value.tensor.shape, value.tensor.strides]
+      : value.kind;
+    return [op, op === "placeholder" ? "" : target, args, kwargs, meta];
+  });
+  return JSON.stringify(lines, (_key, value) => typeof value === "number" ? `${value}` : value);
+}
+
+function storedTimes(key: string): Times | null {
+  const text = keptEntry("choices", key);
+  if (text === undefined) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isPlainObject(value)) return null;
+    const { engine, alone, inductor } = value;
+    return typeof engine === "number" && typeof alone === "number" && typeof inductor === "number"
+      ? { engine, alone, inductor }
+      : null;
+  } catch {
+    return null;
+  }
+}
