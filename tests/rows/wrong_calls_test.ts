@@ -4,7 +4,12 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import * as dyn from "../../mod.ts";
+import "../support/drawn_tier.ts";
+import { sampleBySeed } from "../support/sampling.ts";
 import { wrongCalls } from "./wrong_calls.js";
+
+/** Ways to compile, of which a run has one. */
+const BACKENDS = ["eager", "aot_eager", "inductor"] as const;
 
 interface WrongCall {
   readonly call: () => unknown;
@@ -46,7 +51,9 @@ Deno.test("errors of wrong calls show the program's line and what was found, pla
   const calls: readonly WrongCall[] = wrongCalls(dyn);
   assert(calls.length >= 70);
   const plain = calls.map((wrong) => complaint(wrong, wrong.call));
-  const compiled = calls.map((wrong) => complaint(wrong, dyn.compile(wrong.call, { backend: "eager" })));
   assertEquals(plain.filter((text) => text !== null), []);
-  assertEquals(compiled.filter((text) => text !== null), []);
+  for (const backend of sampleBySeed(BACKENDS, 1)) {
+    const compiled = calls.map((wrong) => complaint(wrong, dyn.compile(wrong.call, { backend })));
+    assertEquals(compiled.filter((text) => text !== null), [], backend);
+  }
 });
