@@ -34,7 +34,8 @@ export { canCast, finfo, type FloatInfo, iinfo, type IntegerInfo } from "./lib/b
 export type { Complex } from "./lib/base/complex.ts";
 export { type DType, DTYPES, getDefaultDtype, promoteTypes, setDefaultDtype } from "./lib/base/dtype.ts";
 
-export { isTensor, type Nearness, Tensor } from "./lib/tensor/tensor.ts";
+export { isTensor, Tensor } from "./lib/tensor/tensor.ts";
+export type { Nearness } from "./lib/tensor/tensor_options.ts";
 export {
   asTensor,
   fromTypedArray,

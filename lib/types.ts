@@ -65,4 +65,4 @@ export type { Tensors } from "./tensor/higher_order.ts";
 export type { Element, RealElement } from "./tensor/host.ts";
 export type { IndexArgument, IndexItem, SliceIndex } from "./tensor/index_syntax.ts";
 export type { Generator, GeneratorState, RandomKeys } from "./tensor/random.ts";
-export type { ConversionOptions, NestedElements, Tolerances } from "./tensor/tensor.ts";
+export type { ConversionOptions, NestedElements, Tolerances } from "./tensor/tensor_options.ts";

@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { logs } from "../lib/base/logs.ts";
 import { hintOf, isAtMost, isEqual, isLess, specialize } from "../lib/sym/decide.ts";
 import { add, type Dim, floorDiv, mod, mul, sub } from "../lib/sym/expr.ts";
-import { ShapeEnv, type SizeSource, sourceText } from "../lib/sym/shape_env.ts";
+import { ShapeEnv } from "../lib/sym/shape_env.ts";
+import { type SizeSource, sourceText } from "../lib/sym/size_guards.ts";
 
 const shape = (name: string, dim = 0): SizeSource => ({ base: `L["${name}"]`, part: { kind: "shape", dim } });
 

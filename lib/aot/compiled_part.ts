@@ -11,7 +11,8 @@ import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
-import { ShapeEnv, type SizeGuard, type SizeSource } from "../sym/shape_env.ts";
+import { ShapeEnv } from "../sym/shape_env.ts";
+import type { SizeGuard, SizeSource } from "../sym/size_guards.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, modes, type Tensor } from "../tensor/tensor.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import { logs } from "../base/logs.ts";
 import type { DynamicProfile } from "./dynamic_profile.ts";
-import type { SizeSource } from "../sym/shape_env.ts";
+import type { SizeSource } from "../sym/size_guards.ts";
 
 /** How sizes and numbers are treated: as they turn out, all as symbols, none. */
 export type DynamicMode = "automatic" | "always" | "never";

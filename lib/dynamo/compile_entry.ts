@@ -9,7 +9,7 @@ import { asProgram } from "../base/own_builtins.ts";
 import { type BreakReason, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
-import { sourceText } from "../sym/shape_env.ts";
+import { sourceText } from "../sym/size_guards.ts";
 import { ambient } from "../tensor/modes.ts";
 import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";

@@ -8,7 +8,7 @@ import { apply } from "../base/own_builtins.ts";
 import { flatten, type TreeSpec } from "../base/tree.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { Sym } from "../sym/expr.ts";
-import type { SizeGuard, SizeSource, SourcePart } from "../sym/shape_env.ts";
+import type { SizeGuard, SizeSource, SourcePart } from "../sym/size_guards.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { markOfFunction, whileExporting } from "./marks.ts";

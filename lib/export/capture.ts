@@ -18,7 +18,7 @@ import { Module } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { hintOf, type Question, simplified } from "../sym/decide.ts";
 import { type Dim, print } from "../sym/expr.ts";
-import type { SizeGuard } from "../sym/shape_env.ts";
+import type { SizeGuard } from "../sym/size_guards.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type Dim, freeSymbols, Sym } from "../sym/expr.ts";
-import type { SourcePart } from "../sym/shape_env.ts";
+import type { SourcePart } from "../sym/size_guards.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
 import type { TensorMeta } from "./meta.ts";
 

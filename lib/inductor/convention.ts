@@ -11,7 +11,7 @@ import { type Codec, flag, list, number, oneOf, orNull, record, text, union } fr
 import type { KernelCost } from "../loops/metrics.ts";
 import { DamagedForm, NotStorable } from "../sym/stored/forms.ts";
 import { dim, symbol } from "../sym/stored/dims.ts";
-import type { SourcePart } from "../sym/shape_env.ts";
+import type { SourcePart } from "../sym/size_guards.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { InputRange } from "./index_checks.ts";
 

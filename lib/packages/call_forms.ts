@@ -5,7 +5,7 @@
 import type { Plain } from "../base/recording.ts";
 import { dtype } from "../graph/stored/values.ts";
 import type { Sym } from "../sym/expr.ts";
-import type { SourcePart } from "../sym/shape_env.ts";
+import type { SourcePart } from "../sym/size_guards.ts";
 import {
   type Codec,
   flag,

@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { flatten, specText, type TreeSpec } from "../base/tree.ts";
 import { isContiguous } from "../graph/meta.ts";
 import { type Dim, evaluate, print, type Sym } from "../sym/expr.ts";
-import type { SourcePart } from "../sym/shape_env.ts";
+import type { SourcePart } from "../sym/size_guards.ts";
 
 /** A value without tensors that an argument had when the program was exported, and has in every call. */
 export type ConstantLeaf = number | bigint | boolean | string | null | undefined;

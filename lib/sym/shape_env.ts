@@ -22,40 +22,16 @@ import {
   type UnbackedDecider,
 } from "./expr.ts";
 import { DataDependentSize, isUnbacked } from "./decide.ts";
+import {
+  inRange,
+  mentionsUnbacked,
+  rangeText,
+  type SizeGuard,
+  type SizeSource,
+  sourceText,
+  unique,
+} from "./size_guards.ts";
 import { EVERYTHING, gcd, linear, negated, type Range, rebuiltBounds, split } from "./terms.ts";
-
-/** What of a value a size is. */
-export type SourcePart =
-  | { readonly kind: "value" }
-  | { readonly kind: "shape"; readonly dim: number }
-  | { readonly kind: "stride"; readonly dim: number }
-  | { readonly kind: "offset" };
-
-/** Where a size comes from: a part of a value that guards know by its text, `L["x"]`. */
-export interface SizeSource {
-  readonly base: string;
-  readonly part: SourcePart;
-}
-
-/** What has to hold for a call to be served by the traced program. `text` is the guard as it is printed. */
-export type SizeGuard =
-  /** A symbol's own source lies in a range, ends included. */
-  | {
-    readonly kind: "range";
-    readonly symbol: Sym;
-    readonly lower: number;
-    readonly upper: number;
-    readonly text: string;
-  }
-  /** A source holds the value of an expression over other sources' symbols (or a constant). */
-  | { readonly kind: "source"; readonly source: SizeSource; readonly equals: Dim; readonly text: string }
-  | {
-    readonly kind: "relation";
-    readonly relation: "eq" | "ne" | "le";
-    readonly left: Dim;
-    readonly right: Dim;
-    readonly text: string;
-  };
 
 interface SymbolInfo {
   readonly source: SizeSource;
@@ -533,45 +509,4 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     }
     return { lower, upper };
   }
-}
-
-function mentionsUnbacked(guard: SizeGuard): boolean {
-  switch (guard.kind) {
-    case "range":
-      return isUnbacked(guard.symbol);
-    case "source":
-      return isUnbacked(guard.equals);
-    case "relation":
-      return isUnbacked(guard.left) || isUnbacked(guard.right);
-    default:
-      return guard satisfies never;
-  }
-}
-
-/** The guard text of a source: `L["x"].shape[0]`. */
-export function sourceText({ base, part }: SizeSource): string {
-  switch (part.kind) {
-    case "value":
-      return base;
-    case "shape":
-      return `${base}.shape[${part.dim}]`;
-    case "stride":
-      return `${base}.stride()[${part.dim}]`;
-    case "offset":
-      return `${base}.storageOffset()`;
-    default:
-      return part satisfies never;
-  }
-}
-
-function inRange(text: string, { lower, upper }: Range): string {
-  const left = lower === -Infinity ? "" : `${lower} <= `;
-  const right = upper === Infinity ? "" : ` <= ${upper}`;
-  return left || right ? left + text + right : `${text} is an integer`;
-}
-
-const rangeText = ([lower, upper]: readonly [number, number]) => `[${lower}, ${upper}]`;
-
-function unique(guards: readonly SizeGuard[]): SizeGuard[] {
-  return [...new Map(guards.map((guard) => [guard.text, guard])).values()];
 }

@@ -44,7 +44,8 @@ import { checkRanges } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
-import { autograd, isTensor, modes, type NestedElements, recordsGrad, Tensor, viewOf } from "./tensor.ts";
+import { autograd, isTensor, modes, recordsGrad, Tensor, viewOf } from "./tensor.ts";
+import type { NestedElements } from "./tensor_options.ts";
 
 /** How many checked signatures and view places of one op are kept. */
 const PLAN_LIMIT = 8192;

@@ -9,7 +9,8 @@ import { broadcastShapes as broadcast } from "../ops/shapes.ts";
 import type { Dim } from "../sym/expr.ts";
 import { ops } from "./eager.ts";
 import type { Element } from "./host.ts";
-import { isTensor, type Tensor, type Tolerances } from "./tensor.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
+import type { Tolerances } from "./tensor_options.ts";
 
 /** Whether two tensors have one shape and the same elements, as `torch.equal`. */
 export function equal(self: Tensor, other: Tensor): boolean {

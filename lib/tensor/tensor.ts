@@ -8,12 +8,10 @@ import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemS
 import { showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
-import { DynError, InternalError } from "../base/errors.ts";
+import { DynError } from "../base/errors.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
-import { isMethod } from "../ops/api.ts";
-import { ALL_OPS, type CallTarget } from "../ops/table.ts";
 import type {
   AutogradRuntime,
   AutogradState,
@@ -38,81 +36,28 @@ import type { Layout } from "./layout.ts";
 import { layoutOf } from "./layout.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, ModeStack } from "./modes.ts";
+import { installMethods, refuseBrackets } from "./methods.ts";
 import { tensorText } from "./print.ts";
+import { LateBound, type TensorRuntime } from "./runtime.ts";
 import { isShapesOnly, Storage } from "./storage.ts";
+import type { ConversionOptions, NestedElements, Tolerances } from "./tensor_options.ts";
 
-/** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
-export type NestedElements = Element | NestedElements[];
-
-/** How near is near enough: |self − other| ≤ atol + rtol·|other|; whether two NaN are near. */
-export interface Nearness {
-  /** How far apart relative to the expected element; 1e-5 unless given. */
-  readonly rtol?: number | undefined;
-  /** How far apart absolutely; 1e-8 unless given. */
-  readonly atol?: number | undefined;
-  /** Whether NaN is near NaN; false unless given. */
-  readonly equalNan?: boolean | undefined;
-}
-
-/** Tolerances by position, then by name. */
-export type Tolerances = readonly [
-  rtol?: number | Nearness,
-  atol?: number | Nearness,
-  equalNan?: boolean | Nearness,
-];
-
-/** Options of `Tensor.to`. */
-export interface ConversionOptions {
-  /** Element type of the result. */
-  readonly dtype?: DType | null | undefined;
-  /** Device of the result. */
-  readonly device?: DeviceName | null | undefined;
-  /** Copies even where nothing changes. */
-  /** Whether to copy where nothing changes. */
-  readonly copy?: boolean | undefined;
-  /** Accepted without effect. */
-  readonly nonBlocking?: boolean | undefined;
-}
-
-/** What the tensor class needs of the modules that build on it. */
-export interface TensorRuntime {
-  /** Calls an op with arguments as the user gave them. */
-  call(target: CallTarget, given: readonly unknown[]): Tensor | readonly Tensor[];
-  at(tensor: Tensor, index: readonly IndexArgument<Tensor>[]): Tensor;
-  set(tensor: Tensor, index: readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor;
-  to(tensor: Tensor, given: readonly unknown[]): Tensor;
-  where(condition: Tensor, input: Tensor, other: Tensor | Element): Tensor;
-  contiguous(tensor: Tensor): Tensor;
-  resize(tensor: Tensor, shape: readonly number[]): void;
-}
-
-/** Late-bound parts of the tensor room and of autograd; each installs itself when it loads. */
-interface Runtimes {
-  tensors: TensorRuntime | null;
-  autograd: AutogradRuntime<Tensor> | null;
-}
-
-const runtimes: Runtimes = { tensors: null, autograd: null };
+const dispatch = new LateBound<TensorRuntime<Tensor>>("eager dispatch");
+const tape = new LateBound<AutogradRuntime<Tensor>>("autograd");
 
 /** Installs dispatch and indexing. */
-export function installTensorRuntime(runtime: TensorRuntime): void {
-  runtimes.tensors = runtime;
+export function installTensorRuntime(runtime: TensorRuntime<Tensor>): void {
+  dispatch.install(runtime);
 }
 
 /** Installs the tape. */
 export function installAutograd(runtime: AutogradRuntime<Tensor>): void {
-  runtimes.autograd = runtime;
-}
-
-function runtime(): TensorRuntime {
-  if (runtimes.tensors === null) throw new InternalError("Expected eager dispatch to be loaded");
-  return runtimes.tensors;
+  tape.install(runtime);
 }
 
 /** The tape. Throws InternalError where it is not loaded. */
 export function autograd(): AutogradRuntime<Tensor> {
-  if (runtimes.autograd === null) throw new InternalError("Expected autograd to be loaded");
-  return runtimes.autograd;
+  return tape.there;
 }
 
 /** Modes that see calls on tensors before they run. */
@@ -441,23 +386,6 @@ export class Tensor {
     return typeof value === "boolean" ? Number(value) : value;
   }
 
-  static {
-    // Brackets take the name of a property. Python's x[0] says what to write instead of being undefined.
-    for (const index of [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
-      Object.defineProperty(this.prototype, index, {
-        configurable: true,
-        get: () => {
-          throw new DynError(`Expected x.at(${index}) but found x[${index}]: brackets do not index tensors`);
-        },
-        set: () => {
-          throw new DynError(
-            `Expected x.set([${index}], v) but found x[${index}] = v: brackets do not index tensors`,
-          );
-        },
-      });
-    }
-  }
-
   /** Along the first dimension. */
   *[Symbol.iterator](): IterableIterator<Tensor> {
     if (this.ndim === 0) {
@@ -478,7 +406,7 @@ export class Tensor {
    * a dimension; tensors and arrays of integers or bools gather: `x.at([0, 2])` is `x[[0, 2]]`. As Python's `x[...]`.
    */
   at(...index: readonly IndexArgument<Tensor>[]): Tensor {
-    return runtime().at(this, index);
+    return dispatch.there.at(this, index);
   }
 
   /**
@@ -487,12 +415,12 @@ export class Tensor {
    */
   set(index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
     const list: readonly IndexArgument<Tensor>[] = isIndexList(index) ? index : [index];
-    return runtime().set(this, list, value);
+    return dispatch.there.set(this, list, value);
   }
 
   /** Itself where the condition holds, else `other`: `torch.where(condition, self, other)`. */
   where(condition: Tensor, other: Tensor | Element): Tensor {
-    return runtime().where(condition, this, other);
+    return dispatch.there.where(condition, this, other);
   }
 
   /** Whether the other tensor has the same shape and elements; NaN equals nothing. */
@@ -507,7 +435,7 @@ export class Tensor {
 
   /** On the CPU; itself where it is already. */
   cpu(): Tensor {
-    return runtime().to(this, ["cpu"]);
+    return dispatch.there.to(this, ["cpu"]);
   }
 
   /** With another type, on another device, or as another tensor is; itself where nothing changes. */
@@ -515,12 +443,12 @@ export class Tensor {
     target: T extends string ? TypeOrDevice<T> : T,
     ...more: (DType | ConversionOptions | boolean)[]
   ): Tensor {
-    return runtime().to(this, [target, ...more]);
+    return dispatch.there.to(this, [target, ...more]);
   }
 
   /** Itself where its elements lie in row-major order, else a copy that does. */
   contiguous(): Tensor {
-    return this.layout.contiguous ? this : runtime().contiguous(this);
+    return this.layout.contiguous ? this : dispatch.there.contiguous(this);
   }
 
   /** All dimensions in reverse order. */
@@ -545,7 +473,7 @@ export class Tensor {
 
   /** Another shape over the same storage, in row-major order; what the storage lacks is added unset. */
   resize_(...shape: readonly number[] | readonly [readonly number[]]): this {
-    runtime().resize(this, shape.flat());
+    dispatch.there.resize(this, shape.flat());
     return this;
   }
 
@@ -598,21 +526,6 @@ export function isTensor(value: unknown): value is Tensor {
   return value instanceof Tensor;
 }
 
-/** Looks for shared memory so far. */
-let looks = 0;
-
-/** Whether two of the values are tensors over one storage: one look at each, however many there are. */
-export function anyShareStorage(values: readonly unknown[]): boolean {
-  const look = ++looks;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    if (!isTensor(value)) continue;
-    if (value.storage.met === look) return true;
-    value.storage.met = look;
-  }
-  return false;
-}
-
 /** Whether a call with these inputs must be recorded. */
 export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
   if (!ambient.gradEnabled) return false;
@@ -622,23 +535,5 @@ export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
   return false;
 }
 
-function installMethods(): void {
-  const define = (name: string, target: CallTarget) => {
-    if (Object.hasOwn(Tensor.prototype, name)) return;
-    Object.defineProperty(Tensor.prototype, name, {
-      value(this: Tensor, ...given: readonly unknown[]) {
-        return withOwnIteration(() => runtime().call(target, [this, ...given]));
-      },
-      writable: true,
-      configurable: true,
-    });
-  };
-  for (const definition of ALL_OPS) {
-    for (const name of [definition.name, ...(definition.exposure?.aliases ?? [])]) {
-      if (isMethod(definition)) define(name, { definition, inplace: false });
-      if (definition.inplace) define(`${name}_`, { definition, inplace: true });
-    }
-  }
-}
-
-installMethods();
+refuseBrackets(Tensor.prototype);
+installMethods(Tensor.prototype, (target, given) => dispatch.there.call(target, given));

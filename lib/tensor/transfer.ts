@@ -7,7 +7,8 @@ import { dtypeExpected, looksLikeDType } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { ops } from "./eager.ts";
-import { type ConversionOptions, isTensor, type Tensor } from "./tensor.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
+import type { ConversionOptions } from "./tensor_options.ts";
 
 /** The tensor with another type or on another device. */
 export function convertTo(tensor: Tensor, given: readonly unknown[]): Tensor {

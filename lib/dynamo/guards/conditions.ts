@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
-import type { SizeGuard, SizeSource } from "../../sym/shape_env.ts";
+import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
 import type { Box } from "../cells.ts";
 import type { Source } from "../source.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";

@@ -4,7 +4,7 @@
  * before the failed one hold.
  */
 import type { SourcePosition } from "../../graph/node.ts";
-import type { SizeSource } from "../../sym/shape_env.ts";
+import type { SizeSource } from "../../sym/size_guards.ts";
 import { sourceText } from "../source.ts";
 import { elsewhereText, foundText, tensorText, valueText } from "./found_values.ts";
 import { type Fact, factText, type Guard, type TensorExpectation } from "./guard.ts";

@@ -5,7 +5,8 @@
  */
 import type { DType } from "../../base/dtype.ts";
 import type { SourcePosition } from "../../graph/node.ts";
-import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
+import type { ShapeEnv } from "../../sym/shape_env.ts";
+import type { SizeGuard } from "../../sym/size_guards.ts";
 import type { AmbientState } from "./ambient_state.ts";
 import type { LeafHooks } from "./leaf_hooks.ts";
 import type { CodeObject } from "../bytecode/code.ts";

@@ -4,7 +4,7 @@
  */
 import { types } from "node:util";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
-import { type SizeSource, sourceText as sizeText } from "../../sym/shape_env.ts";
+import { type SizeSource, sourceText as sizeText } from "../../sym/size_guards.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { Fact, Guard } from "./guard.ts";

@@ -10,7 +10,8 @@ import { lateBindings, symbolsIn } from "../../graph/sizes.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { findTarget } from "../../ops/table.ts";
 import { freeSymbols, type Sym } from "../../sym/expr.ts";
-import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
+import type { ShapeEnv } from "../../sym/shape_env.ts";
+import type { SizeGuard } from "../../sym/size_guards.ts";
 
 /** What was assumed, and who knows which line of the program needs it. */
 export interface Assumptions {

@@ -3,7 +3,7 @@
  * Invariant: the next attempt repeats this one up to the instruction of that number, so nothing of an abandoned
  * attempt survives but what the signal says.
  */
-import type { SizeSource } from "../../sym/shape_env.ts";
+import type { SizeSource } from "../../sym/size_guards.ts";
 import type { BreakCause } from "../break_reasons.ts";
 
 /** What the next attempt does before an instruction, instead of executing it. */

@@ -4,7 +4,8 @@
  * refused.
  */
 import type { Plain } from "../../base/recording.ts";
-import { ShapeEnv, type SizeGuard, type SizeSource, type SourcePart } from "../shape_env.ts";
+import { ShapeEnv } from "../shape_env.ts";
+import type { SizeGuard, SizeSource, SourcePart } from "../size_guards.ts";
 import { type Codec, list, number, oneOf, primitive, record, text, union } from "./codec.ts";
 import { dim, symbol } from "./dims.ts";
 import { DamagedForm } from "./forms.ts";

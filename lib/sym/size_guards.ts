@@ -1,0 +1,85 @@
+/**
+ * Guards on sizes, as data and as text. Input: sources of sizes and ranges; output: what has to hold for a call, and how it
+ * is printed. Invariant: two guards with one text ask the same.
+ */
+import type { Dim, Sym } from "./expr.ts";
+import { isUnbacked } from "./decide.ts";
+import type { Range } from "./terms.ts";
+
+/** What of a value a size is. */
+export type SourcePart =
+  | { readonly kind: "value" }
+  | { readonly kind: "shape"; readonly dim: number }
+  | { readonly kind: "stride"; readonly dim: number }
+  | { readonly kind: "offset" };
+
+/** Where a size comes from: a part of a value that guards know by its text, `L["x"]`. */
+export interface SizeSource {
+  readonly base: string;
+  readonly part: SourcePart;
+}
+
+/** What has to hold for a call to be served by the traced program. `text` is the guard as it is printed. */
+export type SizeGuard =
+  /** A symbol's own source lies in a range, ends included. */
+  | {
+    readonly kind: "range";
+    readonly symbol: Sym;
+    readonly lower: number;
+    readonly upper: number;
+    readonly text: string;
+  }
+  /** A source holds the value of an expression over other sources' symbols (or a constant). */
+  | { readonly kind: "source"; readonly source: SizeSource; readonly equals: Dim; readonly text: string }
+  | {
+    readonly kind: "relation";
+    readonly relation: "eq" | "ne" | "le";
+    readonly left: Dim;
+    readonly right: Dim;
+    readonly text: string;
+  };
+
+/** Whether a guard is about a size that only a call knows. */
+export function mentionsUnbacked(guard: SizeGuard): boolean {
+  switch (guard.kind) {
+    case "range":
+      return isUnbacked(guard.symbol);
+    case "source":
+      return isUnbacked(guard.equals);
+    case "relation":
+      return isUnbacked(guard.left) || isUnbacked(guard.right);
+    default:
+      return guard satisfies never;
+  }
+}
+
+/** The guard text of a source: `L["x"].shape[0]`. */
+export function sourceText({ base, part }: SizeSource): string {
+  switch (part.kind) {
+    case "value":
+      return base;
+    case "shape":
+      return `${base}.shape[${part.dim}]`;
+    case "stride":
+      return `${base}.stride()[${part.dim}]`;
+    case "offset":
+      return `${base}.storageOffset()`;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** A condition on what has a text. */
+export function inRange(text: string, { lower, upper }: Range): string {
+  const left = lower === -Infinity ? "" : `${lower} <= `;
+  const right = upper === Infinity ? "" : ` <= ${upper}`;
+  return left || right ? left + text + right : `${text} is an integer`;
+}
+
+/** A range as logs print it. */
+export const rangeText = ([lower, upper]: readonly [number, number]) => `[${lower}, ${upper}]`;
+
+/** Each guard once, by its text. */
+export function unique(guards: readonly SizeGuard[]): SizeGuard[] {
+  return [...new Map(guards.map((guard) => [guard.text, guard])).values()];
+}

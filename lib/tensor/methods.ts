@@ -1,0 +1,48 @@
+/**
+ * Ops as methods. Input: the prototype of the tensor class and how a call is made; output: a method for each op that is
+ * one, and for its form in place; an error for brackets. Invariant: what the class defines itself stays.
+ */
+import { withOwnIteration } from "../base/own_builtins.ts";
+import { DynError } from "../base/errors.ts";
+import { isMethod } from "../ops/api.ts";
+import { ALL_OPS, type CallTarget } from "../ops/table.ts";
+
+/** Gives the prototype its methods. */
+export function installMethods(
+  prototype: object,
+  call: (target: CallTarget, given: readonly unknown[]) => unknown,
+): void {
+  const define = (name: string, target: CallTarget) => {
+    if (Object.hasOwn(prototype, name)) return;
+    Object.defineProperty(prototype, name, {
+      value(this: unknown, ...given: readonly unknown[]) {
+        return withOwnIteration(() => call(target, [this, ...given]));
+      },
+      writable: true,
+      configurable: true,
+    });
+  };
+  for (const definition of ALL_OPS) {
+    for (const name of [definition.name, ...(definition.exposure?.aliases ?? [])]) {
+      if (isMethod(definition)) define(name, { definition, inplace: false });
+      if (definition.inplace) define(`${name}_`, { definition, inplace: true });
+    }
+  }
+}
+
+/** Brackets take the name of a property: Python's x[0] says what to write instead of being undefined. */
+export function refuseBrackets(prototype: object): void {
+  for (const index of [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+    Object.defineProperty(prototype, index, {
+      configurable: true,
+      get() {
+        throw new DynError(`Expected x.at(${index}) but found x[${index}]: brackets do not index tensors`);
+      },
+      set() {
+        throw new DynError(
+          `Expected x.set([${index}], v) but found x[${index}] = v: brackets do not index tensors`,
+        );
+      },
+    });
+  }
+}

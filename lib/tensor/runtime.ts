@@ -1,0 +1,37 @@
+/**
+ * What the tensor class needs of the modules that build on it. Input: implementations, when their modules load; output:
+ * the same, when a method runs. Invariant: what is asked for before it is there is an InternalError.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { CallTarget } from "../ops/table.ts";
+import type { Element } from "./host.ts";
+import type { IndexArgument } from "./index_syntax.ts";
+
+/** Calls and indexing. */
+export interface TensorRuntime<T> {
+  /** Calls an op with arguments as the user gave them. */
+  call(target: CallTarget, given: readonly unknown[]): T | readonly T[];
+  at(tensor: T, index: readonly IndexArgument<T>[]): T;
+  set(tensor: T, index: readonly IndexArgument<T>[], value: T | Element): T;
+  to(tensor: T, given: readonly unknown[]): T;
+  where(condition: T, input: T, other: T | Element): T;
+  contiguous(tensor: T): T;
+  resize(tensor: T, shape: readonly number[]): void;
+}
+
+/** A part that installs itself when its module loads. */
+export class LateBound<R extends object> {
+  #part: R | null = null;
+
+  constructor(readonly name: string) {}
+
+  install(part: R): void {
+    this.#part = part;
+  }
+
+  /** The part. */
+  get there(): R {
+    if (this.#part === null) throw new InternalError(`Expected ${this.name} to be loaded`);
+    return this.#part;
+  }
+}

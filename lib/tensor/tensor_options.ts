@@ -1,0 +1,36 @@
+/** Types of what methods of tensors take and give beside tensors. Input: none; output: none. Invariant: no tensor class is needed. */
+import type { DType } from "../base/dtype.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { Element } from "./host.ts";
+
+/** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
+export type NestedElements = Element | NestedElements[];
+
+/** How near is near enough: |self − other| ≤ atol + rtol·|other|; whether two NaN are near. */
+export interface Nearness {
+  /** How far apart relative to the expected element; 1e-5 unless given. */
+  readonly rtol?: number | undefined;
+  /** How far apart absolutely; 1e-8 unless given. */
+  readonly atol?: number | undefined;
+  /** Whether NaN is near NaN; false unless given. */
+  readonly equalNan?: boolean | undefined;
+}
+
+/** Tolerances by position, then by name. */
+export type Tolerances = readonly [
+  rtol?: number | Nearness,
+  atol?: number | Nearness,
+  equalNan?: boolean | Nearness,
+];
+
+/** Options of `Tensor.to`. */
+export interface ConversionOptions {
+  /** Element type of the result. */
+  readonly dtype?: DType | null | undefined;
+  /** Device of the result. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to copy where nothing changes. */
+  readonly copy?: boolean | undefined;
+  /** Accepted without effect. */
+  readonly nonBlocking?: boolean | undefined;
+}
