@@ -380,7 +380,7 @@ Deno.test({
   ignore: toolchainStatus().kind !== "ready",
   fn: () => {
     const cases = VALUE_TYPES.flatMap((dtype) =>
-      sampleBySeed(OPERATIONS.filter((op) => admits(SCALAR_OPS[op].operands, dtype)), 15)
+      sampleBySeed(OPERATIONS.filter((op) => admits(SCALAR_OPS[op].operands, dtype)), 10)
         .map((op) => operationCases(op, dtype).slice(0, 1).map(inLanes)).flat()
     );
     check(cases, [onWasm(true), native]);

@@ -1,0 +1,214 @@
+/**
+ * Eager calls, WebAssembly and C++ give the same bits: elementwise ops and reductions of every type on special values,
+ * read at steps through memory, at lengths with every tail. Which ops, types, steps and lengths a run takes its seed says.
+ * How far these bits are from the truth is told by math_test.ts, from tables that nothing of dyn has made.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { DynError } from "../lib/base/errors.ts";
+import { type DType, isFloat, REAL_DTYPES } from "../lib/base/dtype.ts";
+import { Graph } from "../lib/graph/node.ts";
+import { compileGraph } from "../lib/inductor/compile_graph.ts";
+import type { CompiledGraph } from "../lib/inductor/compiled_graph.ts";
+import type { CompiledProgram } from "../lib/loops/device.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { parseCall } from "../lib/ops/call.ts";
+import type { OpDefinition } from "../lib/ops/definition.ts";
+import { GraphBuilder, type GraphValue, isGraphValue, listOf } from "../lib/ops/graph_builder.ts";
+import { ALL_OPS, findTarget } from "../lib/ops/table.ts";
+import { callOp } from "../lib/tensor/eager.ts";
+import { byteOffsetOf } from "../lib/tensor/plan.ts";
+import { compileNative } from "../backends/cpu/native_program.ts";
+import { compileToWasm } from "../backends/wasm/program.ts";
+import { wasmPool } from "../backends/wasm/threads.ts";
+import { empty, noGrad, Tensor, tensor } from "../mod.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
+import { mergePrograms } from "./support/merge.ts";
+import { makeSample } from "./support/samples.ts";
+import { randomNumbers, sampleBySeed, TAKES_ALL, testSeed } from "./support/sampling.ts";
+
+/** What is hard in floats: signs of zero, halves, ends of ranges, subnormal numbers, what is no number. */
+const FLOATS = [
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  -0.5,
+  1.5,
+  2.5,
+  -2.5,
+  NaN,
+  Infinity,
+  -Infinity,
+  3.7,
+  -7.25,
+  88.7,
+  1e-3,
+  1e20,
+];
+const ENDS = [2 ** 31, -(2 ** 31), 2 ** 63, -(2 ** 63), 16777217, 3.4028234663852886e38, 2 ** -126, 1e-45];
+const WHOLE = [0, 1, -1, 2, 3, -3, 7, 31, 32, 63, 64, 100, -100, 127, -128];
+
+function valuesOf(dtype: DType): readonly (number | bigint | boolean)[] {
+  switch (dtype) {
+    case "bool":
+      return [true, false];
+    case "uint8":
+      return [...WHOLE.filter((value) => value >= 0), 200, 255];
+    case "int8":
+      return WHOLE;
+    case "int16":
+      return [...WHOLE, 32767, -32768];
+    case "int32":
+      return [...WHOLE, 2 ** 31 - 1, -(2 ** 31)];
+    case "int64":
+      return [...WHOLE, 2 ** 31, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n];
+    default:
+      return [...FLOATS, ...ENDS];
+  }
+}
+
+/** How operands lie in memory. */
+interface Form {
+  readonly length: number;
+  readonly step: number;
+}
+
+/**
+ * Every value beside every other one, and numbers whose sums depend on their order; between the elements lies the value
+ * before.
+ */
+function operandsOf(dtype: DType, { length, step }: Form): Tensor[] {
+  const values = valuesOf(dtype), n = values.length;
+  const apart = (valueAt: (k: number) => number | bigint | boolean) => {
+    const items = Array.from({ length: length * step }, (_, k) => valueAt(Math.floor(k / step)));
+    return tensor(items, { dtype }).slice(0, 0, length * step, step);
+  };
+  const special = [0, 1, 2].map((p) =>
+    apart((k) => values[(p === 0 ? k : p === 1 ? Math.floor(k / n) + k : 7 * k + 3) % n] ?? 0)
+  );
+  const noise = apart((k) => isFloat(dtype) ? Math.sin(k * 12.9898) * 10 ** (k % 5) : values[k * k % n] ?? 0);
+  return [...special, noise];
+}
+
+/** An op and a sample of it, whose tensors operands stand for, from one of them on. */
+interface Call {
+  readonly definition: OpDefinition;
+  readonly given: readonly unknown[];
+  readonly from: number;
+}
+
+const ELEMENTWISE: readonly Call[] = ALL_OPS
+  .filter(({ elementwise, implementation }) => elementwise && implementation.kind === "lower")
+  .flatMap((definition) =>
+    definition.samples.slice(0, 1).map((sample) => ({ definition, given: makeSample(sample).given, from: 0 }))
+  );
+
+const REDUCTIONS: readonly Call[] = ALL_OPS
+  .filter(({ name }) => ["sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin"].includes(name))
+  .flatMap((definition) => [0, 3].map((from) => ({ definition, given: [tensor([0])], from })));
+
+/** The arguments with operands in the place of the tensors. */
+function argumentsOf<T>({ given, from }: Call, operands: readonly T[]): readonly unknown[] {
+  let next = from;
+  return given.map((each) => each instanceof Tensor ? operands[next++ % operands.length] : each);
+}
+
+function eagerly(call: Call, operands: readonly Tensor[]): Tensor {
+  const made = callOp(call.definition, argumentsOf(call, operands));
+  assert(made instanceof Tensor);
+  return made;
+}
+
+/** Whether an op takes operands of a type. */
+function takes(call: Call, operands: readonly Tensor[]): boolean {
+  try {
+    eagerly(call, operands);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof DynError) return false;
+    throw thrown;
+  }
+}
+
+/** A call over operands. */
+interface Case {
+  readonly label: string;
+  readonly operands: readonly Tensor[];
+  readonly call: Call;
+}
+
+function casesOf(dtype: DType, form: Form): Case[] {
+  const operands = operandsOf(dtype, form), fits = (call: Call) => takes(call, operands);
+  const calls = [...sampleBySeed(ELEMENTWISE.filter(fits), 10, form.length), ...REDUCTIONS.filter(fits)];
+  return calls.map((call) => ({
+    label: `${call.definition.name} of ${form.length} ${dtype}, step ${form.step}`,
+    operands,
+    call,
+  }));
+}
+
+/** Types, steps and tails of this run. */
+function drawn(): Case[] {
+  const random = randomNumbers(testSeed());
+  return sampleBySeed(REAL_DTYPES, 4).flatMap((dtype) => {
+    const steps = TAKES_ALL ? [1, 2, 3, 5] : [[1, 2, 3, 5][Math.floor(random() * 4)] ?? 1];
+    return steps.flatMap((step) => casesOf(dtype, { step, length: 17 + Math.floor(random() * 90) }));
+  });
+}
+
+const lookup = (target: string) => findTarget(target)?.definition;
+
+/** A call as the graph compiler has it. */
+function graphOf({ operands, call }: Case): CompiledGraph {
+  const builder = new GraphBuilder(new Graph()), { definition } = call;
+  const inputs = operands.map(({ layout }, k) => builder.tensor(`x${k}`, layout.meta));
+  const args = parseCall<GraphValue>(definition, argumentsOf(call, inputs), isGraphValue);
+  builder.output(listOf(builder.call({ definition, args })).map(({ node }) => node));
+  return compileGraph(builder.graph, lookup, { silent: true, signature: { ownResults: 1 } });
+}
+
+/** What one program makes of all calls. */
+function compiled(cases: readonly Case[], compile: (program: Program) => CompiledProgram): Tensor[] {
+  const graphs = cases.map(graphOf);
+  const read = graphs.flatMap(({ inputs }, c) => inputs.flatMap((k) => cases[c]?.operands[k] ?? []));
+  const made = graphs.flatMap(({ outputBuffers }) =>
+    outputBuffers.map(({ length, dtype }) => empty([Number(length)], { dtype }))
+  );
+  compile(mergePrograms(graphs.map(({ program }) => program))).run({
+    inputs: read.map(({ storage }) => storage.memory),
+    outputs: made.map(({ storage }) => storage.memory),
+    byteOffsets: [...read, ...made].map(byteOffsetOf),
+    sizes: [],
+  });
+  assertEquals(made.length, cases.length);
+  return made;
+}
+
+const elementsOf = (found: Tensor): readonly unknown[] => [...found.toTypedArray()];
+
+/** Elements that differ; NaN is NaN, and −0 is not 0. */
+function differences(cases: readonly Case[], compile: (program: Program) => CompiledProgram): string[] {
+  const found = compiled(cases, compile);
+  return cases.flatMap(({ label, call, operands }, k) => {
+    const want = elementsOf(eagerly(call, operands)), got = found[k] ? elementsOf(found[k]) : [];
+    const at = want.findIndex((item, i) => !Object.is(item, got[i]));
+    return at < 0 ? [] : [`${label}: element ${at} is ${got[at]}, eagerly ${want[at]}`];
+  });
+}
+
+const CASES = noGrad(drawn);
+
+Deno.test("WebAssembly gives the bits of eager calls, of every type, at every step and tail", () => {
+  assertEquals(noGrad(() => differences(CASES, (program) => compileToWasm(program, wasmPool()))), []);
+});
+
+Deno.test({
+  name: "C++ gives the bits of eager calls, of every type, at every step and tail",
+  ignore: SKIP_NATIVE,
+  fn() {
+    // A compiler takes some tenths of a second for a long function
+    const cases = sampleBySeed(CASES, 12);
+    assertEquals(noGrad(() => differences(cases, compileNative)), []);
+  },
+});
