@@ -12,6 +12,7 @@ export const nativeTarget: Target = {
   threads: "nest",
   grid: null,
   blockBytes: 1 << 19,
+  rowsInPlace: 128,
   kernelBuffers: Infinity,
   tables: true,
   integers: 64,

@@ -16,6 +16,7 @@ export function wasmTarget(sizeLimit: number): Target {
     threads: "outermost",
     grid: null,
     blockBytes: 1 << 19,
+    rowsInPlace: 0,
     kernelBuffers: Infinity,
     // Equal kernels are one function whatever their lengths, and starting it costs little
     tables: false,

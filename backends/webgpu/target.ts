@@ -137,6 +137,7 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
       },
     },
     blockBytes: 0,
+    rowsInPlace: 0,
     kernelBuffers,
     tables: false,
     integers: 32,

@@ -31,6 +31,7 @@ import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
 import { tablesOfKernels } from "./tables.ts";
 import { mapToThreads } from "./threads.ts";
+import { turnedOperands } from "./turned_operands.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 import { windowsOfBuffers } from "./windows.ts";
 
@@ -50,6 +51,7 @@ export const PASSES: readonly Pass[] = [
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "prologues", applies: () => true, run: attachPrologues },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
+  { name: "turned_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: turnedOperands },
   { name: "separate", applies: () => true, run: separateLoops },
   { name: "flat_loops", applies: ({ grid }) => grid !== null, run: flatLoops },
   { name: "few_rows", applies: ({ grid }) => grid !== null, run: fewRows },

@@ -86,6 +86,11 @@ export interface Target {
    * be called on blocks of rows.
    */
   readonly blockBytes: number;
+  /**
+   * Up to how many rows a product reads its second operand where it lies, if the rows of that lie side by side: otherwise
+   * such products are much slower. 0: there is no such difference.
+   */
+  readonly rowsInPlace: number;
   /** How many buffers one kernel may touch. */
   readonly kernelBuffers: number;
   /** Whether neighbouring kernels that do the same with other buffers run as one function over a table of these. */

@@ -1,0 +1,81 @@
+/**
+ * Operands that many products read by columns, as the weight of a recurrent layer in each of its steps, are copied once
+ * with their rows side by side. Input: a program; output: the same, where such products read the copy. Invariant: nothing
+ * writes the operand between the first and the last of them.
+ */
+import { valueType } from "../base/dtype.ts";
+import { product } from "../sym/expr.ts";
+import type { BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";
+import { recordLowered } from "../loops/nest.ts";
+import { usesOf } from "../loops/uses.ts";
+import { replaceWithTemporaries, rowMajor } from "./kernels.ts";
+import type { Target } from "./target.ts";
+
+/** Products that are worth a copy. */
+const MANY = 8;
+/** Products of fewer rows read whole columns at the speed of memory. */
+const FEW = 4;
+
+/** The products that read one view by columns, by their places in the program. */
+interface Shared {
+  readonly view: BufferView;
+  readonly places: number[];
+}
+
+/** The program with copies of operands. */
+export function turnedOperands(program: Program, target: Target): Program {
+  const found = shared(program, target), first = new Map(found.map((each) => [each.places[0] ?? 0, each]));
+  if (found.length === 0) return program;
+  const copies = new Map<number, BufferView>();
+  let place = 0;
+  return replaceWithTemporaries(program, (kernel, temporary) => {
+    const own = first.get(place), made: Kernel[] = [];
+    if (own) {
+      const { view, places } = own, dtype = program.buffers[view.buffer]?.dtype ?? "float32";
+      const copy = rowMajor(temporary(dtype, product(view.shape)), view.shape);
+      const from = { ...view, dtype };
+      made.push(
+        recordLowered(
+          { kind: "pointwise", shape: view.shape, dtype, element: (o, index) => o.load(from, index) },
+          [{ ...copy, dtype }],
+          { name: `rows_of_${program.buffers[view.buffer]?.name ?? "operand"}` },
+        ),
+      );
+      for (const each of places) copies.set(each, copy);
+    }
+    const copy = copies.get(place++);
+    made.push(copy && kernel.kind === "extern" ? { ...kernel, inputs: kernel.inputs.with(1, copy) } : kernel);
+    return made;
+  });
+}
+
+function shared({ kernels, buffers }: Program, target: Target): readonly Shared[] {
+  const all = new Map<string, Shared>();
+  kernels.forEach((kernel, place) => {
+    const view = kernel.kind === "extern" ? readByColumns(kernel, target) : undefined;
+    const dtype = view && buffers[view.buffer]?.dtype;
+    if (!view || !dtype || valueType(dtype) !== dtype) return;
+    const key = [view.buffer, view.offset, ...view.shape, ...view.strides].join(" ");
+    const known = all.get(key);
+    if (known) known.places.push(place);
+    else all.set(key, { view, places: [place] });
+  });
+  const many = [...all.values()].filter(({ places }) => places.length >= MANY);
+  if (many.length === 0) return many;
+  const written = kernels.map((kernel) => usesOf(kernel).written);
+  return many.filter(({ view, places }) =>
+    !written.slice(places[0], places.at(-1)).some((buffers) => buffers.has(view.buffer))
+  );
+}
+
+/** The second operand of a product, where its columns lie side by side and its rows would be read in place. */
+function readByColumns(
+  { call, inputs: [, b], outputs: [out], prologues, weights }: ExternKernel,
+  target: Target,
+): BufferView | undefined {
+  if (call.op !== "matmul" || !b || !out || prologues || weights || b.shape.length !== 2) return undefined;
+  const [rows] = out.shape, known = [b.offset, ...b.shape, ...b.strides];
+  if (typeof rows !== "number" || rows < FEW || rows > target.rowsInPlace) return undefined;
+  if (!known.every((each) => typeof each === "number") || out.strides[1] !== 1) return undefined;
+  return b.strides[0] === 1 && b.strides[1] !== 1 && b.shape[0] !== 1 && b.shape[1] !== 1 ? b : undefined;
+}
