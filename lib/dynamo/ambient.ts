@@ -14,6 +14,7 @@ import {
   isGradEnabled,
   isInferenceMode,
   noGrad,
+  type RegionModes,
   setGradEnabled,
 } from "../tensor/modes.ts";
 import * as memoryUse from "../tensor/memory_use.ts";
@@ -22,20 +23,14 @@ import { breakGraph, type BreakKind } from "./break_reasons.ts";
 import type { AmbientState } from "./guards/ambient_state.ts";
 import type { ModelTable } from "./trace/builtins/table.ts";
 import { enumerableKeys, findProperty } from "./trace/objects.ts";
-import {
-  type CallRequest,
-  type CallResult,
-  type Interpreter,
-  PUSHED,
-  type TracedModes,
-} from "./trace/interpreter.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./trace/interpreter.ts";
 import { constant, isCallable, type Primitive, UNDEFINED, type Value } from "./variables/value.ts";
 import { functionLabel } from "./variables/wrap.ts";
 
 /** A body and what holds in it. */
 interface Region {
   readonly body: Value | undefined;
-  readonly modes: Partial<TracedModes>;
+  readonly modes: Partial<RegionModes>;
 }
 
 /** One piece of it. */
@@ -175,7 +170,7 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
 /** Steps through a body with gradients or autocast off or on. */
 function inRegion(m: Interpreter, request: CallRequest, { body, modes }: Region): CallResult {
   if (!body || !isCallable(body)) return breakGraph("throws", "a body that is no function");
-  const former: TracedModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
+  const former: RegionModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
   Object.assign(m, modes);
   m.call({
     callee: body,

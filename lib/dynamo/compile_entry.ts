@@ -33,7 +33,7 @@ import { knowledge } from "./knowledge.ts";
 import { cellOfBox } from "./cells.ts";
 import { closurePrinter } from "./closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
-import { branchTail, breakTail, type Tail, waitTail } from "./resume.ts";
+import { branchTail, breakTail, type End, type Tail, waitTail } from "./resume.ts";
 import { inAsyncCall } from "./suspension.ts";
 import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
@@ -198,16 +198,26 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
       return throwingEntry(traced, outcome);
     case "break": {
       const { frames, cause } = outcome, ended = told(traced, frames, cause);
-      return resumed(ended, frames, () => waitTail(unit, frames) ?? breakTail(unit, frames));
+      return resumed(
+        ended,
+        frames,
+        () => waitTail(endOf(traced, frames)) ?? breakTail(endOf(traced, frames)),
+      );
     }
     case "branch": {
       const { frames, test } = outcome;
       const ended = told(traced, frames, { kind: "genericJump", detail: "" });
-      return resumed(ended, frames, () => branchTail(unit, frames, test));
+      return resumed(ended, frames, () => branchTail(endOf(traced, frames), test));
     }
     default:
       return outcome satisfies never;
   }
+}
+
+/** Where a trace has ended. */
+function endOf({ unit, machine }: Traced, frames: readonly Frame[]): End {
+  const { gradEnabled, autocast, entered } = machine;
+  return { unit, frames, modes: { now: { gradEnabled, autocast }, entered } };
 }
 
 /** The trace with its end, which is told of. Throws Unsupported where the user wants whole graphs only. */

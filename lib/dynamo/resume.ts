@@ -9,10 +9,11 @@ import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
 import { makeFunction, noteRecipe, runningOf } from "./made_functions.ts";
 import type { Program } from "./program.ts";
+import type { RegionModes } from "../tensor/modes.ts";
 import { isResult } from "./steps.ts";
 import { stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
-import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
+import { type Continuation, modesAt, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
 import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
 import { handlerOf } from "./trace/machine.ts";
@@ -25,9 +26,19 @@ export interface Tail {
   readonly write: (code: ModifiedCode) => readonly string[];
 }
 
+/** Where a trace ended. */
+export interface End {
+  readonly unit: Unit;
+  readonly frames: readonly Frame[];
+  /** The modes in force in the innermost frame, and those that the unit begins under. */
+  readonly modes: { readonly now: RegionModes; readonly entered: RegionModes };
+}
+
 /** A unit and what its parameters are in the trace. */
 interface Way extends TracedPlan {
   readonly unit: Unit;
+  /** The modes that it begins under; null: those of the unit that it is a way on from. */
+  readonly modes: RegionModes | null;
 }
 
 const resumed = new WeakMap<Program, Map<string, Unit>>();
@@ -40,10 +51,21 @@ export function resumedUnits(program: Program): Map<string, Unit> {
 }
 
 /** The unit that goes on from here; the same for equal plans. Throws UnsupportedSyntax. */
-function wayOn(unit: Unit, frames: readonly Frame[], continuation: Continuation): Way | null {
-  const traced = planResume(frames, continuation);
-  return traced && { ...traced, unit: unitOf(unit, traced.plan) };
+function wayOn(end: End, continuation: Continuation): Way | null {
+  const traced = planResume(end.frames, continuation);
+  return traced &&
+    { ...traced, unit: unitOf(end.unit, traced.plan), modes: modesIn(end, continuation.depth) };
 }
+
+/** The modes in force where the frames from a depth on have ended; null: those that the unit begins under. */
+function modesIn({ frames, modes: { now, entered } }: End, depth: number): RegionModes | null {
+  const modes = modesAt(frames, depth, now);
+  const isEntered = modes.gradEnabled === entered.gradEnabled && modes.autocast === entered.autocast;
+  return isEntered ? null : modes;
+}
+
+const modesText = ({ gradEnabled, autocast }: RegionModes): string =>
+  `${gradEnabled}, ${JSON.stringify(autocast)}`;
 
 /** The unit of a plan in a unit's program. Throws UnsupportedSyntax. */
 export function unitOf({ program, compileEntry }: Unit, plan: ResumePlan): Unit {
@@ -61,7 +83,7 @@ export function unitOf({ program, compileEntry }: Unit, plan: ResumePlan): Unit 
 
 /** A call of the unit with its parameters; `given` are names of what plain code gave. */
 function callText(
-  { unit, plan, values }: Way,
+  { unit, plan, values, modes }: Way,
   { rebuild, constants }: ModifiedCode,
   given: ReadonlyMap<Register, string>,
 ): string {
@@ -74,7 +96,8 @@ function callText(
     invariant(text !== undefined, "Expected a value for every parameter");
     return text;
   });
-  return `return ${name}(${args.join(", ")});`;
+  const under = modes === null ? "" : `.under(${modesText(modes)})`;
+  return `return ${name}(${args.join(", ")})${under};`;
 }
 
 function valuesOf(way: Way | null): Value[] {
@@ -85,8 +108,8 @@ function valuesOf(way: Way | null): Value[] {
 const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
 
 /** The statements after a break at the instruction of the top frame; null where there is no way on. */
-export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
-  const frame = frames.at(-1);
+export function breakTail(end: End): Tail | null {
+  const { frames } = end, frame = frames.at(-1);
   invariant(frame, "Expected a frame");
   const { code, pc } = frame;
   const step = stepCode(code, pc);
@@ -94,10 +117,11 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   if (!step || !instruction || readsFrame(instruction) || SUSPENDS.has(instruction.op)) return null;
   // What always throws has no way on but the handler's.
   const goesOn = successors(code, pc).length > 0;
-  const way = goesOn ? wayOn(unit, frames, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
+  const way = goesOn ? wayOn(end, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
   if (goesOn && !way) return null;
-  const thrown = handlerWay(unit, frames);
+  const thrown = handlerWay(end);
   if (thrown === "none") return null;
+  const modes = modesIn(end, frames.length);
   const reads = step.reads.map((register) => {
     const value = frame.registers[register];
     invariant(value, `Expected a value in register ${register}`);
@@ -111,7 +135,10 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     let callee = constants.name(makeFunction({ kind: "step", code, pc, running }), "$step");
     if (info.kind === "made") callee += `([${info.free.map((bound) => rebuild.value(bound)).join(", ")}])`;
     else if (runs) callee += `(${rebuild.value(runs)})`;
-    const call = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
+    const plain = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
+    const call = modes === null
+      ? plain
+      : `${rebuild.helper("underModes")}(${modesText(modes)}, () => ${plain})`;
     const given = new Map<Register, string>();
     const live = new Set(
       (way?.plan.parameters ?? []).flatMap((p) =>
@@ -166,12 +193,14 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
  * The statements where a function waits, or becomes a generator, with a way on for each end of the wait; where it was
  * called in the trace, its callers go on with its promise. Null where it does neither.
  */
-export function waitTail(unit: Unit, frames: readonly Frame[]): Tail | null {
-  const frame = frames.at(-1);
+export function waitTail(end: End): Tail | null {
+  const { frames } = end, frame = frames.at(-1);
   invariant(frame, "Expected a frame");
-  const wait = pieceAt(unit, frame);
+  const { unit, modes: { entered } } = end;
+  // Whoever calls it again does so under modes of its own
+  const wait = pieceAt({ unit, frames: [frame], modes: { now: entered, entered } }, frame);
   if (!wait || frames.length === 1) return wait;
-  const callers = callersOf(unit, frames);
+  const callers = callersOf(end);
   if (!callers) return null;
   return {
     needed: [...wait.needed, ...valuesOf(callers.way)],
@@ -188,20 +217,20 @@ export function waitTail(unit: Unit, frames: readonly Frame[]): Tail | null {
 }
 
 /** How the callers of an async function go on with its promise. */
-function callersOf(
-  unit: Unit,
-  frames: readonly Frame[],
-): { readonly way: Way; readonly register: Register } | null {
-  const depth = frames.length - 1, caller = frames[depth - 1], completion = frames[depth]?.completion;
+function callersOf(end: End): { readonly way: Way; readonly register: Register } | null {
+  const { frames } = end,
+    depth = frames.length - 1,
+    caller = frames[depth - 1],
+    completion = frames[depth]?.completion;
   if (!caller || completion?.kind !== "promise") return null;
   const { register } = completion;
-  const way = wayOn(unit, frames, { depth, pc: caller.pc + 1, given: [register] });
+  const way = wayOn(end, { depth, pc: caller.pc + 1, given: [register] });
   return way && { way, register };
 }
 
 /** What a function does where it waits, becomes a generator, or ends as an async function that was called. */
-function pieceAt(unit: Unit, frame: Frame): Tail | null {
-  const { code, pc, callee } = frame, frames = [frame], instruction = code.instructions[pc];
+function pieceAt(end: End, frame: Frame): Tail | null {
+  const { code, pc, callee } = frame, instruction = code.instructions[pc];
   switch (instruction?.op) {
     case "return": {
       const value = frame.registers[instruction.src];
@@ -209,7 +238,7 @@ function pieceAt(unit: Unit, frame: Frame): Tail | null {
       return { needed: [value], write: ({ rebuild }) => [`return ${rebuild.value(value)};`] };
     }
     case "generatorStart": {
-      const way = wayOn(unit, frames, { depth: 1, pc: pc + 1, given: [] });
+      const way = wayOn(end, { depth: 1, pc: pc + 1, given: [] });
       if (!way || !callee) return null;
       return {
         needed: [...valuesOf(way), callee],
@@ -222,7 +251,7 @@ function pieceAt(unit: Unit, frame: Frame): Tail | null {
       };
     }
     case "await":
-      return waitFor(unit, frame, {
+      return waitFor(end, frame, {
         kind: isResult(code, pc) ? "result" : "await",
         on: instruction.src,
         dst: instruction.dst,
@@ -230,27 +259,27 @@ function pieceAt(unit: Unit, frame: Frame): Tail | null {
       });
     case "yield": {
       const { src, dst, onReturn } = instruction;
-      return waitFor(unit, frame, { kind: "yield", on: src, dst, onReturn });
+      return waitFor(end, frame, { kind: "yield", on: src, dst, onReturn });
     }
     case "yieldDelegate": {
       const { source, dst, onReturn } = instruction;
-      return waitFor(unit, frame, { kind: "delegate", on: source, dst, onReturn });
+      return waitFor(end, frame, { kind: "delegate", on: source, dst, onReturn });
     }
     default:
       return null;
   }
 }
 
-function waitFor(unit: Unit, frame: Frame, { kind, on, dst, onReturn }: {
+function waitFor(end: End, frame: Frame, { kind, on, dst, onReturn }: {
   readonly kind: Waiting["kind"];
   readonly on: Register;
   readonly dst: Register;
   readonly onReturn: Offset | null;
 }): Tail | null {
-  const frames = [frame], value = frame.registers[on];
-  const way = wayOn(unit, frames, { depth: 1, pc: frame.pc + 1, given: [dst] });
-  const thrown = handlerWay(unit, frames);
-  const returned = onReturn === null ? null : wayOn(unit, frames, { depth: 1, pc: onReturn, given: [dst] });
+  const value = frame.registers[on];
+  const way = wayOn(end, { depth: 1, pc: frame.pc + 1, given: [dst] });
+  const thrown = handlerWay(end);
+  const returned = onReturn === null ? null : wayOn(end, { depth: 1, pc: onReturn, given: [dst] });
   if (!way || !value || thrown === "none" || (onReturn !== null && !returned)) return null;
   return {
     needed: [value, ...valuesOf(way), ...valuesOf(thrown?.way ?? null), ...valuesOf(returned)],
@@ -277,6 +306,12 @@ function describe(code: CodeObject, pc: number): string {
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }
 
+/** The end of the callers from some depth on, the frames above having ended. */
+function upTo({ unit, frames, modes }: End, depth: number): End {
+  const now = modesAt(frames, depth, modes.now);
+  return { unit, frames: frames.slice(0, depth), modes: { now, entered: modes.entered } };
+}
+
 /** Where an exception goes, and what of it goes there. */
 interface Handled {
   readonly way: Way;
@@ -297,15 +332,13 @@ function caught({ way, register, take, rejects }: Handled, out: ModifiedCode, er
 }
 
 /** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */
-function handlerWay(
-  unit: Unit,
-  frames: readonly Frame[],
-): Handled | null | "none" {
+function handlerWay(end: End): Handled | null | "none" {
+  const { frames } = end;
   for (let i = frames.length - 1; i >= 0; i--) {
     const frame = frames[i];
     const handler = frame ? handlerOf(frame) : null;
     if (frame && !handler && i > 0 && frame.completion.kind === "promise") {
-      const callers = callersOf(unit, frames.slice(0, i + 1));
+      const callers = callersOf(upTo(end, i + 1));
       const take = ({ constants }: ModifiedCode, error: string) =>
         `${constants.name(asyncCall, "$async")}(() => { throw ${error}; })`;
       return callers ? { ...callers, take, rejects: true } : "none";
@@ -314,7 +347,7 @@ function handlerWay(
     const done = doneByThrowing(frame.code.instructions[frame.pc]);
     const former = done === null ? undefined : frame.registers[done];
     if (done !== null) frame.registers[done] = TRUE;
-    const way = wayOn(unit, frames, { depth: i + 1, pc: handler.target, given: [handler.register] });
+    const way = wayOn(end, { depth: i + 1, pc: handler.target, given: [handler.register] });
     if (done !== null) frame.registers[done] = former;
     return way ? { way, register: handler.register, take: (_out, error) => error, rejects: false } : "none";
   }
@@ -322,13 +355,13 @@ function handlerWay(
 }
 
 /** The statements after a jump that the graph decides: one unit a side. */
-export function branchTail(unit: Unit, frames: readonly Frame[], test: ItemValue): Tail | null {
-  const frame = frames.at(-1);
+export function branchTail(end: End, test: ItemValue): Tail | null {
+  const { frames } = end, frame = frames.at(-1);
   const instruction = frame?.code.instructions[frame.pc];
   invariant(frame && instruction?.op === "jumpIf", "Expected a jump");
   const depth = frames.length;
-  const taken = wayOn(unit, frames, { depth, pc: instruction.target, given: [] });
-  const passed = wayOn(unit, frames, { depth, pc: frame.pc + 1, given: [] });
+  const taken = wayOn(end, { depth, pc: instruction.target, given: [] });
+  const passed = wayOn(end, { depth, pc: frame.pc + 1, given: [] });
   if (!taken || !passed) return null;
   const [whenTrue, whenFalse] = instruction.condition === "truthy" ? [taken, passed] : [passed, taken];
   return {

@@ -12,6 +12,7 @@ import { isFixed } from "./captured.ts";
 import { type FrameRules, NO_RULES } from "./frame_rules.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
+import type { RegionModes } from "../tensor/modes.ts";
 import { callIn } from "./variables/host_number.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import { positionOf } from "./trace/positions.ts";
@@ -41,7 +42,15 @@ export type PlannedCompletion =
   | {
     readonly kind: "construct";
     readonly register: Register;
-  };
+  }
+  | PlannedRegion;
+
+/** The body of a region ends: the former modes come back, and its result is the region's. */
+export interface PlannedRegion {
+  readonly kind: "ambientMode";
+  readonly former: RegionModes;
+  readonly outer: Extract<Completion, { kind: "register" } | { kind: "discard" }>;
+}
 
 /** One frame of a plan. */
 export interface PlannedFrame {
@@ -205,6 +214,14 @@ function liveIn(frame: Frame, at: number, innermost: boolean): readonly Register
   return [...live].sort((a, b) => a - b);
 }
 
+/** The modes in force where all frames but the outermost `depth` have ended, which are `now` in the innermost. */
+export function modesAt(frames: readonly Frame[], depth: number, now: RegionModes): RegionModes {
+  return frames.slice(depth).reduceRight(
+    (modes, { completion }) => completion.kind === "ambientMode" ? completion.former : modes,
+    now,
+  );
+}
+
 /** The outermost function of a unit ends it, also one whose callers do not wait for it. */
 function rootOf(completion: Completion): PlannedCompletion {
   return completion.kind === "root" ? completion : { kind: "root", fixed: false };
@@ -221,8 +238,13 @@ function planCompletion(completion: Completion): PlannedCompletion | null {
       return completion;
     case "construct":
       return { kind: "construct", register: completion.register };
+    case "ambientMode": {
+      const { former, outer } = completion;
+      return outer.kind === "register" || outer.kind === "discard"
+        ? { kind: "ambientMode", former, outer }
+        : null;
+    }
     case "iterator":
-    case "ambientMode":
     case "inside":
       return null;
     default:

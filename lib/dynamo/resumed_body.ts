@@ -18,6 +18,7 @@ import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./r
 import { argumentSource, knownSource } from "./source.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
 import { positionOf } from "./trace/positions.ts";
+import { enterModes } from "../tensor/modes.ts";
 import { asyncCall, waitsOf } from "./suspension.ts";
 import type { UnitBody } from "./unit.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
@@ -243,6 +244,25 @@ function handle({ planned: { code, pc }, registers }: PlainFrame, error: unknown
 
 /** Runs the plan without tracing. */
 function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
+  const former: { back: (() => void) | null } = { back: null };
+  try {
+    return runFrames(plan, args, ({ completion }) => {
+      if (completion.kind !== "ambientMode") return;
+      const back = enterModes(completion.former);
+      // The first one gives back what was before
+      former.back ??= back;
+    });
+  } finally {
+    former.back?.();
+  }
+}
+
+/** Runs the frames of a plan, each when that above it has ended, which `ended` is told of. */
+function runFrames(
+  plan: ResumePlan,
+  args: readonly unknown[],
+  ended: (frame: PlannedFrame) => void,
+): unknown {
   let result: unknown, error: unknown, failed = false;
   const attempt = (action: () => void): void => {
     try {
@@ -257,6 +277,7 @@ function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
     // Behind its end a list has what the program gives all lists
     const above = i + 1 < plan.frames.length ? withOwnIteration(() => plainFrame(plan, i + 1, args)) : null;
     const { planned: { pc, completion } } = frame;
+    if (above) ended(above.planned);
     const run = (): unknown => {
       if (!above) return runRest(frame, pc);
       const { planned: { completion }, construction } = above;
@@ -301,6 +322,8 @@ function deliver(
     case "close":
       if (!isObject(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
       return;
+    case "ambientMode":
+      return deliver(frame, completion.outer, result, construction);
     case "discard":
     case "root":
       return;

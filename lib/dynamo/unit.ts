@@ -38,6 +38,7 @@ import {
   withOwnBuiltins,
 } from "../base/own_builtins.ts";
 import { argumentLabel, argumentSource } from "./source.ts";
+import { enterModes, type RegionModes } from "../tensor/modes.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
 import type { ResumePlan } from "./resume_plan.ts";
@@ -378,14 +379,35 @@ function entryText({ graph, guards }: Entry): string {
 
 /** What a modified function gives where the rest of the program is another unit. */
 export class Resumption {
+  /** Modes that the unit begins under; null: those in force. */
+  modes: RegionModes | null = null;
+
   constructor(readonly unit: Unit, readonly args: readonly unknown[]) {}
+
+  /** The same inside of a region, or behind one, that a former unit entered. */
+  under(gradEnabled: boolean, autocast: RegionModes["autocast"]): this {
+    this.modes = { gradEnabled, autocast };
+    return this;
+  }
 }
 
 /** The result of a call that has got so far. Loops with graph breaks come back here, so that the stack does not grow. */
 export function settle(begun: unknown): unknown {
-  let result = begun;
-  while (result instanceof Resumption) result = result.unit.begin(undefined, result.args);
-  return result;
+  let result = begun, leave: (() => void) | null = null;
+  try {
+    while (result instanceof Resumption) {
+      const { unit, args, modes } = result;
+      if (modes !== null) {
+        const back = enterModes(modes);
+        // The first one gives back what was before
+        leave ??= back;
+      }
+      result = unit.begin(undefined, args);
+    }
+    return result;
+  } finally {
+    leave?.();
+  }
 }
 
 /** A frame has no instructions to trace. */

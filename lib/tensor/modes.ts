@@ -67,6 +67,25 @@ export function enableGrad<R>(body: () => R): R {
   return setGradEnabled(true, body);
 }
 
+/** Modes that compiled code follows through a program, in which regions begin and end. */
+export interface RegionModes {
+  readonly gradEnabled: boolean;
+  /** The type of a region of autocast; "" outside of one. */
+  readonly autocast: AutocastType | "";
+}
+
+/**
+ * Puts the modes of a region in force that another function entered; gives back what puts the former ones in force. The
+ * region's conversions of parameters are not kept, as nobody knows when it ends.
+ */
+export function enterModes({ gradEnabled, autocast }: RegionModes): () => void {
+  const former = { ...ambient };
+  ambient.gradEnabled = gradEnabled;
+  ambient.autocast = autocast || null;
+  ambient.autocastCaches = false;
+  return () => void Object.assign(ambient, former);
+}
+
 /** Whether gradients are recorded now. */
 export function isGradEnabled(): boolean {
   return ambient.gradEnabled;

@@ -15,9 +15,11 @@ import {
   type Parameter,
   type PlannedCompletion,
   type PlannedFrame,
+  type PlannedRegion,
   planOf,
   type ResumePlan,
 } from "../resume_plan.ts";
+import type { RegionModes } from "../../tensor/modes.ts";
 import type { FrameBindings } from "../trace/interpreter.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import {
@@ -102,7 +104,13 @@ const rules: Form<FrameRules> = {
   read: (form, by) => form === null ? NO_RULES : frameRules.read(form, by),
 };
 
+const modes = fields<RegionModes>({ gradEnabled: flag, autocast: oneOf("", "bfloat16", "float16") });
+
 const completion = variants<PlannedCompletion>({
+  ambientMode: fields<Omit<PlannedRegion, "kind">>({
+    former: modes,
+    outer: variants<PlannedRegion["outer"]>({ discard: fields({}), register: fields({ register: count }) }),
+  }),
   discard: fields({}),
   close: fields({}),
   register: fields({ register: count }),
@@ -175,12 +183,17 @@ export const planForm: Form<ResumePlan> = {
   read: (form, by) => planOf(planParts.read(form, by)),
 };
 
+const completionText = (completion: PlannedCompletion): Plain =>
+  completion.kind === "ambientMode"
+    ? { ...completion, former: { ...completion.former }, outer: { ...completion.outer } }
+    : { ...completion };
+
 /** What tells a plan from others in every process: its functions by where they are written. */
 export function planText({ frames, parameters, scalars }: ResumePlan): Plain {
   return [
     frames.map(({ code, pc, completion, callee, bindings, rules }) => [
       [keptAddress(code.module.url), code.span.start, code.span.end, code.kind, code.name],
-      [pc, { ...completion }, callee !== null, bindings, { ...rules }],
+      [pc, completionText(completion), callee !== null, bindings, { ...rules }],
     ]),
     parameters.map((each) => ({ ...each })),
     [...scalars],

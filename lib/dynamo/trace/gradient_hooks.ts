@@ -8,7 +8,8 @@ import { breakGraph } from "../break_reasons.ts";
 import type { LeafHooks } from "../guards/leaf_hooks.ts";
 import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
-import type { Interpreter, TracedModes } from "./interpreter.ts";
+import type { RegionModes } from "../../tensor/modes.ts";
+import type { Interpreter } from "./interpreter.ts";
 import { callOp } from "./tensor_ops.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
@@ -53,7 +54,7 @@ function callHook(
 ): void {
   const callee = m.wrapper.known(hook, functionLabel(hook));
   if (!isCallable(callee)) return breakGraph("backward", "a hook that is no function");
-  const former: TracedModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
+  const former: RegionModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
   m.gradEnabled = false;
   m.call({
     callee,

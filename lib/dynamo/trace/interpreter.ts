@@ -17,9 +17,7 @@ import type { GraphValue } from "../../ops/graph_builder.ts";
 import type { ArgsOf, Params } from "../../ops/params.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import type { StandIns } from "./stand_ins.ts";
-
-/** What a region of the program changes until it ends. */
-export type TracedModes = Pick<Interpreter, "gradEnabled" | "autocast">;
+import type { RegionModes } from "../../tensor/modes.ts";
 
 /** What happens with a callee's result, in the frame below. */
 export type Completion =
@@ -36,7 +34,7 @@ export type Completion =
   /** `iteratorNext`: the result is taken apart. */
   | { readonly kind: "step"; readonly done: number; readonly value: number }
   /** Gradients or autocast were switched for the callee; the former state comes back. */
-  | { readonly kind: "ambientMode"; readonly former: TracedModes; readonly outer: Completion }
+  | { readonly kind: "ambientMode"; readonly former: RegionModes; readonly outer: Completion }
   /** An async function was called: its promise goes to a register. */
   | { readonly kind: "promise"; readonly register: number }
   /** The unit ends with the result. `fixed`: its function is the same in all calls. */

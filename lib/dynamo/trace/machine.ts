@@ -13,7 +13,7 @@ import type { SourcePosition } from "../../graph/node.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { DataDependentSize } from "../../sym/decide.ts";
 import { Tensor } from "../../tensor/tensor.ts";
-import { ambient } from "../../tensor/modes.ts";
+import { ambient, type RegionModes } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, breakReason, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
@@ -51,7 +51,6 @@ import {
   type OpenBatch,
   ProgramThrow,
   PUSHED,
-  type TracedModes,
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { builtinPrototype, findProperty, newObject } from "./objects.ts";
@@ -135,6 +134,8 @@ export class Machine implements Interpreter {
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
   readonly standIns = new StandIns();
+  /** The modes that the trace begins under. */
+  readonly entered: RegionModes = { gradEnabled: ambient.gradEnabled, autocast: ambient.autocast ?? "" };
   gradEnabled = ambient.gradEnabled;
   autocast: Interpreter["autocast"] = ambient.autocast ?? "";
   /** How many instructions have begun. */
@@ -372,7 +373,7 @@ export class Machine implements Interpreter {
     this.memory.abandon(frame);
   }
 
-  #restore({ gradEnabled, autocast }: TracedModes): void {
+  #restore({ gradEnabled, autocast }: RegionModes): void {
     this.gradEnabled = gradEnabled;
     this.autocast = autocast;
   }
@@ -716,8 +717,9 @@ function isResumable(frame: Frame, standIns: StandIns): boolean {
     case "promise":
     case "root":
       return true;
-    case "iterator":
     case "ambientMode":
+      return frame.completion.outer.kind === "register" || frame.completion.outer.kind === "discard";
+    case "iterator":
     case "inside":
       return false;
     default:
