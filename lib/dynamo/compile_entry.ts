@@ -182,7 +182,6 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {
-  const { unit } = traced;
   switch (outcome.kind) {
     case "return":
       return resumed(traced, [], () => ({
