@@ -4,7 +4,7 @@
  */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
-import { type DType, type ValueType, valueType } from "../../../lib/base/dtype.ts";
+import { type DType, isInteger, type ValueType, valueType } from "../../../lib/base/dtype.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import {
   type Axis,
@@ -48,6 +48,11 @@ export class NestPrinter implements StatementPrinter {
   #masks = 0;
   /** Values that vector forms of functions were called for. */
   readonly #called = new Set<ValueId>();
+  /**
+   * Whether lanes choose places along with elements: of several choices by one condition the compiler makes branches, which
+   * it then does not vectorise.
+   */
+  #places = false;
 
   constructor(
     readonly out: TextWriter,
@@ -159,7 +164,7 @@ export class NestPrinter implements StatementPrinter {
       }
       case "select": {
         const [condition, then, otherwise] = [s.condition, s.then, s.otherwise].map((id) => this.value(id));
-        if (![s.then, s.otherwise].some((id) => this.#called.has(id))) {
+        if (!this.#places && ![s.then, s.otherwise].some((id) => this.#called.has(id))) {
           return `${condition} ? ${then} : ${otherwise}`;
         }
         this.#called.add(s.id);
@@ -240,8 +245,11 @@ export class NestPrinter implements StatementPrinter {
         return this.statements(loop.body);
       }
     }
-    if (loop.vector) printLanes(this, loop);
-    else this.#scalarLoop(loop);
+    if (!loop.vector) return this.#scalarLoop(loop);
+    const around = this.#places;
+    this.#places = around || loop.body.some((s) => s.kind === "select" && isInteger(s.dtype));
+    printLanes(this, loop);
+    this.#places = around;
   }
 
   #scalarLoop(loop: Loop): void {
