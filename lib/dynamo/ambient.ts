@@ -22,7 +22,8 @@ import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/ran
 import { breakGraph, type BreakKind } from "./break_reasons.ts";
 import type { AmbientState } from "./guards/ambient_state.ts";
 import type { ModelTable } from "./trace/builtins/table.ts";
-import { enumerableKeys, findProperty } from "./trace/objects.ts";
+import { findProperty } from "./trace/objects.ts";
+import { enumerableKeys } from "./trace/object_keys.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./trace/interpreter.ts";
 import { constant, isCallable, type Primitive, UNDEFINED, type Value } from "./variables/value.ts";
 import { functionLabel } from "./variables/wrap.ts";

@@ -7,7 +7,7 @@ import { invariant } from "../base/errors.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { runtime } from "./bytecode/runtime.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
-import type { ClosurePrinter } from "./codegen/rebuild.ts";
+import type { ClosurePrinter } from "./codegen/closure_types.ts";
 import type { Constants } from "./guards/reader.ts";
 import { isFixed } from "./captured.ts";
 import { boxOfCell } from "./cells.ts";
@@ -16,7 +16,7 @@ import { infoOf } from "./functions.ts";
 import { makeFunction, runningOf } from "./made_functions.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import { Frame } from "./trace/interpreter.ts";
-import { isReachable } from "./trace/machine.ts";
+import { isReachable } from "./trace/resumable.ts";
 
 /** The printer for the rebuilding of values. */
 export const closurePrinter: ClosurePrinter = {

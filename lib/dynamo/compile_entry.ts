@@ -322,7 +322,7 @@ function assemble(
       tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
         (t.assigned.size > 0 || t.layoutChanges.length > 0) && !t.isBegun
       ),
-      cells: machine.allCells(),
+      cells: [...machine.cells.values()],
     },
     printer: closurePrinter,
     readCaptured,

@@ -8,7 +8,7 @@ import { liveRegisters } from "./bytecode/liveness.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import { bindingsOf, capturedBy, isFixed } from "./captured.ts";
 import { cellOfBox, isBox } from "./cells.ts";
-import type { ClosureParts } from "./codegen/rebuild.ts";
+import type { ClosureParts } from "./codegen/closure_types.ts";
 import type { FreeBinding } from "./frame/info.ts";
 import { registerMade } from "./functions.ts";
 import { type Printed, printRest, stepCode, stepOf } from "./printed.ts";

@@ -16,7 +16,7 @@ import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, modesAt, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
 import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
-import { handlerOf } from "./trace/machine.ts";
+import { handlerOf } from "./trace/resumable.ts";
 import { Unit } from "./unit.ts";
 import { type ItemValue, TRUE, type Value } from "./variables/value.ts";
 

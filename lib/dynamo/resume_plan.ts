@@ -11,7 +11,7 @@ import { liveRegisters } from "./bytecode/liveness.ts";
 import { isFixed } from "./captured.ts";
 import { type FrameRules, NO_RULES } from "./frame_rules.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
-import { handlerOf, isReachable } from "./trace/machine.ts";
+import { handlerOf, isReachable } from "./trace/resumable.ts";
 import type { RegionModes } from "../tensor/modes.ts";
 import { callIn } from "./variables/host_number.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";

@@ -16,6 +16,7 @@ import { type Printed, printRest } from "./printed.ts";
 import { inSteps, type Wait } from "./steps.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
 import { argumentSource, knownSource } from "./source.ts";
+import { cellValue } from "./trace/bindings.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
 import { positionOf } from "./trace/positions.ts";
 import { enterModes } from "../tensor/modes.ts";
@@ -81,7 +82,7 @@ function wrapParameter(
       : parameter.kind === "register"
       ? code?.registers[parameter.register]?.name
       : null;
-    return m.cellValue(variable ?? "cell", { kind: "box", cell: cellOfBox(value), source });
+    return cellValue(m, variable ?? "cell", { kind: "box", cell: cellOfBox(value), source });
   }
   if (value === TDZ) {
     m.output.guard({ kind: "constant", source, value: TDZ });

@@ -81,7 +81,7 @@ export function effectStatements(state: ChangedState, rebuild: Rebuilder): strin
       lines.push(`${rebuild.helper("changeLayout")}(${given.join(", ")});`);
     }
     for (const [key, value] of tensor.assigned) {
-      lines.push(`${rebuild.tensor(tensor)}${rebuild.access(key)} = ${rebuild.value(value)};`);
+      lines.push(`${rebuild.tensor(tensor)}${rebuild.keys.access(key)} = ${rebuild.value(value)};`);
     }
   }
   for (const cell of state.cells) {
@@ -119,7 +119,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     lines.push(`${rebuild.helper("withPrototype")}(${name()}, ${prototype});`);
   }
   for (const [key, slot] of object.slots) {
-    if (object.readded.has(key)) lines.push(`delete ${name()}${rebuild.access(key)};`);
+    if (object.readded.has(key)) lines.push(`delete ${name()}${rebuild.keys.access(key)};`);
     const former = object.readded.has(key) ? undefined : programDescriptor(real, key);
     const keepsFlags = slot.kind === "data" && former?.writable === slot.writable &&
       former.enumerable === slot.enumerable && former.configurable === slot.configurable;

@@ -10,7 +10,8 @@ import type { OutputGraph } from "../trace/output_graph.ts";
 import type { Value } from "../variables/value.ts";
 import { type ChangedState, countEffects, effectStatements } from "./effects.ts";
 import { Names } from "./names.ts";
-import { type ClosurePrinter, Rebuilder } from "./rebuild.ts";
+import { Rebuilder } from "./rebuild.ts";
+import type { ClosurePrinter } from "./closure_types.ts";
 import { scalar } from "./runtime.ts";
 import type { Node } from "../../graph/node.ts";
 

@@ -5,11 +5,8 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { Node } from "../../graph/node.ts";
-import type { CodeObject } from "../bytecode/code.ts";
-import type { LiveCell } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
 import { generatorMethods, GENERATORS } from "../trace/contents.ts";
-import { isMadeSymbol } from "../trace/made_symbols.ts";
 import { Restart } from "../trace/restart.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
@@ -25,6 +22,8 @@ import {
   type TensorValue,
   type Value,
 } from "../variables/value.ts";
+import type { ClosurePrinter } from "./closure_types.ts";
+import { KeyTexts } from "./key_texts.ts";
 import type { Names } from "./names.ts";
 import {
   argumentSlots,
@@ -38,36 +37,6 @@ import {
   nameOf,
 } from "./object_shape.ts";
 import * as runtime from "./runtime.ts";
-
-/** How functions, cells and generators of the trace are made; the printer of code objects knows. */
-export interface ClosurePrinter {
-  /** An expression for a new function of `code`; `free` are expressions for what it captures. */
-  closure(code: CodeObject, made: ClosureParts, constants: Constants): string;
-  /** An expression for a new cell of a variable with that content. */
-  cell(name: string, content: string | null, constants: Constants): string;
-  /** A user's variable as closures made here take it. */
-  liveCell(cell: LiveCell): object;
-  readonly boxOfCaptured: (fn: unknown, index: number) => object;
-  /** The statement that sets a cell made so. */
-  setCell(cell: string, content: string): string;
-  /** A generator that goes on at an offset, from its live registers. */
-  generator(generator: ObjectValue, rebuild: (value: Value) => string, constants: Constants): string;
-  /** The keys a for-in loop still has to visit. */
-  enumerator(object: string, keys: readonly string[], index: number, constants: Constants): string;
-  /** The marker of variables that are not initialised. */
-  uninitialized(constants: Constants): string;
-}
-
-export interface ClosureParts {
-  readonly name: string | symbol;
-  /** An expression for a name that is a symbol. */
-  readonly nameText: string | null;
-  readonly namePrefix: "" | "get" | "set";
-  readonly home: string | null;
-  readonly free: readonly string[];
-  /** Which of them are cells. */
-  readonly cells: ReadonlySet<number>;
-}
 
 const COLLECTION_CALLS = {
   map: { put: "mapSet", delete: "mapDelete" },
@@ -86,6 +55,8 @@ export class Rebuilder {
   readonly finals: string[] = [];
   /** Parameters that are made before the graph runs. */
   readonly parameters: Map<TensorValue, string> = new Map();
+  /** Keys of properties. */
+  readonly keys: KeyTexts;
   readonly #outputNames = new Map<Node, string>();
   readonly #met = new Set<TensorValue>();
   readonly #filled = new Set<TensorValue>();
@@ -93,7 +64,6 @@ export class Rebuilder {
   /** Objects whose creation waits for those that it needs. */
   #underway = new Set<ObjectValue>();
   readonly #items = new Map<ItemValue, string>();
-  readonly #symbols = new Map<symbol, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
   readonly #counts = new Map<ObjectValue | CellValue, number>();
 
@@ -102,7 +72,9 @@ export class Rebuilder {
     readonly constants: Constants,
     readonly names: Names,
     readonly printer: ClosurePrinter,
-  ) {}
+  ) {
+    this.keys = new KeyTexts(constants, names, this.creations);
+  }
 
   /** Counts how often objects are met from here, so that those met once become plain literals. */
   count(value: Value): void {
@@ -185,24 +157,10 @@ export class Rebuilder {
       case "string":
         return JSON.stringify(value);
       case "symbol":
-        return this.#symbol(value);
+        return this.keys.symbol(value);
       default:
         return value === undefined ? "undefined" : `${value}`;
     }
-  }
-
-  /** A symbol; one that the trace has made is made anew in each call. */
-  #symbol(value: symbol): string {
-    if (!isMadeSymbol(value)) return this.constants.name(value);
-    let name = this.#symbols.get(value);
-    if (name === undefined) {
-      name = this.names.fresh("symbol");
-      this.#symbols.set(value, name);
-      const { description } = value;
-      const text = description === undefined ? "" : JSON.stringify(description);
-      this.creations.push(`const ${name} = ${this.constants.name(Symbol, "Symbol")}(${text});`);
-    }
-    return name;
   }
 
   /** A tensor: the user's own where it came from outside, else a result of the graph. */
@@ -219,7 +177,7 @@ export class Rebuilder {
     if (!this.#filled.has(value)) {
       this.#filled.add(value);
       for (const [key, assigned] of value.assigned) {
-        this.#fill(() => `${name}${this.access(key)} = ${this.value(assigned)};`);
+        this.#fill(() => `${name}${this.keys.access(key)} = ${this.value(assigned)};`);
       }
     }
     return name;
@@ -329,7 +287,7 @@ export class Rebuilder {
     if (exotic.kind === "array") return this.#arrayLiteral(exotic.elements);
     const members = [...object.slots].map(([key, slot]) => {
       invariant(slot.kind === "data", "Expected plain properties");
-      return `${this.#key(key)}: ${this.value(slot.value)}`;
+      return `${this.keys.member(key)}: ${this.value(slot.value)}`;
     });
     const literal = members.length > 0 ? `{ ${members.join(", ")} }` : "{}";
     return this.#withPrototype(object, literal);
@@ -358,19 +316,6 @@ export class Rebuilder {
       return this.value(e);
     });
     return `[${parts.join(", ")}${elements.at(-1) === HOLE ? "," : ""}]`;
-  }
-
-  #key(key: string | symbol): string {
-    if (typeof key === "symbol") return `[${this.#symbol(key)}]`;
-    if (key === "__proto__") return `["__proto__"]`;
-    return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
-  }
-
-  /** A property access with this key. */
-  access(key: string | symbol): string {
-    if (typeof key === "symbol") return `[${this.#symbol(key)}]`;
-    if (/^[A-Za-z_$][\w$]*$/.test(key)) return `.${key}`;
-    return /^(0|[1-9]\d{0,8})$/.test(key) ? `[${key}]` : `[${JSON.stringify(key)}]`;
   }
 
   /** The object without what refers to others. */
@@ -415,7 +360,7 @@ export class Rebuilder {
         invariant(closure, "Expected a function made in the trace");
         return this.printer.closure(closure.code, {
           name: closure.functionName,
-          nameText: typeof closure.functionName === "symbol" ? this.#symbol(closure.functionName) : null,
+          nameText: typeof closure.functionName === "symbol" ? this.keys.symbol(closure.functionName) : null,
           namePrefix: closure.namePrefix,
           home: closure.home ? this.value(closure.home) : null,
           free: closure.free.map((bound) => this.value(bound)),
@@ -509,7 +454,7 @@ export class Rebuilder {
       }
     }
     for (const key of givenKeys(object)) {
-      if (!object.slots.has(key)) this.fills.push(`delete ${name}${this.access(key)};`);
+      if (!object.slots.has(key)) this.fills.push(`delete ${name}${this.keys.access(key)};`);
     }
     for (const [key, slot] of object.slots) {
       if (isGivenByConstructor(object, key, slot)) {
@@ -536,21 +481,21 @@ export class Rebuilder {
     switch (slot.kind) {
       case "data":
         if (slot.writable && slot.enumerable && slot.configurable && key !== "__proto__" && !define) {
-          return `${name}${this.access(key)} = ${this.value(slot.value)};`;
+          return `${name}${this.keys.access(key)} = ${this.value(slot.value)};`;
         }
-        return `${this.helper("defineProperty")}(${name}, ${this.keyExpression(key)}, { value: ${
+        return `${this.helper("defineProperty")}(${name}, ${this.keys.expression(key)}, { value: ${
           this.value(slot.value)
         }, ` +
           `writable: ${slot.writable}, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
       case "accessor":
-        return `${this.helper("defineProperty")}(${name}, ${this.keyExpression(key)}, { get: ${
+        return `${this.helper("defineProperty")}(${name}, ${this.keys.expression(key)}, { get: ${
           this.value(slot.get)
         }, ` +
           `set: ${
             this.value(slot.set)
           }, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
       case "deleted":
-        return `delete ${name}${this.access(key)};`;
+        return `delete ${name}${this.keys.access(key)};`;
       default:
         return slot satisfies never;
     }
@@ -566,11 +511,6 @@ export class Rebuilder {
     const texts = [name, ...args.map((arg) => this.value(arg))].join(", ");
     const kind = exotic.kind === "map" ? "map" : "set";
     return `${this.helper(COLLECTION_CALLS[kind][method])}(${texts});`;
-  }
-
-  /** A key as an expression. */
-  keyExpression(key: string | symbol): string {
-    return typeof key === "symbol" ? this.#symbol(key) : JSON.stringify(key);
   }
 
   /** The name of a helper. */

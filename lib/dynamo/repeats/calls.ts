@@ -172,7 +172,7 @@ export function isUntouched(m: Interpreter): boolean {
   return items.size === 0 && hostCalls.size === 0 && sizeNumbers.size === 0 &&
     m.wrapper.objects.every((object) => !isChanged(object)) &&
     m.wrapper.tensors.every((tensor) => isAsFound(tensor) || hasNoGradient(tensor)) &&
-    m.allCells().every(({ changed }) => !changed);
+    [...m.cells.values()].every(({ changed }) => !changed);
 }
 
 function isAsFound({ written, assigned, layoutChanges, begunAt }: TensorValue): boolean {

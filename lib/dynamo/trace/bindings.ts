@@ -6,7 +6,7 @@ import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { UNINITIALIZED as TDZ } from "../bytecode/runtime.ts";
 import { cellSource, propertySource } from "../source.ts";
-import { type CellValue, UNINITIALIZED, type Value } from "../variables/value.ts";
+import { type CellPlace, CellValue, UNINITIALIZED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** What a cell holds; the first look at an outside one is guarded. */
@@ -37,4 +37,29 @@ export function readCell(m: Interpreter, cell: CellValue): Value {
 export function writeCell(cell: CellValue, value: Value): void {
   cell.content = value;
   cell.changed = true;
+}
+
+/** The value of a cell from outside; the same for every way to it. */
+export function cellValue(m: Interpreter, name: string, place: CellPlace): CellValue {
+  const known = m.cells.get(place.cell);
+  if (!known) {
+    const cell = new CellValue(name, place, null);
+    // A variable of the same name may be the same variable in another call.
+    for (const other of m.cells.values()) {
+      if (other.name === name) guardCells(m, place, { other, same: false });
+    }
+    m.cells.set(place.cell, cell);
+    return cell;
+  }
+  guardCells(m, place, { other: known, same: true });
+  return known;
+}
+
+function guardCells(
+  m: Interpreter,
+  place: CellPlace,
+  { other, same }: { other: CellValue; same: boolean },
+): void {
+  if (!other.place || (place.kind === "live" && other.place.kind === "live")) return;
+  m.output.guard({ kind: "cells", place, other: other.place, same });
 }

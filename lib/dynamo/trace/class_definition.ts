@@ -27,6 +27,7 @@ import {
 } from "../variables/value.ts";
 import { isConstructor } from "./constructors.ts";
 import { capturedValues } from "./execute_objects.ts";
+import { functionPrototype } from "./free_variables.ts";
 import { Frame, type Interpreter } from "./interpreter.ts";
 import { inTurn } from "./in_turn.ts";
 import { builtinPrototype, defineOwn } from "./objects.ts";
@@ -196,7 +197,7 @@ class Definition {
     const fn = this.#onlyTraced(
       new ObjectValue(
         { kind: "function", closure, definition: null },
-        this.m.functionPrototype(code),
+        functionPrototype(this.m, code),
         null,
         null,
       ),

@@ -13,7 +13,7 @@ import { specializeNumber } from "../variables/numbers.ts";
 import { constant, type TensorValue, type Value } from "../variables/value.ts";
 import { heldTensor } from "./held_tensor.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { enumerableKeys } from "./objects.ts";
+import { enumerableKeys } from "./object_keys.ts";
 
 /** A traced complex number; null: it is something else. */
 export function complexNumberOf(m: Interpreter, value: Value): Complex | null {

@@ -35,6 +35,7 @@ import {
   executeRegexp,
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
+import { homeOf, loadFree, storeFree } from "./free_variables.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { newArray } from "./objects.ts";
 import { binary, increment, jumps, toNumeric, unary } from "./operators.ts";
@@ -81,14 +82,14 @@ export function execute(
       invariant(frame.callee, "Expected a callee");
       return step.set(instruction.dst, frame.callee);
     case "loadHome":
-      return step.set(instruction.dst, m.homeOf(frame));
+      return step.set(instruction.dst, homeOf(m, frame));
     case "generatorStart":
       if (!frame.generator) return breakGraph("waits", "a generator begins");
       return m.startGenerator();
     case "loadFree":
-      return step.set(instruction.dst, m.loadFree(frame, instruction.index));
+      return step.set(instruction.dst, loadFree(m, frame, instruction.index));
     case "storeFree":
-      m.storeFree(frame, instruction.index, step.get(instruction.src));
+      storeFree(m, { frame, index: instruction.index }, step.get(instruction.src));
       return step.next();
     case "loadGlobal":
       return step.set(instruction.dst, loadGlobal(m, instruction.name, instruction.forTypeof));

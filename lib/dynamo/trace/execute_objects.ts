@@ -14,6 +14,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
+import { freeBinding, functionPrototype } from "./free_variables.ts";
 import { toKey } from "./coercion.ts";
 import { newRegexp } from "./builtins/patterns.ts";
 import { collect } from "./iteration.ts";
@@ -189,7 +190,7 @@ export function capturedValues(step: Step, captures: readonly Capture[]): Value[
       case "value":
         return step.get(capture.register);
       case "free":
-        return step.m.freeBinding(step.frame, capture.index);
+        return freeBinding(step.m, step.frame, capture.index);
       default:
         return capture satisfies never;
     }
@@ -209,7 +210,7 @@ export function executeClosure(step: Step, instruction: InstructionOf<"closure">
       closure: { code, free, home, functionName: name, namePrefix: instruction.namePrefix },
       definition: null,
     };
-    const prototype = m.functionPrototype(code);
+    const prototype = functionPrototype(m, code);
     step.set(instruction.dst, new ObjectValue(exotic, prototype, null, null));
   };
   if (instruction.name.kind === "name") return make(instruction.name.name);

@@ -8,9 +8,9 @@ import type { BreakCause } from "../break_reasons.ts";
 import type { AutocastType } from "../../ops/autocast.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import type { FreeBinding } from "../frame/info.ts";
+import type { FreeBinding, LiveCell } from "../frame/info.ts";
 import { type FrameRules, NO_RULES } from "../frame_rules.ts";
-import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
+import type { CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import type { Node } from "../../graph/node.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
@@ -193,8 +193,6 @@ export interface Interpreter {
   options(entries: Readonly<Record<string, Value>>): ObjectValue;
   /** The rows of a tensor as an array. */
   rowsOf(tensor: TensorValue): ObjectValue;
-  /** The home object of a method's frame. */
-  homeOf(frame: Frame): Value;
   /** The initial suspension of a generator: its caller gets the generator. */
   startGenerator(): void;
   /** `yield`. */
@@ -203,16 +201,8 @@ export interface Interpreter {
   suspendWith(result: Value): void;
   /** `yield*`. */
   delegate(source: Value, dst: number): void;
-  /** A free variable, and the binding behind it. */
-  loadFree(frame: Frame, index: number): Value;
-  storeFree(frame: Frame, index: number, value: Value): void;
-  freeBinding(frame: Frame, index: number): Value;
-  /** The value of a cell from outside; the same for every way to it. */
-  cellValue(name: string, place: CellPlace): CellValue;
   /** Every cell from outside that the trace has met. */
-  allCells(): readonly CellValue[];
-  /** What functions of this code inherit from. */
-  functionPrototype(code: CodeObject): ObjectValue;
+  readonly cells: Map<LiveCell, CellValue>;
   /** Ends the frame on top with a result. */
   returnFrom(value: Value): void;
   /** Raises an exception of the program. */

@@ -5,7 +5,6 @@
  * current instruction or after it, never in between.
  */
 import type { BegunStates } from "../../optim/begun_states.ts";
-import { refuseToKeep } from "../kept/noted_reads.ts";
 import { InternalError, invariant, Unsupported, type UserFrame } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
@@ -18,25 +17,20 @@ import { type BreakCause, breakGraph, breakReason, BreakSignal } from "../break_
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
 import { doneByThrowing, readsFrame } from "../bytecode/effects.ts";
-import { findHomeObject } from "../frame/capture.ts";
 import { isErrorAt } from "../error_on_break.ts";
-import { missingInstructions, VariablesPending } from "../functions.ts";
+import { missingInstructions } from "../functions.ts";
 import type { LiveCell } from "../frame/info.ts";
-import { capturedSource } from "../source.ts";
 import {
-  type CellPlace,
   CellValue,
   constant,
   type ItemValue,
   ObjectValue,
-  primitive,
   type TensorValue,
   TRUE,
   type Value,
 } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import { callFunction, construct, generatorPrototype, makesPrivate } from "./calls.ts";
-import { readCell, writeCell } from "./bindings.ts";
 import { delegate } from "./delegation.ts";
 import { execute } from "./execute.ts";
 import { beginIteration } from "./execute_iteration.ts";
@@ -53,10 +47,10 @@ import {
   PUSHED,
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
-import { builtinPrototype, findProperty, newObject } from "./objects.ts";
+import { findProperty, newObject } from "./objects.ts";
 import { writeAs } from "./proxies.ts";
+import { handlerOf, isResumable } from "./resumable.ts";
 import type { OutputGraph } from "./output_graph.ts";
-import { privateNameOf } from "./private_members.ts";
 import { positionOf, positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
 import { type Interruption, Restart } from "./restart.ts";
@@ -510,139 +504,6 @@ export class Machine implements Interpreter {
     return PUSHED;
   }
 
-  // ---- free variables
-
-  freeBinding(frame: Frame, index: number): Value {
-    const { info } = frame;
-    if (info.kind === "made") {
-      const bound = info.free[index];
-      invariant(bound, `Expected free variable ${index}`);
-      return bound;
-    }
-    const variable = frame.code.free[index];
-    invariant(variable, `Expected free variable ${index} of ${frame.code.name}`);
-    const found = info.binding(index);
-    switch (found.kind) {
-      case "value":
-        return this.#fetched(this.#final(found.value, variable.name, frame, index));
-      case "cell": {
-        const source = frame.callee?.source;
-        const { completion } = frame, isFixed = completion.kind === "root" && completion.fixed;
-        if (!source || source.kind === "known" || isFixed) {
-          return this.cellValue(variable.name, { kind: "live", cell: found.cell });
-        }
-        const place = capturedSource(source, variable.name, index);
-        return this.cellValue(variable.name, {
-          kind: "captured",
-          cell: found.cell,
-          source: place,
-          base: source,
-          index,
-        });
-      }
-      case "private":
-        this.memory.refuse();
-        return privateNameOf(this, frame, { index, access: found.access });
-      case "pending":
-        this.memory.refuse();
-        if (variable.kind === "private") {
-          const access = found.access && this.standIns.accessFor(found, found.access);
-          return privateNameOf(this, frame, { index, access });
-        }
-        return this.cellValue(variable.name, { kind: "live", cell: this.standIns.cellFor(found) });
-      case "unreachable":
-        return breakGraph("noSource", found.because);
-      default:
-        return found satisfies never;
-    }
-  }
-
-  /** A captured variable that does not change: known, unless the function itself differs from call to call. */
-  #final(value: unknown, name: string, frame: Frame, index: number): Value {
-    const source = frame.callee?.source;
-    if (source && source.kind !== "known" && frame.info.kind === "real") {
-      return this.wrapper.wrap(value, capturedSource(source, name, index));
-    }
-    if ((typeof value === "object" && value !== null) || typeof value === "function") {
-      return this.wrapper.known(value, name);
-    }
-    return primitive(value);
-  }
-
-  #fetched(value: Value): Value {
-    this.memory.fetched(value);
-    return value;
-  }
-
-  loadFree(frame: Frame, index: number): Value {
-    const bound = this.freeBinding(frame, index);
-    const value = bound.kind === "cell" ? readCell(this, bound) : bound;
-    if (bound.kind === "cell" && bound.place !== null) this.#fetched(value);
-    return value.kind === "uninitialized" ? breakGraph("throws", "a variable is not initialised") : value;
-  }
-
-  storeFree(frame: Frame, index: number, value: Value): void {
-    const bound = this.freeBinding(frame, index);
-    invariant(bound.kind === "cell", "Expected a cell behind a variable that is assigned");
-    // What `super()` in an arrow binds is nothing before
-    const isThis = frame.code.free[index]?.kind === "this";
-    if ((readCell(this, bound).kind === "uninitialized") !== isThis) {
-      breakGraph("throws", isThis ? "super() a second time" : "a variable is not initialised");
-    }
-    writeCell(bound, value);
-  }
-
-  cellValue(name: string, place: CellPlace): CellValue {
-    const known = this.cells.get(place.cell);
-    if (!known) {
-      const cell = new CellValue(name, place, null);
-      // A variable of the same name may be the same variable in another call.
-      for (const other of this.cells.values()) if (other.name === name) this.#guardCells(place, other, false);
-      this.cells.set(place.cell, cell);
-      return cell;
-    }
-    this.#guardCells(place, known, true);
-    return known;
-  }
-
-  #guardCells(place: CellPlace, other: CellValue, same: boolean): void {
-    if (!other.place || (place.kind === "live" && other.place.kind === "live")) return;
-    this.output.guard({ kind: "cells", place, other: other.place, same });
-  }
-
-  /** Every cell from outside that the trace has met. */
-  allCells(): CellValue[] {
-    return [...this.cells.values()];
-  }
-
-  homeOf(frame: Frame): Value {
-    const exotic = frame.callee?.exotic;
-    if (exotic?.kind === "function" && exotic.definition && frame.callee) {
-      // Static fields and blocks run on the class itself
-      if (frame.self === frame.callee) return frame.callee;
-      return this.plainProperty(frame.callee, "prototype") ??
-        breakGraph("noSource", "super of a constructor");
-    }
-    if (exotic?.kind === "function" && exotic.closure?.home) return exotic.closure.home;
-    const real = frame.callee?.real, receiver = frame.self.kind === "object" ? frame.self : null;
-    const start = receiver?.real ?? receiver?.prototype?.real ?? null;
-    refuseToKeep("super, whose home is looked for");
-    const home = real && start ? findHomeObject(real, start) : null;
-    if (home) return this.wrapper.known(home, "home");
-    return breakGraph("noSource", "super of a method");
-  }
-
-  functionPrototype(code: CodeObject): ObjectValue {
-    const prototype: object = code.generator && code.async
-      ? Object.getPrototypeOf(async function* () {})
-      : code.generator
-      ? Object.getPrototypeOf(function* () {})
-      : code.async
-      ? Object.getPrototypeOf(async () => {})
-      : Function.prototype;
-    return builtinPrototype(this, prototype, "Function");
-  }
-
   // ---- generators
 
   startGenerator(): void {
@@ -677,52 +538,5 @@ export class Machine implements Interpreter {
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[] {
     return positionsOf(this.frames);
-  }
-}
-
-/** The handler that covers the current instruction of a frame. */
-export function handlerOf(frame: Frame): { readonly target: number; readonly register: number } | null {
-  return frame.code.handlers.find((h) => h.start <= frame.pc && frame.pc < h.end) ?? null;
-}
-
-/**
- * Whether printed code can reach everything that a frame's function has captured. What the next call gives counts as
- * reached where that is noted. Throws VariablesPending where it is not.
- */
-export function isReachable(
-  { info, code }: Pick<Frame, "info" | "code">,
-  standIns: StandIns | null = null,
-): boolean {
-  if (info.kind === "made") return true;
-  const bindings = code.free.map((_, i) => info.binding(i));
-  for (const binding of bindings) {
-    if (binding.kind !== "pending") continue;
-    if (!standIns) throw new VariablesPending(binding.because);
-    standIns.note(binding);
-  }
-  return bindings.every((binding) => binding.kind !== "unreachable");
-}
-
-/** Whether generated code can hand the frame's result on. */
-function isResumable(frame: Frame, standIns: StandIns): boolean {
-  if (frame.generator || !isReachable(frame, standIns)) return false;
-  const instruction = frame.code.instructions[frame.pc];
-  if (instruction && readsFrame(instruction)) return false;
-  switch (frame.completion.kind) {
-    case "register":
-    case "discard":
-    case "close":
-    case "construct":
-    case "step":
-    case "promise":
-    case "root":
-      return true;
-    case "ambientMode":
-      return frame.completion.outer.kind === "register" || frame.completion.outer.kind === "discard";
-    case "iterator":
-    case "inside":
-      return false;
-    default:
-      return frame.completion satisfies never;
   }
 }

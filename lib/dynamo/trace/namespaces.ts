@@ -6,7 +6,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { namespaceExport } from "../frame/capture.ts";
 import { propertySource, type Source } from "../source.ts";
 import { dataSlot, type ObjectValue, type Slot, type Value } from "../variables/value.ts";
-import { readCell } from "./bindings.ts";
+import { cellValue, readCell } from "./bindings.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** An export and the namespace it is read through. */
@@ -23,7 +23,7 @@ export function namespaceSlot(m: Interpreter, object: ObjectValue, place: Place)
   const found = namespaceExport(real, key);
   switch (found.kind) {
     case "cell":
-      return dataSlot(readCell(m, m.cellValue(key, { kind: "live", cell: found.cell })));
+      return dataSlot(readCell(m, cellValue(m, key, { kind: "live", cell: found.cell })));
     case "final":
       return dataSlot(exported(m, object, place, true));
     case "unknown":
@@ -59,7 +59,7 @@ function current(namespace: object, key: string): unknown {
 /** The export may be a variable that the trace has assigned; then both still hold the same outside of it. */
 function refuseAliases(m: Interpreter, namespace: object, key: string): void {
   const now = current(namespace, key);
-  for (const { changed, place } of m.allCells()) {
+  for (const { changed, place } of m.cells.values()) {
     if (changed && place && Object.is(place.cell.get(), now)) {
       breakGraph("opaqueObject", `the namespace of a module that may have assigned ${key}`);
     }

@@ -14,7 +14,8 @@ import { isTensor, modes, Tensor } from "../../tensor/tensor.ts";
 import { BreakSignal } from "../break_reasons.ts";
 import { isPrimitive, primitive, TensorValue, type Value } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
-import { allElements, enumerableKeys, findProperty, newArray } from "./objects.ts";
+import { allElements, findProperty, newArray } from "./objects.ts";
+import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { callResolved } from "./tensor_ops.ts";
 

@@ -5,16 +5,15 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { programDescriptor, programKeys } from "../../base/own_builtins.ts";
+import { programDescriptor } from "../../base/own_builtins.ts";
 import { propertySource } from "../source.ts";
-import { readCell, writeCell } from "./bindings.ts";
+import { cellValue, readCell, writeCell } from "./bindings.ts";
 import {
   type CellValue,
   constant,
   dataSlot,
   HOLE,
   isCallable,
-  LAZY,
   ObjectValue,
   type Slot,
   UNDEFINED,
@@ -61,7 +60,7 @@ export type Found =
 const ABSENT: Found = { kind: "absent" };
 
 /** An array index that a key spells, or null. */
-function indexOfKey(key: Key): number | null {
+export function indexOfKey(key: Key): number | null {
   if (typeof key !== "string" || !/^(0|[1-9]\d{0,9})$/.test(key)) return null;
   const index = Number(key);
   return index < 0xffffffff ? index : null;
@@ -123,7 +122,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
 }
 
 /** The flags of an element of an array, or of its length: only those of arrays that do not change can differ. */
-function elementFlags(
+export function elementFlags(
   { real }: ObjectValue,
   key: Key,
 ): { readonly writable: boolean; readonly enumerable: boolean; readonly configurable: boolean } {
@@ -149,13 +148,13 @@ function isTrusted(real: object): boolean {
 }
 
 /** The stack of an error is that of where it is really made. */
-function refuseStack({ exotic }: ObjectValue, key: Key): void {
+export function refuseStack({ exotic }: ObjectValue, key: Key): void {
   if (exotic.kind !== "constructed" || key !== "stack" || exotic.constructor.real === RegExp) return;
   breakGraph("opaqueObject", "the stack of an error");
 }
 
 /** name, length and prototype of functions made in the trace. */
-function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
+export function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
   refuseStack(object, key);
   const { exotic } = object;
   if (exotic.kind !== "function" || !exotic.closure) return null;
@@ -200,7 +199,7 @@ function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null
 /** The variable that an object of generated code holds under this key. */
 export function variableAt(m: Interpreter, { variable, source }: ObjectValue, key: Key): CellValue | null {
   if (!variable || !source || key !== "v") return null;
-  return m.cellValue(variable.name, { kind: "box", cell: variable.cell, source });
+  return cellValue(m, variable.name, { kind: "box", cell: variable.cell, source });
 }
 
 /** Reads a property: own ones, then along the prototypes. */
@@ -479,7 +478,7 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
 }
 
 /** Typed arrays of the trace have elements and nothing else. */
-function refuseTyped({ exotic }: ObjectValue): void {
+export function refuseTyped({ exotic }: ObjectValue): void {
   if (exotic.kind === "typed") breakGraph("opaqueObject", "properties of a typed array");
 }
 
@@ -533,107 +532,4 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
     if (object.source) m.output.guard({ kind: "ownKey", source: object.source, key, present: false });
   }
   return true;
-}
-
-/**
- * Own keys in the language's order; those of real objects are guarded, the enumerable ones only where the program
- * does not see the others.
- */
-export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
-  refuseOpaque(object);
-  refuseTyped(object);
-  if (which === "all") refuseStack(object, "stack");
-  const keys: Key[] = [];
-  const { exotic } = object;
-  if (exotic.kind === "array") {
-    elementsOf(m, object).forEach((element, i) => {
-      if (element !== HOLE) keys.push(`${i}`);
-    });
-    keys.push("length");
-  }
-  const closureKeys: Key[] = exotic.kind === "function" && exotic.closure
-    ? ["length", "name", "prototype"].filter((k) =>
-      !object.slots.has(k) && closureSlot(m, object, k) !== null
-    )
-    : [];
-  keys.push(...closureKeys);
-  if (object.real) {
-    const { real, source } = object;
-    const own = programKeys(real);
-    if (source && !types.isModuleNamespaceObject(real)) {
-      m.output.guard({
-        kind: "keys",
-        source,
-        which,
-        keys: own.filter((k): k is string =>
-          typeof k === "string" && (which === "all" || (programDescriptor(real, k)?.enumerable ?? false))
-        ),
-        symbols: own.filter((k): k is symbol => typeof k === "symbol"),
-      });
-    }
-    for (const key of own) {
-      if (exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) continue;
-      if (object.slots.get(key)?.kind === "deleted" || object.readded.has(key)) continue;
-      keys.push(key);
-    }
-  }
-  const listed = new Set(keys);
-  for (const [key, slot] of object.slots) if (slot.kind !== "deleted" && !listed.has(key)) keys.push(key);
-  const indexes = keys.filter((k) => indexOfKey(k) !== null).sort((a, b) => Number(a) - Number(b));
-  const names = keys.filter((k) => typeof k === "string" && indexOfKey(k) === null);
-  return [...indexes, ...names, ...keys.filter((k) => typeof k === "symbol")];
-}
-
-/** Own enumerable string keys. */
-export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
-  return ownKeys(m, object, "enumerable").filter((key): key is string => {
-    if (typeof key !== "string") return false;
-    return isEnumerable(m, object, key);
-  });
-}
-
-/** Whether an own property is enumerable. */
-export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
-  const changed = object.slots.get(key);
-  if (changed) return changed.kind !== "deleted" && changed.enumerable;
-  refuseTyped(object);
-  if (object.exotic.kind === "array") {
-    if (key === "length") return false;
-    if (indexOfKey(key) !== null) return elementFlags(object, key).enumerable;
-  }
-  if (object.real) return programDescriptor(object.real, key)?.enumerable ?? false;
-  const slot = closureSlot(m, object, key);
-  return slot !== null && slot.kind !== "deleted" && slot.enumerable;
-}
-
-/** Whether an object has an own property. */
-export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
-  refuseOpaque(object);
-  const changed = object.slots.get(key);
-  if (changed) return changed.kind !== "deleted";
-  if (object.exotic.kind === "typed") return Boolean(typedElement(object.exotic.elements, key));
-  if (object.exotic.kind === "array") {
-    if (key === "length") return true;
-    const index = indexOfKey(key);
-    if (index !== null) {
-      const element = elementsOf(m, object)[index];
-      if (element === LAZY) elementAt(m, object, index);
-      return element !== undefined && element !== HOLE;
-    }
-  }
-  if (object.real === null) return closureSlot(m, object, key) !== null;
-  const present = programDescriptor(object.real, key) !== undefined;
-  if (object.source && !types.isModuleNamespaceObject(object.real)) {
-    m.output.guard({ kind: "ownKey", source: object.source, key, present });
-  }
-  return present;
-}
-
-/** The `in` operator. */
-export function hasProperty(m: Interpreter, object: ObjectValue, key: Key): boolean {
-  for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
-    if (hasOwn(m, holder, key)) return true;
-    m.wrapper.relyOnPrototype(holder);
-  }
-  return false;
 }

@@ -16,7 +16,8 @@ import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import type { NumberValue, ObjectValue, Value } from "../variables/value.ts";
-import { allElements, enumerableKeys, findProperty } from "./objects.ts";
+import { allElements, findProperty } from "./objects.ts";
+import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { SymbolicLimit } from "./restart.ts";
 

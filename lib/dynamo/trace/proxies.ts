@@ -21,14 +21,11 @@ import {
   assignProperty,
   deleteOwn,
   findProperty,
-  hasOwn,
-  hasProperty,
-  isEnumerable,
   type Key,
   newArray,
-  ownKeys,
   relyOnFlags,
 } from "./objects.ts";
+import { hasOwn, hasProperty, isEnumerable, ownKeys } from "./object_keys.ts";
 
 /** The target and the handler of a proxy; null for other objects. */
 export function proxyOf({ exotic }: ObjectValue): ProxyParts | null {

@@ -41,7 +41,8 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { allElements, enumerableKeys, newArray } from "./objects.ts";
+import { allElements, newArray } from "./objects.ts";
+import { enumerableKeys } from "./object_keys.ts";
 import { argumentItself } from "./identity.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {

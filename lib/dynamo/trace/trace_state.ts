@@ -23,7 +23,7 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
       pending.push(value);
     }
   };
-  const roots: unknown[] = [...m.wrapper.objects, ...m.wrapper.tensors, ...m.allCells()];
+  const roots: unknown[] = [...m.wrapper.objects, ...m.wrapper.tensors, ...m.cells.values()];
   for (const frame of frames) roots.push(...frame.registers, frame.self, frame.callee, ...frame.args);
   for (const frame of frames) if (frame.info.kind === "made") roots.push(...frame.info.free);
   roots.forEach(visit);
@@ -47,7 +47,7 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
       for (const tensor of m.wrapper.tensors) {
         if (!contents.has(tensor) && tensor.assigned.size > 0) return "a property of a tensor";
       }
-      for (const cell of m.allCells()) {
+      for (const cell of m.cells.values()) {
         if (!contents.has(cell) && cell.changed) return `a change of ${cell.name}`;
       }
       return null;

@@ -14,7 +14,8 @@ import {
 } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { strictlyEqual } from "../operators.ts";
-import { defineOwn, hasOwn, hasProperty, type Key, newObject, ownSlot, relyOnFlags } from "../objects.ts";
+import { defineOwn, type Key, newObject, ownSlot, relyOnFlags } from "../objects.ts";
+import { hasOwn, hasProperty } from "../object_keys.ts";
 
 type Property = Exclude<Slot, { readonly kind: "deleted" }>;
 

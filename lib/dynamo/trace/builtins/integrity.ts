@@ -5,7 +5,8 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { isObject, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
-import { ownKeys, ownSlot, refuseOpaque } from "../objects.ts";
+import { ownSlot, refuseOpaque } from "../objects.ts";
+import { ownKeys } from "../object_keys.ts";
 
 type Integrity = ObjectValue["frozen"];
 

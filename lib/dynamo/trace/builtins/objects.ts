@@ -24,8 +24,6 @@ import {
   allElements,
   builtinPrototype,
   defineOwn,
-  hasOwn,
-  isEnumerable,
   type Key,
   newArray,
   newObject,
@@ -33,6 +31,7 @@ import {
   refuseOpaque,
   relyOnFlags,
 } from "../objects.ts";
+import { hasOwn, isEnumerable } from "../object_keys.ts";
 import { inheritsFrom } from "../operators.ts";
 import {
   deleteKey,

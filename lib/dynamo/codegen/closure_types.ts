@@ -1,0 +1,36 @@
+/** What generated code needs of the printer of code objects. Input: none; output: types. Invariant: expressions are texts. */
+import type { CodeObject } from "../bytecode/code.ts";
+import type { LiveCell } from "../frame/info.ts";
+import type { Constants } from "../guards/reader.ts";
+import type { ObjectValue, Value } from "../variables/value.ts";
+
+/** How functions, cells and generators of the trace are made; the printer of code objects knows. */
+export interface ClosurePrinter {
+  /** An expression for a new function of `code`; `free` are expressions for what it captures. */
+  closure(code: CodeObject, made: ClosureParts, constants: Constants): string;
+  /** An expression for a new cell of a variable with that content. */
+  cell(name: string, content: string | null, constants: Constants): string;
+  /** A user's variable as closures made here take it. */
+  liveCell(cell: LiveCell): object;
+  readonly boxOfCaptured: (fn: unknown, index: number) => object;
+  /** The statement that sets a cell made so. */
+  setCell(cell: string, content: string): string;
+  /** A generator that goes on at an offset, from its live registers. */
+  generator(generator: ObjectValue, rebuild: (value: Value) => string, constants: Constants): string;
+  /** The keys a for-in loop still has to visit. */
+  enumerator(object: string, keys: readonly string[], index: number, constants: Constants): string;
+  /** The marker of variables that are not initialised. */
+  uninitialized(constants: Constants): string;
+}
+
+/** A function of the trace, by the texts of what it is made of. */
+export interface ClosureParts {
+  readonly name: string | symbol;
+  /** An expression for a name that is a symbol. */
+  readonly nameText: string | null;
+  readonly namePrefix: "" | "get" | "set";
+  readonly home: string | null;
+  readonly free: readonly string[];
+  /** Which of them are cells. */
+  readonly cells: ReadonlySet<number>;
+}

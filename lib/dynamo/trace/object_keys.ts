@@ -1,0 +1,114 @@
+/**
+ * The keys of traced objects. Input: object values; output: their own keys in the language's order, and whether there is
+ * one. Invariant: what a real object was found to have, or not to have, is guarded at its source.
+ */
+import { types } from "node:util";
+import { programDescriptor, programKeys } from "../../base/own_builtins.ts";
+import { HOLE, LAZY, type ObjectValue } from "../variables/value.ts";
+import { elementAt, elementsOf, refuseOpaque } from "./contents.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { closureSlot, elementFlags, indexOfKey, type Key, refuseStack, refuseTyped } from "./objects.ts";
+import { typedElement } from "./typed_elements.ts";
+
+/**
+ * Own keys in the language's order; those of real objects are guarded, the enumerable ones only where the program
+ * does not see the others.
+ */
+export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
+  refuseOpaque(object);
+  refuseTyped(object);
+  if (which === "all") refuseStack(object, "stack");
+  const keys: Key[] = [];
+  const { exotic } = object;
+  if (exotic.kind === "array") {
+    elementsOf(m, object).forEach((element, i) => {
+      if (element !== HOLE) keys.push(`${i}`);
+    });
+    keys.push("length");
+  }
+  const closureKeys: Key[] = exotic.kind === "function" && exotic.closure
+    ? ["length", "name", "prototype"].filter((k) =>
+      !object.slots.has(k) && closureSlot(m, object, k) !== null
+    )
+    : [];
+  keys.push(...closureKeys);
+  if (object.real) {
+    const { real, source } = object;
+    const own = programKeys(real);
+    if (source && !types.isModuleNamespaceObject(real)) {
+      m.output.guard({
+        kind: "keys",
+        source,
+        which,
+        keys: own.filter((k): k is string =>
+          typeof k === "string" && (which === "all" || (programDescriptor(real, k)?.enumerable ?? false))
+        ),
+        symbols: own.filter((k): k is symbol => typeof k === "symbol"),
+      });
+    }
+    for (const key of own) {
+      if (exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) continue;
+      if (object.slots.get(key)?.kind === "deleted" || object.readded.has(key)) continue;
+      keys.push(key);
+    }
+  }
+  const listed = new Set(keys);
+  for (const [key, slot] of object.slots) if (slot.kind !== "deleted" && !listed.has(key)) keys.push(key);
+  const indexes = keys.filter((k) => indexOfKey(k) !== null).sort((a, b) => Number(a) - Number(b));
+  const names = keys.filter((k) => typeof k === "string" && indexOfKey(k) === null);
+  return [...indexes, ...names, ...keys.filter((k) => typeof k === "symbol")];
+}
+
+/** Own enumerable string keys. */
+export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
+  return ownKeys(m, object, "enumerable").filter((key): key is string => {
+    if (typeof key !== "string") return false;
+    return isEnumerable(m, object, key);
+  });
+}
+
+/** Whether an own property is enumerable. */
+export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  const changed = object.slots.get(key);
+  if (changed) return changed.kind !== "deleted" && changed.enumerable;
+  refuseTyped(object);
+  if (object.exotic.kind === "array") {
+    if (key === "length") return false;
+    if (indexOfKey(key) !== null) return elementFlags(object, key).enumerable;
+  }
+  if (object.real) return programDescriptor(object.real, key)?.enumerable ?? false;
+  const slot = closureSlot(m, object, key);
+  return slot !== null && slot.kind !== "deleted" && slot.enumerable;
+}
+
+/** Whether an object has an own property. */
+export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  refuseOpaque(object);
+  const changed = object.slots.get(key);
+  if (changed) return changed.kind !== "deleted";
+  if (object.exotic.kind === "typed") return Boolean(typedElement(object.exotic.elements, key));
+  if (object.exotic.kind === "array") {
+    if (key === "length") return true;
+    const index = indexOfKey(key);
+    if (index !== null) {
+      const element = elementsOf(m, object)[index];
+      if (element === LAZY) elementAt(m, object, index);
+      return element !== undefined && element !== HOLE;
+    }
+  }
+  if (object.real === null) return closureSlot(m, object, key) !== null;
+  const present = programDescriptor(object.real, key) !== undefined;
+  if (object.source && !types.isModuleNamespaceObject(object.real)) {
+    m.output.guard({ kind: "ownKey", source: object.source, key, present });
+  }
+  return present;
+}
+
+/** The `in` operator. */
+export function hasProperty(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
+    if (hasOwn(m, holder, key)) return true;
+    m.wrapper.relyOnPrototype(holder);
+  }
+  return false;
+}

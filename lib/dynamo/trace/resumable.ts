@@ -1,0 +1,55 @@
+/**
+ * Which frames generated code can go on in. Input: frames as they stand; output: whether everything that they have captured
+ * is within reach, and whether their results can be handed on. Invariant: what is not sure is not resumable.
+ */
+import { readsFrame } from "../bytecode/effects.ts";
+import { VariablesPending } from "../functions.ts";
+import type { Frame } from "./interpreter.ts";
+import type { StandIns } from "./stand_ins.ts";
+
+/** The handler that covers the current instruction of a frame. */
+export function handlerOf(frame: Frame): { readonly target: number; readonly register: number } | null {
+  return frame.code.handlers.find((h) => h.start <= frame.pc && frame.pc < h.end) ?? null;
+}
+
+/**
+ * Whether printed code can reach everything that a frame's function has captured. What the next call gives counts as
+ * reached where that is noted. Throws VariablesPending where it is not.
+ */
+export function isReachable(
+  { info, code }: Pick<Frame, "info" | "code">,
+  standIns: StandIns | null = null,
+): boolean {
+  if (info.kind === "made") return true;
+  const bindings = code.free.map((_, i) => info.binding(i));
+  for (const binding of bindings) {
+    if (binding.kind !== "pending") continue;
+    if (!standIns) throw new VariablesPending(binding.because);
+    standIns.note(binding);
+  }
+  return bindings.every((binding) => binding.kind !== "unreachable");
+}
+
+/** Whether generated code can hand the frame's result on. */
+export function isResumable(frame: Frame, standIns: StandIns): boolean {
+  if (frame.generator || !isReachable(frame, standIns)) return false;
+  const instruction = frame.code.instructions[frame.pc];
+  if (instruction && readsFrame(instruction)) return false;
+  switch (frame.completion.kind) {
+    case "register":
+    case "discard":
+    case "close":
+    case "construct":
+    case "step":
+    case "promise":
+    case "root":
+      return true;
+    case "ambientMode":
+      return frame.completion.outer.kind === "register" || frame.completion.outer.kind === "discard";
+    case "iterator":
+    case "inside":
+      return false;
+    default:
+      return frame.completion satisfies never;
+  }
+}
