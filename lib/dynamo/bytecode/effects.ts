@@ -4,177 +4,38 @@
  * Input: instructions. Output: registers and offsets.
  * Invariant: every register an instruction mentions is among what it reads or writes.
  */
-import type {
-  CodeObject,
-  ExceptionEntry,
-  Instruction,
-  KeyOperand,
-  ObjectMember,
-  Offset,
-  Opcode,
-  Register,
-} from "./code.ts";
-
-function keyRegisters(key: KeyOperand): readonly Register[] {
-  return key.kind === "register" ? [key.register] : [];
-}
-
-function memberRegisters(member: ObjectMember): readonly Register[] {
-  if (member.kind === "spread" || member.kind === "proto") return [member.register];
-  return [...keyRegisters(member.key), member.register];
-}
-
-/** What only a running function has: its arguments, what it was called on, itself. */
-const FRAME_INPUTS: ReadonlySet<Opcode> = new Set<Opcode>([
-  "loadThis",
-  "loadArgument",
-  "loadRest",
-  "loadArguments",
-  "loadNewTarget",
-  "loadHome",
-  "loadCallee",
-  "generatorStart",
-]);
+import type { CodeObject, ExceptionEntry, Instruction, Offset, Register } from "./code.ts";
+import { INSTRUCTIONS } from "./instructions.ts";
 
 /** Whether an instruction means nothing apart from the function that it begins. */
 export function readsFrame({ op }: Instruction): boolean {
-  return FRAME_INPUTS.has(op);
+  return INSTRUCTIONS[op].frame ?? false;
 }
 
 /** Registers an instruction reads, in the order in which it looks at them. */
 export function reads(i: Instruction): readonly Register[] {
-  switch (i.op) {
-    case "const":
-    case "regexp":
-    case "uninitialized":
-    case "throwError":
-    case "loadThis":
-    case "loadArgument":
-    case "loadRest":
-    case "loadArguments":
-    case "loadNewTarget":
-    case "loadCallee":
-    case "loadHome":
-    case "generatorStart":
-    case "loadFree":
-    case "loadGlobal":
-    case "templateObject":
-    case "jump":
-    case "debugger":
-      return [];
-    case "move":
-    case "checkTdz":
-    case "storeFree":
-    case "storeGlobal":
-    case "unary":
-    case "toNumeric":
-    case "increment":
-    case "toPropertyKey":
-    case "toString":
-    case "checkObjectCoercible":
-    case "checkObject":
-    case "checkSuperOnce":
-    case "return":
-    case "throw":
-    case "yield":
-    case "await":
-    case "getDisposer":
-      return [i.src];
-    case "newCell":
-      return i.src === null ? [] : [i.src];
-    case "loadCell":
-      return [i.cell];
-    case "storeCell":
-      return [i.cell, i.src];
-    case "binary":
-      return [i.left, i.right];
-    case "template":
-      return i.values;
-    case "getProp":
-    case "deleteProp":
-      return [i.object, ...keyRegisters(i.key)];
-    case "setProp":
-      return [i.object, ...keyRegisters(i.key), i.value];
-    case "getSuper":
-      return [i.home, i.receiver, ...keyRegisters(i.key)];
-    case "setSuper":
-      return [i.home, i.receiver, ...keyRegisters(i.key), i.value];
-    case "getPrivate":
-    case "hasPrivate":
-      return [i.object];
-    case "setPrivate":
-    case "definePrivate":
-      return [i.object, i.value];
-    case "array":
-      return i.elements.flatMap((e) => (e.kind === "hole" ? [] : [e.register]));
-    case "arrayAppend":
-      return i.element.kind === "hole" ? [i.array] : [i.array, i.element.register];
-    case "object":
-      return i.members.flatMap(memberRegisters);
-    case "define":
-      return [i.object, ...memberRegisters(i.member)];
-    case "objectRest":
-      return [i.source, ...i.excluded.flatMap(keyRegisters)];
-    case "closure":
-      return [
-        ...i.captures.flatMap((c) => (c.kind === "free" ? [] : [c.register])),
-        ...(i.home === null ? [] : [i.home]),
-        ...keyRegisters(i.name),
-      ];
-    case "class":
-      return [
-        ...(i.heritage === null ? [] : [i.heritage]),
-        ...i.captures.flatMap((c) => (c.kind === "free" ? [] : [c.register])),
-      ];
-    case "call":
-      return [i.callee, ...(i.self === null ? [] : [i.self]), ...i.args.map((a) => a.register)];
-    case "new":
-      return [i.callee, ...i.args.map((a) => a.register)];
-    case "superCall":
-      return [i.callee, i.newTarget, ...i.args.map((a) => a.register)];
-    case "initFields":
-      return [i.object, i.callee];
-    case "import":
-      return i.options === null ? [i.specifier] : [i.specifier, i.options];
-    case "jumpIf":
-      return [i.test];
-    case "getIterator":
-    case "yieldDelegate":
-      return [i.source];
-    case "iteratorNext":
-    case "iteratorRest":
-      return [i.done, i.iterator, i.next];
-    case "iteratorResult":
-      return [i.result];
-    case "iteratorClose":
-      return [i.iterator];
-    case "forIn":
-      return [i.object];
-    case "forInNext":
-      return [i.enumerator];
-    case "suppressedError":
-      return [i.error, i.suppressed];
-    default:
-      i satisfies never;
-      return [];
+  const found: Register[] = [];
+  for (const field of INSTRUCTIONS[i.op].reads) collect(Reflect.get(i, field), found);
+  return found;
+}
+
+/** The registers of an operand: one, a list, or what has a key or a register. */
+function collect(operand: unknown, found: Register[]): void {
+  if (typeof operand === "number") found.push(operand);
+  else if (Array.isArray(operand)) { for (const each of operand) collect(each, found); }
+  else if (typeof operand === "object" && operand !== null) {
+    if ("key" in operand) collect(operand.key, found);
+    if ("register" in operand) collect(operand.register, found);
   }
 }
 
 /** Registers an instruction writes. */
 export function writes(i: Instruction): readonly Register[] {
-  switch (i.op) {
-    case "getIterator":
-      return [i.iterator, i.next];
-    case "iteratorNext":
-    case "iteratorResult":
-      return [i.done, i.value];
-    case "iteratorRest":
-      return [i.done, i.dst];
-    case "forInNext":
-      return [i.done, i.key];
-    default:
-      return "dst" in i ? [i.dst] : [];
-  }
+  const { writes }: { readonly writes?: readonly string[] } = INSTRUCTIONS[i.op];
+  if (!writes) return "dst" in i ? [i.dst] : [];
+  const found: Register[] = [];
+  for (const field of writes) collect(Reflect.get(i, field), found);
+  return found;
 }
 
 /** Offsets that control may go to from an instruction, exceptions aside. */
@@ -206,35 +67,12 @@ export function handlersAt(code: CodeObject, offset: Offset): readonly Exception
 /** Whether the instruction can throw, suspend, or run code of others. */
 export function mayThrow(i: Instruction): boolean {
   switch (i.op) {
-    case "const":
-    case "regexp":
-    case "move":
-    case "uninitialized":
-    case "loadThis":
-    case "loadArgument":
-    case "loadRest":
-    case "loadArguments":
-    case "loadNewTarget":
-    case "loadCallee":
-    case "loadHome":
-    case "generatorStart":
-    case "newCell":
-    case "loadCell":
-    case "storeCell":
-    case "increment":
-    case "templateObject":
-    case "closure":
-    case "jump":
-    case "jumpIf":
-    case "return":
-    case "suppressedError":
-      return false;
     case "unary":
       return i.operator === "-" || i.operator === "+" || i.operator === "~";
     case "binary":
       return i.operator !== "===" && i.operator !== "!==";
     default:
-      return true;
+      return !INSTRUCTIONS[i.op].pure;
   }
 }
 
