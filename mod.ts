@@ -69,7 +69,14 @@ export {
   getAutocastDtype,
   isAutocastEnabled,
 } from "./lib/tensor/autocast.ts";
-export { enableGrad, inferenceMode, isGradEnabled, isInferenceMode, noGrad } from "./lib/tensor/modes.ts";
+export {
+  enableGrad,
+  inferenceMode,
+  isGradEnabled,
+  isInferenceMode,
+  noGrad,
+  setGradEnabled,
+} from "./lib/tensor/modes.ts";
 export * from "./lib/tensor/generated_free.ts";
 export {
   allclose,

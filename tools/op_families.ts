@@ -50,6 +50,7 @@ import { normalizations } from "../lib/ops/normalization.ts";
 import { padding } from "../lib/ops/padding.ts";
 import { polynomials } from "../lib/ops/polynomials.ts";
 import { powerPooling } from "../lib/ops/power_pooling.ts";
+import { fills } from "../lib/ops/fills.ts";
 import { random } from "../lib/ops/random.ts";
 import { rearrange } from "../lib/ops/rearrange.ts";
 import { rectifiers } from "../lib/ops/rectifiers.ts";
@@ -128,7 +129,15 @@ export const FAMILIES: readonly Family[] = [
     scatterReductions,
     hostOps,
   ),
-  family("creation", "Creation, random numbers and devices", creation, random, windowFunctions, transfer),
+  family(
+    "creation",
+    "Creation, random numbers and devices",
+    creation,
+    random,
+    fills,
+    windowFunctions,
+    transfer,
+  ),
   family("activations", "Activations and noise", rectifiers, activations, softmaxes, noise),
   family(
     "convolution",

@@ -352,6 +352,11 @@ export type OpName =
   | "lpPool3d"
   | "fractionalMaxPool2d"
   | "fractionalMaxPool3d"
+  | "cauchy"
+  | "logNormal"
+  | "geometric"
+  | "random"
+  | "fillDiagonal"
   | "rand"
   | "randn"
   | "randLike"
@@ -1773,6 +1778,48 @@ export interface FractionalMaxPool3dOptions<T> {
   readonly returnIndices?: boolean | undefined;
   /** As PyTorch's `random_samples`; may be left out. */
   readonly randomSamples?: T | null | undefined;
+}
+
+/** Arguments of cauchy by name. */
+export interface CauchyOptions {
+  /** As PyTorch's `median`; 0 unless given. */
+  readonly median?: number | undefined;
+  /** As PyTorch's `sigma`; 1 unless given. */
+  readonly sigma?: number | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
+}
+
+/** Arguments of logNormal by name. */
+export interface LogNormalOptions {
+  /** As PyTorch's `mean`; 1 unless given. */
+  readonly mean?: number | undefined;
+  /** As PyTorch's `std`; 2 unless given. */
+  readonly std?: number | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
+}
+
+/** Arguments of geometric by name. */
+export interface GeometricOptions {
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
+}
+
+/** Arguments of random by name. */
+export interface RandomOptions {
+  /** As PyTorch's `from`; 0 unless given. */
+  readonly from?: number | undefined;
+  /** As PyTorch's `to`; may be left out. */
+  readonly to?: number | null | undefined;
+  /** Where random numbers come from; the common generator unless given. */
+  readonly generator?: RandomSource | null | undefined;
+}
+
+/** Arguments of fillDiagonal by name. */
+export interface FillDiagonalOptions {
+  /** As PyTorch's `wrap`; false unless given. */
+  readonly wrap?: boolean | undefined;
 }
 
 /** Arguments of rand by name. */
@@ -5249,6 +5296,48 @@ export interface OpApi<T extends TensorLike> {
     outputRatio?: number | readonly number[] | null,
     returnIndices?: false | FractionalMaxPool3dOptions<T>,
     randomSamples?: T | null,
+  ): T;
+  /** Numbers of a Cauchy distribution; `cauchy_` fills a tensor with them, as `Tensor.cauchy_`. */
+  cauchy(
+    self: T,
+    median?: number | CauchyOptions,
+    sigma?: number | CauchyOptions,
+    options?: CauchyOptions,
+  ): T;
+  /**
+   * Numbers whose logarithms are of a normal distribution; `logNormal_` fills a tensor with them, as
+   * `Tensor.log_normal_`.
+   */
+  logNormal(
+    self: T,
+    mean?: number | LogNormalOptions,
+    std?: number | LogNormalOptions,
+    options?: LogNormalOptions,
+  ): T;
+  /**
+   * How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as
+   * `Tensor.geometric_`.
+   */
+  geometric(self: T, p: number, options?: GeometricOptions): T;
+  /**
+   * random_(), random_(to), random_(from, to): fills a tensor with integers of [from, to), as
+   * `Tensor.random_`. Unless given they are those that the type holds without gaps, from 0 on.
+   */
+  random(
+    self: T,
+    from?: number | RandomOptions,
+    to?: number | null | RandomOptions,
+    options?: RandomOptions,
+  ): T;
+  /**
+   * A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as
+   * `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.
+   */
+  fillDiagonal(
+    self: T,
+    fillValue: Scalar | Dim,
+    wrap?: boolean | FillDiagonalOptions,
+    options?: FillDiagonalOptions,
   ): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;

@@ -61,6 +61,7 @@ import { creation } from "./creation.ts";
 import type { OpDefinition } from "./definition.ts";
 import type { OpName } from "./generated.ts";
 import { extremes } from "./extremes.ts";
+import { fills } from "./fills.ts";
 import { indexing } from "./indexing.ts";
 import { losses } from "./losses.ts";
 import { matrix } from "./matrix.ts";
@@ -107,6 +108,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...averagePooling,
   ...powerPooling,
   ...fractionalPooling,
+  ...fills,
   ...random,
   ...noise,
   ...statistics,

@@ -49,6 +49,7 @@ import type {
   BlackmanWindowOptions,
   BucketizeOptions,
   CatOptions,
+  CauchyOptions,
   CdistOptions,
   CeluOptions,
   ChoiceIndicesOptions,
@@ -131,6 +132,7 @@ import type {
   FftRfftfreqOptions,
   FftRfftnOptions,
   FftRfftOptions,
+  FillDiagonalOptions,
   FlattenOptions,
   FourierPairsOptions,
   FractionalMaxPool2dOptions,
@@ -140,6 +142,7 @@ import type {
   GatherOptions,
   GaussianNllLossOptions,
   GeluOptions,
+  GeometricOptions,
   GluOptions,
   GridSampleOptions,
   GroupNormOptions,
@@ -185,6 +188,7 @@ import type {
   LobpcgOptions,
   LocalResponseNormOptions,
   LogitOptions,
+  LogNormalOptions,
   LogSoftmaxOptions,
   LogspaceOptions,
   LogsumexpOptions,
@@ -258,6 +262,7 @@ import type {
   RandLikeOptions,
   RandnLikeOptions,
   RandnOptions,
+  RandomOptions,
   RandOptions,
   RandpermOptions,
   ReadStridedOptions,
@@ -2118,6 +2123,48 @@ export const fractionalMaxPool3d: {
     randomSamples?: Tensor | null,
   ): Tensor;
 } = ops.fractionalMaxPool3d;
+/** Numbers of a Cauchy distribution; `cauchy_` fills a tensor with them, as `Tensor.cauchy_`. */
+export const cauchy: (
+  self: Tensor,
+  median?: number | CauchyOptions,
+  sigma?: number | CauchyOptions,
+  options?: CauchyOptions,
+) => Tensor = ops.cauchy;
+/**
+ * Numbers whose logarithms are of a normal distribution; `logNormal_` fills a tensor with them, as
+ * `Tensor.log_normal_`.
+ */
+export const logNormal: (
+  self: Tensor,
+  mean?: number | LogNormalOptions,
+  std?: number | LogNormalOptions,
+  options?: LogNormalOptions,
+) => Tensor = ops.logNormal;
+/**
+ * How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as
+ * `Tensor.geometric_`.
+ */
+export const geometric: (self: Tensor, p: number, options?: GeometricOptions) => Tensor = ops.geometric;
+/**
+ * random_(), random_(to), random_(from, to): fills a tensor with integers of [from, to), as
+ * `Tensor.random_`. Unless given they are those that the type holds without gaps, from 0 on.
+ */
+export const random: (
+  self: Tensor,
+  from?: number | RandomOptions,
+  to?: number | null | RandomOptions,
+  options?: RandomOptions,
+) => Tensor = ops.random;
+/**
+ * A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as
+ * `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.
+ */
+export const fillDiagonal: (
+  self: Tensor,
+  fillValue: Scalar | Dim,
+  wrap?: boolean | FillDiagonalOptions,
+  options?: FillDiagonalOptions,
+) => Tensor = ops.fillDiagonal;
 /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
 export const rand: {
   (size: readonly Dim[], options?: RandOptions): Tensor;

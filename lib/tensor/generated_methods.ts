@@ -27,6 +27,7 @@ import type {
   BaddbmmOptions,
   BernoulliOptions,
   BincountOptions,
+  CauchyOptions,
   CeluOptions,
   CholeskyInverseOptions,
   CholeskyOptions,
@@ -56,8 +57,10 @@ import type {
   ExpandOptions,
   ExponentialOptions,
   FeatureAlphaDropoutOptions,
+  FillDiagonalOptions,
   FlattenOptions,
   GatherOptions,
+  GeometricOptions,
   HardshrinkOptions,
   HardsigmoidOptions,
   HardswishOptions,
@@ -72,6 +75,7 @@ import type {
   KthvalueOptions,
   LeakyReluOptions,
   LogitOptions,
+  LogNormalOptions,
   LogSoftmaxOptions,
   LogsumexpOptions,
   LuOptions,
@@ -100,6 +104,7 @@ import type {
   ProdOptions,
   PutOptions,
   QuantileOptions,
+  RandomOptions,
   Relu6Options,
   ReluOptions,
   RepeatInterleaveOptions,
@@ -1345,6 +1350,24 @@ export interface TensorMethods<T> {
   celu_(alpha?: number | CeluOptions, options?: CeluOptions): T;
   /** selu, written into this tensor, which is returned. */
   selu_(options?: SeluOptions): T;
+  /** cauchy, written into this tensor, which is returned. */
+  cauchy_(median?: number | CauchyOptions, sigma?: number | CauchyOptions, options?: CauchyOptions): T;
+  /** logNormal, written into this tensor, which is returned. */
+  logNormal_(
+    mean?: number | LogNormalOptions,
+    std?: number | LogNormalOptions,
+    options?: LogNormalOptions,
+  ): T;
+  /** geometric, written into this tensor, which is returned. */
+  geometric_(p: number, options?: GeometricOptions): T;
+  /** random, written into this tensor, which is returned. */
+  random_(from?: number | RandomOptions, to?: number | null | RandomOptions, options?: RandomOptions): T;
+  /** fillDiagonal, written into this tensor, which is returned. */
+  fillDiagonal_(
+    fillValue: Scalar | Dim,
+    wrap?: boolean | FillDiagonalOptions,
+    options?: FillDiagonalOptions,
+  ): T;
   /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
   bernoulli(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
   /** bernoulli, written into this tensor, which is returned. */
