@@ -176,6 +176,8 @@ function singleTerm(d: Dim): { readonly term: Sym; readonly coefficient: number 
 
 export function add(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return a + b;
+  if (a === 0) return b;
+  if (b === 0) return a;
   const terms: Terms = new Map();
   const constant = addInto(terms, a, 1) + addInto(terms, b, 1);
   return makeSum(constant, terms);
@@ -206,6 +208,7 @@ export function mul(a: Dim, b: Dim): Dim {
 const factorsOf = (s: Sym): readonly Sym[] => s.node.kind === "product" ? s.node.factors : [s];
 
 function scale(s: Sym, by: number): Dim {
+  if (by === 1) return s;
   const terms: Terms = new Map();
   return makeSum(addInto(terms, s, by), by === 0 ? new Map() : terms);
 }
@@ -470,7 +473,7 @@ export function substitute(d: Dim, replace: (symbol: Sym) => Dim): Dim {
     case "symbol":
       return replace(d);
     case "sum":
-      return node.terms.reduce<Dim>((s, t) => add(s, mul(again(t.term), t.coefficient)), node.constant);
+      return substituteSum(d, node, again);
     case "product":
       return node.factors.reduce<Dim>((p, f) => mul(p, again(f)), 1);
     case "floorDiv":
@@ -484,6 +487,22 @@ export function substitute(d: Dim, replace: (symbol: Sym) => Dim): Dim {
     default:
       return node satisfies never;
   }
+}
+
+/** The sum of other terms; the same where all stay. */
+function substituteSum(
+  sum: Sym,
+  { constant: start, terms: list }: Extract<SymNode, { readonly kind: "sum" }>,
+  again: (term: Dim) => Dim,
+): Dim {
+  const terms: Terms = new Map();
+  let constant = start, stays = true;
+  for (const { term, coefficient } of list) {
+    const found = again(term);
+    stays &&= found === term;
+    constant += addInto(terms, found, coefficient);
+  }
+  return stays ? sum : makeSum(constant, terms);
 }
 
 /** The value under an assignment of all symbols. */
