@@ -17,7 +17,7 @@ import { ambientState } from "./ambient.ts";
 import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
 import { type CapturedGraph, compileGraph } from "./captured_graph.ts";
 import { checkMarks, parametersOf } from "./checked_marks.ts";
-import { reportBreak } from "./told_breaks.ts";
+import { refuseBreak, reportBreak } from "./told_breaks.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
@@ -196,17 +196,12 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
     case "escape":
       return throwingEntry(traced, outcome);
     case "break": {
-      const { frames, cause } = outcome, ended = told(traced, frames, cause);
-      return resumed(
-        ended,
-        frames,
-        () => waitTail(endOf(traced, frames)) ?? breakTail(endOf(traced, frames)),
-      );
+      const { frames, cause } = outcome, end = endOf(traced, frames);
+      return broken(traced, { frames, cause }, () => waitTail(end) ?? breakTail(end));
     }
     case "branch": {
-      const { frames, test } = outcome;
-      const ended = told(traced, frames, { kind: "genericJump", detail: "" });
-      return resumed(ended, frames, () => branchTail(endOf(traced, frames), test));
+      const { frames, test } = outcome, cause = { kind: "genericJump", detail: "" } as const;
+      return broken(traced, { frames, cause }, () => branchTail(endOf(traced, frames), test));
     }
     default:
       return outcome satisfies never;
@@ -219,11 +214,20 @@ function endOf({ unit, machine }: Traced, frames: readonly Frame[]): End {
   return { unit, frames, modes: { now: { gradEnabled, autocast }, entered } };
 }
 
-/** The trace with its end, which is told of. Throws Unsupported where the user wants whole graphs only. */
-function told(traced: Traced, frames: readonly Frame[], cause: BreakCause): Traced {
-  const broke = breakReason(cause, userFrames(frames));
-  reportBreak(traced.unit.program, broke);
-  return { ...traced, broke };
+/**
+ * An entry whose graph ends before the function does, which is told of once there is one: an attempt that is given up
+ * has broken nothing. Throws Unsupported where the user wants whole graphs only.
+ */
+function broken(
+  traced: Traced,
+  { frames, cause }: { readonly frames: readonly Frame[]; readonly cause: BreakCause },
+  tailOf: () => Tail | null,
+): Entry {
+  const broke = breakReason(cause, userFrames(frames)), { program } = traced.unit;
+  refuseBreak(program, broke);
+  const entry = resumed({ ...traced, broke }, frames, tailOf);
+  if (!entry.plain) reportBreak(program, broke);
+  return entry;
 }
 
 /** The variable behind an object that generated code and closures made by it share. */

@@ -8,9 +8,13 @@ import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import type { Program } from "./program.ts";
 
-/** Says that a graph ends here. Throws Unsupported where the user wants whole graphs only. */
-export function reportBreak(program: Program, reason: BreakReason): void {
+/** Throws Unsupported where the user wants whole graphs only. */
+export function refuseBreak(program: Program, reason: BreakReason): void {
   if (program.options.fullgraph) throw new Unsupported(reason);
+}
+
+/** Says that a graph ends here. */
+export function reportBreak(program: Program, reason: BreakReason): void {
   const { id, category, explanation, hint, stack } = reason;
   const meta = { id, category, explanation, hint, stack: stack.map((frame): Plain => ({ ...frame })) };
   const text = () => new Unsupported(reason).message;

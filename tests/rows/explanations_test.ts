@@ -208,6 +208,22 @@ Deno.test("explain says that it has to be asked once more where a call has only 
   assertEquals([second.uncompiled.length, second.graphCount, calls], [0, 1, 2]);
 });
 
+Deno.test("explain counts no break of an attempt that was given up", () => {
+  class Counter {
+    #by = 3;
+    times(x: Tensor): Tensor {
+      return x.mul(this.#by);
+    }
+  }
+  // What is made there cannot be handed on behind the branch, so the graph ends before, and the rest is plain
+  const found = compiler.explain((x: Tensor) => {
+    const counter = new Counter(), y = counter.times(x);
+    return Number(y.sum().item()) > 100 ? y : counter.times(y);
+  })(tensor([1, 2]));
+  assertEquals(found.breakReasons.map(({ id }) => id), ["GB0015"]);
+  assertEquals([found.graphBreakCount, found.graphCount, found.uncompiled.length], [1, 0, 1]);
+});
+
 Deno.test("explain tells why nothing of a function is compiled, and at which line", () => {
   const text = stderrOf(() => {
     const { graphCount, uncompiled } = compiler.explain(withEval)(ones([1]));

@@ -7,7 +7,7 @@ import { wayOut } from "../entry_parts.ts";
 import { factText } from "../guards/guard.ts";
 import type { Entry, Unit } from "../unit.ts";
 import { inAsyncCall } from "../suspension.ts";
-import { reportBreak } from "../told_breaks.ts";
+import { refuseBreak, reportBreak } from "../told_breaks.ts";
 import { takeCapture } from "./captures.ts";
 import type { TracedCall } from "./journal.ts";
 
@@ -30,7 +30,10 @@ export function keptEntry(unit: Unit, key: string, { self, args }: Call): Entry 
   if (!taken) return null;
   const { guards, tests, graph, text, isAsyncCall } = taken;
   const made: { entry: Entry | null } = { entry: null };
-  if (taken.broke) reportBreak(unit.program, taken.broke);
+  if (taken.broke) {
+    refuseBreak(unit.program, taken.broke);
+    reportBreak(unit.program, taken.broke);
+  }
   const run = taken.run(wayOut(unit, { graph: () => graph?.graph ?? null, made, isAsyncCall }));
   const entry: Entry = {
     ...tests,
