@@ -62,6 +62,59 @@ export const whole: Corpus = {
     });
     see(f(f64([1, -2])));
   },
+  "a backward pass that is differentiated"({ compile, see }) {
+    const w = f64([0.5, 2], true), b = f64([1], true);
+    const f = compile((x: Tensor) => {
+      w.grad = b.grad = null;
+      const loss = w.mul(x).add(b).pow(3).sum();
+      loss.backward({ createGraph: true });
+      const before = [w.grad!.requiresGrad, b.grad!.isLeaf, w.grad!.detach().clone()], kept = w.grad!;
+      w.grad!.square().sum().add(b.grad!.sum()).backward();
+      return [...before, w.grad!.detach(), b.grad!.detach(), w.grad === kept];
+    });
+    see(f(f64([1, -2])), f(f64([3, 0.5])), w.grad!.tolist(), b.grad!.tolist());
+  },
+  "gradients with histories add up to new ones"({ compile, see }) {
+    const w = f64([0.5, 2], true);
+    const f = compile((x: Tensor, first: boolean, second: boolean) => {
+      w.mul(x).exp().sum().backward({ createGraph: first });
+      const former = w.grad;
+      w.mul(x).sin().sum().backward(null, undefined, second);
+      return [former === w.grad, w.grad!.requiresGrad, w.grad!.detach().clone()];
+    });
+    for (const [first, second] of [[true, false], [true, true], [false, true], [false, false]] as const) {
+      see(f(f64([1, -2]), first, second), f(f64([1, 0.5]), second, first), w.grad?.requiresGrad);
+      w.grad = null;
+    }
+  },
+  "a gradient with a history is differentiated outside"({ compile, see }) {
+    const w = f64([0.5, 2], true);
+    const f = compile((x: Tensor) => {
+      w.mul(x).exp().sum().backward(null, true, true);
+      return w.grad!.requiresGrad;
+    });
+    see(f(f64([1, -2])));
+    const first = w.grad!;
+    w.grad = null;
+    first.square().sum().backward();
+    see(first.detach(), w.grad);
+  },
+  "steps with a penalty on gradients"({ compile, see }) {
+    manualSeed(7);
+    const critic = new nn.Sequential(new nn.Linear(2, 3), new nn.Tanh(), new nn.Linear(3, 1));
+    const step = compile((x: Tensor) => {
+      critic.zeroGrad();
+      const loss = critic.call(x).square().mean();
+      loss.backward({ createGraph: true });
+      const penalty = [...critic.parameters()].reduce((sum, { grad }) => sum.add(grad!.square().sum()), loss);
+      penalty.backward();
+      noGrad(() => {
+        for (const each of critic.parameters()) each.sub_(each.grad!.mul(0.1));
+      });
+      return penalty.detach();
+    });
+    see(...Array.from({ length: 3 }, () => step(randn([4, 2]))), ...critic.parameters());
+  },
   "backward to a tensor made inside"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const y = x.detach().requiresGrad_();
@@ -176,6 +229,29 @@ export const whole: Corpus = {
 
 /** Programs in which the tape has to help. */
 export const helped: Corpus = {
+  "a backward pass that is differentiated, with a hook"({ compile, see }) {
+    const w = f64([0.5, 2], true), seen: boolean[] = [];
+    w.registerHook((grad) => {
+      seen.push(grad.requiresGrad);
+      return grad.mul(2);
+    });
+    const f = compile((x: Tensor) => {
+      w.grad = null;
+      w.mul(x).exp().sum().backward({ createGraph: true });
+      w.grad!.square().sum().backward();
+      return w.grad!.detach();
+    });
+    see(f(f64([1, -2])), f(f64([3, 0.5])), seen);
+  },
+  "a backward pass that is differentiated, whose gradients are one tensor"({ compile, see }) {
+    const a = f64([0.5, 2], true), b = f64([1, 3], true);
+    const f = compile((x: Tensor) => {
+      a.grad = b.grad = null;
+      a.add(b).mul(x).sum().backward({ createGraph: true });
+      return [a.grad === b.grad, a.grad!.detach(), b.grad!.detach()];
+    });
+    see(f(f64([1, -2])), f(f64([3, 0.5])));
+  },
   "a tensor that requires grad is returned"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const y = x.detach().requiresGrad_(), z = y.mul(2);

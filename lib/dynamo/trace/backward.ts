@@ -26,7 +26,6 @@ export function backward(
   if (!loss.requiresGrad) return breakGraph("throws", "backward of a tensor that does not require grad");
   if (loss.real) return breakGraph("backward", "the tensor was made outside of the graph");
   const { gradient, retainGraph, createGraph } = named(m, args);
-  if (createGraph) return breakGraph("backward", "createGraph");
   const tangent = gradient?.kind === "tensor" ? m.output.nodeOf(gradient) : null;
   if (tangent === null) {
     if (
@@ -51,6 +50,9 @@ export function backward(
   }
   const inputs = plan.gradients.map(({ leaf }) => leaf);
   const listened = ({ hooks: { before, after } }: Leaf) => before.length + after.length > 0;
+  if (createGraph && leaves.some(listened)) {
+    return breakGraph("backward", "a hook whose operations are recorded");
+  }
   const turns = leaves.some(listened) ? turnsOf(m, outputs) : null;
   const isSeen = plan.gradients.some(({ grad }, k) => {
     const leaf = leaves[k];
@@ -60,14 +62,14 @@ export function backward(
   const grads = appendGradients(
     m,
     { outputs, inputs, tangents, retainGraph, createGraph, complete: true },
-    plan.gradients.map(({ grad }) => ({ grad, recorded: false })),
+    plan.gradients,
   );
   const arriving = leaves.flatMap((leaf, k): Arriving[] => {
     const grad = grads[k], node = inputs[k];
     return grad && node ? [{ ...leaf, grad, turn: turns?.get(node) ?? 0 }] : [];
   });
   if (!turns) {
-    for (const { tensor, grad } of arriving) accumulate(m, tensor, grad);
+    for (const { tensor, grad } of arriving) accumulate(m, tensor, { grad, createGraph });
     return UNDEFINED;
   }
   const left = arriving.toSorted((a, b) => a.turn - b.turn);
@@ -75,7 +77,7 @@ export function backward(
     const leaf = left.shift();
     if (!leaf) return m.complete(completion, UNDEFINED);
     callHooks(m, leaf, (grad) => {
-      accumulate(m, leaf.tensor, grad);
+      accumulate(m, leaf.tensor, { grad, createGraph });
       callAfterHooks(m, leaf, next);
     });
   };
@@ -114,16 +116,17 @@ function named(m: Interpreter, args: readonly Value[]): Named {
     if (given && given.kind !== "object") return given;
     return options?.kind === "object" ? m.plainProperty(options, name) ?? undefined : undefined;
   };
-  const flag = (index: number, name: string): boolean => {
+  const flag = (index: number, name: string): boolean | undefined => {
     const value = argument(index, name);
-    if (!value) return false;
+    if (!value) return undefined;
     if (value.kind !== "constant") return breakGraph("backward", `${name} is not known`);
-    return value.value === true;
+    return value.value === undefined ? undefined : value.value === true;
   };
+  const createGraph = flag(2, "createGraph") ?? false;
   return {
     gradient: argument(0, "gradient"),
-    retainGraph: flag(1, "retainGraph"),
-    createGraph: flag(2, "createGraph"),
+    retainGraph: flag(1, "retainGraph") ?? createGraph,
+    createGraph,
   };
 }
 
@@ -144,12 +147,20 @@ function leafAt(m: Interpreter, node: Node): Leaf {
   return { tensor: value, hooks };
 }
 
-/** Adds a gradient to what a leaf has, as the tape does: in place where there is one already. */
-function accumulate(m: Interpreter, leaf: TensorValue, grad: TensorValue): void {
+/**
+ * Adds a gradient to what a leaf has, as the tape does: in place where there is one already, unless that has a history, or
+ * is to have one.
+ */
+function accumulate(
+  m: Interpreter,
+  leaf: TensorValue,
+  { grad, createGraph }: { readonly grad: TensorValue; readonly createGraph: boolean },
+): void {
   const known = readTensorProperty(m, leaf, "grad");
   if (known.kind !== "tensor") return void leaf.assigned.set("grad", grad);
-  const former = m.gradEnabled;
-  m.gradEnabled = false;
-  callOp(m, m.opNamed("add_"), [known, grad], true);
+  const former = m.gradEnabled, replaces = createGraph || known.requiresGrad;
+  m.gradEnabled = createGraph;
+  const sum = callOp(m, m.opNamed(replaces ? "add" : "add_"), [known, grad], true);
   m.gradEnabled = former;
+  if (replaces) leaf.assigned.set("grad", sum);
 }

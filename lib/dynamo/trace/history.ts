@@ -24,6 +24,8 @@ export interface GrowingGraph {
 export interface LeafGradient {
   readonly leaf: Node;
   readonly grad: GraphValue;
+  /** Whether it has a history itself. */
+  readonly recorded: boolean;
 }
 
 /** Why the tape has to make a backward pass. */
@@ -109,11 +111,13 @@ export class TraceHistory {
   /** The gradients of a backward pass with respect to the leaves. */
   plan(call: Omit<GradientCall, "inputs" | "complete">): BackwardPlan {
     return this.#planned({ ...call, inputs: [] }, () => {
-      const wanted = this.#leaves();
+      const wanted = this.#leaves(), before = new Set(this.#replay.graph.nodes);
       const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
+      // Others are copied where a leaf takes them
+      if (call.createGraph && !areOwn(found, before)) return SHARED;
       const gradients = wanted.flatMap(({ node }, k): LeafGradient[] => {
         const grad = found[k];
-        return grad ? [{ leaf: node, grad }] : [];
+        return grad ? [{ leaf: node, grad, recorded: this.#isRecorded(grad) }] : [];
       });
       return { kind: "gradients", gradients };
     });
@@ -136,15 +140,11 @@ export class TraceHistory {
       const wanted = call.inputs.map((node) => this.#replay.historyOf(this.#replay.tensor(node)));
       const before = new Set(this.#replay.graph.nodes);
       const gradients = this.#replay.differentiate(call, wanted);
-      const roots = gradients.flatMap((grad) => grad ? [shownNode(grad.node, { detached: true })] : []);
-      const areOwn = roots.every((root, k) => !before.has(root) && roots.indexOf(root) === k);
-      if (!areOwn || gradients.some((grad) => grad && !isContiguous(grad.meta))) {
-        return { kind: "refused", because: "a gradient shares memory with another tensor" };
-      }
+      if (!areOwn(gradients, before)) return SHARED;
       const behind = new Set(
         call.outputs.flatMap((node) => this.#replay.inputsBehind(this.#replay.tensor(node).value())),
       );
-      const recorded = gradients.map((grad) => grad !== null && this.#replay.recorder.requiring.has(grad));
+      const recorded = gradients.map((grad) => grad !== null && this.#isRecorded(grad));
       return {
         kind: "gradients",
         gradients,
@@ -181,6 +181,10 @@ export class TraceHistory {
       if (error instanceof NotFunctional) return null;
       throw error;
     }
+  }
+
+  #isRecorded(grad: GraphValue): boolean {
+    return this.#replay.recorder.requiring.has(grad);
   }
 
   /** What gradients can end at, and what it held at first. */
@@ -244,6 +248,15 @@ export class TraceHistory {
     this.#replay.defineGradients(node, gradients);
   }
 }
+
+/** Whether gradients are row-major tensors with memory of their own, made behind the nodes that were there before. */
+function areOwn(gradients: readonly (GraphValue | null)[], before: ReadonlySet<Node>): boolean {
+  const roots = gradients.flatMap((grad) => grad ? [shownNode(grad.node, { detached: true })] : []);
+  return roots.every((root, k) => !before.has(root) && roots.indexOf(root) === k) &&
+    gradients.every((grad) => !grad || isContiguous(grad.meta));
+}
+
+const SHARED: Refusal = { kind: "refused", because: "a gradient shares memory with another tensor" };
 
 /** What gradients are asked for; no inputs: those of leaves. */
 type Asked = Pick<GradientCall, "outputs" | "inputs" | "createGraph">;
