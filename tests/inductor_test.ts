@@ -378,6 +378,20 @@ Deno.test("algebra: exact identities go, inexact ones stay", () => {
   assertEquals(cleaned([[4]], (o, xs) => [o.exp(o.log(x(o, xs)))]), "sin log exp");
 });
 
+Deno.test("parts that are put into zeros and added up are put together", () => {
+  const scattered = (places: readonly number[]): Body => (o, xs) => {
+    const x = input(xs, 0), zeros = o.full([8, 4], 0, { dtype: "float32" });
+    const terms = places.map((at, k) => o.selectScatter(zeros, o.sin(o.select(x, 1, k)), 0, at));
+    return [terms.reduce((sum, term) => o.add(sum, term))];
+  };
+  const whole = scattered([3, 1, 0, 2, 7, 6, 5, -4]);
+  assert(!cleaned([[4, 8]], whole).includes("selectScatter"));
+  check([[4, 8]], whole);
+  for (const places of [[3, 1, 0, 2, 7, 6, 5], [3, 1, 0, 2, 7, 6, 5, 5]]) {
+    assertStringIncludes(cleaned([[4, 8]], scattered(places)), "selectScatter");
+  }
+});
+
 Deno.test("the passes leave the graph that they were given as it was", () => {
   const graph = traced([[4]], (o, xs) => [o.log(o.exp(input(xs, 0)))]);
   const before = printGraph(graph);

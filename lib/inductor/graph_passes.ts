@@ -5,6 +5,7 @@
 import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
+import { JOINED_PARTS } from "../ops/rewrite/joined_parts.ts";
 import {
   COMMON_SUBEXPRESSIONS,
   deadCode,
@@ -19,6 +20,7 @@ export const INDUCTOR_PASSES: readonly GraphPass[] = [
   deadCode(),
   COMMON_SUBEXPRESSIONS,
   patterns("rewrite_patterns", { rules: INDUCTOR_RULES, part: "graph_rules" }),
+  JOINED_PARTS,
 ];
 
 /** What cleaning may be told. */
