@@ -59,6 +59,33 @@ Deno.test("several results show each once, and have their names, in graphs too",
   }
 });
 
+Deno.test("activations show their settings, pads their sides", () => {
+  const layers = [
+    new nn.ReLU(),
+    new nn.ReLU6(true),
+    new nn.LeakyReLU(),
+    new nn.ELU(2, true),
+    new nn.GELU(),
+    new nn.Softmax(1),
+    new nn.Hardshrink(),
+    new nn.Hardtanh(-2, 2),
+    new nn.Threshold(0.5, 1),
+    new nn.ZeroPad2d(1),
+  ];
+  assertEquals(layers.map(String), [
+    "ReLU()",
+    "ReLU6(inplace=true)",
+    "LeakyReLU(negativeSlope=0.01)",
+    "ELU(alpha=2, inplace=true)",
+    "GELU(approximate=none)",
+    "Softmax(dim=1)",
+    "Hardshrink(lambd=0.5)",
+    "Hardtanh(minVal=-2, maxVal=2)",
+    "Threshold(threshold=0.5, value=1)",
+    "ZeroPad2d(padding=[1,1,1,1])",
+  ]);
+});
+
 Deno.test("layers show what is not usual, lists of parameters their parameters", () => {
   const shown = (...layers: readonly nn.Module[]) => layers.map((each) => Deno.inspect(each));
   assertEquals(

@@ -43,6 +43,13 @@ function one<K extends string>(layer: string, name: K, given: readonly unknown[]
   return trailing<Record<K, number>>(layer, [name], given)[name];
 }
 
+/** Settings of a layer as it shows them, and whether it overwrites its input where it does. */
+function settingsOf<L extends object>(layer: L, ...names: readonly (keyof L & string)[]): string {
+  const parts = names.map((name) => `${name}=${String(layer[name])}`);
+  if ("inplace" in layer && layer.inplace === true) parts.push("inplace=true");
+  return parts.join(", ");
+}
+
 /** A layer that may write its result into its input. */
 abstract class MaybeInplace extends Module {
   readonly inplace: boolean;
@@ -53,7 +60,7 @@ abstract class MaybeInplace extends Module {
   }
 
   override extraRepr(): string {
-    return this.inplace ? "inplace=true" : "";
+    return settingsOf(this);
   }
 }
 
@@ -88,6 +95,11 @@ export class LeakyReLU extends Module {
     this.inplace = options.inplace ?? false;
   }
 
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "negativeSlope");
+  }
+
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return leakyRelu(x, this.negativeSlope, this.inplace);
@@ -104,6 +116,11 @@ abstract class WithAlpha extends Module {
     const options = trailing<AlphaOptions>(new.target.name, ["alpha", "inplace"], given);
     this.alpha = options.alpha ?? 1;
     this.inplace = options.inplace ?? false;
+  }
+
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "alpha");
   }
 }
 
@@ -140,6 +157,11 @@ export class GELU extends Module {
   constructor(options: "none" | "tanh" | { approximate?: "none" | "tanh" } = "none") {
     super();
     this.approximate = typeof options === "string" ? options : options.approximate ?? "none";
+  }
+
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "approximate");
   }
 
   /** The output of the layer. */
@@ -213,14 +235,19 @@ export class Softplus extends Module {
     this.threshold = options.threshold ?? 20;
   }
 
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "beta", "threshold");
+  }
+
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softplus(x, this.beta, this.threshold);
   }
 }
 
-/** Probabilities along `dim` */
-export class Softmax extends Module {
+/** A layer along one dimension. */
+abstract class AlongDim extends Module {
   /** The dimension that it works along. */
   readonly dim: number;
 
@@ -230,6 +257,14 @@ export class Softmax extends Module {
     this.dim = typeof dim === "number" ? dim : dim.dim;
   }
 
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "dim");
+  }
+}
+
+/** Probabilities along `dim` */
+export class Softmax extends AlongDim {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softmax(x, this.dim);
@@ -237,16 +272,7 @@ export class Softmax extends Module {
 }
 
 /** Log-probabilities along `dim` */
-export class LogSoftmax extends Module {
-  /** The dimension that it works along. */
-  readonly dim: number;
-
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(dim: number | { readonly dim: number }) {
-    super();
-    this.dim = typeof dim === "number" ? dim : dim.dim;
-  }
-
+export class LogSoftmax extends AlongDim {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return logSoftmax(x, this.dim);
@@ -254,16 +280,7 @@ export class LogSoftmax extends Module {
 }
 
 /** Minus-log-likelihoods' probabilities: softmax(−x) along `dim` */
-export class Softmin extends Module {
-  /** The dimension that it works along. */
-  readonly dim: number;
-
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(dim: number | { readonly dim: number }) {
-    super();
-    this.dim = typeof dim === "number" ? dim : dim.dim;
-  }
-
+export class Softmin extends AlongDim {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softmin(x, this.dim);
@@ -281,23 +298,36 @@ export class GLU extends Module {
     this.dim = one("GLU", "dim", given) ?? -1;
   }
 
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "dim");
+  }
+
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return glu(x, this.dim);
   }
 }
 
-/** 0 within lambd of 0, else x */
-export class Hardshrink extends Module {
+/** A layer that gives 0 near 0. */
+abstract class Shrink extends Module {
   /** The half width of the interval that gives 0. */
   readonly lambd: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: One<"lambd">) {
     super();
-    this.lambd = one("Hardshrink", "lambd", given) ?? 0.5;
+    this.lambd = one(new.target.name, "lambd", given) ?? 0.5;
   }
 
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "lambd");
+  }
+}
+
+/** 0 within lambd of 0, else x */
+export class Hardshrink extends Shrink {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return hardshrink(x, this.lambd);
@@ -305,16 +335,7 @@ export class Hardshrink extends Module {
 }
 
 /** 0 within lambd of 0, else x brought nearer by it */
-export class Softshrink extends Module {
-  /** The half width of the interval that gives 0. */
-  readonly lambd: number;
-
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: One<"lambd">) {
-    super();
-    this.lambd = one("Softshrink", "lambd", given) ?? 0.5;
-  }
-
+export class Softshrink extends Shrink {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return softshrink(x, this.lambd);
@@ -355,6 +376,11 @@ export class Hardtanh extends Module {
     this.inplace = options.inplace ?? false;
   }
 
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "minVal", "maxVal");
+  }
+
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     const { minVal, maxVal } = this;
@@ -393,6 +419,11 @@ export class Threshold extends Module {
     this.threshold = options.threshold;
     this.value = options.value;
     this.inplace = options.inplace ?? false;
+  }
+
+  /** What the layer shows of itself. */
+  override extraRepr(): string {
+    return settingsOf(this, "threshold", "value");
   }
 
   /** The output of the layer. */

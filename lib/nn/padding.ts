@@ -23,13 +23,15 @@ type SideArguments = Arguments<Sides, object, typeof SIDES>;
 type FilledArguments = Arguments<Filled, object, typeof FILLED>;
 
 abstract class Pad extends Module {
+  /** How many dimensions it pads. */
+  protected static readonly rank: number;
   /** [before, after] of the last dimension, then of the one before it, … */
   readonly padding: readonly number[];
   protected abstract readonly mode: Mode;
 
-  constructor(rank: number, padding: Padding, readonly value: number | null = null) {
+  constructor(padding: Padding, readonly value: number | null = null) {
     super();
-    this.padding = spread(padding, 2 * rank);
+    this.padding = spread(padding, 2 * new.target.rank);
   }
 
   override forward(x: Tensor): Tensor {
@@ -44,16 +46,18 @@ abstract class Pad extends Module {
 abstract class ConstantPad extends Pad {
   protected override readonly mode: Mode = "constant";
 
-  constructor(rank: number, given: FilledArguments) {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
+  constructor(...given: FilledArguments) {
     const { padding, value } = argumentsOf<Filled, object>(new.target.name, FILLED, given);
-    super(rank, padding, value);
+    super(padding, value);
   }
 }
 
 /** A pad that is told its sides alone. */
 abstract class PlainPad extends Pad {
-  constructor(rank: number, given: SideArguments) {
-    super(rank, argumentsOf<Sides, object>(new.target.name, SIDES, given).padding);
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
+  constructor(...given: SideArguments) {
+    super(argumentsOf<Sides, object>(new.target.name, SIDES, given).padding);
   }
 }
 
@@ -72,120 +76,90 @@ abstract class CircularPad extends PlainPad {
 
 /** Pads with a value, as torch.nn.ConstantPad1d. */
 export class ConstantPad1d extends ConstantPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: FilledArguments) {
-    super(1, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 1;
 }
 
 /** Pads with a value, as torch.nn.ConstantPad2d. */
 export class ConstantPad2d extends ConstantPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: FilledArguments) {
-    super(2, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 2;
 }
 
 /** Pads with a value, as torch.nn.ConstantPad3d. */
 export class ConstantPad3d extends ConstantPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: FilledArguments) {
-    super(3, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 3;
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad1d. */
 export class ZeroPad1d extends ZeroPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(1, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 1;
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad2d. */
 export class ZeroPad2d extends ZeroPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(2, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 2;
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad3d. */
 export class ZeroPad3d extends ZeroPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(3, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 3;
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad1d. */
 export class ReflectionPad1d extends ReflectionPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(1, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 1;
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad2d. */
 export class ReflectionPad2d extends ReflectionPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(2, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 2;
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad3d. */
 export class ReflectionPad3d extends ReflectionPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(3, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 3;
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad1d. */
 export class ReplicationPad1d extends ReplicationPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(1, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 1;
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad2d. */
 export class ReplicationPad2d extends ReplicationPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(2, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 2;
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad3d. */
 export class ReplicationPad3d extends ReplicationPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(3, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 3;
 }
 
 /** Pads with its other end, as torch.nn.CircularPad1d. */
 export class CircularPad1d extends CircularPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(1, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 1;
 }
 
 /** Pads with its other end, as torch.nn.CircularPad2d. */
 export class CircularPad2d extends CircularPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(2, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 2;
 }
 
 /** Pads with its other end, as torch.nn.CircularPad3d. */
 export class CircularPad3d extends CircularPad {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: SideArguments) {
-    super(3, given);
-  }
+  /** How many dimensions it pads. */
+  protected static override readonly rank = 3;
 }
