@@ -19,7 +19,6 @@ import {
 import { runSort, sortCallBytes } from "./sort_call.ts";
 import type { Code, JobPool } from "./pool.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
-import { MOST_PADDING } from "./unfold_same.ts";
 
 const productCode = (pool: JobPool): Code => libraryCode(pool, PRODUCTS.name, productModule);
 const convolutionCode = (pool: JobPool): Code => libraryCode(pool, CONVOLUTIONS.name, convolutionModule);
@@ -183,7 +182,6 @@ function convShape({ threads }: JobPool, call: ConvCall, operands: Operands<Shap
   const [inChannels, kernelHeight, kernelWidth] = [at(weight, 1), at(weight, 2), at(weight, 3)];
   const [rows, row] = [at(output, 2), at(output, 3)];
   const depth = inChannels * kernelHeight * kernelWidth, pixels = rows * row;
-  const same = strideY * strideX === 1 && row === at(input, 3) && paddingX <= MOST_PADDING;
   const plain = kernelHeight * kernelWidth === 1 && strideY * strideX === 1 && paddingY + paddingX === 0;
   return {
     batch: at(input, 0),
@@ -205,7 +203,6 @@ function convShape({ threads }: JobPool, call: ConvCall, operands: Operands<Shap
     depth,
     pixels,
     plain: plain ? 1 : 0,
-    same: same ? 1 : 0,
     columnBytes: plain ? 0 : aligned(4 * depth * pixels + COLUMN_SLACK),
     byOutput: inChannels < 4 * threads ? 1 : 0,
   };

@@ -6,7 +6,6 @@
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { copyFunction } from "./dense.ts";
-import { dotFunction } from "./dot.ts";
 import { addGemm, GEMM_PARAMS, type GemmFunctions } from "./gemm.ts";
 import {
   add,
@@ -29,7 +28,6 @@ import {
 } from "./terms.ts";
 import { JOB_PARAMS } from "./pool.ts";
 import { fields, foldFunction, unfoldFunction } from "./unfold.ts";
-import { foldSameFunction, unfoldSameFunction } from "./unfold_same.ts";
 
 /** The words of a list of products that hold for all of them, in order; the products' own words follow. */
 export const PRODUCT_FIELDS = [
@@ -62,10 +60,7 @@ export function convolutionModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
   const parts: Parts = {
     ...gemm,
     unfold: module.add(unfoldFunction()),
-    unfoldSame: module.add(unfoldSameFunction()),
     fold: module.add(foldFunction()),
-    foldSame: module.add(foldSameFunction()),
-    dot: module.add(dotFunction()),
   };
   module.export(gemm.packAll, "packAll");
   module.export(module.add(copyFunction()), "copy");
@@ -80,10 +75,7 @@ export function convolutionModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
 
 interface Parts extends GemmFunctions {
   readonly unfold: number;
-  readonly unfoldSame: number;
   readonly fold: number;
-  readonly foldSame: number;
-  readonly dot: number;
 }
 
 function productsFunction({ gemm }: GemmFunctions): FunctionBody {
@@ -134,7 +126,7 @@ function fill(body: FunctionBody, value: number, { to, count }: { readonly to: T
 }
 
 /** Units are pairs of image and group. The weight is packed [outChannels, depth]. */
-function forwardFunction({ gemm, unfold, unfoldSame }: Parts): FunctionBody {
+function forwardFunction({ gemm, unfold }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const of = fields(body, at("description"));
   const imageBytes = keep(body, shl(mul(of("inChannels"), of("height"), of("width")), 2));
@@ -146,8 +138,7 @@ function forwardFunction({ gemm, unfold, unfoldSame }: Parts): FunctionBody {
     const columns = keep(body, ref(image));
     when(body, of("plain"), () => {}, () => {
       assign(body, columns, at("scratch"));
-      const args = [at("description"), ref(image), ref(columns), int(0), of("inChannels")];
-      when(body, of("same"), () => call(body, unfoldSame, args), () => call(body, unfold, args));
+      call(body, unfold, [at("description"), ref(image), ref(columns), int(0), of("inChannels")]);
     });
     when(body, of("bias"), () =>
       each(body, { to: of("outChannels") }, (c) => {
@@ -175,7 +166,7 @@ function forwardFunction({ gemm, unfold, unfoldSame }: Parts): FunctionBody {
 }
 
 /** Units are pairs of image and group. The weight is packed [depth, outChannels]; `input` is written. */
-function inputGradientFunction({ gemm, fold, foldSame }: Parts): FunctionBody {
+function inputGradientFunction({ gemm, fold }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const of = fields(body, at("description"));
   const imageWords = keep(body, mul(of("inChannels"), of("height"), of("width")));
@@ -204,12 +195,7 @@ function inputGradientFunction({ gemm, fold, foldSame }: Parts): FunctionBody {
       }),
     );
     const args = [at("description"), ref(columns), ref(image)];
-    when(
-      body,
-      of("plain"),
-      () => {},
-      () => when(body, of("same"), () => call(body, foldSame, args), () => call(body, fold, args)),
-    );
+    when(body, of("plain"), () => {}, () => call(body, fold, args));
   });
   return body;
 }
@@ -218,7 +204,7 @@ function inputGradientFunction({ gemm, fold, foldSame }: Parts): FunctionBody {
  * Units are channels of a group, input or output ones; all images are added up in order, from the old value of the
  * gradient in `weight`.
  */
-function weightGradientFunction({ dot, unfold, unfoldSame }: Parts): FunctionBody {
+function weightGradientFunction({ gemm, unfold }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const of = fields(body, at("description"));
   const channelWords = keep(body, mul(of("height"), of("width")));
@@ -237,22 +223,27 @@ function weightGradientFunction({ dot, unfold, unfoldSame }: Parts): FunctionBod
       const columns = keep(body, add(ref(image), shl(mul(ref(fromIn), ref(channelWords)), 2)));
       when(body, of("plain"), () => {}, () => {
         assign(body, columns, at("scratch"));
-        const args = [at("description"), ref(image), ref(columns), ref(fromIn), ref(toIn)];
-        when(body, of("same"), () => call(body, unfoldSame, args), () => call(body, unfold, args));
+        call(body, unfold, [at("description"), ref(image), ref(columns), ref(fromIn), ref(toIn)]);
       });
       const outChannel = keep(body, add(mul(ref(unit), of("outChannels")), ref(fromOut)));
       const row = keep(body, add(mul(g, of("outChannels")), ref(fromOut)));
       const width = shl(of("pixels"), 2);
-      call(body, dot, [
+      call(body, gemm, [
         add(of("output"), mul(ref(outChannel), width)),
-        width,
         ref(columns),
-        width,
         add(of("weight"), shl(add(mul(ref(row), of("depth")), mul(ref(fromIn), ref(kernel))), 2)),
-        shl(of("depth"), 2),
         sub(ref(toOut), ref(fromOut)),
         mul(sub(ref(toIn), ref(fromIn)), ref(kernel)),
         of("pixels"),
+        width,
+        int(4),
+        int(4),
+        width,
+        shl(of("depth"), 2),
+        int(4),
+        add(at("scratch"), of("columnBytes")),
+        int(1),
+        int(0),
       ]);
     });
   });

@@ -61,8 +61,6 @@ export const CONV_FIELDS = [
   "pixels",
   /** Whether the columns of an image are the image. */
   "plain",
-  /** Whether outputs are as wide as the image and the stride is 1 (unfold_same.ts). */
-  "same",
   /** Bytes that the columns of one image take, rounded up. */
   "columnBytes",
   /** Gradient of the weight: whether units are output channels, else input channels. */
