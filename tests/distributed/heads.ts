@@ -135,43 +135,41 @@ function refuses(group: dist.ProcessGroup): void {
   );
 }
 
-/** Throws where a group's ranks do not compute together what each computes alone. */
-export function checkHeads(group: dist.ProcessGroup, ways: readonly ("plainly" | "compiled")[]): void {
+/** Throws where a group's ranks do not compute together, plainly or by a backend, what each computes alone. */
+export function checkHeads(group: dist.ProcessGroup, backend: string | null): void {
   const whole = new Words();
   for (const each of whole.parameters()) dist.broadcast(each, group.ranks[0] ?? 0, { group });
   const words = arange(20).remainder(8).view([4, 5]), keys = randn([4, 5, 3]);
   dist.broadcast(keys, group.ranks[0] ?? 0, { group });
-  for (const how of ways) {
-    const net = new Words(), one = new Words();
-    one.loadStateDict(whole.stateDict());
-    net.loadStateDict(whole.stateDict());
-    dist.parallelizeModule(net, PLAN, { group });
-    const plain = new optim.SGD(one.parameters(), { lr: 0.05, momentum: 0.9 }),
-      ours = new optim.SGD(net.parameters(), { lr: 0.05, momentum: 0.9 });
-    const forward = (words: Tensor, keys: Tensor) => net.call(words, keys);
-    const run = how === "compiled" ? compile(forward, { backend: "aot_eager", fullgraph: true }) : forward;
-    for (let step = 0; step < 2; step++) {
-      const expected = one.call(words, keys), found = run(words, keys);
-      near(found, expected, `step ${step}, ${how}`);
-      one.zeroGrad();
-      net.zeroGrad();
-      expected.square().mean().backward();
-      found.square().mean().backward();
-      const norms = [one, net].map((each) =>
-        nn.utils.clipGradNorm_(each.parameters(), 0.1, step === 0 ? 2 : Infinity)
-      );
-      near(norms[1] ?? found, norms[0] ?? expected, `norm of step ${step}, ${how}`);
-      plain.step();
-      ours.step();
-    }
-    const expected = one.stateDict();
-    for (const [key, value] of Object.entries(dist.fullStateDict(net))) {
-      // Biases of keys change nothing but by rounding
-      if (key !== "separate.k.bias" && key !== "library.in_proj_bias") {
-        near(value, expected[key] ?? value, `${key}, ${how}`);
-      }
-    }
-    assert(net.head.weight === net.table.weight);
+  const net = new Words(), one = new Words();
+  one.loadStateDict(whole.stateDict());
+  net.loadStateDict(whole.stateDict());
+  dist.parallelizeModule(net, PLAN, { group });
+  const plain = new optim.SGD(one.parameters(), { lr: 0.05, momentum: 0.9 }),
+    ours = new optim.SGD(net.parameters(), { lr: 0.05, momentum: 0.9 });
+  const forward = (words: Tensor, keys: Tensor) => net.call(words, keys);
+  const run = backend === null ? forward : compile(forward, { backend, fullgraph: true });
+  for (let step = 0; step < 2; step++) {
+    const expected = one.call(words, keys), found = run(words, keys);
+    near(found, expected, `step ${step}, ${backend}`);
+    one.zeroGrad();
+    net.zeroGrad();
+    expected.square().mean().backward();
+    found.square().mean().backward();
+    const norms = [one, net].map((each) =>
+      nn.utils.clipGradNorm_(each.parameters(), 0.1, step === 0 ? 2 : Infinity)
+    );
+    near(norms[1] ?? found, norms[0] ?? expected, `norm of step ${step}, ${backend}`);
+    plain.step();
+    ours.step();
   }
+  const expected = one.stateDict();
+  for (const [key, value] of Object.entries(dist.fullStateDict(net))) {
+    // Biases of keys change nothing but by rounding
+    if (key !== "separate.k.bias" && key !== "library.in_proj_bias") {
+      near(value, expected[key] ?? value, `${key}, ${backend}`);
+    }
+  }
+  assert(net.head.weight === net.table.weight);
   refuses(group);
 }

@@ -1,5 +1,6 @@
 /**
- * One of several ranks that train sharded models. Started by mpirun; prints a line at its end. Invariant: what they compute
+ * One of several ranks that train sharded models. Input: a checkpoint, and the backend of compiled functions. Started by
+ * mpirun; prints a line at its end. Invariant: what they compute
  * is held against the same training by one process on all of the data.
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
@@ -21,7 +22,7 @@ import { blocks, shardBlocks } from "./blocks.ts";
 dist.initProcessGroup();
 const rank = dist.getRank(), size = dist.getWorldSize();
 
-const [folder = ""] = Deno.args;
+const [folder = "", backend = ""] = Deno.args;
 const near = (found: Tensor, expected: Tensor, what: string) =>
   assert(found.sub(expected).abs().max().item() < 1e-5, `${what}: ${found}, not ${expected}`);
 const lossOf = (net: nn.Module & { forward(x: Tensor): Tensor }, x: Tensor, y: Tensor) =>
@@ -44,7 +45,7 @@ for (const how of ["plainly", "kept", "compiled"]) {
   const plain = new optim.AdamW(one.parameters(), { lr: 0.02 }),
     ours = new optim.AdamW(net.parameters(), { lr: 0.02 });
   const forward = (x: Tensor, y: Tensor) => lossOf(net, x, y);
-  const run = how === "compiled" ? compile(forward, { backend: "aot_eager", fullgraph: true }) : forward;
+  const run = how === "compiled" ? compile(forward, { backend, fullgraph: true }) : forward;
   for (let k = 0; k < 3; k++) {
     plain.zeroGrad();
     lossOf(one, inputs.select(0, k), targets.select(0, k)).backward();
@@ -84,7 +85,7 @@ class Words extends nn.Module {
     wide: "colwise",
     last: "rowwise",
   });
-  const words = arange(2 * size), compiled = compile((x: Tensor) => net.call(x), { backend: "aot_eager" });
+  const words = arange(2 * size), compiled = compile((x: Tensor) => net.call(x), { backend });
   const expected = whole.call(words);
   expected.square().sum().backward();
   for (const run of [(x: Tensor) => net.call(x), compiled]) {
