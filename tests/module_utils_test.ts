@@ -199,3 +199,37 @@ Deno.test("parameters are a vector and back, and may be left unfilled", () => {
   const unfilled = skipInit(nn.Linear, 3, 4, { bias: false });
   assertEquals([unfilled.weight.shape, unfilled.bias, Number(rand([]).item())], [[4, 3], null, wanted]);
 });
+
+Deno.test("batch norms are folded into convolutions, of groups and transposed too, and into linear layers", () => {
+  manualSeed(3);
+  const { fuseConvBnEval, fuseLinearBnEval } = nn.utils;
+  const trained = <B extends nn.BatchNorm1d | nn.BatchNorm2d>(bn: B): B => {
+    noGrad(() => {
+      bn.weight?.uniform_(0.5, 2);
+      bn.bias?.uniform_(-1, 1);
+      bn.runningMean?.uniform_(-1, 1);
+      bn.runningVar?.uniform_(0.5, 2);
+    });
+    bn.eval();
+    return bn;
+  };
+  const image = randn(2, 4, 5, 5);
+  const convolutions = [
+    new nn.Conv2d(4, 6, 3, { groups: 2, bias: false }),
+    new nn.ConvTranspose2d(4, 6, 3, { groups: 2, stride: 2 }),
+  ];
+  for (const conv of convolutions) {
+    conv.eval();
+    const bn = trained(new nn.BatchNorm2d(6)), before = conv.weight.clone(), fused = fuseConvBnEval(conv, bn);
+    near(fused.call(image), bn.call(conv.call(image)), conv.constructor.name);
+    assertEquals([conv.weight.equal(before), fused.weight.requiresGrad], [true, true]);
+  }
+  const linear = new nn.Linear(4, 3),
+    plain = trained(new nn.BatchNorm1d(3, { affine: false })),
+    x = randn(5, 4);
+  assertThrows(() => fuseLinearBnEval(linear, plain), DynError, "one that trains");
+  linear.eval();
+  near(fuseLinearBnEval(linear, plain).call(x), plain.call(linear.call(x)), "linear");
+  const wide = trained(new nn.BatchNorm1d(4));
+  assertThrows(() => fuseLinearBnEval(linear, wide), DynError, "of 3 features to fuse but found 4");
+});

@@ -1,5 +1,6 @@
 /** What goes with modules: limits of gradients, vectors of parameters, parametrizations: the namespace `nn.utils`. */
 export * from "../gradient_clipping.ts";
+export { type BatchNorm, type Convolution, fuseConvBnEval, fuseLinearBnEval } from "./fusion.ts";
 export { parametersToVector, vectorToParameters } from "./vectors.ts";
 export { skipInit } from "../init.ts";
 /** Parameters that are functions of others, as `torch.nn.utils.parametrize`. */
