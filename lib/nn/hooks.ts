@@ -290,8 +290,10 @@ class Gradients<M extends object> {
 /** Results that have passed, under the names that the former ones have besides their positions. */
 function renewed(output: readonly unknown[], passed: readonly unknown[]): readonly unknown[] {
   const results = [...passed];
-  for (const [name, each] of Object.entries(output).slice(output.length)) {
-    Reflect.set(results, name, passed[output.indexOf(each)] ?? each);
+  // Behind positions and the length; consoles do not show them
+  for (const name of Object.getOwnPropertyNames(output).slice(output.length + 1)) {
+    const each: unknown = Reflect.get(output, name), value = passed[output.indexOf(each)] ?? each;
+    Object.defineProperty(results, name, { value, writable: true, enumerable: false, configurable: true });
   }
   return results;
 }

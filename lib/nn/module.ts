@@ -32,36 +32,24 @@ import {
   type RegisteredHooks,
   type StateDictHook,
   type StateDictPreHook,
-  type UnfitKeys,
 } from "./hooks.ts";
 import { Parameter } from "./parameter.ts";
+import {
+  type BufferEntry,
+  keyOf,
+  type LoadOptions,
+  type LoadResult,
+  readState,
+  type StateDict,
+  writeState,
+} from "./module_state.ts";
+
+export type { LoadOptions, LoadResult, StateDict } from "./module_state.ts";
 
 const UNCLONABLE: symbol = Symbol.for("A module, which module.clone() copies,");
 
-/** A state dict: PyTorch's key names, tensors that share storage with the module's. */
-export type StateDict = Record<string, Tensor>;
-
-/** What `loadStateDict` could not match when it is not strict. */
-export type LoadResult = UnfitKeys;
-
-/** Options of `loadStateDict`; a boolean in their place is `strict`. */
-export interface LoadOptions {
-  /** Whether a key that is missing or too much is an error; true unless given. */
-  readonly strict?: boolean;
-  /** Whether the given tensors take the places of the module's, instead of being copied into them; false unless given. */
-  readonly assign?: boolean;
-}
-
 /** Hooks of all modules; null until one is registered. */
 export const ALL_MODULES: { hooks: RegisteredHooks<Module> | null } = { hooks: null };
-
-interface BufferEntry {
-  /** Field that holds the tensor. */
-  readonly field: string;
-  /** Name in state dicts. */
-  readonly key: string;
-  readonly persistent: boolean;
-}
 
 /** Compiles a forward function; set once by the compiler layer, so that `module.compile()` works. */
 export type ForwardCompiler = (module: Module, options: object) => (...args: unknown[]) => unknown;
@@ -125,6 +113,36 @@ export class Module {
       if (value instanceof Module) found.push([keyOf(this, field), value]);
     }
     return found;
+  }
+
+  /** The module at a dotted path ("" is this one). Throws DynError where there is none. */
+  getSubmodule(path: string): Module {
+    if (path === "") return this;
+    const [name = "", ...rest] = path.split(".");
+    const child = this.namedChildren().find(([key]) => key === name)?.[1];
+    if (!child) {
+      throw new DynError(`Expected a module named ${name} in ${this.constructor.name} but found none`);
+    }
+    return child.getSubmodule(rest.join("."));
+  }
+
+  /** Puts a module in the place of what a dotted path names, or beside its siblings. */
+  setSubmodule(path: string, module: Module): void {
+    const { owner, name } = ownerAt(this, path);
+    const field = Object.keys(owner).find((each) => keyOf(owner, each) === name);
+    Reflect.set(owner, field ?? name, module);
+  }
+
+  /** The parameter at a dotted path. Throws DynError where there is none. */
+  getParameter(path: string): Parameter {
+    const { owner, name } = ownerAt(this, path);
+    return foundAt(path, "a parameter", owner.namedParameters("", false).find(([key]) => key === name));
+  }
+
+  /** The buffer at a dotted path. Throws DynError where there is none. */
+  getBuffer(path: string): Tensor {
+    const { owner, name } = ownerAt(this, path);
+    return foundAt(path, "a buffer", owner.namedBuffers("", false).find(([key]) => key === name));
   }
 
   /** Own Modules, in order, each once. */
@@ -222,7 +240,7 @@ export class Module {
   /** Parameters and persistent buffers by PyTorch's key, detached, sharing storage. */
   stateDict(prefix = ""): StateDict {
     const state: StateDict = {};
-    return writeState(this, prefix, state);
+    return writeState<Module>(this, prefix, state);
   }
 
   /**
@@ -234,50 +252,7 @@ export class Module {
     given: Readonly<Record<string, Tensor>>,
     options: boolean | LoadOptions = {},
   ): LoadResult {
-    const { strict = true, assign = false } = typeof options === "boolean" ? { strict: options } : options,
-      state: StateDict = { ...given },
-      below = this.namedModules();
-    for (const [path, module] of below) {
-      for (const { hook } of module.registeredHooks?.reading.values() ?? []) {
-        hook(module, state, path ? `${path}.` : "", strict);
-      }
-    }
-    const entries = stateEntriesOf(this);
-    const known = new Set(entries.map(({ key }) => key));
-    const missingKeys = entries.filter(({ key }) => !Object.hasOwn(state, key)).map(({ key }) => key);
-    const unexpectedKeys = Object.keys(state).filter((key) => !known.has(key));
-    const result = { missingKeys, unexpectedKeys };
-    const shapes = entries.flatMap(({ key, tensor }) => {
-      const value = state[key];
-      const fits = !value || `${value.shape}` === `${tensor.shape}`;
-      return fits ? [] : [`shape [${value.shape}] for ${key} of shape [${tensor.shape}]`];
-    });
-    const keys = () => [
-      ...missingKeys.length > 0 ? [`missing keys ${missingKeys.join(", ")}`] : [],
-      ...unexpectedKeys.length > 0 ? [`unexpected keys ${unexpectedKeys.join(", ")}`] : [],
-    ];
-    const refuse = (problems: readonly string[]) => {
-      if (problems.length === 0) return;
-      throw new DynError(`Expected the state of ${this.constructor.name} but found ${problems.join("; ")}`);
-    };
-    // Hooks see what was read, and judge before keys are
-    const judges = below.flatMap(([, module]) => module.registeredHooks?.read.size ? [module] : [])
-      .toReversed();
-    refuse(strict && judges.length === 0 ? [...keys(), ...shapes] : shapes);
-    if (assign) assignState(entries, state);
-    else {
-      noGrad(() => {
-        for (const { key, tensor } of entries) {
-          const value = state[key];
-          if (value) tensor.copy_(value);
-        }
-      });
-    }
-    for (const module of judges) {
-      for (const { hook } of module.registeredHooks?.read.values() ?? []) hook(module, result);
-    }
-    if (strict) refuse(keys());
-    return result;
+    return readState<Module>(this, given, typeof options === "boolean" ? { strict: options } : options);
   }
 
   /** Training mode for this module and all below. */
@@ -464,37 +439,6 @@ export class Module {
 
 showAsText(Module.prototype);
 
-/** The name in state dicts of what a field holds. */
-function keyOf({ stateKeys }: Module, field: string): string {
-  return (Object.hasOwn(stateKeys, field) ? stateKeys[field] : undefined) ?? field;
-}
-
-/** A parameter or persistent buffer, by its name in state dicts. */
-interface StateEntry {
-  readonly key: string;
-  readonly tensor: Tensor;
-  /** The module whose field it is. */
-  readonly owner: Module;
-  readonly field: string;
-}
-
-/** Those of one module. */
-function ownEntriesOf(owner: Module, prefix: string): StateEntry[] {
-  const entries: StateEntry[] = [];
-  for (const [field, value] of Object.entries(owner)) {
-    if (value instanceof Parameter) {
-      entries.push({ key: prefix + keyOf(owner, field), tensor: value, owner, field });
-    }
-  }
-  for (const { field, key, persistent } of owner.bufferEntries) {
-    const value: unknown = Reflect.get(owner, field);
-    if (persistent && value instanceof Tensor) {
-      entries.push({ key: prefix + key, tensor: value, owner, field });
-    }
-  }
-  return entries;
-}
-
 /** All parameters and buffers of one module. */
 function ownTensorsOf(module: Module): Tensor[] {
   const buffers = module.bufferEntries.map(({ field }): unknown => Reflect.get(module, field));
@@ -504,41 +448,15 @@ function ownTensorsOf(module: Module): Tensor[] {
   ];
 }
 
-/** Puts tensors of a state in the places of a module's. What was shared there is shared afterwards. */
-function assignState(entries: readonly StateEntry[], state: Readonly<Record<string, Tensor>>): void {
-  const assigned = new Map<Tensor, Tensor>();
-  for (const { key, tensor } of entries) {
-    const value = state[key];
-    if (value) assigned.set(tensor, tensor instanceof Parameter ? asParameter(value, tensor) : value);
-  }
-  for (const { tensor, owner, field } of entries) {
-    const value = assigned.get(tensor);
-    if (value) Reflect.set(owner, field, value);
-  }
+/** The module that a dotted path leads to, without its last name. */
+function ownerAt(module: Module, path: string): { readonly owner: Module; readonly name: string } {
+  const names = path.split("."), name = names.pop() ?? "";
+  return { owner: module.getSubmodule(names.join(".")), name };
 }
 
-/** A value as a parameter that requires grad where the former one does. */
-function asParameter(value: Tensor, { requiresGrad }: Parameter): Parameter {
-  return value instanceof Parameter
-    ? value.requiresGrad_(requiresGrad)
-    : new Parameter(value.detach(), requiresGrad);
-}
-
-/** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */
-function stateEntriesOf(module: Module, prefix = ""): StateEntry[] {
-  const below = module.namedChildren().flatMap(([name, child]) => stateEntriesOf(child, `${prefix}${name}.`));
-  return [...ownEntriesOf(module, prefix), ...below];
-}
-
-/** Writes the state of a module and all below into a record, with their hooks; gives what these make of it. */
-function writeState(module: Module, prefix: string, into: StateDict): StateDict {
-  const { registeredHooks: hooks } = module;
-  for (const { hook } of hooks?.writing.values() ?? []) hook(module, prefix);
-  for (const { key, tensor } of ownEntriesOf(module, prefix)) into[key] = tensor.detach();
-  let state = into;
-  for (const [name, child] of module.namedChildren()) state = writeState(child, `${prefix}${name}.`, state);
-  for (const { hook } of hooks?.written.values() ?? []) state = hook(module, state, prefix) ?? state;
-  return state;
+function foundAt<T>(path: string, what: string, found: readonly [string, T] | undefined): T {
+  if (!found) throw new DynError(`Expected ${what} at ${path} but found none`);
+  return found[1];
 }
 
 function hooksOf(module: Module): RegisteredHooks<Module> {
