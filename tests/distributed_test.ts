@@ -270,18 +270,22 @@ Deno.test("a process that was started alone is a group of one", async () => {
   assertThrows(() => distributed.getRank(), Error, "call distributed.initProcessGroup() first");
 });
 
-const [how = ""] = sampleBySeed(["plainly", "compiled", "recorded"], 1);
-const [division = ""] = sampleBySeed(
-  ["copies graph", "copies plainly", "sharded graph", "sharded plainly"],
-  1,
-);
+const ON_WEBGPU = [
+  "collectives",
+  "compiled copies graph",
+  "plainly copies plainly",
+  "recorded sharded graph",
+  "compiled sharded plainly",
+];
 
-Deno.test({
-  name: `webgpu: tensors of two ranks, functions ${how}, steps of ${division}`,
-  ignore: SKIP_WEBGPU || MPI.ignore,
-  fn: async () => {
-    const { code, stdout, stderr } = await mpirun(2, "webgpu.ts", how, ...division.split(" "));
-    const expected = ["rank 0 is done", "rank 1 is done"];
-    assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
-  },
-});
+for (const words of sampleBySeed(ON_WEBGPU, 1)) {
+  Deno.test({
+    name: `webgpu: tensors of two ranks: ${words}`,
+    ignore: SKIP_WEBGPU || MPI.ignore,
+    fn: async () => {
+      const { code, stdout, stderr } = await mpirun(2, "webgpu.ts", ...words.split(" "));
+      const expected = ["rank 0 is done", "rank 1 is done"];
+      assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+    },
+  });
+}
