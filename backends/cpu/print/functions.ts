@@ -11,6 +11,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Statement, ValueId } from "../../../lib/loops/ir.ts";
 import { functionOf, type ScalarFunction } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
+import { valueTypes } from "../../../lib/loops/value_types.ts";
 import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, VALUE_TYPE } from "./types.ts";
 
@@ -93,12 +94,12 @@ function inlineText(f: ScalarFunction, need: Need): string {
 
 /** Prints the statements of a function. */
 class BodyPrinter {
-  readonly #types = new Map<ValueId, ValueType>();
+  readonly #types: ReadonlyMap<ValueId, ValueType>;
   /** Whether selections have no branches. */
   readonly #pure: boolean;
 
   constructor(readonly out: TextWriter, f: ScalarFunction, readonly need: Need) {
-    for (const { id, dtype } of f.parameters) this.#types.set(id, dtype);
+    this.#types = valueTypes(f.body, new Map(f.parameters.map(({ id, dtype }) => [id, dtype])));
     this.#pure = hasVectorForm(f) && !hasMasks(f);
   }
 
@@ -110,7 +111,6 @@ class BodyPrinter {
     if (s.kind === "loop" || s.kind === "store" || s.kind === "load" || s.kind === "index") {
       throw new InternalError(`Expected arithmetic in a scalar function but found a ${s.kind}`);
     }
-    this.#types.set(s.id, s.dtype);
     const type = VALUE_TYPE[s.dtype];
     if (s.kind !== "masked") return void this.out.line(`const ${type} v${s.id} = ${this.#expression(s)};`);
     this.out.line(`${type} v${s.id} = v${s.otherwise};`);

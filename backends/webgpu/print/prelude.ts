@@ -9,6 +9,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Statement, ValueId } from "../../../lib/loops/ir.ts";
 import { functionOf } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
+import { valueTypes } from "../../../lib/loops/value_types.ts";
 import { UNKNOWN_ZERO } from "./parameters.ts";
 import { castText, constantText, type HelperName, type Helpers, registerType, scalarText } from "./scalar.ts";
 
@@ -136,7 +137,7 @@ export class ShaderFunctions implements Helpers {
   call(op: ScalarOpName, dtype: ValueType): string {
     const { name, parameters, body, result } = functionOf(op, dtype, "single");
     if (this.#texts.has(name)) return name;
-    const out = new TextWriter(), types = new Map(parameters.map((p) => [p.id, p.dtype]));
+    const out = new TextWriter(), types = valueTypes(body, new Map(parameters.map((p) => [p.id, p.dtype])));
     const given = parameters.map((p) => `v${p.id}: ${registerType(p.dtype)}`).join(", ");
     out.block(`fn ${name}(${given}) -> ${registerType(result.dtype)} {`, () => {
       this.#statements(body, { out, types });
@@ -148,7 +149,7 @@ export class ShaderFunctions implements Helpers {
 
   #statements(
     body: readonly Statement[],
-    function_: { readonly out: TextWriter; readonly types: Map<ValueId, ValueType> },
+    function_: { readonly out: TextWriter; readonly types: ReadonlyMap<ValueId, ValueType> },
   ): void {
     const { out, types } = function_;
     const typeOf = (id: ValueId | undefined): ValueType => {
@@ -160,7 +161,6 @@ export class ShaderFunctions implements Helpers {
       if (s.kind === "loop" || s.kind === "store" || s.kind === "load" || s.kind === "index") {
         throw new InternalError(`Expected arithmetic in a scalar function but found a ${s.kind}`);
       }
-      types.set(s.id, s.dtype);
       if (s.kind === "masked") {
         out.line(`var v${s.id} = v${s.otherwise};`);
         out.block(`if (v${s.condition}) {`, () => {

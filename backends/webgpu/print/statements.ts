@@ -16,6 +16,7 @@ import {
   type ValueId,
 } from "../../../lib/loops/ir.ts";
 import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
+import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Bindings } from "./bindings.ts";
 import { neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
@@ -239,15 +240,15 @@ export class ShaderWriter {
       this.#types.set(c.id, c.dtype);
       this.line(`var v${this.#numberOf(c.id)}: ${registerType(c.dtype)} = v${this.#numberOf(c.initial)};`);
     }
-    const valueTypes = loop.reductions.map((r) => (this.#valueType(loop, r)));
-    loop.reductions.forEach((r, i) => this.#openReduction(r, valueTypes[i] ?? r.dtype));
+    const taken = loop.reductions.map((r) => this.#valueType(loop, r));
+    loop.reductions.forEach((r, i) => this.#openReduction(r, taken[i] ?? r.dtype));
     const [start, step] = shared ? ["lid", this.setting.threads] : ["0", 1];
     this.line(`for (var ${counter} = ${start}; ${counter} < ${size}; ${counter} = ${counter} + ${step}) {`);
     const before = this.#together;
     if (shared) this.#together = false;
     this.statements(loop.body);
     loop.reductions.forEach((r, i) => {
-      const value = valueTypes[i] ?? r.dtype;
+      const value = taken[i] ?? r.dtype;
       this.line(
         this.#combine(r, value, {
           value: `v${this.#numberOf(r.value)}`,
@@ -259,7 +260,7 @@ export class ShaderWriter {
     this.#together = before;
     this.line("}");
     if (shared) {
-      loop.reductions.forEach((r, i) => this.#shareReduction(r, valueTypes[i] ?? r.dtype));
+      loop.reductions.forEach((r, i) => this.#shareReduction(r, taken[i] ?? r.dtype));
       if (writesWhatIsRead(loop.body, this.setting.bindings)) this.#barrier();
     }
     loop.reductions.forEach((r) => this.#closeReduction(r));
@@ -268,7 +269,7 @@ export class ShaderWriter {
   /** argmax and argmin compare values of another type than their result. */
   #valueType(loop: Loop, r: Reduction): ValueType {
     if (r.op !== "argmax" && r.op !== "argmin") return r.dtype;
-    return definedType(loop.body, r.value) ?? this.#typeOf(r.value);
+    return valueTypes(loop.body).get(r.value) ?? this.#typeOf(r.value);
   }
 
   #openReduction(r: Reduction, value: ValueType): void {
@@ -343,16 +344,6 @@ export class ShaderWriter {
         : `a${this.#numberOf(r.id)}`,
     );
   }
-}
-
-/** The type of a value that a statement list defines, also as what a loop in it leaves behind. */
-function definedType(body: readonly Statement[], id: ValueId): ValueType | undefined {
-  for (const s of body) {
-    if ("id" in s && s.id === id) return s.dtype;
-    const left = s.kind === "loop" ? [...s.reductions, ...s.carried].find((r) => r.id === id) : undefined;
-    if (left) return left.dtype;
-  }
-  return undefined;
 }
 
 function writesWhatIsRead(body: readonly Statement[], bindings: Bindings): boolean {
