@@ -205,7 +205,7 @@ Deno.test("async functions are captured on both sides of their waits, and keep t
   await assertRejects(() => c.run(vector(1), true), RangeError, "late");
 });
 
-Deno.test("bodies without gradients are captured, and run plainly where they break", () => {
+Deno.test("bodies without gradients are captured, on both sides of a break in them", () => {
   const outside = disable((t: Tensor) => t);
   const leaf = vector(1, 2).requiresGrad_();
   const whole = capture((x: Tensor) => [noGrad(() => x.mul(2)), x.mul(3)]);
@@ -214,7 +214,7 @@ Deno.test("bodies without gradients are captured, and run plainly where they bre
     const [quiet, recorded] = c.run(leaf) as [Tensor, Tensor];
     assertEquals([quiet.requiresGrad, recorded.requiresGrad], [false, true]);
   }
-  assertEquals(whole.ops(), [["mul", "mul"]]);
+  assertEquals([whole.ops(), broken.ops()], [[["mul", "mul"]], [["mul"], ["mul"]]]);
 });
 
 Deno.test("a forced break at every instruction changes nothing", () => {
@@ -254,4 +254,16 @@ Deno.test("a function that cannot be resumed, for a private method called in a c
   const doubler = new Doubler();
   const c = capture((x: Tensor) => doubler.run(x.add(1)));
   assertEquals([list(c.run(vector(1, 2))), list(c.run(vector(3)))], [[8, 12], [16]]);
+});
+
+Deno.test("a loop over a list that breaks inside says that its iterator was begun before, not that it is unknown", () => {
+  const fn = (xs: readonly Tensor[], y: Tensor) => {
+    for (const x of xs) {
+      y = y.add(x);
+      if (+y.sum() > 0) y = y.neg();
+    }
+    return y;
+  };
+  const { breakReasons, graphCount } = explain(fn)([vector(1), vector(2), vector(3)], vector(0.5));
+  assertEquals([breakReasons.map(({ id }) => id), graphCount], [["GB0001", "GB0043"], 3]);
 });

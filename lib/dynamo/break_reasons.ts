@@ -276,6 +276,13 @@ const CATALOGUE = {
     explanation: "Graphs draw from the common generator; the call runs outside of the graph",
     hint: "Draw before the compiled function and hand the tensor in, or draw from the common generator",
   },
+  begunIterator: {
+    id: "GB0043",
+    category: "iterator that was begun before this graph",
+    explanation: "Where a builtin iterator stands is not known before it is asked for its next item",
+    hint:
+      "Where the graph has broken inside of the loop before, mend that break or loop by index; make iterators in the compiled function",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** What there is in the catalogue. */

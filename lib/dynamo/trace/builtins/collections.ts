@@ -250,7 +250,9 @@ export function addCollections(table: ModelTable): void {
   for (const next of LIST_NEXTS) {
     if (typeof next !== "function") continue;
     table.call(next, (m, { self }) => {
-      if (self.kind !== "object" || self.exotic.kind !== "listIterator") return breakGraph("iterator");
+      if (self.kind !== "object" || self.exotic.kind !== "listIterator") {
+        return breakGraph(self.kind === "object" && self.real ? "begunIterator" : "iterator");
+      }
       const item = nextOfList(m, self);
       return iteratorResult(m, item ?? UNDEFINED, item === null);
     });
