@@ -11,6 +11,7 @@ const WIDTH = 4, LAYERS = 5;
 
 /** What layers look up by themselves. */
 const favourites = new Map<object, number>(), weak = new WeakMap<object, number>();
+const TAG = Symbol("tag"), OTHER = Symbol("tag");
 const chosen: { layer: Layer | null } = { layer: null };
 let calls = 0;
 
@@ -27,13 +28,18 @@ class Layer extends nn.Module {
   act: (x: Tensor) => Tensor = half;
   #secret = 1;
   /** What it does besides. */
-  habit: "none" | "private" | "map" | "weak" | "chosen" | "counts" | "keeps" | "parent" | "pair" = "none";
+  habit: "tag" | "none" | "private" | "map" | "weak" | "chosen" | "counts" | "keeps" | "parent" | "pair" =
+    "none";
   kept: unknown = null;
+  tag: symbol = TAG;
+  /** Which nobody reads. */
+  index: unknown = null;
   parent: readonly Layer[] = [];
 
   override forward(x: Tensor): Tensor {
     let y = this.up.call(this.norm.call(x));
-    for (const each of this.list) y = y.add(each);
+    // Lists may have holes
+    for (const each of this.list) y = y.add(each ?? 0.25);
     y = this.dropout.call(this.act(y)).pow(this.options.power);
     if (this.offset !== undefined) y = y.sub(this.offset);
     return this.after(x.add(this.down.call(y).mul(this.scale)));
@@ -43,6 +49,8 @@ class Layer extends nn.Module {
     switch (this.habit) {
       case "none":
         return y;
+      case "tag":
+        return this.tag === TAG ? y : y.neg();
       case "private":
         return y.mul(this.#secret);
       case "map":
@@ -124,6 +132,13 @@ const DIFFERENCES: Readonly<Record<string, readonly [change: (layers: Layer[]) =
     "the mode of all": [(layers) => layers.forEach((layer) => layer.train()), 4],
     "a property that is not there": [([, , layer]) => layer && Reflect.deleteProperty(layer, "offset"), 3],
     "a property that is undefined": [([, , layer]) => layer && (layer.offset = undefined), 3],
+    "a number that nobody reads": [(layers) => layers.forEach((layer, at) => layer.index = at), 4],
+    "an object that nobody reads": [([, , layer]) => layer && (layer.index = {}), 3],
+    "a list of another length": [([, , layer]) => layer && (layer.list.length = 3), 3],
+    "a symbol": [(layers) => {
+      for (const layer of layers) layer.habit = "tag";
+      if (layers[2]) layers[2].tag = OTHER;
+    }, 3],
     "a property more": [([, , layer]) => layer && Object.assign(layer, { more: 1 }), 3],
     "an accessor": [
       ([, , layer]) => layer && Object.defineProperty(layer, "scale", { get: () => 5, configurable: true }),

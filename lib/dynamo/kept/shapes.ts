@@ -25,6 +25,10 @@ export interface Numbering {
   numberOf(object: object): number | undefined;
   /** The first tensor whose memory is this. */
   memoryOf(storage: object, tensor: number): number;
+  /** A key, or a symbol that is a value; without it symbols that only this process knows are known by their descriptions. */
+  keyOf?(key: string | symbol): Plain;
+  /** Whether a property may hold any primitive in the place of the one that it holds. */
+  isFree?(object: object, key: string | symbol): boolean;
 }
 
 /** What is part of every tensor, and described apart. */
@@ -49,7 +53,7 @@ export function describe(object: object, number: number, numbering: Numbering): 
     kindOf(object, number, numbering),
     prototype === null ? null : describeValue(prototype, numbering),
     Object.isExtensible(object),
-    ...propertiesOf(object).map(([key, found]) => describeProperty(key, found, numbering)),
+    ...propertiesOf(object).map(([key, found]) => describeProperty(object, { key, found }, numbering)),
   ];
 }
 
@@ -71,22 +75,28 @@ export function propertyOf(object: object, key: string | symbol): PropertyDescri
   }
 }
 
-function describeProperty(key: string | symbol, found: PropertyDescriptor, numbering: Numbering): Plain {
+function describeProperty(
+  object: object,
+  { key, found }: { readonly key: string | symbol; readonly found: PropertyDescriptor },
+  numbering: Numbering,
+): Plain {
   const flags = (found.writable ? 1 : 0) + (found.enumerable ? 2 : 0) + (found.configurable ? 4 : 0);
-  const of = (value: unknown) => describeValue(value, numbering);
-  return "value" in found
-    ? [describeKey(key), flags, of(found.value)]
-    : [describeKey(key), flags, of(found.get), of(found.set)];
+  const of = (value: unknown) => describeValue(value, numbering), name = keyForm(key, numbering);
+  if (!("value" in found)) return [name, flags, of(found.get), of(found.set)];
+  const isFree = isPrimitive(found.value) && (numbering.isFree?.(object, key) ?? false);
+  return [name, flags, isFree ? "any primitive" : of(found.value)];
 }
 
 /** A value that an object refers to: a number for what the trace has met; of the others what can be seen from outside. */
 export function describeValue(value: unknown, numbering: Numbering): Plain {
   if (isPrimitive(value)) {
-    return ["is", typeof value === "symbol" ? describeKey(value) : writePrimitive(value)];
+    return ["is", typeof value === "symbol" ? keyForm(value, numbering) : writePrimitive(value)];
   }
   const number = numbering.numberOf(value);
   return number ?? unmet(value);
 }
+
+const keyForm = (key: string | symbol, { keyOf }: Numbering): Plain => (keyOf ?? describeKey)(key);
 
 function unmet(value: object): string {
   if (types.isProxy(value)) return "proxy";

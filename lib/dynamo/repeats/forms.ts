@@ -1,11 +1,12 @@
 /**
- * What a module consists of, so that two of them can be told apart or not. Input: an object; output: all objects that it
- * leads to, in the order of a walk, with a text for each. Invariant: where two walks give equal texts, each read of the
- * one object that a trace can make gives of the other what stands at the same place of its walk. No code of the program
- * runs.
+ * What a module consists of, so that two of them can be told apart or not. Input: an object, and which of its properties
+ * are read; output: all objects that it leads to, in the order of a walk, with a text for each. Invariant: where two walks
+ * give equal texts, each of those reads gives of the other what stands at the same place of its walk. No code of the
+ * program runs.
  */
 import { types } from "node:util";
 import { NotStorable } from "../../sym/stored/forms.ts";
+import type { Plain } from "../../base/recording.ts";
 import { describe, isPlainTensor, type Numbering, propertiesOf } from "../kept/shapes.ts";
 
 /** An object and what it leads to. */
@@ -16,6 +17,9 @@ export interface ObjectForm {
   /** What is only known by being itself: functions, and what objects inherit from. */
   readonly identities: ReadonlySet<object>;
 }
+
+/** Whether a property is read of the object at a place of the walk; otherwise it may hold any primitive. */
+export type IsRead = (at: number, key: string | symbol) => boolean;
 
 /** Larger structures are no layers. */
 const MOST = 1000;
@@ -31,9 +35,37 @@ function identityNumber(object: object): number {
   return number;
 }
 
-/** The form of an object; null where there is more to it than a description says, or too much of it. */
-export function formOf(root: object): ObjectForm | null {
-  const numbers = new Map<object, number>([[root, 0]]), objects = [root], identities = new Set<object>();
+const symbolNumbers = new WeakMap<symbol, number>();
+let nextSymbol = 0;
+
+/** A symbol, which may have the description of another one. */
+function symbolForm(symbol: symbol): Plain {
+  const key = Symbol.keyFor(symbol);
+  if (key !== undefined) return [key];
+  let number = symbolNumbers.get(symbol);
+  if (number === undefined) symbolNumbers.set(symbol, number = nextSymbol++);
+  return [number];
+}
+
+/** The objects that one leads to, itself first; null where nobody can say, or there are too many. */
+export function objectsFrom(root: object): readonly object[] | null {
+  const found = new Set([root]);
+  try {
+    // A set that grows is walked to its end
+    for (const object of found) {
+      for (const child of childrenOf(object)) if (!isKnownByItself(child)) found.add(child);
+      if (found.size > MOST) return null;
+    }
+    return [...found];
+  } catch (error) {
+    if (error instanceof NotStorable) return null;
+    throw error;
+  }
+}
+
+/** The form of objects that one leads to; null where there is more to them than a description says. */
+export function formOf(objects: readonly object[], isRead: IsRead): ObjectForm | null {
+  const numbers = new Map(objects.map((object, at) => [object, at])), identities = new Set<object>();
   const memory = new Map<object, number>();
   const numbering: Numbering = {
     numberOf(object) {
@@ -47,16 +79,14 @@ export function formOf(root: object): ObjectForm | null {
       if (known === undefined) memory.set(storage, tensor);
       return known ?? tensor;
     },
+    keyOf: (key) => typeof key === "symbol" ? symbolForm(key) : key,
+    isFree(object, key) {
+      const at = numbers.get(object);
+      // What is looked at of an array is its length
+      return at !== undefined && !Array.isArray(object) && !isRead(at, key);
+    },
   };
   try {
-    for (const object of objects) {
-      for (const child of childrenOf(object)) {
-        if (numbers.has(child) || isKnownByItself(child)) continue;
-        if (objects.length === MOST) return null;
-        numbers.set(child, objects.length);
-        objects.push(child);
-      }
-    }
     const texts = objects.map((object, at) => JSON.stringify(describe(object, at, numbering)));
     return { objects, texts, identities };
   } catch (error) {

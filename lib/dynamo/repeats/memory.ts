@@ -37,7 +37,7 @@ import {
   sameMeta,
 } from "./calls.ts";
 import { leadsThrough, MovedPlaces, type PlacedFact, relyOnMoved } from "./facts.ts";
-import { counterparts, formOf, type ObjectForm } from "./forms.ts";
+import { counterparts, formOf, type IsRead, type ObjectForm, objectsFrom } from "./forms.ts";
 import { reachable } from "./reach.ts";
 
 /** What the attempts of one compilation share. */
@@ -54,6 +54,7 @@ const MOST_KNOWN = 3;
 /** What is to be known of a recorded call once others are compared with it. */
 interface Prepared {
   readonly form: ObjectForm;
+  readonly isRead: IsRead;
   /** What it may have read besides its module. */
   readonly outside: ReadonlySet<object>;
   readonly facts: readonly PlacedFact[];
@@ -139,7 +140,8 @@ export class RepeatedCalls implements CallMemory {
     const nodes = fitting(m, call.given, frame.args);
     if (!nodes || !self.source || !call.self.source) return null;
     if (known.prepared === undefined) known.prepared = prepare(m, call);
-    const { prepared } = known, form = prepared && formOf(self.real);
+    const { prepared } = known, objects = prepared && objectsFrom(self.real);
+    const form = objects && formOf(objects, prepared.isRead);
     const pairs = form && counterparts(prepared.form, form);
     if (!prepared || !pairs) return null;
     const { outside, strays } = prepared;
@@ -180,7 +182,8 @@ function fitting(m: Interpreter, given: readonly Given[], args: readonly Value[]
 
 /** Finds out what the trace relied on of a call's module, and what else the call may have read. */
 function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
-  const { self, roots, given } = call, root = self.source, form = formOf(self.real);
+  const { self, roots, given } = call, root = self.source, objects = objectsFrom(self.real);
+  const isRead = objects && readsOf(m, objects, call.guards), form = isRead && formOf(objects, isRead);
   if (!form || !root) return null;
   const own = new Set(form.objects);
   const passed = given.flatMap((each) => each.kind === "same" && each.value.real ? [each.value.real] : []);
@@ -201,7 +204,23 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   for (const { source, real } of [...m.wrapper.objects, ...m.wrapper.tensors]) {
     if (source && real) realAt.set(source.name, real);
   }
-  return { form, outside, facts, strays, realAt };
+  return { form, isRead, outside, facts, strays, realAt };
+}
+
+/** Which properties of objects the first guards are about: a trace that reads a primitive relies on it. */
+function readsOf(m: Interpreter, objects: readonly object[], guards: number): IsRead {
+  const read = new Map<string, Set<string | symbol>>();
+  for (const { fact } of m.output.guards.slice(0, guards)) {
+    if (!("source" in fact) || fact.source.kind !== "property") continue;
+    const { base: { name }, key } = fact.source, keys = read.get(name) ?? new Set();
+    keys.add(key);
+    read.set(name, keys);
+  }
+  const names = objects.map((object) => m.wrapper.find(object)?.source?.name ?? null);
+  return (at, key) => {
+    const name = names[at] ?? null;
+    return name !== null && read.get(name)?.has(key) === true;
+  };
 }
 
 /** Finds the tensors that a call reads besides its arguments; false where one is not there. */
