@@ -1,7 +1,7 @@
 /**
  * What capturing costs by the length of the program: straight-line functions of 100, 1,000 and 5,000 operations, the first
  * of a process and another one of the same length, once more with a size that changes, the same operations in a loop, 64
- * versions of a small function, 200 layers; and what 10,000 compiled and dropped closures leave behind. The backend
+ * versions of a small function, 200 layers, blocks of a transformer; and what 10,000 compiled and dropped closures leave behind. The backend
  * compiles nothing. Milliseconds of CPU, each row in a process of its own; PyTorch's tracer in the same run.
  *
  *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench traces
@@ -77,6 +77,17 @@ const ROWS: Readonly<Record<string, () => Promise<readonly number[]> | readonly 
     const run = compile((x: Tensor) => net.call(x), { backend });
     return [cpuOf(() => run(ones([1, 2])))];
   },
+  ...Object.fromEntries([1, 24, 48].map((count) => [
+    `${count} blocks of a transformer`,
+    () => {
+      const block = () => new nn.TransformerEncoderLayer(32, 4, { dimFeedforward: 64, batchFirst: true });
+      const blocks = Array.from({ length: count }, block), first = new nn.Linear(32, 32);
+      const run = compile((x: Tensor) => blocks.reduce((y, each) => each.call(y), first.call(x)), {
+        backend,
+      });
+      return [cpuOf(() => run(ones([2, 8, 32])))];
+    },
+  ])),
   "KiB that 10,000 compiled and dropped closures leave": async () => {
     const { gc } = globalThis as { gc?: (how: object) => void }, x = ones([2]);
     const heap = async () => {
@@ -141,6 +152,11 @@ for length in (100, 1000):
     cpu(f"{length} operations: with another size", lambda: step(torch.ones(5, 2)))
 net = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(200)])
 cpu("200 linear layers", lambda: torch.compile(net, backend=nothing)(torch.ones(1, 2)))
+for count in (1, 24, 48):
+    block = lambda: torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
+    blocks = torch.nn.Sequential(torch.nn.Linear(32, 32), *[block() for _ in range(count)])
+    run = torch.compile(blocks, backend=nothing)
+    cpu(f"{count} blocks of a transformer", lambda: run(torch.ones(2, 8, 32)))
 `);
 for (const { name, median } of torch ?? []) {
   console.log(`  PyTorch, ${name.padEnd(47)} ${median.toFixed(1).padStart(8)}`);
