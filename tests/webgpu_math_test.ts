@@ -48,6 +48,8 @@ function results(op: ScalarOpName, columns: readonly (readonly number[])[]): Flo
   return found;
 }
 
+const SMALL = Math.fround(1e-6);
+
 /** What compilers make simpler as if no number were NaN, infinite or −0, and what it is in truth. */
 const ALGEBRA: Readonly<
   Record<
@@ -58,6 +60,14 @@ const ALGEBRA: Readonly<
   "x − x": { body: (o, x) => o.sub(x, x), of: (x) => x - x },
   "x + −x": { body: (o, x) => o.add(x, o.neg(x)), of: (x) => x + -x },
   "x + y − y": { body: (o, x, y) => o.sub(o.add(x, y), y), of: (x, y) => Math.fround(x + y) - y },
+  "x − y + 10⁻⁶": {
+    body: (o, x, y) => o.add(o.sub(x, y), o.constant(SMALL, "float32")),
+    of: (x, y) => Math.fround(x - y) + SMALL,
+  },
+  "x + 10⁻⁶ − y": {
+    body: (o, x, y) => o.sub(o.add(x, o.constant(SMALL, "float32")), y),
+    of: (x, y) => Math.fround(x + SMALL) - y,
+  },
   "x / x": { body: (o, x) => o.div(x, x), of: (x) => x / x },
   "x · y / y": { body: (o, x, y) => o.div(o.mul(x, y), y), of: (x, y) => Math.fround(x * y) / y },
   "x · 0": { body: (o, x) => o.mul(x, o.constant(0, "float32")), of: (x) => x * 0 },
@@ -80,7 +90,7 @@ const ALGEBRA: Readonly<
 const OPERANDS = [NaN, Infinity, -Infinity, 0, -0, 1, -2.5, 1e30, 3e38, 27.75, 2.3125, 138.75, 9.25];
 
 Deno.test({
-  name: "webgpu: what holds of finite numbers alone is not assumed",
+  name: "webgpu: what holds of finite numbers alone, or of exact ones, is not assumed",
   ignore: SKIP_WEBGPU,
   fn: async () => {
     await initWebGpu();

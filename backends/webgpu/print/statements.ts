@@ -162,10 +162,17 @@ export class ShaderWriter {
     return this.#lane && !this.#lane.uniform.has(id) ? `${name}_${this.#lane.at}` : name;
   }
 
+  /** Compilers add numbers that they know last: (x − y) + 10⁻⁶ becomes (x + 10⁻⁶) − y, which is another number. */
+  #constant(value: number | bigint | boolean, dtype: ValueType): string {
+    const text = constantText(value, dtype, this.helpers);
+    const isKnown = dtype === "float32" && value !== 0 && Number.isFinite(value);
+    return isKnown ? `${this.helpers.use("hidden")}(${text})` : text;
+  }
+
   #statement(s: Statement): void {
     switch (s.kind) {
       case "constant":
-        return this.#let(s.id, s.dtype, constantText(s.value, s.dtype, this.helpers));
+        return this.#let(s.id, s.dtype, this.#constant(s.value, s.dtype));
       case "index":
         return this.#let(
           s.id,
