@@ -21,6 +21,7 @@ import {
   type Statement,
 } from "../../cli/fuzz/tensor/program.ts";
 import { shrinkProgram } from "../../cli/fuzz/tensor/shrink.ts";
+import { meetsWideIntegers } from "../../cli/fuzz/tensor/wide_integers.ts";
 import type { GraphModule } from "../../lib/graph/graph_module.ts";
 import { type Backend, isTensor, type Tensor, tensor } from "../../mod.ts";
 
@@ -44,6 +45,12 @@ const runnable = (f: Instance["f"], ...args: readonly Tensor[]) => ({
     optimizer: null,
   }),
   modes: ["grad"] as const,
+});
+
+Deno.test("integers of more than 32 bits are met, also where they are on the way only", () => {
+  const meets = (x: Tensor) => meetsWideIntegers(() => void x.to("int64").add(1).to("float32").sin());
+  const float = (...values: number[]) => tensor(values, { dtype: "float32" });
+  assertEquals([float(1, -3e8), float(1, NaN), float(3e9)].map(meets), [false, true, true]);
 });
 
 Deno.test("one seed makes the same programs each time", () => {

@@ -44,14 +44,6 @@ const ofPass = ({ aspect, place }: FactDifference): boolean =>
 
 const HOOK = /^string hook \w+$/, SHAPE = /^string [\d,]*$/;
 
-/** Whether elements are int64 and differ in the bits alone that integers of 32 bits lack. */
-function differBeyond32Bits(a: Fact | undefined, b: Fact | undefined): boolean {
-  if (a?.kind !== "elements" || b?.kind !== "elements") return false;
-  const [x, y] = [a.elements, b.elements];
-  return x instanceof BigInt64Array && y instanceof BigInt64Array && x.length === y.length &&
-    x.every((each, i) => BigInt.asIntN(32, each) === BigInt.asIntN(32, y[i] ?? 0n));
-}
-
 const KNOWN: readonly KnownDifference[] = [
   {
     because: "a graph is one node of the tape, which leads to its leaves in the order of its inputs",
@@ -161,12 +153,6 @@ const KNOWN: readonly KnownDifference[] = [
     because: "WebGPU has no float64",
     device: "webgpu",
     is: ({ found }) => /on webgpu but found float64/.test(text(found)),
-    hides: () => true,
-  },
-  {
-    because: "WebGPU computes int64 in 32 bits",
-    device: "webgpu",
-    is: ({ expected, found }) => differBeyond32Bits(expected, found),
     hides: () => true,
   },
 ];

@@ -1,12 +1,14 @@
 /**
  * The device on which programs are watched, in the place of "cpu". Input: none; output: a device whose eager kernels
- * can be noisy, and whose memory never holds by chance what a program expects: fresh memory and memory that was
+ * can be noisy and tell of wide integers, and whose memory never holds by chance what a program expects: fresh memory and memory that was
  * given back are full of NaN. Invariant: besides that it is the device "cpu".
  */
 import { cpu } from "../../../backends/cpu/device.ts";
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
-import { type Memory, registerDevice } from "../../../lib/loops/device.ts";
+import { type CompiledProgram, type Memory, registerDevice } from "../../../lib/loops/device.ts";
+import type { Program } from "../../../lib/loops/ir.ts";
 import { noisy } from "./noise.ts";
+import { watched } from "./wide_integers.ts";
 
 /** NaN in every floating type, −1 in every signed one. */
 const POISON = 0xFF;
@@ -16,6 +18,9 @@ function poison(memory: Memory): Memory {
   return memory;
 }
 
+const observed = (program: Program, compiled: CompiledProgram): CompiledProgram =>
+  watched(program, noisy(program, compiled));
+
 /** Puts the device in place. Before any op has run: kernels are kept by those who made them. */
 export function enterLaboratory(): void {
   const { compileClass } = cpu;
@@ -23,7 +28,7 @@ export function enterLaboratory(): void {
     ...cpu,
     allocate: (byteLength) => poison(cpu.allocate(byteLength)),
     free: (memory) => cpu.free(poison(memory)),
-    compileEager: (program) => noisy(program, cpu.compileEager(program)),
-    ...(compileClass ? { compileClass: (source) => noisy(source.program(), compileClass(source)) } : {}),
+    compileEager: (program) => observed(program, cpu.compileEager(program)),
+    ...(compileClass ? { compileClass: (source) => observed(source.program(), compileClass(source)) } : {}),
   });
 }

@@ -1,0 +1,40 @@
+/**
+ * Whether a program computes integers of more than 32 bits, of which WebGPU keeps the low ones: what follows from them is
+ * another result there. Input: plain runs; output: whether any kernel of them has given such an integer.
+ */
+import { HostMemory } from "../../../backends/cpu/host_memory.ts";
+import type { CompiledProgram, Memory, ProgramCall } from "../../../lib/loops/device.ts";
+import type { Program } from "../../../lib/loops/ir.ts";
+
+/** Whether one was met; null: nobody asks. */
+let met: boolean | null = null;
+
+/** Runs `body` and tells whether kernels gave integers of more than 32 bits. */
+export function meetsWideIntegers(body: () => void): boolean {
+  met = false;
+  try {
+    body();
+    return met;
+  } finally {
+    met = null;
+  }
+}
+
+/** The program, whose results are looked at while somebody asks. */
+export function watched(program: Program, compiled: CompiledProgram): CompiledProgram {
+  const wide = program.outputs.map((id) => program.buffers[id]?.dtype === "int64");
+  if (!wide.includes(true)) return compiled;
+  return {
+    source: compiled.source,
+    language: compiled.language,
+    kernelCount: compiled.kernelCount,
+    run(call: ProgramCall) {
+      const done = compiled.run(call);
+      if (met === false) met = call.outputs.some((memory, k) => wide[k] && isWide(memory));
+      return done;
+    },
+  };
+}
+
+const isWide = (memory: Memory): boolean =>
+  memory instanceof HostMemory && memory.int64.some((x) => x !== BigInt.asIntN(32, x));
