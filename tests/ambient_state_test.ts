@@ -219,12 +219,13 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/own_sources.ts known": "what is found out once",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",
+  "lib/base/travelling.ts known": "the folder that travels, as the environment says when it is asked first",
   "lib/base/whole_file.ts counter": "names files apart",
   "lib/tensor/classes.ts compiler": "set once, when the library is put together",
   "lib/tensor/default_device.ts chosen": "ambient",
   "lib/tensor/storage.ts serial": "names storages apart",
   "lib/tensor/storage.ts watched": "collects within one call",
-  "lib/tensor/tensor.ts looks": "numbers looks, each of which ends in one call",
+  "lib/tensor/shared_storage.ts looks": "numbers looks, each of which ends in one call",
 };
 
 Deno.test("the state that dyn's tensors depend on is the one in the table", async () => {

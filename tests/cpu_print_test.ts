@@ -30,10 +30,12 @@ import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { interpret } from "./reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { singleOp, type TestOperand } from "./support/single_op.ts";
 
+const tests: Deno.TestDefinition[] = [];
 const test = (name: string, fn: () => void): void =>
-  Deno.test({ name: `cpu: ${name}`, ignore: SKIP_NATIVE, fn });
+  void tests.push({ name: `cpu: ${name}`, ignore: SKIP_NATIVE, fn });
 
 function toHost(dtype: DType, values: readonly number[]): HostArray {
   const array = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));
@@ -681,3 +683,6 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
     }
   }
 });
+
+// Each has a file of C++ compiled, which takes longer than the comparison
+for (const each of sampleBySeed(tests, 7)) Deno.test(each);

@@ -59,6 +59,10 @@ function mpirun(ranks: number, program: string, ...args: readonly string[]): Pro
 /** What compiles functions where that is not what a test is about. */
 const [backend = ""] = sampleBySeed(["aot_eager", "inductor"], 1);
 
+/** Tests of whole programs, each of which takes several processes some seconds: a run takes two. */
+const programs: Deno.TestDefinition[] = [];
+const program = (name: string, fn: () => Promise<void>): void => void programs.push({ ...MPI, name, fn });
+
 for (const ranks of sampleBySeed([2, 3, 4, 8], 1)) {
   Deno.test(`all collectives and messages, on ${ranks} ranks`, MPI, async () => {
     const { code, stdout, stderr } = await mpirun(ranks, "collectives.ts");
@@ -67,14 +71,13 @@ for (const ranks of sampleBySeed([2, 3, 4, 8], 1)) {
   });
 }
 
-Deno.test("collectives as functions, plainly and in graphs on every tier, on two ranks", MPI, async () => {
+program("collectives as functions, plainly and in graphs on every tier, on two ranks", async () => {
   const { code, stdout, stderr } = await mpirun(2, "functional.ts");
   assertEquals([stdout.trim().split("\n").sort(), code], [["rank 0 is done", "rank 1 is done"], 0], stderr);
 });
 
-Deno.test(
+program(
   "sharded models train as whole ones, and their checkpoints serve other numbers of ranks",
-  MPI,
   async () => {
     const folder = await Deno.makeTempDir({ prefix: "dyn-shards-" }), at = `${folder}/checkpoint`;
     try {
@@ -143,9 +146,8 @@ Deno.test("collectives begin as early and are waited for as late as their graph 
   ]);
 });
 
-Deno.test(
+program(
   "stages of a pipeline, and attention divided by heads, train as one process does, on four ranks",
-  MPI,
   async () => {
     const { code, stdout, stderr } = await mpirun(4, "stages.ts", backend);
     const expected = [0, 1, 2, 3].map((rank) => `rank ${rank} is done`);
@@ -179,7 +181,7 @@ Deno.test("stages of pipelines go forward and back in orders that keep few micro
   assertEquals([kept(gpipe), kept(oneForwardOneBackward)], [[8, 8, 8], [3, 2, 1]]);
 });
 
-Deno.test("ranks compile each library once, or each for itself where they share no folder", MPI, async () => {
+program("ranks compile each library once, or each for itself where they share no folder", async () => {
   await withFolder(async (folder) => {
     const compiler = `${folder}/compiler`, log = `${folder}/log`;
     // Errors take long enough for the others to come
@@ -199,9 +201,8 @@ Deno.test("ranks compile each library once, or each for itself where they share 
   });
 });
 
-Deno.test(
+program(
   "training goes on from the last whole checkpoint after a killed rank and a full disk",
-  MPI,
   async () => {
     await withFolder(async (folder) => {
       const killed = await mpirun(2, "resumed.ts", `${folder}/checkpoint`, "killed");
@@ -221,6 +222,8 @@ Deno.test(
     });
   },
 );
+
+for (const each of sampleBySeed(programs, 2)) Deno.test(each);
 
 Deno.test("a rank that waits too long says where all of them are", MPI, async () => {
   const { stdout } = await mpirun(2, "faults.ts", "absent");

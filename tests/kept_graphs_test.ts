@@ -170,7 +170,7 @@ test("processes that fill one cache at the same time do not disturb each other",
 });
 
 // Each runs several processes
-for (const each of sampleBySeed(tests, 2)) Deno.test(each);
+for (const each of sampleBySeed(tests, 1)) Deno.test(each);
 
 Deno.test("dyn is another one when its sources are", () =>
   withFolder(async (folder) => {

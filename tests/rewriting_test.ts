@@ -12,6 +12,7 @@ import { NAMES, withoutEntries } from "../lib/dynamo/frame/rewritten.ts";
 import { withInsertions } from "../lib/dynamo/frame/source_map.ts";
 import { filesBelow } from "./support/files.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const PRELOAD = fileURLToPath(new URL("../preload.ts", import.meta.url));
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
@@ -83,10 +84,10 @@ function javascriptOf(written: string): string {
 }
 
 for (
-  const flags of [
+  const flags of sampleBySeed([
     "--jit-fuzzing,--stress-flush-code,--stress-scavenge=20",
     "--no-lazy-feedback-allocation,--stress-lazy-source-positions,--stress-concurrent-inlining",
-  ]
+  ], 1)
 ) {
   Deno.test(`thousands of captures in the same modules, with V8 under pressure: ${flags}`, async () => {
     const script = fileURLToPath(new URL("stress.ts", PROGRAMS));
