@@ -423,15 +423,17 @@ Deno.test("functions and layers of nn write into their argument where asked to",
 });
 
 Deno.test("compiled functions refuse what eager execution refuses in place, in its words", () => {
-  const message = (run: () => unknown): string => {
+  // What gives its receiver as it is, as dropout does outside of training, refuses nothing
+  const message = (run: () => unknown): string | null => {
     try {
       run();
     } catch (error) {
       if (error instanceof DynError) return error.message;
       throw error;
     }
-    return fail("Expected an error");
+    return null;
   };
+  let refusals = 0;
   for (const definition of [...pickedOps(4), ...INPLACE.filter(({ name }) => name === "add")].slice(0, 5)) {
     const { good, refused } = casesOf(definition, "cpu");
     const onLeaf = good.filter((made) => made.base.requiresGrad).slice(0, 2);
@@ -442,8 +444,11 @@ Deno.test("compiled functions refuse what eager execution refuses in place, in i
     for (const [program, made] of calls) {
       const compiled = compile(program, { backend: "aot_eager" }), before = made.base.tolist();
       const expected = message(() => program(made, made.base));
+      if (expected !== null) refusals++;
       assertEquals(message(() => compiled(made, made.base)), expected, made.label);
       assertEquals(made.base.tolist(), before, made.label);
     }
   }
+  // Addition is among them
+  assert(refusals > 0);
 });
