@@ -37,7 +37,11 @@ const cauchy = defineOp({
     compose: (o, { self, median, sigma }) =>
       o.add(o.mul(o.tan(o.mul(o.uniform(o.emptyLike(self), -0.5, 0.5), Math.PI)), sigma), median),
   },
-  gradient: { kind: "composite" },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [t(2, 3), 1, 2] }],
   errors: [{ args: [t(2), 0, 0], message: "positive sigma" }],
 });
@@ -58,7 +62,11 @@ const logNormal = defineOp({
     kind: "composite",
     compose: (o, { self, mean, std }) => o.exp(o.normal(o.emptyLike(self), mean, std)),
   },
-  gradient: { kind: "composite" },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [t(2, 3), 0, 1] }],
   errors: [{ args: [t(2), 0, -1], message: "positive std" }],
 });

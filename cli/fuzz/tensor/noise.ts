@@ -4,7 +4,7 @@
  * possible results. Invariant: exact results stay (where float32 can be held against float64), so that equal
  * numbers stay equal; without a seed in force, kernels compute what they always do.
  */
-import { isFloat } from "../../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Program, Statement } from "../../../lib/loops/ir.ts";
 import { type Conversion, convertedProgram, runConverted } from "./converted_program.ts";
@@ -59,6 +59,18 @@ function rounds({ kernels }: Program): boolean {
   return kernels.some((kernel) => kernel.kind === "extern" || inList(kernel.body));
 }
 
+/** Whether a type is in a program: in memory, or as that of sums and products on the way. */
+function computesIn({ buffers, kernels }: Program, type: ValueType): boolean {
+  const inList = (list: readonly Statement[]): boolean =>
+    list.some((s) =>
+      s.kind === "loop"
+        ? [...s.reductions, ...s.carried].some(({ dtype }) => dtype === type) || inList(s.body)
+        : (s.kind !== "store" && s.dtype === type) || (s.kind === "masked" && inList(s.body))
+    );
+  return buffers.some(({ dtype }) => dtype === type) ||
+    kernels.some((kernel) => kernel.kind !== "extern" && inList(kernel.body));
+}
+
 /** How often operands are shaken to see what comes of it. */
 const SHAKES = 3;
 
@@ -86,7 +98,12 @@ const finite = (x: number): number => Number.isFinite(x) ? x : 0;
 function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }: Rounded): void {
   const dtype = dtypeOf(array);
   for (let i = 0; i < array.length; i++) {
-    const x = array[i] ?? 0;
+    const x = array[i] ?? 0, overflown = coarse?.[i];
+    // Who adds or multiplies in float32 what others do in float64 may overflow on the way
+    if (overflown !== undefined && !Number.isFinite(overflown) && Number.isFinite(x) && draw() > 0) {
+      array[i] = overflown;
+      continue;
+    }
     // Elements that are as they were belong to nobody here
     if (!Number.isFinite(x) || (exact === null && Object.is(x, before[i]))) continue;
     const within = sizes?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
@@ -111,13 +128,11 @@ const neighbour = (x: number, among: Floats): number =>
 export function noisy(program: Program, compiled: CompiledProgram): CompiledProgram {
   const dtypes = program.outputs.map((id) => program.buffers[id]?.dtype ?? "bool");
   if (!dtypes.some(isFloat) || !rounds(program)) return compiled;
-  // Sums of float32 may end in float64
-  const types = new Set(program.buffers.map(({ dtype }) => dtype));
   const converted = [WIDER, NARROWER].map((conversion) => {
     let made: CompiledProgram | null | undefined;
     return (call: ProgramCall) => {
       if (made === undefined) {
-        made = types.has(conversion.from) ? convertedProgram(program, conversion) : null;
+        made = computesIn(program, conversion.from) ? convertedProgram(program, conversion) : null;
       }
       return made ? runConverted(program, made, { call, conversion }) : [];
     };

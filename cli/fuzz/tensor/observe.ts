@@ -36,8 +36,9 @@ export function observe({ make, modes }: Runnable, wrap: Wrap): readonly (readon
 }
 
 const errorText = (thrown: unknown): string => {
-  // How much is held already is no matter of the program
-  const message = messageOf(thrown).replace(/, where \d+ bytes are held/, "");
+  // How much is held already is no matter of the program, and numbers that messages quote are rounded as others are
+  const message = messageOf(thrown).replace(/, where \d+ bytes are held/, "")
+    .replaceAll(/\d+\.\d{5,}(e-?\d+)?/g, (n) => Number(n).toPrecision(4));
   return `${thrown instanceof Error ? thrown.constructor.name : typeof thrown}: ${message}`;
 };
 
