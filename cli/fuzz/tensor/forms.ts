@@ -28,6 +28,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   asStrided: "may leave the memory; made by view_calls.ts, which knows the bounds",
   asStridedCopy: "may leave the memory",
   asStridedScatter: "may leave the memory",
+  pcaLowrank: "what it centres has a singular value of 0 where there are few rows, and no gradient there",
 };
 
 const NAMESPACES: readonly (readonly [prefix: string, members: object])[] = [
