@@ -256,7 +256,8 @@ export function cut(
   captured: GraphModule,
   { late = new Map(), taped = new Set(), ends = new Set() }: Cuts = {},
 ): Group[] {
-  const groups: Group[] = [];
+  const groups: Group[] = [], placed = new Map<Node, Node[]>();
+  const unknown = new Set([...late.values()].flat().map(({ symbol }) => symbol));
   let open: Node[] = [], waiting: Node[] = [], begun = new Set<Node>();
   const close = () => {
     if (open.length > 0) groups.push({ nodes: open, kind: "compiled" });
@@ -277,6 +278,14 @@ export function cut(
       begun = new Set();
     }
     if (ends.has(node)) close();
+    // A later group may compute again what it shows, and would show that
+    const shown = hasEffect(node) ? undefined : shownBy(node), home = shown && placed.get(shown);
+    const isKnown = [...symbolsOfNodes([node])].every((symbol) => !unknown.has(symbol));
+    if (home && home !== open && isKnown && [...node.inputs()].length === 1) {
+      home.push(node);
+      placed.set(node, home);
+      continue;
+    }
     const [source] = node.target === "getitem" ? node.inputs() : [node];
     if (node.meta.onHost || (source && taped.has(source))) {
       waiting.push(node);
@@ -289,6 +298,7 @@ export function cut(
     const isBehind = hasEffect(node) || waiting.some(isHigherOrder);
     if (waiting.length > 0 && (needsHost || isBehind)) close();
     open.push(node);
+    placed.set(node, open);
   }
   close();
   return groups;

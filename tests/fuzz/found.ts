@@ -987,6 +987,22 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [part];
       }, [() => [leaf([[1.5, -0.25]]).mul(2)], () => [leaf([[1.5, -0.25]]).select(-1, 1)]]),
   },
+  "a view of what a gradient behind the host computes again": {
+    make: () => {
+      const w = leaf([-1.25]);
+      return life(
+        (x: Tensor) => {
+          const product = x.mul(w), end = w.mul(product);
+          special.shiftedChebyshevPolynomialV(end, x).repeat(1);
+          const view = product.view(1, 1);
+          end.sum().backward();
+          return [product, view];
+        },
+        [() => [float([2.5])], () => [float([0.5])]],
+        { state: { w } },
+      );
+    },
+  },
   "a complex element as a number": {
     make: () =>
       life((x: Tensor, y: Tensor) => {
