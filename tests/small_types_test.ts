@@ -7,6 +7,7 @@
 import { assertAlmostEquals, assertEquals, assertNotEquals } from "@std/assert";
 import {
   arange,
+  blockDiag,
   compile,
   compiler,
   manualSeed,
@@ -88,6 +89,21 @@ Deno.test({
   fn: async () => {
     const list = await samples();
     replayAll(TAKES_ALL ? list : sampleBySeed(list, COMPILED_AT_ONCE, 3), "cpu", compiled);
+  },
+});
+
+Deno.test({
+  name: "blocks along a diagonal, whose kernel has masks in masks, compiled to C++",
+  ignore: toolchainStatus().kind !== "ready",
+  fn: () => {
+    const blocks = (dtype: "bfloat16" | "int8") =>
+      [1, 2, 3].map((n) => tensor(Array.from({ length: 5 * n }, (_, i) => 10 * n + i)).view(5, n).to(dtype));
+    const f = compile((...all: readonly Tensor[]) => blockDiag(...all), { backend: "inductor" });
+    config.patch({ inductor: { tier: "wait" } }, () => {
+      for (const dtype of ["bfloat16", "int8"] as const) {
+        assertEquals(f(...blocks(dtype)).tolist(), blockDiag(...blocks(dtype)).tolist(), dtype);
+      }
+    });
   },
 });
 

@@ -4,7 +4,7 @@
  */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
-import { type DType, isInteger, type ValueType, valueType } from "../../../lib/base/dtype.ts";
+import { type DType, isInteger, itemSize, type ValueType, valueType } from "../../../lib/base/dtype.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import {
   type Axis,
@@ -185,10 +185,18 @@ export class NestPrinter implements StatementPrinter {
     this.out.line(`${target} = ${sum};`);
   }
 
+  #isSmall(buffer: BufferId): boolean {
+    return itemSize(this.#dtypeOf(buffer)) < 4;
+  }
+
   #masked(s: Statement & { kind: "masked" }): void {
     const name = `v${s.id}`, condition = this.value(s.condition);
     this.out.line(`${VALUE_TYPE[s.dtype]} ${name} = ${this.value(s.otherwise)};`);
     this.out.block(`if (${condition}) {`, () => {
+      // GCC 12 mixes up the masks of small elements where they are several deep: such loops keep their branches
+      if (this.#masks > 0 && s.body.some((each) => each.kind === "load" && this.#isSmall(each.buffer))) {
+        this.out.line(`__asm__ volatile ("");`);
+      }
       this.#masks++;
       this.statements(s.body);
       this.#masks--;
