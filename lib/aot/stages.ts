@@ -280,8 +280,8 @@ export function cut(
     if (ends.has(node)) close();
     // A later group may compute again what it shows, and would show that
     const shown = hasEffect(node) ? undefined : shownBy(node), home = shown && placed.get(shown);
-    const isKnown = [...symbolsOfNodes([node])].every((symbol) => !unknown.has(symbol));
-    if (home && home !== open && isKnown && [...node.inputs()].length === 1) {
+    const isKnown = () => [...symbolsOfNodes([node])].every((symbol) => !unknown.has(symbol));
+    if (home && home !== open && [...node.inputs()].length === 1 && isKnown()) {
       home.push(node);
       placed.set(node, home);
       continue;

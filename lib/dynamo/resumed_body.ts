@@ -19,7 +19,7 @@ import { argumentSource, knownSource } from "./source.ts";
 import { cellValue } from "./trace/bindings.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
 import { positionOf } from "./trace/positions.ts";
-import { enterModes } from "../tensor/modes.ts";
+import { throughRegions } from "../tensor/modes.ts";
 import { asyncCall, waitsOf } from "./suspension.ts";
 import type { UnitBody } from "./unit.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
@@ -245,17 +245,11 @@ function handle({ planned: { code, pc }, registers }: PlainFrame, error: unknown
 
 /** Runs the plan without tracing. */
 function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
-  const former: { back: (() => void) | null } = { back: null };
-  try {
-    return runFrames(plan, args, ({ completion }) => {
-      if (completion.kind !== "ambientMode") return;
-      const back = enterModes(completion.former);
-      // The first one gives back what was before
-      former.back ??= back;
-    });
-  } finally {
-    former.back?.();
-  }
+  return throughRegions((enter) =>
+    runFrames(plan, args, ({ completion }) => {
+      if (completion.kind === "ambientMode") enter(completion.former);
+    })
+  );
 }
 
 /** Runs the frames of a plan, each when that above it has ended, which `ended` is told of. */

@@ -38,7 +38,7 @@ import {
   withOwnBuiltins,
 } from "../base/own_builtins.ts";
 import { argumentLabel, argumentSource } from "./source.ts";
-import { enterModes, type RegionModes } from "../tensor/modes.ts";
+import { type RegionModes, throughRegions } from "../tensor/modes.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
 import type { ResumePlan } from "./resume_plan.ts";
@@ -393,21 +393,16 @@ export class Resumption {
 
 /** The result of a call that has got so far. Loops with graph breaks come back here, so that the stack does not grow. */
 export function settle(begun: unknown): unknown {
-  let result = begun, leave: (() => void) | null = null;
-  try {
+  if (!(begun instanceof Resumption)) return begun;
+  return throughRegions((enter) => {
+    let result: unknown = begun;
     while (result instanceof Resumption) {
       const { unit, args, modes } = result;
-      if (modes !== null) {
-        const back = enterModes(modes);
-        // The first one gives back what was before
-        leave ??= back;
-      }
+      if (modes !== null) enter(modes);
       result = unit.begin(undefined, args);
     }
     return result;
-  } finally {
-    leave?.();
-  }
+  });
 }
 
 /** A frame has no instructions to trace. */

@@ -9,17 +9,11 @@ import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
-import { checkCategory, t } from "./pointwise.ts";
+import { floatFill, INPLACE_ONLY, OVERWRITTEN } from "./fill_parts.ts";
+import { t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
 
-const INPLACE_ONLY = { method: false, free: false } as const;
-
 const like = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.dtype, self.device);
-
-function floatLike(name: string, self: TensorMeta): TensorMeta {
-  checkCategory(name, self.dtype, ["float"]);
-  return like(self);
-}
 
 const cauchy = defineOp({
   name: "cauchy",
@@ -30,18 +24,14 @@ const cauchy = defineOp({
   exposure: INPLACE_ONLY,
   infer({ self, sigma }) {
     if (!(sigma > 0)) throw new DynError(`Expected a positive sigma but found ${sigma}`);
-    return floatLike("cauchy", self);
+    return floatFill("cauchy", self);
   },
   implementation: {
     kind: "composite",
     compose: (o, { self, median, sigma }) =>
       o.add(o.mul(o.tan(o.mul(o.uniform(o.emptyLike(self), -0.5, 0.5), Math.PI)), sigma), median),
   },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
-  },
+  gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3), 1, 2] }],
   errors: [{ args: [t(2), 0, 0], message: "positive sigma" }],
 });
@@ -56,17 +46,13 @@ const logNormal = defineOp({
   exposure: INPLACE_ONLY,
   infer({ self, std }) {
     if (!(std > 0)) throw new DynError(`Expected a positive std but found ${std}`);
-    return floatLike("logNormal", self);
+    return floatFill("logNormal", self);
   },
   implementation: {
     kind: "composite",
     compose: (o, { self, mean, std }) => o.exp(o.normal(o.emptyLike(self), mean, std)),
   },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
-  },
+  gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3), 0, 1] }],
   errors: [{ args: [t(2), 0, -1], message: "positive std" }],
 });

@@ -9,6 +9,7 @@ import { type Dim, sub } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import { defineOp } from "./definition.ts";
+import { floatFill, INPLACE_ONLY, OVERWRITTEN } from "./fill_parts.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, numberValue } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
@@ -268,11 +269,7 @@ const bernoulli = defineOp({
         return o.lt(unit(o, keys, { flat, stream: 0, dtype }), chance);
       }),
   },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
-  },
+  gradient: OVERWRITTEN,
   samples: [{ args: [{ tensor: [2, 3], range: [0, 1] }] }, { args: [t(2, 3), 0.5] }],
 });
 
@@ -292,13 +289,6 @@ function drawnLike(
   );
 }
 
-function fillMeta(name: string, self: TensorMeta): TensorMeta {
-  checkCategory(name, self.dtype, ["float"]);
-  return contiguousMeta(self.shape, self.dtype, self.device);
-}
-
-const INPLACE_ONLY = { method: false, free: false } as const;
-
 const uniform = defineOp({
   name: "uniform",
   takesGenerator: true,
@@ -308,7 +298,7 @@ const uniform = defineOp({
   exposure: INPLACE_ONLY,
   infer({ self, from, to }) {
     if (from > to) throw new DynError(`Expected from at most to but found ${from} and ${to}`);
-    return fillMeta("uniform", self);
+    return floatFill("uniform", self);
   },
   implementation: {
     kind: "random",
@@ -321,11 +311,7 @@ const uniform = defineOp({
           o.fma(unit(o, k, { flat, stream: 0, dtype }), o.constant(b - a, dtype), o.constant(a, dtype)),
       }),
   },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
-  },
+  gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3), -1, 1] }],
 });
 
@@ -338,7 +324,7 @@ const normalFill = defineOp({
   exposure: INPLACE_ONLY,
   infer({ self, std }) {
     if (std < 0) throw new DynError(`Expected std that is not negative but found ${std}`);
-    return fillMeta("normal", self);
+    return floatFill("normal", self);
   },
   implementation: {
     kind: "random",
@@ -350,11 +336,7 @@ const normalFill = defineOp({
           o.fma(normalOf(o, k, { flat, dtype }), o.constant(b, dtype), o.constant(a, dtype)),
       }),
   },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
-  },
+  gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3)] }],
 });
 
@@ -367,7 +349,7 @@ const exponentialFill = defineOp({
   exposure: INPLACE_ONLY,
   infer({ self, lambd }) {
     if (!(lambd > 0)) throw new DynError(`Expected a positive lambd but found ${lambd}`);
-    return fillMeta("exponential", self);
+    return floatFill("exponential", self);
   },
   implementation: {
     kind: "random",
@@ -382,11 +364,7 @@ const exponentialFill = defineOp({
           ),
       }),
   },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
-  },
+  gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3)] }],
 });
 
@@ -450,7 +428,7 @@ const dropoutMask = defineOp({
   doc: "1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`.",
   params: { self: required("tensor"), p: required("float") },
   exposure: INPLACE_ONLY,
-  infer: ({ self }) => fillMeta("dropout", self),
+  infer: ({ self }) => floatFill("dropout", self),
   implementation: {
     kind: "random",
     lower: ({ self, p }, _out, keys) =>

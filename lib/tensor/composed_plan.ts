@@ -1,7 +1,6 @@
 /**
  * How compositions run eagerly: as one program where they have a class, else op by op. Input: a call; output: its plan,
- * or null. Invariants: what a composition refuses is refused before any of its ops runs; calls of one signature give the
- * same bits, however many there were.
+ * or null. Invariant: what a composition refuses is refused before any of its ops runs.
  *
  * A small call has a class only where it comes with ever other sizes, since making one takes milliseconds. One that keeps
  * coming with the same sizes gets it as well, once its ops have taken about as long and if some calls in a row show that

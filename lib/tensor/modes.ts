@@ -75,15 +75,21 @@ export interface RegionModes {
 }
 
 /**
- * Puts the modes of a region in force that another function entered; gives back what puts the former ones in force. The
- * region's conversions of parameters are not kept, as nobody knows when it ends.
+ * Runs `body`, which begins inside of regions that another function entered, and may leave them: `enter` puts the modes in
+ * force that it has come to. The first modes to be replaced are in force again when it has ended. Conversions of parameters
+ * are not kept meanwhile, as nobody knows when the region ends.
  */
-export function enterModes({ gradEnabled, autocast }: RegionModes): () => void {
-  const former = { ...ambient };
-  ambient.gradEnabled = gradEnabled;
-  ambient.autocast = autocast || null;
-  ambient.autocastCaches = false;
-  return () => void Object.assign(ambient, former);
+export function throughRegions<R>(body: (enter: (modes: RegionModes) => void) => R): R {
+  let former: Ambient | null = null;
+  const enter = ({ gradEnabled, autocast }: RegionModes) => {
+    former ??= { ...ambient };
+    Object.assign(ambient, { gradEnabled, autocast: autocast || null, autocastCaches: false });
+  };
+  try {
+    return body(enter);
+  } finally {
+    if (former) Object.assign(ambient, former);
+  }
 }
 
 /** Whether gradients are recorded now. */

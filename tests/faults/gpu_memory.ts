@@ -17,8 +17,9 @@ const few = tensor([1, 2, 3], { device: "webgpu" });
 ones([1 << 10], { device: "webgpu" }).sum().item();
 few.sum().item();
 
-/** Bytes of buffers that there is room for: some of the small ones fit. */
-let room = 8 << 20;
+/** Bytes of buffers that there is room for in each attempt: some of the small ones fit. */
+const ROOM = 8 << 20;
+let room = ROOM;
 const unlimited = new BigUint64Array(2), limited = new BigUint64Array(2);
 libc.symbols.getrlimit(ADDRESS_SPACE, unlimited);
 
@@ -53,9 +54,9 @@ function attempt(shape: number, times: number): string {
   }
 }
 console.log(attempt(1 << 24, 1));
-room = 8 << 20;
+room = ROOM;
 console.log(attempt(15 << 14, 80));
 kept.length = 0;
-room = 8 << 20;
+room = ROOM;
 await new Promise((resolve) => setTimeout(resolve, 20));
 console.log(few.sum().item());

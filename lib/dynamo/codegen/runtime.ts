@@ -10,7 +10,7 @@ import { opNamed } from "../../ops/table.ts";
 import { scalarTensor } from "../../tensor/creation.ts";
 import { callInplace } from "../../tensor/eager.ts";
 import { empty } from "../../tensor/generated_functions.ts";
-import { enterModes, noGrad, type RegionModes } from "../../tensor/modes.ts";
+import { noGrad, type RegionModes, throughRegions } from "../../tensor/modes.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
 
 const { setPrototypeOf } = Object;
@@ -131,12 +131,10 @@ export function advance(iterator: Iterator<unknown>, index: number, done: boolea
 
 /** Runs plain code that stands inside of a region, or behind one, that another function entered. */
 export function underModes<R>(gradEnabled: boolean, autocast: RegionModes["autocast"], body: () => R): R {
-  const leave = enterModes({ gradEnabled, autocast });
-  try {
+  return throughRegions((enter) => {
+    enter({ gradEnabled, autocast });
     return body();
-  } finally {
-    leave();
-  }
+  });
 }
 
 /** A number as the graph takes it. */
