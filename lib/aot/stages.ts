@@ -25,6 +25,7 @@ import type { Sym } from "../sym/expr.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
+import { showsArgument } from "../autograd/shows_argument.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { GraphPart, type PartNodes, type PreparedPart, symbolsOfNodes } from "./graph_part.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
@@ -281,7 +282,9 @@ export function cut(
     // A later group may compute again what it shows, and would show that
     const shown = hasEffect(node) ? undefined : shownBy(node), home = shown && placed.get(shown);
     const isKnown = () => [...symbolsOfNodes([node])].every((symbol) => !unknown.has(symbol));
-    if (home && home !== open && [...node.inputs()].length === 1 && isKnown()) {
+    // A copy has its own elements, as they are when its turn comes
+    const isView = () => node.target === "getitem" || showsArgument(node);
+    if (home && home !== open && [...node.inputs()].length === 1 && isKnown() && isView()) {
       home.push(node);
       placed.set(node, home);
       continue;

@@ -1,17 +1,29 @@
 /**
- * Whether a call gives a view. Input: a resolved call; output: whether a result shares elements with an argument.
+ * Whether a call gives a view. Input: a node; output: whether a result shares elements with its first argument.
  * Invariant: nothing is computed.
  */
 import { DynError } from "../base/errors.ts";
 import type { Node } from "../graph/node.ts";
 import { formed } from "../ops/graph_api.ts";
-import type { GraphValue, OpCall } from "../ops/graph_builder.ts";
+import {
+  argumentsOfNode,
+  type GraphValue,
+  isGraphValue,
+  type OpCall,
+  valueOfNode,
+} from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
 import { takenApart } from "../ops/taken_apart.ts";
 import { DataDependentSize } from "../sym/decide.ts";
 
-/** Whether a result shares elements with an argument: views do, and compositions that end in views of arguments. */
-export function showsArgument(called: OpCall<GraphValue>): boolean {
+/** Whether a node shows elements of its first argument: views do, and compositions that end in views of arguments. */
+export function showsArgument(node: Node): boolean {
+  const definition = findTarget(node.target)?.definition;
+  if (!definition) return false;
+  return showsItsArgument({ definition, args: argumentsOfNode(node, definition, valueOfNode, isGraphValue) });
+}
+
+function showsItsArgument(called: OpCall<GraphValue>): boolean {
   const call = formed(called), { implementation, gradient } = call.definition;
   if (implementation.kind === "view") return true;
   if (implementation.kind !== "composite" || gradient.kind === "rule") return false;

@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, max, mul, print, sub } from "../sym/expr.ts";
-import { isEqual } from "../sym/decide.ts";
+import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
@@ -273,11 +273,12 @@ const narrow = defineOp({
 });
 
 function narrowStart(size: Dim, start: Dim, length: Dim): Dim {
-  const from = typeof start === "number" && start < 0 ? add(start, size) : start;
+  const from = isLess(start, 0) ? add(start, size) : start;
   const range = sliceRange(size, from, add(from, length));
-  const inside = typeof from !== "number" || from >= 0;
-  const long = typeof length !== "number" || length >= 0;
-  if (!inside || !long || !isEqual(sub(range.end, range.start), length) || !isEqual(range.start, from)) {
+  if (
+    isLess(from, 0) || isLess(length, 0) || !isEqual(sub(range.end, range.start), length) ||
+    !isEqual(range.start, from)
+  ) {
     throw new DynError(
       `Expected start and length inside of size ${print(size)} but found ${print(start)} and ${
         print(length)
@@ -321,10 +322,10 @@ function bySizes(sizes: readonly Dim[]): Cuts {
 
 /** Parts of one length, the last one shorter where it does not divide the size. */
 function byLength(size: Dim, length: Dim): Cuts {
-  if (typeof length === "number" && length < 0) {
-    throw new DynError(`Expected a split size that is not negative but found ${length}`);
+  if (isLess(length, 0)) {
+    throw new DynError(`Expected a split size that is not negative but found ${print(length)}`);
   }
-  if (length === 0) {
+  if (isEqual(length, 0)) {
     if (isEqual(size, 0)) return [[0, 0]];
     throw new DynError(`Expected a positive split size for size ${print(size)} but found 0`);
   }
@@ -344,7 +345,7 @@ function splitCuts(splitSize: Dim | readonly Dim[]): (size: Dim) => Cuts {
     if (!isList(splitSize)) return byLength(size, splitSize);
     const sizes = splitSize;
     const total = sizes.reduce<Dim>(add, 0);
-    if (sizes.some((s) => typeof s === "number" && s < 0) || !isEqual(total, size)) {
+    if (sizes.some((s) => isLess(s, 0)) || !isEqual(total, size)) {
       throw new DynError(`Expected split sizes that add up to ${print(size)} but found ${shapeText(sizes)}`);
     }
     return bySizes(sizes);

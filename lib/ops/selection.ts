@@ -5,7 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, print } from "../sym/expr.ts";
-import { isAtMost, isEqual } from "../sym/decide.ts";
+import { isAtMost, isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
@@ -143,7 +143,7 @@ const msort = defineOp({
 });
 
 function checkCount(k: Dim, size: Dim): void {
-  if ((typeof k === "number" && k < 0) || !isAtMost(k, size)) {
+  if (isLess(k, 0) || !isAtMost(k, size)) {
     throw new DynError(`Expected k in [0, ${print(size)}] but found ${print(k)}`);
   }
 }

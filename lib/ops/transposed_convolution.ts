@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, mul, print, sub } from "../sym/expr.ts";
-import { isEqual } from "../sym/decide.ts";
+import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { checkBias, type Geometry, raise, settle } from "./convolution.ts";
 import { defineOp, type Sample, type TensorLike } from "./definition.ts";
@@ -147,7 +147,7 @@ function transposedSizes(
     }
     const grown = add(mul(sub(size, 1), stride), mul(sub(args.weight.shape[d + 2] ?? 1, 1), dilation));
     const made = add(grown, 1 + more - 2 * (g.padding[d] ?? 0));
-    if (typeof made === "number" && made < 1) {
+    if (isLess(made, 1)) {
       throw new DynError(`Expected an output with elements but its dimension ${d - rank} would have ${made}`);
     }
     return made;

@@ -1030,4 +1030,36 @@ export const FOUND: Readonly<Record<string, Found>> = {
         ],
       ),
   },
+  "a copy of what the host goes on to write to": {
+    make: () =>
+      life((x: Tensor, n: Tensor, y: Tensor) => {
+        const flipped = x.slice(), rest = n.remainder(3);
+        y.igamma_(y);
+        flipped.round_();
+        rest.gcd_(n);
+        return [flipped.fliplr(), rest.to("float32"), rest.view(1, 2)];
+      }, [() => [float([[1.375]]), int([-4, 6]), float([0.5])]]),
+  },
+  "an output without elements, of sizes that change": {
+    make: () =>
+      life((x: Tensor, weight: Tensor) => {
+        const nothing = convTranspose2d(x, weight, null, { padding: [1, 0] });
+        return [x.mul(2), nothing === null];
+      }, [() => [float([[[[1.5]]]]), float([[[[1, 2], [3, 4]]]])]]),
+    dynamic: true,
+  },
+  "a row that reads a number which its kernel overwrites": {
+    make() {
+      const w = float(1.25);
+      return life(
+        (row: Tensor) => {
+          const mean = row.mean(), scaled = row.mul(w.mul(mean));
+          w.sub_(mean);
+          return [scaled];
+        },
+        [() => [arange(70, { dtype: "float32" })], () => [arange(70, { dtype: "float32" })]],
+        { state: { w } },
+      );
+    },
+  },
 };

@@ -7,10 +7,13 @@ import { compileFunctional } from "../../lib/pipeline.ts";
 import { compileToWasm } from "../../backends/wasm/program.ts";
 import { compare } from "../../cli/fuzz/tensor/comparison.ts";
 import { enterLaboratory } from "../../cli/fuzz/tensor/laboratory.ts";
+import type { Mode } from "../../cli/fuzz/tensor/observe.ts";
 import { aotAutograd } from "../../lib/aot/backend.ts";
 import { findDevice, registerDevice } from "../../lib/loops/device.ts";
 import type { Backend } from "../../mod.ts";
+import { initWebGpu } from "../../backends/webgpu/device.ts";
 import { sampleBySeed } from "../support/sampling.ts";
+import { SKIP_WEBGPU } from "../support/webgpu.ts";
 import { FOUND, type Found } from "./found.ts";
 
 enterLaboratory();
@@ -38,12 +41,16 @@ const BACKENDS: Readonly<Record<string, Backend>> = {
 /** Those that are compiled to C++, too, which takes as long as all the rest. */
 const NATIVE: ReadonlySet<string> = new Set(sampleBySeed(Object.keys(FOUND), 25, 1));
 
-async function differencesOf(name: string, { make, modes, dynamic }: Found): Promise<Record<string, string>> {
-  const differences: Record<string, string> = {};
-  const calls = make().calls.map((_, k) => modes?.[k] ?? "grad");
+/** Those that run on the GPU, too: shaders take their time in a software adapter. */
+const ON_GPU = sampleBySeed(Object.entries(FOUND), 10, 2);
+
+const modesOf = ({ make, modes }: Found): Mode[] => make().calls.map((_, k) => modes?.[k] ?? "grad");
+
+async function differencesOf(name: string, found: Found): Promise<Record<string, string>> {
+  const differences: Record<string, string> = {}, { make, dynamic } = found, modes = modesOf(found);
   for (const [tier, backend] of Object.entries(BACKENDS)) {
     if (tier === "native" && !NATIVE.has(name)) continue;
-    const { difference } = await compare({ make, modes: calls }, { backend, dynamic: dynamic ?? null });
+    const { difference } = await compare({ make, modes }, { backend, dynamic: dynamic ?? null });
     if (difference) differences[tier] = difference.text;
   }
   return differences;
@@ -51,4 +58,21 @@ async function differencesOf(name: string, { make, modes, dynamic }: Found): Pro
 
 for (const [name, found] of sampleBySeed(Object.entries(FOUND), 40)) {
   Deno.test(`found: ${name}`, async () => assertEquals(await differencesOf(name, found), {}));
+}
+
+for (const [name, found] of ON_GPU) {
+  Deno.test({
+    name: `found, on WebGPU: ${name}`,
+    ignore: SKIP_WEBGPU,
+    async fn() {
+      await initWebGpu();
+      const { make, dynamic = null } = found;
+      const { difference } = await compare({ make, modes: modesOf(found) }, {
+        backend: "inductor",
+        device: "webgpu",
+        dynamic,
+      });
+      assertEquals(difference, null);
+    },
+  });
 }

@@ -86,7 +86,7 @@ export class Bindings {
       const written = use.written || (known?.memory.written ?? false);
       const atomic = use.atomic || (known?.atomic ?? false);
       const memory = this.#memoryOf(id, written);
-      const dtype = "position" in memory ? this.#declaration(this.#ownerOf(id)).dtype : undefined;
+      const dtype = "position" in memory ? this.#declaration(this.ownerOf(id)).dtype : undefined;
       this.#variables.set(key, { name, memory, dtype, words: dtype === undefined, atomic });
     }
   }
@@ -96,19 +96,20 @@ export class Bindings {
     const { role } = this.#declaration(id);
     if (role.kind === "window") return this.#variableOf(role.of);
     if (role.kind === "temporary") return "arena";
-    return this.options.placement.packed.has(id) ? "pack" : `b${this.#ownerOf(id)}`;
+    return this.options.placement.packed.has(id) ? "pack" : `b${this.ownerOf(id)}`;
   }
 
-  #ownerOf(id: BufferId): BufferId {
+  /** The buffer that has a buffer's memory. */
+  ownerOf(id: BufferId): BufferId {
     const { role } = this.#declaration(id);
-    if (role.kind === "window") return this.#ownerOf(role.of);
+    if (role.kind === "window") return this.ownerOf(role.of);
     return this.options.placement.aliases.get(id) ?? id;
   }
 
   #memoryOf(id: BufferId, written: boolean): BoundMemory {
     const shown = this.#declaration(id).role;
     if (shown.kind === "window") return this.#memoryOf(shown.of, written);
-    const owner = this.#ownerOf(id), { role } = this.#declaration(owner);
+    const owner = this.ownerOf(id), { role } = this.#declaration(owner);
     if (role.kind === "temporary") return { kind: "arena", written };
     if (this.options.placement.packed.has(id)) return { kind: "pack", written };
     if (role.kind === "local" || role.kind === "window") {
@@ -123,9 +124,10 @@ export class Bindings {
     return [...this.#variables.values()].map((v) => v.memory);
   }
 
-  /** Whether the kernel reads the buffer. */
+  /** Whether the kernel reads memory of the buffer. */
   reads(buffer: BufferId): boolean {
-    return this.#uses.get(buffer)?.read ?? false;
+    const owner = this.ownerOf(buffer);
+    return [...this.#uses].some(([id, { read }]) => read && this.ownerOf(id) === owner);
   }
 
   /** The declarations of all variables. */

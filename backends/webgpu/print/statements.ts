@@ -8,6 +8,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import {
+  type BufferId,
   isPosition,
   type Loop,
   type Program,
@@ -44,6 +45,8 @@ export class ShaderWriter {
   readonly #shared = new Map<string, string>();
   /** Whether the workgroup still runs together at this point. */
   #together: boolean;
+  /** What any invocation may have read since all of them last met. */
+  readonly #readSince = new Set<BufferId>();
   /** Where an invocation does four elements: which of them, and which values they share. */
   #lane: { readonly at: number; readonly uniform: ReadonlySet<ValueId> } | undefined;
 
@@ -197,8 +200,10 @@ export class ShaderWriter {
           `select(${this.#value(s.otherwise)}, ${this.#value(s.then)}, ${this.#value(s.condition)})`,
         );
       case "load":
+        this.#readSince.add(this.setting.bindings.ownerOf(s.buffer));
         return this.#let(s.id, s.dtype, this.setting.bindings.load(s.buffer, this.index(s.index)));
       case "store": {
+        if (this.#together) this.#meetBefore([s]);
         const text = this.setting.bindings.store(s.buffer, this.index(s.index), {
           text: `v${this.#numberOf(s.value)}`,
           mode: s.mode,
@@ -238,6 +243,15 @@ export class ShaderWriter {
 
   #barrier(): void {
     this.line("storageBarrier(); workgroupBarrier();");
+    this.#readSince.clear();
+  }
+
+  /** Invocations that are behind still read what others go on to write. */
+  #meetBefore(body: readonly Statement[]): void {
+    const { bindings } = this.setting;
+    if ([...buffersOf(body, "store")].some((id) => this.#readSince.has(bindings.ownerOf(id)))) {
+      this.#barrier();
+    }
   }
 
   #loop(loop: Loop): void {
@@ -249,6 +263,9 @@ export class ShaderWriter {
     }
     const taken = loop.reductions.map((r) => this.#valueType(loop, r));
     loop.reductions.forEach((r, i) => this.#openReduction(r, taken[i] ?? r.dtype));
+    if (shared && this.#together) this.#meetBefore(loop.body);
+    // What one turn writes the turn before has read
+    for (const id of buffersOf(loop.body, "load")) this.#readSince.add(this.setting.bindings.ownerOf(id));
     const [start, step] = shared ? ["lid", this.setting.threads] : ["0", 1];
     this.line(`for (var ${counter} = ${start}; ${counter} < ${size}; ${counter} = ${counter} + ${step}) {`);
     const before = this.#together;
@@ -268,7 +285,7 @@ export class ShaderWriter {
     this.line("}");
     if (shared) {
       loop.reductions.forEach((r, i) => this.#shareReduction(r, taken[i] ?? r.dtype));
-      if (writesWhatIsRead(loop.body, this.setting.bindings)) this.#barrier();
+      if ([...buffersOf(loop.body, "store")].some((id) => this.setting.bindings.reads(id))) this.#barrier();
     }
     loop.reductions.forEach((r) => this.#closeReduction(r));
   }
@@ -353,9 +370,10 @@ export class ShaderWriter {
   }
 }
 
-function writesWhatIsRead(body: readonly Statement[], bindings: Bindings): boolean {
-  return body.some((s) =>
-    s.kind === "store" ? bindings.reads(s.buffer) : (s.kind === "loop" || s.kind === "masked") &&
-      writesWhatIsRead(s.body, bindings)
-  );
+/** The buffers that statements load from or store to, those of inner loops too. */
+function* buffersOf(body: readonly Statement[], kind: "load" | "store"): Iterable<BufferId> {
+  for (const s of body) {
+    if (s.kind === kind) yield s.buffer;
+    if (s.kind === "loop" || s.kind === "masked") yield* buffersOf(s.body, kind);
+  }
 }

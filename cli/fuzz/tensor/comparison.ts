@@ -85,8 +85,8 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
     counts["given up"] = givenUp === null ? 0 : 1;
   }
   counts["uncompiled calls"] = counters.total("uncompiled");
-  const judge = new RoundingJudge(runnable, options.inFloat64);
-  const isOnGpu = options.device === "webgpu";
+  const isOnGpu = options.device === "webgpu", { inFloat64 } = options;
+  const judge = new RoundingJudge(runnable, { flushes: isOnGpu, ...inFloat64 ? { inFloat64 } : {} });
   for (const [k, facts] of plain.entries()) {
     const [expected = facts, shown = []] = isOnGpu
       ? [facts, found[k] ?? []].map(withoutSubnormals)

@@ -75,11 +75,16 @@ export function nearElement(dtype: DType, a: number | bigint, b: number | bigint
   return Math.abs(x - y) <= NEAR * spacing(dtype, Math.max(Math.abs(x), Math.abs(y)));
 }
 
+/** Whether a number is subnormal in a type. */
+export function isSubnormal(x: number, dtype: DType): boolean {
+  return dtype === "float32" && x !== 0 && Math.abs(x) < 2 ** -126;
+}
+
 /** Facts of a device that may take subnormal numbers for 0, or of a run that is held against it. */
 export function withoutSubnormals(facts: readonly Fact[]): readonly Fact[] {
   return facts.map((fact) => {
     if (fact.kind === "text" || !(fact.elements instanceof Float32Array)) return fact;
-    return { ...fact, elements: fact.elements.map((x) => Math.abs(x) < 2 ** -126 ? 0 : x) };
+    return { ...fact, elements: fact.elements.map((x) => isSubnormal(x, fact.dtype) ? 0 : x) };
   });
 }
 

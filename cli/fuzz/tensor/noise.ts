@@ -8,7 +8,7 @@ import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Program, Statement } from "../../../lib/loops/ir.ts";
 import { type Conversion, convertedProgram, runConverted } from "./converted_program.ts";
-import { spacing } from "./facts.ts";
+import { isSubnormal, spacing } from "./facts.ts";
 import { sizesOfSums } from "./sums.ts";
 import { type Floats, resultsOf, varied } from "./variations.ts";
 
@@ -29,20 +29,31 @@ const COARSENESS = 2 ** (53 - 24);
 
 let state: number | null = null;
 
+/** Whether subnormal results may be taken for 0, as GPUs do. */
+let flushes = false;
+
 /** A number of (−1, 1). */
 function draw(): number {
   state = (Math.imul((state ?? 0) ^ 0x9E3779B9, 1664525) + 1013904223) >>> 0;
   return state / 2 ** 31 - 1;
 }
 
+/** What noise there is. */
+export interface Noise {
+  readonly seed: number;
+  /** Whether subnormal results may be taken for 0, too. */
+  readonly flushes: boolean;
+}
+
 /** Runs `body` with noise. */
-export function withNoise<R>(seed: number, body: () => R): R {
-  const former = state;
-  state = Math.imul(seed + 1, 2654435761) >>> 0;
+export function withNoise<R>(noise: Noise, body: () => R): R {
+  const former = [state, flushes] as const;
+  state = Math.imul(noise.seed + 1, 2654435761) >>> 0;
+  flushes = noise.flushes;
   try {
     return body();
   } finally {
-    state = former;
+    [state, flushes] = former;
   }
 }
 
@@ -102,6 +113,10 @@ function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }
     // Who adds or multiplies in float32 what others do in float64 may overflow on the way
     if (overflown !== undefined && !Number.isFinite(overflown) && Number.isFinite(x) && draw() > 0) {
       array[i] = overflown;
+      continue;
+    }
+    if (flushes && isSubnormal(x, dtype) && draw() > 0) {
+      array[i] = 0;
       continue;
     }
     // Elements that are as they were belong to nobody here

@@ -36,12 +36,20 @@ export class RoundingJudge {
   readonly #runnable: Runnable;
   readonly #inFloat64: (() => Promise<Runnable>) | undefined;
   #wide: readonly (readonly Fact[])[] | undefined;
+  readonly #flushes: boolean;
   readonly #noisy: (readonly (readonly Fact[])[])[] = [];
 
-  /** `inFloat64` makes the same program with float64 in the place of float32. */
-  constructor(runnable: Runnable, inFloat64?: () => Promise<Runnable>) {
+  /**
+   * `inFloat64` makes the same program with float64 in the place of float32; `flushes`: whether the compiled run may have
+   * taken subnormal numbers for 0.
+   */
+  constructor(
+    runnable: Runnable,
+    { inFloat64, flushes }: { readonly inFloat64?: () => Promise<Runnable>; readonly flushes: boolean },
+  ) {
     this.#runnable = runnable;
     this.#inFloat64 = inFloat64;
+    this.#flushes = flushes;
   }
 
   /** The differences of call `k` that rounding does not explain. */
@@ -87,7 +95,8 @@ export class RoundingJudge {
     for (let count = FEW_RUNS; count <= MANY_RUNS; count *= 2) {
       while (this.#noisy.length < count) {
         const seed = this.#noisy.length;
-        this.#noisy.push(withNoise(seed, () => observe(this.#runnable, (f) => f)));
+        const noise = { seed, flushes: this.#flushes };
+        this.#noisy.push(withNoise(noise, () => observe(this.#runnable, (f) => f)));
       }
       const seen = this.#noisy.map((run) => run[k] ?? []);
       const verdict = isAmong(difference, seen);

@@ -4,7 +4,6 @@
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
 import type { Node } from "../../graph/node.ts";
-import { argumentsOfNode, isGraphValue, valueOfNode } from "../../ops/graph_builder.ts";
 import { findTarget } from "../../ops/table.ts";
 
 /** Whether two nodes of a trace may show elements of one tensor. */
@@ -25,10 +24,8 @@ export function shownNode(node: Node, { detached }: { readonly detached: boolean
     const [first] = at.inputs();
     if (at.op === "placeholder" || !first) return at;
     if (at.target !== "getitem") {
-      const definition = findTarget(at.target)?.definition;
-      if (!definition || (!detached && definition.gradient.kind === "none")) return at;
-      const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
-      if (!showsArgument({ definition, args })) return at;
+      const isDetached = findTarget(at.target)?.definition.gradient.kind === "none";
+      if ((isDetached && !detached) || !showsArgument(at)) return at;
     }
     at = first;
   }
