@@ -32,6 +32,8 @@ Deno.test({
       assert(theirs > 0 && theirs < shaders.length, `${theirs} by threads`);
       assertEquals(new Set(shaders.map((each) => pipelines.of(each))).size, shaders.length);
       assertEquals(pipelines.prepare(shaders), 0);
+      // The threads stay, and take on what comes next
+      assert(pipelines.prepare(Array.from({ length: 300 }, (_, k) => shader(2000 + k))) > 0);
       // No adapter has such a limit: the threads stop, and this one does it all
       const alone = new Pipelines({ device, limits: { maxBindGroups: 1000 }, cores: 4 });
       const told = Promise.withResolvers<string>(), { emit } = logs;

@@ -1,7 +1,8 @@
 /**
  * What a thread runs that compiles shaders beside the program: a script of its own, which works wherever the modules of
- * this program are. Input: `workerData` as `CompileJob`; output: shaders taken off the list and compiled by a device of its
- * own; a message says why it could not go on. The pipelines are dropped; what stays is the driver's cache, from which the program's device takes them.
+ * this program are. Input: `workerData` as `DeviceLimits`, and messages as `CompileJob`; output: shaders taken off their
+ * lists and compiled by a device of its own; a message says why it could not go on. The pipelines are dropped; what stays
+ * is the driver's cache, from which the program's device takes them. Invariant: the thread stays, and its device with it.
  */
 import type { Shader } from "./print/entry.ts";
 
@@ -11,10 +12,12 @@ export interface ShaderSource {
   readonly access: readonly ("storage" | "read-only-storage")[];
 }
 
-/** What a thread is handed. */
+/** What a device is asked for. */
+export type DeviceLimits = Readonly<Record<string, number>>;
+
+/** Shaders that threads compile. */
 export interface CompileJob {
   readonly sources: readonly ShaderSource[];
-  readonly limits: Readonly<Record<string, number>>;
   /** By `WORD`. */
   readonly words: SharedArrayBuffer;
 }
@@ -53,13 +56,18 @@ export function pipelineDescriptor(
 
 /** The script. */
 export const workerSource = `
-const { parentPort, workerData: { sources, limits, words } } = require("node:worker_threads");
-const counts = new Int32Array(words);
+const { parentPort, workerData: limits } = require("node:worker_threads");
 const pipelineDescriptor = ${pipelineDescriptor};
 
-async function work() {
+async function open() {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
-  const device = await adapter.requestDevice({ requiredLimits: limits });
+  return adapter.requestDevice({ requiredLimits: limits });
+}
+
+let opened;
+
+async function work({ sources, words }) {
+  const device = await (opened ??= open()), counts = new Int32Array(words);
   for (;;) {
     const at = Atomics.add(counts, ${WORD.next}, 1);
     if (at >= sources.length) return;
@@ -72,5 +80,5 @@ async function work() {
   }
 }
 
-work().catch((error) => parentPort.postMessage(String(error)));
+parentPort.on("message", (job) => work(job).catch((error) => parentPort.postMessage(String(error))));
 `;

@@ -4,17 +4,17 @@
  * have compiled, so that the device gets theirs in a moment. Invariant: nothing depends on the threads; what they leave
  * undone is done here.
  */
-import { Worker } from "node:worker_threads";
 import { DynError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
 import type { Shader } from "./print/entry.ts";
+import { CompileThreads } from "./compile_threads.ts";
 import {
   type CompileJob,
+  type DeviceLimits,
   pipelineDescriptor,
   type ShaderSource,
   sourceOf,
   WORD,
-  workerSource,
 } from "./pipeline_worker.ts";
 
 /** New pipelines from which threads are worth their start, which takes as long as several, and those of one thread. */
@@ -30,7 +30,7 @@ const WORTH_IT = 0.5;
 export interface PipelineOptions {
   readonly device: GPUDevice;
   /** What the device was asked for. */
-  readonly limits: Readonly<Record<string, number>>;
+  readonly limits: DeviceLimits;
   /** Cores that threads may use. */
   readonly cores: number;
 }
@@ -40,8 +40,11 @@ export class Pipelines {
   readonly #made = new Map<string, GPUComputePipeline>();
   /** Whether the driver hands over what other devices have compiled, as far as is known. */
   #shares = true;
+  readonly #threads: CompileThreads;
 
-  constructor(readonly options: PipelineOptions) {}
+  constructor(readonly options: PipelineOptions) {
+    this.#threads = new CompileThreads(options.limits);
+  }
 
   /** The pipeline of a shader. Throws DynError for more tensors than the adapter binds. */
   of(shader: Shader): GPUComputePipeline {
@@ -80,8 +83,8 @@ export class Pipelines {
     threads: number,
   ): { readonly theirs: readonly Shader[]; readonly ownTime: number } {
     const words = new SharedArrayBuffer(8), counts = new Int32Array(words);
-    const job: CompileJob = { sources: list.map(sourceOf), limits: this.options.limits, words };
-    for (let k = 0; k < threads; k++) startThread(job);
+    const job: CompileJob = { sources: list.map(sourceOf), words };
+    this.#threads.start(job, threads);
     const own = new Set<number>(), start = performance.now();
     for (
       let at = Atomics.add(counts, WORD.next, 1);
@@ -110,18 +113,5 @@ export class Pipelines {
       );
     }
     return device.createComputePipeline(pipelineDescriptor(device, source, label));
-  }
-}
-
-function startThread(workerData: CompileJob): void {
-  try {
-    const worker = new Worker(workerSource, { eval: true, workerData });
-    const stopped = (because: unknown) =>
-      logs.emit("perf_hints", `A thread that compiles shaders stopped: ${because}`);
-    worker.on("error", stopped);
-    worker.on("message", stopped);
-    worker.unref();
-  } catch (error) {
-    logs.emit("perf_hints", `No thread that compiles shaders can be started: ${error}`);
   }
 }
