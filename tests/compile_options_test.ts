@@ -9,9 +9,11 @@ import {
   DynError,
   fx,
   nn,
+  randn,
   type Tensor,
   tensor,
 } from "../mod.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
 
 /** Options as a program without types may give them. */
 const untyped = (options: Readonly<Record<string, unknown>>): CompileOptions => ({ ...options });
@@ -119,4 +121,20 @@ Deno.test("what steers compilation ends a graph where a compiled function calls 
     assertEquals(breakReasons.map(({ id }) => id), ["GB0004"], `${program}`);
     assertEquals(compile(program, { backend: "eager" })(tensor([1, 2])).tolist(), [2, 3]);
   }
+});
+
+Deno.test({
+  name: "convolutions err a little more where options let them, and then three times as much at most",
+  ignore: SKIP_NATIVE,
+  fn() {
+    const x = randn([2, 32, 16, 16]), w = randn([32, 32, 3, 3]);
+    const convolve = (x: Tensor, w: Tensor) => nn.functional.conv2d(x, w, null, 1, 1);
+    const exact = convolve(x.to("float64"), w.to("float64"));
+    const errors = (["highest", "high"] as const).map((convolutionPrecision) => {
+      const found = compile(convolve, { options: { convolutionPrecision, tier: "wait" } })(x, w);
+      return found.to("float64").sub(exact).norm().div(exact.norm()).item();
+    });
+    const [highest = NaN, high = NaN] = errors;
+    assert(highest < 4e-7 && high > 1.5 * highest && high < 12e-7, `errors ${errors}`);
+  },
 });

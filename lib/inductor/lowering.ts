@@ -3,13 +3,14 @@
  * output: storages, computations and what the outputs are. Invariant: pointwise results stay formulas until
  * something needs them in memory: an output, a library call, or readers that would repeat too much work.
  */
+import { config } from "../base/config.ts";
 import { InternalError } from "../base/errors.ts";
 import { isComplex, valueType } from "../base/dtype.ts";
 import { type Argument, type Graph, isList, isRecord, Node, type Region } from "../graph/node.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
-import type { BufferId, Statement } from "../loops/ir.ts";
+import type { BufferId, ExternOp, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
 import { pairsMeta } from "../ops/complex/views.ts";
 import { userPosition } from "../graph/place.ts";
@@ -35,6 +36,10 @@ import { isEmpty, type Job, WorkPlan } from "./work_plan.ts";
 
 /** Finds the definition of a graph's call target. */
 export type OpLookup = (target: string) => OpDefinition | undefined;
+
+/** A library call as exact as settings want it. */
+const asPrecise = (call: ExternOp): ExternOp =>
+  "groups" in call && config.inductor.convolutionPrecision === "high" ? { ...call, fast: true } : call;
 
 /** Compiles a graph that others call, once for all its calls. */
 export type RegionCompiler = (region: Region, name: string) => CompiledGraph;
@@ -271,11 +276,11 @@ class Lowering {
       const work: Work = turned
         ? {
           kind: "extern",
-          call: first.call,
+          call: asPrecise(first.call),
           inputs: inputs.toReversed().map(transposed),
           outputs: outputs.map(transposed),
         }
-        : { kind: "extern", call: first.call, inputs, outputs };
+        : { kind: "extern", call: asPrecise(first.call), inputs, outputs };
       this.#plan.job(work, turned ? transposed(target) : target, { over: [], label: from.label });
       return outputs.map((output, i) =>
         this.#plan.asType(output, metas[i]?.dtype ?? output.dtype, from.label)

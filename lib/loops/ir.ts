@@ -265,6 +265,8 @@ export interface ConvGeometry {
   readonly padding: readonly [number, number];
   readonly dilation: readonly [number, number];
   readonly groups: number;
+  /** Whether errors may be some times those of sums of products. Absent: they may not. */
+  readonly fast?: boolean;
 }
 
 /**

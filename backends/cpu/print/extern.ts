@@ -195,7 +195,7 @@ function convolution(kernel: ExternKernel, { geometry, kind }: Convolution, site
       },`,
     );
     const flat = [...geometry.stride, ...geometry.padding, ...geometry.dilation].join(", ");
-    calls.line(`  ${flat}, ${threadsOf(kernel)}, ${epilogue}};`);
+    calls.line(`  ${flat}, ${threadsOf(kernel)}, ${epilogue}, ${geometry.fast ? 1 : 0}};`);
     calls.line(
       `((void (*)(const ConvCall*)) ${site.routine(dtype === "float32" ? "conv_f32" : "conv_f64")})(&call);`,
     );

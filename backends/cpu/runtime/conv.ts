@@ -6,16 +6,18 @@
  *
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its
  * padding, split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of
- * 3×3 by 1 are transformed (winograd.ts).
+ * 3×3 by 1 and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts).
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
 import { CONV_DEPTHWISE } from "./conv_depthwise.ts";
 import { CONV_FEW } from "./conv_few.ts";
+import { CONV_ROWS } from "./conv_rows.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
 import { WINOGRAD } from "./winograd.ts";
+import { WINOGRAD_SCHEMES } from "./winograd_schemes.ts";
 import { WINOGRAD_TILES } from "./winograd_tiles.ts";
 import { WINOGRAD_WEIGHT } from "./winograd_weight.ts";
 
@@ -31,6 +33,7 @@ struct ConvCall {
   long sh, sw, ph, pw, dh, dw, threads;
   void (*epilogue)(void*, long, long, long, long, long);
   void* context;
+  long fast;   // whether errors may be some times those of sums of products
 };
 `;
 
@@ -45,9 +48,13 @@ struct Conv {
   const T* filters;
   L filter_out, filter_in, filter_group;
   bool turned;
+  bool fast;
+  const Scheme* scheme;                // by which it is computed, or null
   T* result;
   L n, groups, cg, kg, h, w, oh, ow, r, s, sh, sw, ph, pw, dh, dw;
   L ss[4], rs[4], bias_stride;
+  // Results that are every second element of rows of so many, if not 0, from the first one or the second on: zeros between.
+  L spread, spread_first;
   Epilogue epilogue;
   void* context;
 };
@@ -67,19 +74,39 @@ INL bool in_place(const Conv& p) {
   return p.r == 1 && p.s == 1 && p.sh == 1 && p.sw == 1 && p.ph == 0 && p.pw == 0 && p.oh == p.h && p.ow == p.w &&
     p.ss[3] == 1 && p.ss[2] == p.w;
 }
+// Whether every second pixel of a row is read where it lies.
+INL bool in_place_by_2(const Conv& p) {
+  return p.r == 1 && p.s == 1 && p.sw == 2 && p.ph == 0 && p.pw == 0 && p.ss[3] == 1 && p.ss[0] >= 0 && p.ss[1] >= 0 && p.ss[2] >= p.w;
+}
+// Where the image ends.
+INL const T* end_of(const Conv& p) { return p.source + (p.n - 1) * p.ss[0] + (p.groups * p.cg - 1) * p.ss[1] + (p.h - 1) * p.ss[2] + p.w; }
 // Where tap (c, y, x) starts.
 INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
   const L oy = y * p.dh, ox = x * p.dw;
   return c * q.channel + ((oy % p.sh) * p.sw + ox % p.sw) * q.phase + (oy / p.sh) * q.columns + ox / p.sw;
 }
 INL L ceil_div(L a, L b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-// Every second element of 'from', of which nothing is read behind the last one of n.
+// Every second element of 'from', of which nothing is read behind the last one of n; but for a vector that fits in front of
+// 'end', and in front of 'room' where it is written.
 INL void even_vector(T* to, const T* from) { st(to, SHUFFLED(ld(from), ld(from + VL - 1), SPLIT)); }
-INL void copy_even(T* to, const T* from, L n) {
+INL void copy_even(T* to, const T* from, L n, const T* room, const T* end) {
   L x = 0;
   for (; x + VL <= n; x += VL) even_vector(to + x, from + 2 * x);
-  if (x < n && n >= VL) even_vector(to + n - VL, from + 2 * (n - VL));
+  if (x >= n) return;
+  if (n >= VL) even_vector(to + n - VL, from + 2 * (n - VL));
+  else if (to + VL <= room && from + 2 * VL - 1 <= end) even_vector(to, from);
   else for (; x < n; x++) to[x] = from[2 * x];
+}
+// The other way, to a row of w elements from its element 'first' on, with zeros between.
+INL void spread_row(T* row, L w, L first, const T* from, L n) {
+  if (first) row[0] = 0;
+  L x = 0;
+  for (; first + 2 * (x + VL) <= w; x += VL) {
+    const V v = ld(from + x);
+    st(row + first + 2 * x, SHUFFLED(v, (V){}, ZIP_LOW));
+    st(row + first + 2 * x + VL, SHUFFLED(v, (V){}, ZIP_HIGH));
+  }
+  for (L i = first + 2 * x; i < w; i++) row[i] = (i - first) % 2 ? (T) 0 : from[(i - first) / 2];
 }
 // Whether a tap of the filter reads phase f of a stride.
 INL bool reads_phase(L f, L taps, L dilation, L stride) {
@@ -88,6 +115,7 @@ INL bool reads_phase(L f, L taps, L dilation, L stride) {
 }
 // Copies what output rows from h0 on need of channels [0, cg) of one group of an image.
 OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
+  const T* end = p.ss[0] >= 0 && p.ss[1] >= 0 && p.ss[2] >= 0 ? end_of(p) : s;
   for (L fy = 0; fy < p.sh; fy++) for (L fx = 0; fx < p.sw; fx++) {
     if (!reads_phase(fy, p.r, p.dh, p.sh) || !reads_phase(fx, p.s, p.dw, p.sw)) continue;
     for (L c = 0; c < p.cg; c++) {
@@ -105,7 +133,7 @@ OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
         const T* from = s + c * p.ss[1] + at * p.ss[2] + (lo * p.sw + first) * p.ss[3];
         for (L i = 0; i < lo; i++) o[i] = 0;
         if (p.sw == 1 && p.ss[3] == 1) copy_row(o + lo, from, hi - lo);
-        else if (p.sw == 2 && p.ss[3] == 1) copy_even(o + lo, from, hi - lo);
+        else if (p.sw == 2 && p.ss[3] == 1) copy_even(o + lo, from, hi - lo, plane + q.phase, end);
         else for (L i = lo; i < hi; i++, from += p.sw * p.ss[3]) o[i] = *from;
         for (L i = hi; i < q.columns; i++) o[i] = 0;
       }
@@ -114,26 +142,28 @@ OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
 }
 
 struct Segment { L to, from, length; };
-// The pixels [p0, p1) of a unit of images of so many rows of 'ow' as runs of consecutive elements; returns how many.
-INL L segments_of(L ow, L image, L rows, L columns, L p0, L p1, Segment* out) {
+// The pixels [p0, p1) of a unit of images of so many rows of 'ow', 'step' apart, as runs; returns how many.
+INL L segments_of(L ow, L image, L rows, L columns, L step, L p0, L p1, Segment* out) {
   L count = 0;
   for (L at = p0; at < p1;) {
     const L i = at / (rows * ow), y = at / ow % rows, x = at % ow, length = least(ow - x, p1 - at);
-    out[count++] = {at - p0, i * image + y * columns + x, length};
+    out[count++] = {at - p0, i * image + y * columns + x * step, length};
     at += length;
   }
   return count;
 }
 // Rows are written in order with whole vectors: what one writes too much, the next one overwrites. Behind an image that is
-// read in place nothing may be read.
-template <bool IN_PLACE>
-INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, T* d) {
+// read in place, which ends at 'end', nothing may be read.
+enum Reading { PADDED, IN_PLACE, IN_PLACE_BY_2 };
+template <Reading reading>
+INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, const T* end, T* d) {
   for (L k = 0; k < kc; k++, d += width) {
     const T* s = padded + taps[k];
     for (L g = 0; g < count; g++) {
       const T* from = s + segments[g].from;
       T* to = d + segments[g].to;
-      if (IN_PLACE) copy_row(to, from, segments[g].length);
+      if (reading == IN_PLACE) copy_row(to, from, segments[g].length);
+      else if (reading == IN_PLACE_BY_2) copy_even(to, from, segments[g].length, to + VL, end);
       else for (L t = 0; t < segments[g].length; t += VL) st(to + t, ld(from + t));
     }
   }
@@ -159,13 +189,14 @@ INL Units units_of(const Conv& p, L nt, L wanted) {
 OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L m0, L m1, L rows_planned) {
   const L depth = p.cg * p.r * p.s, rows = h1 - h0, per_image = rows * p.ow, pixels = (i1 - i0) * per_image;
   const Planes q = planes_of(p, rows_planned);
-  const bool place = in_place(p);
+  const bool by_2 = in_place_by_2(p), place = by_2 || in_place(p);
   const L image = place ? p.ss[0] : p.cg * q.channel, kc_most = least(depth, UNIT_DEPTH), panels = (pixels + NR - 1) / NR;
   const bool direct = p.rs[3] == 1 && (p.rs[2] == p.ow || rows == 1) && i1 - i0 == 1;
   const L padded_length = place ? 0 : (i1 - i0) * image + 2 * NR, packed_length = panels * NR * kc_most + 2 * NR;
   const L segment_words = (pixels / p.ow + panels * 2 + 4) * (L) (sizeof(Segment) / sizeof(T));
   T* copy = scratch(0, (padded_length + packed_length + segment_words + (direct ? 0 : (m1 - m0) * pixels)) * sizeof(T) + 256);
-  const T* padded = place ? p.source + i0 * p.ss[0] + g * p.cg * p.ss[1] + h0 * p.ss[2] : copy;
+  const T* padded = place ? p.source + i0 * p.ss[0] + g * p.cg * p.ss[1] + h0 * p.sh * p.ss[2] : copy;
+  const T* end = place ? end_of(p) : 0;
   T* packed = copy + (padded_length + 15) / 16 * 16;
   Segment* segments = (Segment*) (packed + (packed_length + 15) / 16 * 16);
   T* own = (T*) (segments + pixels / p.ow + panels * 2 + 4);
@@ -181,10 +212,13 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
     const L kc = least(kc_most, depth - k0);
     for (L j = 0; j < panels; j++) {
       const L from = j * NR, to = least(pixels, from + NR), width = (to - from + VL - 1) / VL * VL;
-      const L count = place ? segments_of(per_image, image, 1, 0, from, to, segments)
-        : segments_of(p.ow, image, rows, q.columns, from, to, segments);
-      if (place) pack_pixels<true>(kc, taps + k0, padded, segments, count, width, packed + j * NR * kc_most);
-      else pack_pixels<false>(kc, taps + k0, padded, segments, count, width, packed + j * NR * kc_most);
+      T* to_b = packed + j * NR * kc_most;
+      #define PACK(reading, ow, rows, columns, step) \
+        pack_pixels<reading>(kc, taps + k0, padded, segments, segments_of(ow, image, rows, columns, step, from, to, segments), width, end, to_b)
+      if (by_2) PACK(IN_PLACE_BY_2, p.ow, rows, p.sh * p.ss[2], 2);
+      else if (place) PACK(IN_PLACE, per_image, 1, 0, 1);
+      else PACK(PADDED, p.ow, rows, q.columns, 1);
+      #undef PACK
     }
     for (L m = m0; m < m1; m += MR * 2) {
       const L end = least(m1, m + MR * 2);
@@ -213,6 +247,7 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
       const T* from = out + m * pixels + ((i - i0) * rows + y - h0) * p.ow;
       T* to = p.result + i * p.rs[0] + (g * p.kg + m) * p.rs[1] + y * p.rs[2];
       if (p.rs[3] == 1) copy_row(to, from, p.ow);
+      else if (p.spread) spread_row(to - p.spread_first, p.spread, p.spread_first, from, p.ow);
       else for (L x = 0; x < p.ow; x++) to[x * p.rs[3]] = from[x];
     }
   }
@@ -222,7 +257,7 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
 INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
   const Planes q = planes_of(p, u.rows);
   L k = 0;
-  if (in_place(p)) for (; k < p.cg; k++) taps[k] = k * p.ss[1];
+  if (in_place(p) || in_place_by_2(p)) for (; k < p.cg; k++) taps[k] = k * p.ss[1];
   else for (L c = 0; c < p.cg; c++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[k++] = tap(p, q, c, y, x);
   const L total = u.count * p.groups * u.parts, mpanels = (p.kg + MR - 1) / MR;
   for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {
@@ -236,12 +271,13 @@ INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
 
 const CONV_DISPATCH: string = String.raw`
 INL L unit_pixels(const Conv& p) { return most(UNIT_PIXELS, 16384 / (p.cg * p.r * p.s)); }
-static void convolve(const Conv& p, L threads) {
+static void convolve(Conv& p, L threads) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
   const L nt = threads > 1 && products > 262144 ? threads : 1;
-  if (winograd_pays(p)) return winograd(p, nt);
+  if ((p.scheme = scheme_of(p))) return winograd(p, nt);
   if (depthwise_pays(p)) return depthwise(p, nt);
   if (p.kg <= FEW) return convolve_few(p, nt);
+  if (rows_pay(p)) return convolve_rows(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
   if (nt == 1) return conv_part(p, units_of(p, 1, unit_pixels(p)), (L*) scratch(1, table), 0, 1);
   #pragma omp parallel num_threads(nt)
@@ -263,8 +299,8 @@ INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* 
 /** The translation unit of convolutions over one element type. */
 export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
-  return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD +
-    CHANNEL_LANES +
-    WINOGRAD_TILES + WINOGRAD + WINOGRAD_WEIGHT + CONV_FEW + CONV_DEPTHWISE + CONV_DISPATCH +
+  return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CHANNEL_LANES +
+    WINOGRAD_TILES + WINOGRAD_SCHEMES + CONV_FORWARD + WINOGRAD + WINOGRAD_WEIGHT + CONV_ROWS + CONV_FEW +
+    CONV_DEPTHWISE + CONV_DISPATCH +
     CONV_BACKWARD;
 }

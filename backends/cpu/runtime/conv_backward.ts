@@ -2,8 +2,8 @@
  * The gradients of convolutions and the entry point of the translation unit; see conv.ts. Output: C++ text.
  *
  * Gradient of the input: for each phase of the stride, a convolution of the result's gradient with those taps of
- * the turned filter that reach it, its channels exchanged. Gradient of the weight: for each image, rows (c, y, x) of the padded copy times the
- * transposed gradient, summed over all pixels.
+ * the turned filter that reach it, its channels exchanged; or all phases at once by a scheme (winograd.ts). Gradient of
+ * the weight: for each image, rows (c, y, x) of the padded copy times the transposed gradient, summed over all pixels.
  */
 export const CONV_BACKWARD: string = String.raw`
 INL Conv plain(const ConvCall& g) {
@@ -13,7 +13,7 @@ INL Conv plain(const ConvCall& g) {
   p.sh = g.sh; p.sw = g.sw; p.ph = g.ph; p.pw = g.pw; p.dh = g.dh; p.dw = g.dw;
   p.source = (const T*) g.image; p.result = (T*) g.result; p.bias = (const T*) g.bias; p.bias_stride = g.bias_stride;
   for (int i = 0; i < 4; i++) { p.ss[i] = g.image_strides[i]; p.rs[i] = g.result_strides[i]; }
-  p.epilogue = g.epilogue; p.context = g.context;
+  p.epilogue = g.epilogue; p.context = g.context; p.fast = g.fast; p.scheme = 0; p.spread = 0;
   return p;
 }
 
@@ -55,7 +55,37 @@ INL Part part_of(L a, L r, L stride, L padding, L dilation) {
   return p;
 }
 
+// Rows of 'count' elements that are 'step' apart of all channels of the result become zero.
+static void zero_rows(const Conv& p, T* to, L step, L count, L threads) {
+  const L channels = p.groups * p.kg;
+  #pragma omp parallel for num_threads(threads) if (threads > 1 && p.n * channels * p.oh * count > 65536)
+  for (L at = 0; at < p.n * channels; at++) for (L t = 0; t < p.oh; t++) {
+    T* row = to + at / channels * p.rs[0] + at % channels * p.rs[1] + t * p.rs[2];
+    if (step == 1) fill_row(row, 0, count);
+    else for (L u = 0; u < count; u++) row[u * step] = 0;
+  }
+}
+
+// By 2, all elements at once, where that is done by a scheme.
+static bool backward_image_strided(const ConvCall& g) {
+  const L* ws = g.weight_strides;
+  if (g.r != 3 || g.s != 3 || g.sh != 2 || g.sw != 2 || g.dh != 1 || g.dw != 1 || g.ph % 2 != 1 || g.pw % 2 != 1 || ws[3] != 1 || ws[2] != 3) return false;
+  Conv p = plain(g);
+  p.source = (const T*) g.result; p.result = (T*) g.image; p.bias = 0;
+  for (int i = 0; i < 4; i++) { p.ss[i] = g.result_strides[i]; p.rs[i] = g.image_strides[i]; }
+  p.cg = g.kg; p.kg = g.cg; p.h = g.oh; p.w = g.ow; p.oh = g.h; p.ow = g.w;
+  // element 0 is met by the middle tap of this result
+  p.ph = -((g.ph - 1) / 2); p.pw = -((g.pw - 1) / 2);
+  // four convolutions of some taps each, which take about twice as long for a product
+  if (!scheme_pays(p, STRIDED_IMAGE, 2 * 2.25 * p.kg * p.cg * p.n * p.oh * p.ow)) return false;
+  p.scheme = &STRIDED_IMAGE;
+  filters_at(p, (const T*) g.weight, ws[1], ws[0], g.kg * ws[0], false);
+  winograd(p, g.threads > 1 && 9.0 * p.n * p.groups * p.kg * p.cg * p.h * p.w > 262144 ? g.threads : 1);
+  return true;
+}
+
 static void backward_image(const ConvCall& g) {
+  if (backward_image_strided(g)) return;
   Conv p = plain(g);
   p.source = (const T*) g.result; p.bias = 0;
   for (int i = 0; i < 4; i++) p.ss[i] = g.result_strides[i];
@@ -66,42 +96,60 @@ static void backward_image(const ConvCall& g) {
   T* copy = (T*) aligned_alloc(64, (length * sizeof(T) + 64) / 64 * 64);
   const T* w = (const T*) g.weight;
   const L *ws = g.weight_strides, *is = g.image_strides;
-  for (L a = 0; a < g.sh; a++) for (L b = 0; b < g.sw; b++) {
-    const Part y = part_of(a, g.r, g.sh, g.ph, g.dh), x = part_of(b, g.s, g.sw, g.pw, g.dw);
-    p.oh = (g.h - y.i0 + g.sh - 1) / g.sh; p.ow = (g.w - x.i0 + g.sw - 1) / g.sw;
-    if (p.oh <= 0 || p.ow <= 0) continue;
-    p.result = (T*) g.image + y.i0 * is[2] + x.i0 * is[3];
-    p.rs[0] = is[0]; p.rs[1] = is[1]; p.rs[2] = is[2] * g.sh; p.rs[3] = is[3] * g.sw;
-    if (y.count == 0 || x.count == 0) {
-      for (L i = 0; i < p.n; i++) for (L c = 0; c < p.groups * p.kg; c++) for (L t = 0; t < p.oh; t++) for (L u = 0; u < p.ow; u++)
-        p.result[i * p.rs[0] + c * p.rs[1] + t * p.rs[2] + u * p.rs[3]] = 0;
+  for (L a = 0; a < g.sh; a++) {
+    const Part y = part_of(a, g.r, g.sh, g.ph, g.dh);
+    p.oh = (g.h - y.i0 + g.sh - 1) / g.sh;
+    if (p.oh <= 0) continue;
+    p.rs[0] = is[0]; p.rs[1] = is[1]; p.rs[2] = is[2] * g.sh;
+    if (y.count == 0) {
+      zero_rows(p, (T*) g.image + y.i0 * is[2], is[3], g.w, g.threads);
       continue;
     }
-    p.r = y.count; p.s = x.count;
-    p.dh = y.count > 1 ? y.step * g.dh / g.sh : 1; p.dw = x.count > 1 ? x.step * g.dw / g.sw : 1;
-    p.ph = (p.r - 1) * p.dh - y.lead; p.pw = (p.s - 1) * p.dw - x.lead;
-    const L blocks = (g.cg + 15) / 16, taps = p.r * p.s;
-    if (whole && ws[3] == 1 && ws[2] == p.s && winograd_pays(p)) {
-      filters_at(p, w, ws[1], ws[0], g.kg * ws[0], true);
-      convolve(p, g.threads);
-      continue;
-    }
-    #pragma omp parallel for num_threads(g.threads) if (g.threads > 1 && length > 100000)
-    for (L block = 0; block < g.groups * blocks; block++) {
-      const L q = block / blocks, c0 = block % blocks * 16;
-      for (L k = 0; k < g.kg; k++) for (L c = c0; c < least(g.cg, c0 + 16); c++) {
-        const T* from = w + (q * g.kg + k) * ws[0] + c * ws[1];
-        T* to = copy + ((q * g.cg + c) * g.kg + k) * taps;
-        if (whole && ws[3] == 1 && ws[2] == p.s) {
-          for (L j = 0; j < taps; j++) to[taps - 1 - j] = from[j];
+    for (L b = 0; b < g.sw; b++) {
+      const Part x = part_of(b, g.s, g.sw, g.pw, g.dw);
+      p.ow = (g.w - x.i0 + g.sw - 1) / g.sw;
+      if (p.ow <= 0) continue;
+      p.result = (T*) g.image + y.i0 * is[2] + x.i0 * is[3];
+      p.rs[3] = is[3] * g.sw;
+      // of two elements only one is reached: the other one is written with it
+      const bool alone = g.sw == 2 && is[3] == 1 && g.w > 1 && p.kg > FEW && !depthwise_pays(p) &&
+        part_of(1 - b, g.s, g.sw, g.pw, g.dw).count * x.count == 0;
+      if (x.count == 0) {
+        if (!alone) zero_rows(p, p.result, p.rs[3], p.ow, g.threads);
+        continue;
+      }
+      p.spread = alone ? g.w : 0; p.spread_first = x.i0;
+      p.r = y.count; p.s = x.count;
+      p.dh = y.count > 1 ? y.step * g.dh / g.sh : 1; p.dw = x.count > 1 ? x.step * g.dw / g.sw : 1;
+      p.ph = (p.r - 1) * p.dh - y.lead; p.pw = (p.s - 1) * p.dw - x.lead;
+      const L blocks = (g.cg + 15) / 16, taps = p.r * p.s;
+      if (whole && ws[3] == 1 && ws[2] == p.s && scheme_of(p)) {
+        filters_at(p, w, ws[1], ws[0], g.kg * ws[0], true);
+        convolve(p, g.threads);
+        continue;
+      }
+      #pragma omp parallel for num_threads(g.threads) if (g.threads > 1 && length > 100000)
+      for (L block = 0; block < g.groups * blocks; block++) {
+        const L q = block / blocks, c0 = block % blocks * 16;
+        if (taps == 1) {
+          const T* from = w + q * g.kg * ws[0] + c0 * ws[1] + y.first * ws[2] + x.first * ws[3];
+          pack_b(least(g.cg, c0 + 16) - c0, from, ws[1], ws[0], g.kg, g.kg, copy + (q * g.cg + c0) * g.kg);
           continue;
         }
-        for (L i = p.r; i--;) for (L j = p.s; j--;) *to++ = from[(y.first + i * y.step) * ws[2] + (x.first + j * x.step) * ws[3]];
+        for (L k = 0; k < g.kg; k++) for (L c = c0; c < least(g.cg, c0 + 16); c++) {
+          const T* from = w + (q * g.kg + k) * ws[0] + c * ws[1];
+          T* to = copy + ((q * g.cg + c) * g.kg + k) * taps;
+          if (whole && ws[3] == 1 && ws[2] == p.s) {
+            for (L j = 0; j < taps; j++) to[taps - 1 - j] = from[j];
+            continue;
+          }
+          for (L i = p.r; i--;) for (L j = p.s; j--;) *to++ = from[(y.first + i * y.step) * ws[2] + (x.first + j * x.step) * ws[3]];
+        }
       }
+      p.weight = copy;
+      filters_at(p, copy, g.kg * taps, taps, g.cg * g.kg * taps, false);
+      convolve(p, g.threads);
     }
-    p.weight = copy;
-    filters_at(p, copy, g.kg * taps, taps, g.cg * g.kg * taps, false);
-    convolve(p, g.threads);
   }
   free(copy);
   if (whole || !g.epilogue) return;
@@ -188,12 +236,12 @@ INL void store_weight(const ConvCall& c, L g, L k0, L k1, const T* acc, L size, 
 }
 
 static void backward_weight(const ConvCall& c) {
-  const Conv p = plain(c);
+  Conv p = plain(c);
   const L depth = p.cg * p.r * p.s, width = (p.kg + VL - 1) / VL * VL + VL, size = (depth * width + NR + 15) / 16 * 16;
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * depth;
   const L wanted = c.threads > 1 && products > 262144 ? c.threads : 1;
   if (p.cg == 1 && p.kg == 1) return depthwise_weight(c, p, wanted);
-  if (winograd_pays(p)) return winograd_weight(c, p, wanted);
+  if ((p.scheme = scheme_of(p))) return winograd_weight(c, p, wanted);
   // small gradients: each thread sums some of the images by itself; large ones: each owns some of the columns
   const bool by_images = size <= 262144 && p.n >= 2 * wanted;
   const L copies = by_images ? wanted : 1, total = p.groups * copies * size;

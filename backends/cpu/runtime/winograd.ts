@@ -1,6 +1,6 @@
 /**
- * 3×3 convolutions of stride 1 by Winograd's F(2×2, 3×3): 16 products instead of 36 for four results. Output: C++ text,
- * part of the unit of conv.ts. Invariant: as of winograd_tiles.ts, and results do not depend on the number of threads.
+ * Convolutions of 3×3 filters by transforms (winograd_schemes.ts), by 1 and by 2. Output: C++ text, part of the unit of
+ * conv.ts. Invariant: as of winograd_tiles.ts, and results do not depend on the number of threads.
  *
  * A unit of work is some rows of tiles: their channels are copied side by side and transformed once, then all panels of
  * output channels are made of them. Threads share out panels of units, and transform a unit that they share once each.
@@ -39,18 +39,18 @@ INL void filter_lanes(const Conv& p, const T* w, L k, L lanes, L c, L count, V* 
 // Points of a panel of transformed weights are a little more apart than they are long: at a power of two they would fall into
 // one set of the cache.
 INL L filter_point(const Conv& p) { return p.cg * PK + 16; }
-INL L filter_panel(const Conv& p) { return POINTS * filter_point(p); }
+INL L filter_panel(const Conv& p) { return p.scheme->filters * filter_point(p); }
 // Input channels [c, c + VL) of transformed weights, as far as there are such: u[point][channel][PK].
 OUTL void transform_weights(const Conv& p, L g, L panel, L c, T* u) {
   const L count = least(VL, p.cg - c);
   for (L j = 0; j < PV; j++) {
     const L k = panel * PK + j * VL;
-    V from[9 * VL], out[POINTS];
+    V from[9 * VL], out[MOST_POINTS];
     filter_lanes(p, p.filters + g * p.filter_group, k, most(0, least(VL, p.kg - k)), c, count, from);
     T* to = u + c * PK + j * VL;
     for (L q = 0; q < count; q++) {
-      transform_filter(from + q * 9, out);
-      UNROLL for (int i = 0; i < POINTS; i++) st(to + i * filter_point(p) + q * PK, out[i]);
+      p.scheme->filter(from + q * 9, out);
+      for (L i = 0; i < p.scheme->filters; i++) st(to + i * filter_point(p) + q * PK, out[i]);
     }
   }
 }
@@ -59,8 +59,8 @@ OUTL void transform_weights(const Conv& p, L g, L panel, L c, T* u) {
 struct TileUnits { L images, rows, per_image, count, across; };
 INL TileUnits tile_units(const Conv& p, L wanted) {
   TileUnits u;
-  const L down = (p.oh + 1) / 2;
-  u.across = (p.ow + 1) / 2;
+  const L out = p.scheme->out, down = (p.oh + out - 1) / out;
+  u.across = (p.ow + out - 1) / out;
   u.images = most(1, least(p.n, wanted / (down * u.across)));
   u.per_image = u.images > 1 ? 1 : (down + most(1, wanted / u.across) - 1) / most(1, wanted / u.across);
   u.rows = (down + u.per_image - 1) / u.per_image;
@@ -72,29 +72,30 @@ INL TileUnits tile_units(const Conv& p, L wanted) {
 struct TileUnit { L i0, i1, t0, t1; };
 INL TileUnit tile_unit(const Conv& p, const TileUnits& u, L unit) {
   const L i0 = unit / u.per_image * u.images, t0 = unit % u.per_image * u.rows;
-  return {i0, least(p.n, i0 + u.images), t0, least((p.oh + 1) / 2, t0 + u.rows)};
+  return {i0, least(p.n, i0 + u.images), t0, least((p.oh + p.scheme->out - 1) / p.scheme->out, t0 + u.rows)};
 }
 // Tiles that are transformed together: with large weights, which each unit reads, more than fit into the cache close by.
 INL L tiles_wanted(const Conv& p) {
-  const L bytes = p.cg * p.kg * POINTS * (L) sizeof(T);
-  return most(PR, (bytes > (1 << 20) ? 4 << 20 : 1 << 18) / (L) sizeof(T) / (POINTS * (p.cg + 16)));
+  const L bytes = p.cg * p.kg * p.scheme->filters * (L) sizeof(T);
+  return most(PR, (bytes > (1 << 20) ? 4 << 20 : 1 << 18) / (L) sizeof(T) / (p.scheme->images * (p.cg + 16)));
 }
-INL L padded_pixels(const TileUnits& u) { return (2 * u.rows + 2) * (2 * u.across + 2); }
+// Pixels of so many tiles side by side.
+INL L pixels_of(const Conv& p, L tiles) { return (tiles - 1) * p.scheme->step + p.scheme->in; }
 // The tiles of group g of a unit, transformed.
 INL void unit_tiles(const Conv& p, const TileUnits& u, const TileUnit& w, L g, T* padded, T* v, L tiles) {
-  const L columns = 2 * u.across + 2, pitch = p.cg + 16, rows = w.t1 - w.t0;
+  const L columns = pixels_of(p, u.across), pitch = p.cg + 16, rows = w.t1 - w.t0, step = p.scheme->step;
   for (L i = w.i0, tile = 0; i < w.i1; i++) {
     const Image m = {p.source + i * p.ss[0] + g * p.cg * p.ss[1], p.cg, p.h, p.w, p.ss[1], p.ss[2], p.ss[3]};
-    to_lanes(m, 2 * w.t0 - p.ph, -p.pw, 2 * rows + 2, columns, padded, pitch);
+    to_lanes(m, step * w.t0 - p.ph, -p.pw, pixels_of(p, rows), columns, padded, pitch);
     for (L y = 0; y < rows; y++) for (L x = 0; x < u.across; x++, tile++)
-      transform_tile(padded + (2 * y * columns + 2 * x) * pitch, columns * pitch, pitch, p.cg, v, tile, tiles);
+      p.scheme->image(padded + (step * y * columns + step * x) * pitch, columns * pitch, pitch, p.cg, v, tile, tiles);
   }
 }
 
 // Results of panel 'panel' of group g of one image of a unit, from products m of its first tile on. Rows are collected first
 // where channels do not lie side by side.
 INL void unit_results(const Conv& p, const TileUnits& u, L i, L t0, L t1, L g, L panel, const T* m, L point, T* rows) {
-  const L k0 = panel * PK, h0 = 2 * t0, h1 = least(p.oh, 2 * t1);
+  const L out = p.scheme->out, k0 = panel * PK, h0 = out * t0, h1 = least(p.oh, out * t1);
   T bias[PK];
   for (L k = 0; k < PK; k++) bias[k] = p.bias && k0 + k < p.kg ? p.bias[(g * p.kg + k0 + k) * p.bias_stride] : (T) 0;
   T* to = p.result + i * p.rs[0] + (g * p.kg + k0) * p.rs[1] + h0 * p.rs[2];
@@ -103,19 +104,10 @@ INL void unit_results(const Conv& p, const TileUnits& u, L i, L t0, L t1, L g, L
     if (lanes <= 0) break;
     const bool straight = p.rs[1] == 1 && lanes == VL;
     const V b = ld(bias + j * VL);
-    T *out = straight ? to + j * VL : rows, *result = to + j * VL * p.rs[1];
+    T *at = straight ? to + j * VL : rows, *result = to + j * VL * p.rs[1];
     const L row = straight ? p.rs[2] : p.ow * VL, pixel = straight ? p.rs[3] : VL;
-    const T* from = m + j * VL;
-    for (L y = 0; y < h1 - h0; y += 2) for (L x = 0; x < p.ow; x += 2, from += PK) {
-      V o[4];
-      transform_result(from, point, b, o);
-      T* at = out + y * row + x * pixel;
-      const bool right = x + 1 < p.ow, below = y + 1 < h1 - h0;
-      st(at, o[0]);
-      if (right) st(at + pixel, o[1]);
-      if (below) st(at + row, o[2]);
-      if (right && below) st(at + row + pixel, o[3]);
-    }
+    for (L y = 0; y < h1 - h0; y += out)
+      p.scheme->result(m + y / out * u.across * PK + j * VL, point, b, at + y * row, row, pixel, h1 - h0 - y, p.ow);
     if (straight) continue;
     if (p.rs[3] == 1 && p.rs[2] == p.ow) lanes_to_pixels(rows, VL, (h1 - h0) * p.ow, lanes, result, p.rs[1]);
     else for (L y = 0; y < h1 - h0; y++) {
@@ -130,29 +122,46 @@ INL void unit_results(const Conv& p, const TileUnits& u, L i, L t0, L t1, L g, L
 // when it is used.
 OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, const T* weights, L g, L k0, L k1) {
   const L per_image = (w.t1 - w.t0) * u.across, tiles = (w.i1 - w.i0) * per_image, point = tiles * PK + 16;
-  const L padded = padded_pixels(u) * (p.cg + 16), transformed = transformed_of(p.cg, tiles), products = POINTS * point;
-  const L own = weights ? 0 : filter_panel(p);
-  T* copy = scratch(0, (padded + transformed + products + own + 2 * u.rows * p.ow * VL) * sizeof(T));
+  const Scheme& s = *p.scheme;
+  const L padded = pixels_of(p, u.rows) * pixels_of(p, u.across) * (p.cg + 16), transformed = transformed_of(s.images, p.cg, tiles);
+  const L products = s.results * point, own = weights ? 0 : filter_panel(p);
+  T* copy = scratch(0, (padded + transformed + products + own + s.out * u.rows * p.ow * VL) * sizeof(T));
   T *v = copy + padded, *m = v + transformed, *filters = m + products, *rows = filters + own;
   unit_tiles(p, u, w, g, copy, v, tiles);
   for (L panel = k0; panel < k1; panel++) {
     if (!weights) for (L c = 0; c < p.cg; c += VL) transform_weights(p, g, panel, c, filters);
     const T* of = weights ? weights + (g * panels_of(p) + panel) * filter_panel(p) : filters;
-    for (L k = 0; k < POINTS; k++) for (L c = 0; c < p.cg; c += CHUNK)
-      product_tiles(tiles, least(CHUNK, p.cg - c), lanes_at(v, c, 0, tiles) + k * point_of(tiles), of + k * filter_point(p) + c * PK, m + k * point, c > 0);
+    for (L k = 0; k < s.count; k++) {
+      const Product at = s.products[k];
+      const bool add = k && s.products[k - 1].result == at.result;
+      for (L c = 0; c < p.cg; c += CHUNK)
+        result_products(tiles, least(CHUNK, p.cg - c), lanes_at(v, s.images, c, 0, tiles) + at.image * point_of(tiles),
+                        of + at.filter * filter_point(p) + c * PK, m + at.result * point, add || c > 0);
+    }
     for (L i = w.i0; i < w.i1; i++) unit_results(p, u, i, w.t0, w.t1, g, panel, m + (i - w.i0) * per_image * PK, point, rows);
   }
   if (p.epilogue) for (L i = w.i0; i < w.i1; i++)
-    p.epilogue(p.context, i, g * p.kg + k0 * PK, g * p.kg + least(p.kg, k1 * PK), 2 * w.t0, least(p.oh, 2 * w.t1));
+    p.epilogue(p.context, i, g * p.kg + k0 * PK, g * p.kg + least(p.kg, k1 * PK), s.out * w.t0, least(p.oh, s.out * w.t1));
 }
 
-// Whether the saved products outweigh the transforms.
-INL bool winograd_pays(const Conv& p) {
-  if (p.r != 3 || p.s != 3 || p.sh != 1 || p.sw != 1 || p.dh != 1 || p.dw != 1 || p.cg < 16 || p.kg < 16) return false;
-  const double pixels = (double) p.n * p.oh * p.ow, tiles = (double) p.n * ((p.oh + 1) / 2) * ((p.ow + 1) / 2);
-  const double direct = 9.0 * p.kg * p.cg * pixels;
-  const double own = 16.0 * p.kg * p.cg * tiles + 12.0 * VL * p.kg * p.cg + 60.0 * (p.cg + p.kg) * tiles;
-  return own < 0.8 * direct;
+// What a scheme takes about: its products, and its transforms in terms of them.
+INL double scheme_cost(const Conv& p, const Scheme& s) {
+  const double tiles = (double) p.n * ((p.oh + s.out - 1) / s.out) * ((p.ow + s.out - 1) / s.out);
+  return (double) s.count * p.kg * p.cg * tiles + 0.5 * VL * (9 + s.filters) * p.kg * p.cg +
+    (2.0 * (s.images + s.in * s.in) * p.cg + 2.5 * (s.results + s.out * s.out) * p.kg) * tiles;
+}
+// Whether the saved products outweigh the transforms, where there are so many without.
+INL bool scheme_pays(const Conv& p, const Scheme& s, double direct) {
+  return p.cg >= 16 && p.kg >= 16 && scheme_cost(p, s) < 1.2 * direct;
+}
+// The scheme of a convolution in the forward sense, or null.
+INL const Scheme* scheme_of(const Conv& p) {
+  if (p.r != 3 || p.s != 3 || p.dh != 1 || p.dw != 1 || p.sh != p.sw) return 0;
+  const double direct = 9.0 * p.kg * p.cg * p.n * p.oh * p.ow;
+  if (p.sh == 2) return scheme_pays(p, STRIDED, direct) ? &STRIDED : 0;
+  if (p.sh != 1) return 0;
+  const Scheme& s = p.fast && scheme_cost(p, FINE_4) < scheme_cost(p, FINE_2) ? FINE_4 : FINE_2;
+  return scheme_pays(p, s, direct) ? &s : 0;
 }
 
 static void winograd(const Conv& p, L threads) {

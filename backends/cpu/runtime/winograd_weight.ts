@@ -1,24 +1,11 @@
 /**
- * Gradients of 3×3 weights of stride 1 by Winograd's F(2×2, 3×3): transformed tiles of the image times those of the
- * gradient, summed over tiles, are the transformed gradient of the weight. Output: C++ text, part of the unit of conv.ts.
+ * Gradients of 3×3 weights by the transposes of fast schemes (winograd_schemes.ts): transformed tiles of the image times
+ * those of the gradient, summed over tiles, are the transformed gradient of the weight. Output: C++ text, part of the unit of conv.ts.
  * Invariant: sums run over the tiles of a unit first and over units then, so that their errors stay small.
  *
  * With many tiles each thread sums up units of its own; else each makes some of the output channels from all tiles.
  */
 export const WINOGRAD_WEIGHT: string = String.raw`
-// Gt·u·G of VL output channels: g[3*i + j].
-INL void weight_of(const V* u, V* g) {
-  const V half = (T) 0.5 - (V){};
-  V s[3][4];
-  UNROLL for (int j = 0; j < 4; j++) {
-    const V a = u[4 + j], b = u[8 + j], both = half * (a + b);
-    s[0][j] = u[j] + both; s[1][j] = half * (a - b); s[2][j] = both + u[12 + j];
-  }
-  UNROLL for (int i = 0; i < 3; i++) {
-    const V both = half * (s[i][1] + s[i][2]);
-    g[3 * i] = s[i][0] + both; g[3 * i + 1] = half * (s[i][1] - s[i][2]); g[3 * i + 2] = both + s[i][3];
-  }
-}
 // Writes input channels [c, c + count) of output channels [k, k + lanes) of a group from g[9*channel + tap].
 INL void store_filters(const ConvCall& call, T* w, L k, L lanes, L c, L count, V* g) {
   const L* ws = call.weight_strides;
@@ -46,11 +33,13 @@ OUTL void store_panel(const ConvCall& call, const Conv& p, L g, L panel, L c, co
     if (lanes <= 0) break;
     V out[9 * VL];
     for (L q = 0; q < count; q++) {
-      V points[POINTS];
-      UNROLL for (int i = 0; i < POINTS; i++) points[i] = ld(u + i * filter_point(p) + (c + q) * PK + j * VL);
-      for (L n = 1; n < copies; n++) UNROLL for (int i = 0; i < POINTS; i++)
-        points[i] += ld(u + n * apart + i * filter_point(p) + (c + q) * PK + j * VL);
-      weight_of(points, out + q * 9);
+      V points[MOST_POINTS];
+      for (L i = 0; i < p.scheme->filters; i++) {
+        const T* at = u + i * filter_point(p) + (c + q) * PK + j * VL;
+        points[i] = ld(at);
+        for (L n = 1; n < copies; n++) points[i] += ld(at + n * apart);
+      }
+      p.scheme->weight(points, out + q * 9);
     }
     store_filters(call, (T*) call.weight + g * p.kg * call.weight_strides[0], k, lanes, c, count, out);
   }
@@ -60,30 +49,38 @@ OUTL void store_panel(const ConvCall& call, const Conv& p, L g, L panel, L c, co
 INL void unit_gradients(const Conv& p, const TileUnits& u, const TileUnit& w, L g, L k0, L k1, T* padded, T* d, L tiles) {
   // whole vectors of channels: those in front are made once more
   const L first = least(k0 * PK, p.kg - VL), channels = least(p.kg, k1 * PK) - first;
-  const L columns = 2 * u.across, pitch = p.kg + 16, rows = w.t1 - w.t0;
+  const L out = p.scheme->out, columns = out * u.across, pitch = p.kg + 16, rows = w.t1 - w.t0;
   for (L i = w.i0, tile = 0; i < w.i1; i++) {
     const T* at = p.result + i * p.rs[0] + (g * p.kg + first) * p.rs[1];
-    to_lanes({at, channels, p.oh, p.ow, p.rs[1], p.rs[2], p.rs[3]}, 2 * w.t0, 0, 2 * rows, columns, padded, pitch);
+    to_lanes({at, channels, p.oh, p.ow, p.rs[1], p.rs[2], p.rs[3]}, out * w.t0, 0, out * rows, columns, padded, pitch);
     for (L y = 0; y < rows; y++) for (L x = 0; x < u.across; x++, tile++)
-      transform_gradient(padded + (2 * y * columns + 2 * x) * pitch, columns * pitch, pitch, channels, d, tile, tiles);
+      p.scheme->gradient(padded + (out * y * columns + out * x) * pitch, columns * pitch, pitch, channels, d, tile, tiles);
   }
 }
 // Adds a unit to panels [k0, k1) of group g of a transformed gradient, or is the first of it. The only unit of all has no
 // sums to add to: what it makes is written at once.
 OUTL void winograd_sums(const ConvCall& call, const Conv& p, const TileUnits& u, const TileUnit& w, L g, L k0, L k1, T* sums, bool add) {
   const L tiles = (w.i1 - w.i0) * (w.t1 - w.t0) * u.across;
-  const L padded = padded_pixels(u) * (most(p.cg, p.kg) + 16), transformed = transformed_of(p.cg, tiles);
-  const L gradients = transformed_of(p.kg, tiles);
+  const Scheme& s = *p.scheme;
+  const L padded = most(pixels_of(p, u.rows) * pixels_of(p, u.across) * (p.cg + 16), s.out * s.out * u.rows * u.across * (p.kg + 16));
+  const L transformed = transformed_of(s.images, p.cg, tiles), gradients = transformed_of(s.results, p.kg, tiles);
   T* copy = scratch(0, (padded + transformed + gradients + (sums ? 0 : filter_panel(p))) * sizeof(T));
   T *v = copy + padded, *d = v + transformed, *own = d + gradients;
   unit_tiles(p, u, w, g, copy, v, tiles);
   unit_gradients(p, u, w, g, k0, k1, copy, d, tiles);
   const L first = least(k0 * PK, p.kg - VL);
   for (L panel = k0; panel < k1; panel++) {
-    const T* b = lanes_at(d, panel * PK - first, 0, tiles);
+    const T* b = lanes_at(d, s.results, panel * PK - first, 0, tiles);
     T* to = sums ? sums + panel * filter_panel(p) : own;
-    for (L k = 0; k < POINTS; k++, b += point_of(tiles)) for (L c = 0; c < p.cg; c += CHUNK)
-      sum_tiles(least(CHUNK, p.cg - c), tiles, lanes_at(v, c, 0, tiles) + k * point_of(tiles), b, to + k * filter_point(p) + c * PK, add);
+    unsigned long written = 0;   // points of the filter
+    for (L k = 0; k < s.count; k++) {
+      const Product at = s.products[k];
+      const bool more = add || written >> at.filter & 1;
+      written |= 1ul << at.filter;
+      for (L c = 0; c < p.cg; c += CHUNK)
+        weight_products(least(CHUNK, p.cg - c), tiles, lanes_at(v, s.images, c, 0, tiles) + at.image * point_of(tiles),
+                        b + at.result * point_of(tiles), to + at.filter * filter_point(p) + c * PK, more);
+    }
     if (!sums) for (L c = 0; c < p.cg; c += VL) store_panel(call, p, g, panel, c, own, 1, 0);
   }
 }

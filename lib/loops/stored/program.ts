@@ -121,7 +121,8 @@ const geometry = record<ConvGeometry>({
   padding: pair(number),
   dilation: pair(number),
   groups: number,
-});
+  fast: flag,
+}, ["fast"]);
 
 /** Library calls. */
 export const externOp: Codec<ExternOp> = union<ExternOp, "op">({
