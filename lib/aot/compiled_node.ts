@@ -155,7 +155,8 @@ export class CompiledNode extends Node {
     );
     if (!exact) return again();
     // What is handed on as a gradient is no longer the node's to free.
-    this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));
+    const handedOn = new Set(results.map((grad) => grad?.storage));
+    this.#lent = this.#lent.filter(({ storage }) => !handedOn.has(storage));
     return results;
   }
 

@@ -8,7 +8,7 @@
 import { hintOf } from "../sym/decide.ts";
 import { add, min, mul, sub } from "../sym/expr.ts";
 import type { AttentionWeights, BufferDecl, ExternKernel, Kernel, Program, ValueId } from "../loops/ir.ts";
-import { usesOf } from "../loops/uses.ts";
+import { Mentions, usesOf } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
 import { axisOf } from "./cut_loop.ts";
 import { withoutHidden } from "./hidden_columns.ts";
@@ -24,8 +24,9 @@ const LEAST_ROWS = 16;
 export function fusedAttention(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   let found = program;
+  const mentions = new Mentions(program.kernels);
   for (let at = 0; at < found.kernels.length; at++) {
-    const chain = chainFrom(found, { at, whole: false });
+    const chain = chainFrom(found, { at, whole: false, mentions });
     const fused = chain && fusedChain(found, chain, grid);
     if (fused && usesOf(fused).all.size <= kernelBuffers) found = withAttention(found, chain, fused);
   }

@@ -11,11 +11,12 @@ import { itemSize } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, min, mul, sub } from "../sym/expr.ts";
 import type { Blocks, BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
+import { Mentions } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
 import { axisOf } from "./cut_loop.ts";
 import { withoutHidden } from "./hidden_columns.ts";
 import type { MakeTemporary } from "./kernels.ts";
-import { type Chain, chainFrom, type Scores, withChain } from "./row_chain.ts";
+import { type Chain, chainFrom, type Scores, type Search, withChain } from "./row_chain.ts";
 import { matrixOf, type RowBlock } from "./row_form.ts";
 import { groupsOf, sumsOf } from "./row_sums.ts";
 import type { Target } from "./target.ts";
@@ -28,23 +29,18 @@ const BUSY = 32;
 /** The program with products finished row by row. */
 export function blocksOfRows(program: Program, { blockBytes }: Target): Program {
   let found = program;
+  const mentions = new Mentions(program.kernels);
   for (let at = 0; at < found.kernels.length; at++) {
-    found = blocksFrom(found, { at, blockBytes, whole: true }) ??
-      blocksFrom(found, { at, blockBytes, whole: false }) ?? found;
+    // Everything that is as large as the scores is finished, as in a backward; else the scores alone
+    found = blocksFrom(found, { at, whole: true, mentions }, blockBytes) ??
+      blocksFrom(found, { at, whole: false, mentions }, blockBytes) ?? found;
   }
   return found === program ? program : laidOut(found);
 }
 
-interface Place {
-  readonly at: number;
-  readonly blockBytes: number;
-  /** Whether everything that is as large as the scores is finished, as in a backward; else the scores alone. */
-  readonly whole: boolean;
-}
-
 /** The program with the product at a place in blocks; undefined where it is not finished row by row. */
-function blocksFrom(program: Program, { at, blockBytes, whole }: Place): Program | undefined {
-  const found = chainFrom(program, { at, whole });
+function blocksFrom(program: Program, search: Search, blockBytes: number): Program | undefined {
+  const found = chainFrom(program, search);
   if (!found) return undefined;
   const { chain, scores, isLocal } = found;
   const rows = isLocal(scores.buffer) ? rowsOfBlock(chain, isLocal, blockBytes) : 0;

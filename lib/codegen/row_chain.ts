@@ -6,7 +6,7 @@
 import { hintOf } from "../sym/decide.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
 import type { BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
-import { usesOf } from "../loops/uses.ts";
+import { Mentions, type Uses, usesOf } from "../loops/uses.ts";
 import {
   type ByRows,
   isSame,
@@ -53,6 +53,17 @@ export interface Found {
   readonly end: number;
   /** Whether nothing but the chain needs a buffer of rows. */
   readonly isLocal: (buffer: BufferId) => boolean;
+  /** Of the kernels of the program. */
+  readonly mentions: Mentions;
+}
+
+/** Where a chain is looked for. */
+export interface Search {
+  readonly at: number;
+  /** Whether everything that is as large as the scores is to be finished. */
+  readonly whole: boolean;
+  /** Of the program's kernels. */
+  readonly mentions: Mentions;
 }
 
 /**
@@ -61,7 +72,7 @@ export interface Found {
  */
 export function chainFrom(
   program: Program,
-  { at, whole }: { readonly at: number; readonly whole: boolean },
+  { at, whole, mentions }: Search,
 ): Found | undefined {
   const { kernels, guard } = program, start = kernels[at];
   const scores = start?.kind === "extern" && !start.blocks ? scoresOf(start) : undefined;
@@ -74,19 +85,25 @@ export function chainFrom(
     const joins = chain.join(kernel);
     if (!joins && end === at) return undefined;
     if (!joins) chain.pass(kernel);
-    closed = joins && end > at && kernel.kind === "extern" && (!whole || isFinished(chain, scores, end));
+    closed = joins && end > at && kernel.kind === "extern" &&
+      (!whole || isFinished(chain, { scores, at: end, mentions }));
   }
   if (!closed) return undefined;
-  const others = [...kernels.slice(0, at), ...kernels.slice(end), ...chain.before, ...chain.after];
-  const outside = new Set(others.flatMap((kernel) => [...usesOf(kernel).all]));
+  const own = new Set(kernels.slice(at, end)), beside = [...chain.before, ...chain.after];
   const isLocal = (id: BufferId) =>
-    program.buffers[id]?.role.kind === "temporary" && chain.widths.has(id) && !outside.has(id);
-  return { chain, scores, at, end, isLocal };
+    program.buffers[id]?.role.kind === "temporary" && chain.widths.has(id) &&
+    mentions.of(id).isSubsetOf(own) && !beside.some((kernel) => usesOf(kernel).all.has(id));
+  return { chain, scores, at, end, isLocal, mentions };
 }
 
-/** The program with other kernels instead of those of a chain and those in between. */
-export function withChain(program: Program, { at, end }: Found, instead: readonly Kernel[]): Program {
+/** The program with other kernels instead of those of a chain and those in between, which `mentions` follow. */
+export function withChain(
+  program: Program,
+  { at, end, mentions }: Found,
+  instead: readonly Kernel[],
+): Program {
   const { kernels, guard } = program;
+  mentions.replace(kernels.slice(at, end), instead);
   return {
     ...program,
     kernels: [...kernels.slice(0, at), ...instead, ...kernels.slice(end)],
@@ -96,10 +113,19 @@ export function withChain(program: Program, { at, end }: Found, instead: readonl
 }
 
 /** Whether no later kernel needs what is as large as the scores. */
-function isFinished({ program, widths, after }: Chain, { columns }: Scores, at: number): boolean {
-  const later = new Set([...after, ...program.kernels.slice(at + 1)].flatMap((k) => [...usesOf(k).all]));
+function isFinished(
+  { program, widths, after }: Chain,
+  { scores: { columns }, at, mentions }: {
+    readonly scores: Scores;
+    readonly at: number;
+    readonly mentions: Mentions;
+  },
+): boolean {
+  const isLater = (id: BufferId) =>
+    after.some((kernel) => usesOf(kernel).all.has(id)) ||
+    [...mentions.of(id)].some((kernel) => program.kernels.includes(kernel, at + 1));
   return ![...widths].some(([id, width]) =>
-    program.buffers[id]?.role.kind === "temporary" && isSame(width, columns) && later.has(id)
+    program.buffers[id]?.role.kind === "temporary" && isSame(width, columns) && isLater(id)
   );
 }
 
@@ -113,8 +139,8 @@ export class Chain {
   /** Kernels in between that have to do with others only, and those that have to wait. */
   readonly before: Kernel[] = [];
   readonly after: Kernel[] = [];
-  readonly #own = new Uses();
-  readonly #waiting = new Uses();
+  readonly #own = new AllUses();
+  readonly #waiting = new AllUses();
 
   constructor(readonly program: Program, readonly space: RowSpace, readonly beside: boolean) {}
 
@@ -182,7 +208,7 @@ export class Chain {
 }
 
 /** What several kernels touch. */
-class Uses {
+class AllUses implements Uses {
   readonly all: Set<BufferId> = new Set();
   readonly written: Set<BufferId> = new Set();
 

@@ -5,8 +5,23 @@
 import { type Dim, freeSymbols } from "../sym/expr.ts";
 import type { BufferId, Kernel, Statement, ValueId } from "./ir.ts";
 
+/** Buffers that a kernel mentions, and those of them that it writes. */
+export interface Uses {
+  readonly all: ReadonlySet<BufferId>;
+  readonly written: ReadonlySet<BufferId>;
+}
+
+/** Passes ask again and again. */
+const known = new WeakMap<Kernel, Uses>();
+
 /** The buffers that a kernel mentions. */
-export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<BufferId> } {
+export function usesOf(kernel: Kernel): Uses {
+  let uses = known.get(kernel);
+  if (!uses) known.set(kernel, uses = findUses(kernel));
+  return uses;
+}
+
+function findUses(kernel: Kernel): Uses {
   const all = new Set<BufferId>(), written = new Set<BufferId>();
   const visit = (body: readonly Statement[]) => {
     for (const s of body) {
@@ -33,6 +48,35 @@ export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<Buffe
   }
   return { all, written };
 }
+
+/** Which kernels mention a buffer, of a list that changes. */
+export class Mentions {
+  readonly #kernels = new Map<BufferId, Set<Kernel>>();
+
+  constructor(kernels: readonly Kernel[]) {
+    this.replace([], kernels);
+  }
+
+  of(buffer: BufferId): ReadonlySet<Kernel> {
+    return this.#kernels.get(buffer) ?? NOBODY;
+  }
+
+  /** Some kernels of the list are others now. */
+  replace(gone: readonly Kernel[], come: readonly Kernel[]): void {
+    for (const kernel of gone) {
+      for (const buffer of usesOf(kernel).all) this.#kernels.get(buffer)?.delete(kernel);
+    }
+    for (const kernel of come) {
+      for (const buffer of usesOf(kernel).all) {
+        const found = this.#kernels.get(buffer);
+        if (found) found.add(kernel);
+        else this.#kernels.set(buffer, new Set([kernel]));
+      }
+    }
+  }
+}
+
+const NOBODY: ReadonlySet<Kernel> = new Set();
 
 /** Whether something is added in place, which iterations may do to one element: such loops run in order, on one thread. */
 export function collides(body: readonly Statement[]): boolean {
