@@ -1,6 +1,6 @@
 /** Programs whose graphs break inside of regions, and how many graphs they are. */
 import { assertEquals } from "@std/assert";
-import { autocast, compile, compiler, noGrad, type Tensor, tensor } from "../mod.ts";
+import { autocast, compile, compiler, inferenceMode, noGrad, type Tensor, tensor } from "../mod.ts";
 import { regions } from "./programs/regions.ts";
 import { register } from "./support/programs.ts";
 
@@ -11,6 +11,12 @@ Deno.test("a break inside of a region splits the graph there and leaves nothing 
   const programs: Readonly<Record<string, (x: Tensor) => Tensor>> = {
     noGrad: (x) =>
       noGrad(() => {
+        const y = x.mul(2);
+        look();
+        return y.sin();
+      }),
+    inferenceMode: (x) =>
+      inferenceMode(() => {
         const y = x.mul(2);
         look();
         return y.sin();

@@ -23,6 +23,7 @@ import { breakGraph, type BreakKind } from "./break_reasons.ts";
 import type { AmbientState } from "./guards/ambient_state.ts";
 import type { ModelTable } from "./trace/builtins/table.ts";
 import { findProperty } from "./trace/objects.ts";
+import { modesOf } from "./trace/region_modes.ts";
 import { enumerableKeys } from "./trace/object_keys.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./trace/interpreter.ts";
 import { constant, isCallable, type Primitive, UNDEFINED, type Value } from "./variables/value.ts";
@@ -69,10 +70,12 @@ const TABLE: AmbientTable = {
   },
   inference: {
     now: () => ambient.inference,
-    traced: () => ambient.inference,
+    traced: (m) => m.inference,
     getters: [isInferenceMode],
-    scopes: [],
-    setters: [inferenceMode],
+    scopes: [
+      { fn: inferenceMode, read: (_m, [body]) => ({ body, modes: { gradEnabled: false, inference: true } }) },
+    ],
+    setters: [],
     breaks: "gradientState",
   },
   defaultDtype: {
@@ -171,7 +174,7 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
 /** Steps through a body with gradients or autocast off or on. */
 function inRegion(m: Interpreter, request: CallRequest, { body, modes }: Region): CallResult {
   if (!body || !isCallable(body)) return breakGraph("throws", "a body that is no function");
-  const former: RegionModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
+  const former = modesOf(m);
   Object.assign(m, modes);
   m.call({
     callee: body,

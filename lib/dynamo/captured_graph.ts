@@ -12,9 +12,10 @@ import { symbolsOf } from "../graph/sizes.ts";
 import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
-import { ambient, enableGrad } from "../tensor/modes.ts";
+import { ambient, enableGrad, regionModes, throughRegions } from "../tensor/modes.ts";
 import { modes } from "../tensor/tensor.ts";
 import { nextGraphName } from "./program.ts";
+import { leavesInference } from "./trace/region_modes.ts";
 import { SymbolicLimit } from "./trace/restart.ts";
 import { backendFailure, type Unit } from "./unit.ts";
 import type { OutputGraph } from "./trace/output_graph.ts";
@@ -59,7 +60,7 @@ export function compileCaptured(
   gm: GraphModule,
   { examples, sizes: env }: Inputs,
 ): CapturedGraph {
-  const { options } = unit.program, { graph } = gm;
+  const { options } = unit.program, { graph } = gm, outside = outsideInference(unit);
   const name = nextGraphName();
   logs.emit("graph_code", () => gm.readable(name), { part: "captured" });
   logs.emit("graph", () => gm.code, { part: "captured" });
@@ -67,7 +68,7 @@ export function compileCaptured(
   options.hooks.onGraph?.(gm, examples);
   let run: unknown;
   try {
-    run = recording.phase("backend", () => modes.without(() => unit.backend(gm, examples)));
+    run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(gm, examples))));
   } catch (error) {
     // What an op says of its operands is the program's error, not the backend's.
     const cause = error instanceof Unsupported || error instanceof DynError
@@ -81,7 +82,7 @@ export function compileCaptured(
   if (typeof run !== "function") {
     throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
   }
-  return { name, run: withOwnParts(withGradients(run, gm)), gm };
+  return { name, run: withOwnParts(surrounded(withGradients(run, gm), outside)), gm };
 }
 
 /**
@@ -96,6 +97,29 @@ function withOwnParts(run: object): object {
     isReady = true;
     return preferringOwnBuiltins(() => apply(run, undefined, inputs));
   };
+}
+
+type Surroundings = <R>(body: () => R) => R;
+
+const asItIs: Surroundings = (body) => body();
+
+/**
+ * Where a unit begins in a region of inference and leaves it, its graph is one of the place behind: views that are made in
+ * the region are cut off in it.
+ */
+function outsideInference({ body: { resumed } }: Unit): Surroundings {
+  const now = regionModes();
+  if (!resumed || !leavesInference(resumed.frames, now)) return asItIs;
+  return (body) =>
+    throughRegions((enter) => {
+      enter({ ...now, inference: false });
+      return body();
+    });
+}
+
+function surrounded(run: object, outside: Surroundings): object {
+  if (outside === asItIs || typeof run !== "function") return run;
+  return (...inputs: readonly unknown[]): unknown => outside(() => apply(run, undefined, inputs));
 }
 
 /** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */

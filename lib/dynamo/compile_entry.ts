@@ -49,6 +49,7 @@ import { Box, LiveView } from "./bytecode/runtime.ts";
 import { type LiveCell, type Source } from "./source.ts";
 import type { ObjectValue, TensorValue, Value } from "./variables/value.ts";
 import type { CallRequest, Frame } from "./trace/interpreter.ts";
+import { modesOf } from "./trace/region_modes.ts";
 
 /** How often a trace may begin again before the unit is given up. */
 const MOST_ATTEMPTS = 200;
@@ -210,8 +211,7 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
 
 /** Where a trace has ended. */
 function endOf({ unit, machine }: Traced, frames: readonly Frame[]): End {
-  const { gradEnabled, autocast, entered } = machine;
-  return { unit, frames, modes: { now: { gradEnabled, autocast }, entered } };
+  return { unit, frames, modes: { now: modesOf(machine), entered: machine.entered } };
 }
 
 /**

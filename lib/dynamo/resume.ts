@@ -9,13 +9,14 @@ import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
 import { makeFunction, noteRecipe, runningOf } from "./made_functions.ts";
 import type { Program } from "./program.ts";
-import type { RegionModes } from "../tensor/modes.ts";
+import { type RegionModes, sameModes } from "../tensor/modes.ts";
 import { isResult } from "./steps.ts";
 import { stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
-import { type Continuation, modesAt, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
+import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
 import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
+import { modesAt } from "./trace/region_modes.ts";
 import { handlerOf } from "./trace/resumable.ts";
 import { Unit } from "./unit.ts";
 import { type ItemValue, TRUE, type Value } from "./variables/value.ts";
@@ -60,12 +61,11 @@ function wayOn(end: End, continuation: Continuation): Way | null {
 /** The modes in force where the frames from a depth on have ended; null: those that the unit begins under. */
 function modesIn({ frames, modes: { now, entered } }: End, depth: number): RegionModes | null {
   const modes = modesAt(frames, depth, now);
-  const isEntered = modes.gradEnabled === entered.gradEnabled && modes.autocast === entered.autocast;
-  return isEntered ? null : modes;
+  return sameModes(modes, entered) ? null : modes;
 }
 
-const modesText = ({ gradEnabled, autocast }: RegionModes): string =>
-  `${gradEnabled}, ${JSON.stringify(autocast)}`;
+const modesText = ({ gradEnabled, inference, autocast }: RegionModes): string =>
+  `{ gradEnabled: ${gradEnabled}, inference: ${inference}, autocast: ${JSON.stringify(autocast)} }`;
 
 /** The unit of a plan in a unit's program. Throws UnsupportedSyntax. */
 export function unitOf({ program, compileEntry }: Unit, plan: ResumePlan): Unit {

@@ -214,14 +214,6 @@ function liveIn(frame: Frame, at: number, innermost: boolean): readonly Register
   return [...live].sort((a, b) => a - b);
 }
 
-/** The modes in force where all frames but the outermost `depth` have ended, which are `now` in the innermost. */
-export function modesAt(frames: readonly Frame[], depth: number, now: RegionModes): RegionModes {
-  return frames.slice(depth).reduceRight(
-    (modes, { completion }) => completion.kind === "ambientMode" ? completion.former : modes,
-    now,
-  );
-}
-
 /** The outermost function of a unit ends it, also one whose callers do not wait for it. */
 function rootOf(completion: Completion): PlannedCompletion {
   return completion.kind === "root" ? completion : { kind: "root", fixed: false };

@@ -385,8 +385,8 @@ export class Resumption {
   constructor(readonly unit: Unit, readonly args: readonly unknown[]) {}
 
   /** The same inside of a region, or behind one, that a former unit entered. */
-  under(gradEnabled: boolean, autocast: RegionModes["autocast"]): this {
-    this.modes = { gradEnabled, autocast };
+  under(modes: RegionModes): this {
+    this.modes = modes;
     return this;
   }
 }

@@ -70,6 +70,8 @@ export function enableGrad<R>(body: () => R): R {
 /** Modes that compiled code follows through a program, in which regions begin and end. */
 export interface RegionModes {
   readonly gradEnabled: boolean;
+  /** Whether views are made without a record of what they are views of. */
+  readonly inference: boolean;
   /** The type of a region of autocast; "" outside of one. */
   readonly autocast: AutocastType | "";
 }
@@ -81,15 +83,26 @@ export interface RegionModes {
  */
 export function throughRegions<R>(body: (enter: (modes: RegionModes) => void) => R): R {
   let former: Ambient | null = null;
-  const enter = ({ gradEnabled, autocast }: RegionModes) => {
+  const enter = ({ gradEnabled, inference, autocast }: RegionModes) => {
     former ??= { ...ambient };
-    Object.assign(ambient, { gradEnabled, autocast: autocast || null, autocastCaches: false });
+    Object.assign(ambient, { gradEnabled, inference, autocast: autocast || null, autocastCaches: false });
   };
   try {
     return body(enter);
   } finally {
     if (former) Object.assign(ambient, former);
   }
+}
+
+/** The modes in force. */
+export function regionModes(): RegionModes {
+  const { gradEnabled, inference, autocast } = ambient;
+  return { gradEnabled, inference, autocast: autocast ?? "" };
+}
+
+/** Whether two places of a program are under the same modes. */
+export function sameModes(a: RegionModes, b: RegionModes): boolean {
+  return a.gradEnabled === b.gradEnabled && a.inference === b.inference && a.autocast === b.autocast;
 }
 
 /** Whether gradients are recorded now. */

@@ -1,10 +1,12 @@
-/** Programs whose graphs break inside of regions: `noGrad`, `enableGrad`, `autocast`, one in another, left in every way. */
+/** Programs whose graphs break inside of regions: `noGrad`, `enableGrad`, `inferenceMode`, `autocast`, one in another, left in every way. */
 import {
   autocast,
   compiler,
   enableGrad,
+  inferenceMode,
   isAutocastEnabled,
   isGradEnabled,
+  isInferenceMode,
   nn,
   noGrad,
   type Tensor,
@@ -18,7 +20,7 @@ const leaf = (...values: number[]): Tensor => tensor(values, { dtype: "float32",
 /** What plain code between two graphs finds. */
 const seen: string[] = [];
 const look = compiler.disable((what: string) => {
-  seen.push(`${what}: ${isGradEnabled()} ${isAutocastEnabled()}`);
+  seen.push(`${what}: ${isGradEnabled()} ${isInferenceMode()} ${isAutocastEnabled()}`);
 });
 
 const boom = compiler.disable(() => {
@@ -39,7 +41,7 @@ function show({ compile, see, attempt }: World, fn: (x: Tensor) => Tensor | Tens
       recorded?.float().sum().backward();
       return x.grad;
     });
-    see(...seen, isGradEnabled(), isAutocastEnabled());
+    see(...seen, isGradEnabled(), isInferenceMode(), isAutocastEnabled());
   }
 }
 
@@ -234,4 +236,37 @@ export const regions: Corpus = {
     for (let i = 0; i < 2; i++) for (const t of f(leaf(1, 2))) see(t, t.requiresGrad, isGradEnabled());
     see(seen.splice(0));
   },
+  "views for inference are written to behind the region, also those of leaves": (w) =>
+    show(w, (x) => {
+      const [one, ...others] = inferenceMode(() => {
+        const shown = x.reshape([-1, 1]);
+        look("inside");
+        return [shown, ...x.reshape([1, -1]).unbind(0)];
+      });
+      look("behind");
+      one?.mul_(2);
+      others[0]?.add_(1);
+      return [x.mul(3), ...others];
+    }),
+  "views behind a region of inference are on the tape": (w) =>
+    show(w, (x) => {
+      const base = x.mul(1);
+      const y = inferenceMode(() => {
+        look("inside");
+        return base.mul(2);
+      });
+      const shown = base.reshape([-1, 1]);
+      shown.mul_(x.reshape([-1, 1]));
+      return [base, shown, y];
+    }),
+  "gradients inside of a region of inference, and layouts changed in place": (w) =>
+    show(w, (x) =>
+      inferenceMode(() => {
+        const y = x.mul(2).reshape([1, -1]);
+        y.t_();
+        return enableGrad(() => {
+          look(`inside ${isInferenceMode()}`);
+          return [x.mul(y.reshape([-1])), y];
+        }).reverse();
+      })),
 };

@@ -130,9 +130,9 @@ export function advance(iterator: Iterator<unknown>, index: number, done: boolea
 }
 
 /** Runs plain code that stands inside of a region, or behind one, that another function entered. */
-export function underModes<R>(gradEnabled: boolean, autocast: RegionModes["autocast"], body: () => R): R {
+export function underModes<R>(modes: RegionModes, body: () => R): R {
   return throughRegions((enter) => {
-    enter({ gradEnabled, autocast });
+    enter(modes);
     return body();
   });
 }

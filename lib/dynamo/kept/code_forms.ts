@@ -104,7 +104,11 @@ const rules: Form<FrameRules> = {
   read: (form, by) => form === null ? NO_RULES : frameRules.read(form, by),
 };
 
-const modes = fields<RegionModes>({ gradEnabled: flag, autocast: oneOf("", "bfloat16", "float16") });
+const modes = fields<RegionModes>({
+  gradEnabled: flag,
+  inference: flag,
+  autocast: oneOf("", "bfloat16", "float16"),
+});
 
 const completion = variants<PlannedCompletion>({
   ambientMode: fields<Omit<PlannedRegion, "kind">>({

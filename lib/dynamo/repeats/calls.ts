@@ -58,7 +58,7 @@ export interface RecordedCall {
 /** What of the trace every operation depends on. */
 type Modes = readonly unknown[];
 
-export const modesOf = (m: Interpreter): Modes => [m.gradEnabled, m.autocast];
+export const modesOf = (m: Interpreter): Modes => [m.gradEnabled, m.inference, m.autocast];
 
 export const sameList = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((each, at) => Object.is(each, b[at]));

@@ -8,9 +8,9 @@ import { breakGraph } from "../break_reasons.ts";
 import type { LeafHooks } from "../guards/leaf_hooks.ts";
 import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
-import type { RegionModes } from "../../tensor/modes.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { callOp } from "./tensor_ops.ts";
+import { modesOf } from "./region_modes.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
 /** Calls the hooks of a leaf with its gradient one after the other, then goes on with what they make of it. */
@@ -54,7 +54,7 @@ function callHook(
 ): void {
   const callee = m.wrapper.known(hook, functionLabel(hook));
   if (!isCallable(callee)) return breakGraph("backward", "a hook that is no function");
-  const former: RegionModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
+  const former = modesOf(m);
   m.gradEnabled = false;
   m.call({
     callee,

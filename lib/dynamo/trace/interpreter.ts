@@ -147,6 +147,8 @@ export interface Interpreter {
   readonly wrapper: Wrapper;
   /** Whether gradients are recorded at this point of the program. */
   gradEnabled: boolean;
+  /** Whether this point is in a region of inference. */
+  inference: boolean;
   /** The type of the region of autocast that this point is in; "" outside of one. */
   autocast: AutocastType | "";
   /** The op of a public name. */

@@ -12,7 +12,7 @@ import type { SourcePosition } from "../../graph/node.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { DataDependentSize } from "../../sym/decide.ts";
 import { Tensor } from "../../tensor/tensor.ts";
-import { ambient, type RegionModes } from "../../tensor/modes.ts";
+import { type RegionModes, regionModes } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, breakReason, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
@@ -129,9 +129,10 @@ export class Machine implements Interpreter {
   readonly cells: Map<LiveCell, CellValue> = new Map();
   readonly standIns = new StandIns();
   /** The modes that the trace begins under. */
-  readonly entered: RegionModes = { gradEnabled: ambient.gradEnabled, autocast: ambient.autocast ?? "" };
-  gradEnabled = ambient.gradEnabled;
-  autocast: Interpreter["autocast"] = ambient.autocast ?? "";
+  readonly entered: RegionModes = regionModes();
+  gradEnabled = this.entered.gradEnabled;
+  inference = this.entered.inference;
+  autocast: Interpreter["autocast"] = this.entered.autocast;
   /** How many instructions have begun. */
   steps = 0;
   #returned: Value | null = null;
@@ -363,13 +364,8 @@ export class Machine implements Interpreter {
   #leave(frame: Frame): void {
     const exotic = frame.generator?.exotic;
     if (exotic?.kind === "generator") exotic.state = "completed";
-    for (let c = frame.completion; c.kind === "ambientMode"; c = c.outer) this.#restore(c.former);
+    for (let c = frame.completion; c.kind === "ambientMode"; c = c.outer) Object.assign(this, c.former);
     this.memory.abandon(frame);
-  }
-
-  #restore({ gradEnabled, autocast }: RegionModes): void {
-    this.gradEnabled = gradEnabled;
-    this.autocast = autocast;
   }
 
   restartAt(step: number, cause: BreakCause): never {
@@ -467,7 +463,7 @@ export class Machine implements Interpreter {
       }
       case "ambientMode":
         // A body that pushed no frame leaves none either.
-        this.#restore(completion.former);
+        Object.assign(this, completion.former);
         return this.complete(completion.outer, value);
       case "inside":
         return completion.then(value);

@@ -9,7 +9,13 @@ import { asProgram } from "../../base/own_builtins.ts";
 import { nameResults } from "../../ops/api.ts";
 import { GraphValue, mapArguments } from "../../ops/graph_builder.ts";
 import { specialize } from "../../sym/decide.ts";
-import { ambient, type DispatchMode, type ResolvedCall, setGradEnabled } from "../../tensor/modes.ts";
+import {
+  ambient,
+  type DispatchMode,
+  inferenceMode,
+  type ResolvedCall,
+  setGradEnabled,
+} from "../../tensor/modes.ts";
 import { isTensor, modes, Tensor } from "../../tensor/tensor.ts";
 import { BreakSignal } from "../break_reasons.ts";
 import { isPrimitive, primitive, TensorValue, type Value } from "../variables/value.ts";
@@ -17,6 +23,7 @@ import { functionLabel } from "../variables/wrap.ts";
 import { allElements, findProperty, newArray } from "./objects.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { modesOf } from "./region_modes.ts";
 import { callResolved } from "./tensor_ops.ts";
 
 /** What such a function was given or gave that a graph cannot have. */
@@ -52,8 +59,8 @@ class NonstrictMode implements DispatchMode<Tensor> {
   }
 
   call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
-    const { m } = this, former = m.gradEnabled;
-    m.gradEnabled = ambient.gradEnabled;
+    const { m } = this, former = modesOf(m), { gradEnabled, inference } = ambient;
+    Object.assign(m, { gradEnabled, inference });
     try {
       if (inplace && definition.inplace === "layout") {
         throw new Unfit(`a layout that ${definition.name}_ changes`);
@@ -73,7 +80,7 @@ class NonstrictMode implements DispatchMode<Tensor> {
       this.failure ??= error;
       throw error;
     } finally {
-      m.gradEnabled = former;
+      Object.assign(m, former);
     }
   }
 
@@ -130,11 +137,9 @@ export function callNonstrict(m: Interpreter, fn: object, args: readonly Value[]
   const step = m.steps - 1, mode = new NonstrictMode(m);
   try {
     const given = args.map((value) => mode.given(value));
-    const result: unknown = modes.with(
-      mode,
-      () =>
-        setGradEnabled(m.gradEnabled, () => asProgram(() => Reflect.apply(callable(fn), undefined, given))),
-    );
+    const run = () =>
+      setGradEnabled(m.gradEnabled, () => asProgram(() => Reflect.apply(callable(fn), undefined, given)));
+    const result: unknown = modes.with(mode, m.inference ? () => inferenceMode(run) : run);
     if (mode.failure !== null) throw mode.failure;
     return mode.result(result);
   } catch (error) {

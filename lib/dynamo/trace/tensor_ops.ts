@@ -11,10 +11,10 @@ import {
   isDType,
   isFloat,
 } from "../../base/dtype.ts";
-import { type Dim, Sym } from "../../sym/expr.ts";
+import type { Dim } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
-import { type Argument, isList, type Node, type NodeMeta } from "../../graph/node.ts";
+import type { Node, NodeMeta } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import {
@@ -58,6 +58,8 @@ import { runsOnHost } from "../../ops/host_parts.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { beginHistory, keepHistories } from "./begun_histories.ts";
+import { normalForm } from "./node_arguments.ts";
+import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { mayShareMemory, shownInput } from "./shown_nodes.ts";
 
@@ -156,6 +158,7 @@ function withCopyOf(m: Interpreter, one: GraphValue, args: Resolved): Resolved {
 
 /** A call that changes the layout of its first tensor in place. */
 function changeLayout(m: Interpreter, definition: OpDefinition, args: Resolved): Value {
+  if (m.inference) breakGraph("gradientState", `${definition.name}_ in a region of inference`);
   const begun = beginChange(m, definition, args), { tensor } = begun, node = m.output.nodeOf(tensor);
   if (m.gradEnabled && tensor.requiresGrad) checkLeaf(m, new GraphValue(node, tensor.meta));
   keepReadElements(m, node);
@@ -295,7 +298,15 @@ function detached(m: Interpreter, tensor: TensorValue): GraphValue {
     : breakGraph("tensorItem");
 }
 
-function append(m: Interpreter, target: CallTarget, given: Resolved, method: boolean): Value {
+function append(m: Interpreter, target: CallTarget, args: Resolved, method: boolean): Value {
+  const value = appendCall(m, target, args, method);
+  if (!isUntracked(m, { target, args }, value)) return value;
+  const cut = (each: Value): Value => callOp(m, m.opNamed("detach"), [each], true);
+  if (value.kind !== "object") return cut(value);
+  return namedArray(m, target.definition, allElements(m, value).map(cut));
+}
+
+function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method: boolean): Value {
   const { definition, inplace } = target;
   const args = withFittingScalars(m, definition, given);
   const tensors = tensorArguments(args);
@@ -482,43 +493,6 @@ function afterInplace(
   }
   value.written = true;
   return value;
-}
-
-/** Positional and named arguments as nodes hold them: the shortest form that parses to the same. */
-function normalForm(
-  definition: OpDefinition,
-  args: Resolved,
-): { positional: Argument[]; kwargs: Record<string, Argument> } {
-  const positional: Argument[] = [];
-  const kwargs: Record<string, Argument> = {};
-  let skipped = false;
-  for (const [name, param] of Object.entries(definition.params)) {
-    const value = toArgument(args[name] ?? null);
-    const standard: unknown = param.default;
-    const left = value === standard || (value === null && param.nullable) ||
-      (isList(value) && Array.isArray(standard) && value.length === standard.length &&
-        value.every((each, i) => each === standard[i]));
-    if (left) skipped = true;
-    else if (skipped || param.keyword) kwargs[name] = value;
-    else positional.push(value);
-  }
-  return { positional, kwargs };
-}
-
-/** An argument as nodes hold it: trees of lists whose leaves are nodes, sizes and constants. */
-function toArgument(value: unknown): Argument {
-  if (value instanceof GraphValue) return value.node;
-  if (Array.isArray(value)) return value.map(toArgument);
-  if (value instanceof Sym || value === null || value === undefined) return value;
-  switch (typeof value) {
-    case "number":
-    case "bigint":
-    case "boolean":
-    case "string":
-      return value;
-    default:
-      return breakGraph("opaqueObject", `an argument of type ${typeof value}`);
-  }
 }
 
 function isMetas(result: Inferred): result is readonly ComposedMeta[] {

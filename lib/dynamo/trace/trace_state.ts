@@ -5,7 +5,9 @@
  */
 import { isChanged } from "../codegen/effects.ts";
 import { LAZY, type ObjectValue, type Slot, type Value } from "../variables/value.ts";
+import { sameModes } from "../../tensor/modes.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
+import { modesOf } from "./region_modes.ts";
 
 /** What the trace has made so far of everything that it can reach. */
 export interface TraceState {
@@ -29,13 +31,13 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
   roots.forEach(visit);
   for (let value = pending.pop(); value; value = pending.pop()) contents.get(value)?.forEach(visit);
   const deferred = m.deferred.length, backwards = m.backwards.length;
-  const modes = [m.gradEnabled, m.autocast] as const, calls = m.output.calls.length;
+  const modes = modesOf(m), calls = m.output.calls.length;
   return {
     changed({ backwards: allowsBackwards } = { backwards: false }) {
       if (m.deferred.length !== deferred) return "a call that comes later";
       if (m.output.calls.length !== calls) return "a call that gives another number each time";
       if (!allowsBackwards && m.backwards.length !== backwards) return "a backward pass";
-      if (m.gradEnabled !== modes[0] || m.autocast !== modes[1]) return "a mode";
+      if (!sameModes(modesOf(m), modes)) return "a mode";
       for (const [value, before] of contents) {
         if (!sameContent(value, before)) {
           return `a change of ${value.kind === "cell" ? value.name : "an object"}`;

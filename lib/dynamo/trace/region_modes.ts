@@ -1,0 +1,53 @@
+/**
+ * Modes that regions of the program put in force. Input: frames; output: the modes at a place of the program, and what holds
+ * for operations there. Invariant: regions of inference that end in a trace leave nothing that knows what it is a view of.
+ */
+import { showsArgument } from "../../autograd/shows_argument.ts";
+import { tensorArguments } from "../../ops/graph_builder.ts";
+import type { CallTarget } from "../../ops/table.ts";
+import type { RegionModes } from "../../tensor/modes.ts";
+import type { Value } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { Resolved } from "./op_rule.ts";
+
+/** A frame, or one of a plan, by what its end does. */
+interface Ending {
+  readonly completion: { readonly kind: string } | {
+    readonly kind: "ambientMode";
+    readonly former: RegionModes;
+  };
+}
+
+/** The modes in force at this point of the program. */
+export function modesOf({ gradEnabled, inference, autocast }: Interpreter): RegionModes {
+  return { gradEnabled, inference, autocast };
+}
+
+/** The modes in force where all frames but the outermost `depth` have ended, which are `now` in the innermost. */
+export function modesAt(frames: readonly Ending[], depth: number, now: RegionModes): RegionModes {
+  return frames.slice(depth).reduceRight(
+    (modes, { completion }) => "former" in completion ? completion.former : modes,
+    now,
+  );
+}
+
+/** Whether a program is inside of a region of inference that its frames leave. */
+export function leavesInference(frames: readonly Ending[], now: RegionModes): boolean {
+  return now.inference && !modesAt(frames, 0, now).inference;
+}
+
+/**
+ * Whether the result of a call shares memory with what the tape would not tell, as the program leaves the region around:
+ * views that are made for inference know of no tensor that they are views of.
+ */
+export function isUntracked(
+  m: Interpreter,
+  { target: { definition, inplace }, args }: { readonly target: CallTarget; readonly args: Resolved },
+  value: Value,
+): boolean {
+  if (!m.inference || inplace || definition.gradient.kind === "none") return false;
+  if (!leavesInference(m.callers, modesOf(m))) return false;
+  const isItself = value.kind === "tensor" &&
+    tensorArguments(args).some(({ value: { node } }) => node === value.node);
+  return !isItself && showsArgument({ definition, args });
+}
