@@ -3,12 +3,10 @@
  * for operations there. Invariant: regions of inference that end in a trace leave nothing that knows what it is a view of.
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
-import { tensorArguments } from "../../ops/graph_builder.ts";
+import type { Node } from "../../graph/node.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
-import type { Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
-import type { Resolved } from "./op_rule.ts";
 
 /** A frame, or one of a plan, by what its end does. */
 interface Ending {
@@ -37,17 +35,10 @@ export function leavesInference(frames: readonly Ending[], now: RegionModes): bo
 }
 
 /**
- * Whether the result of a call shares memory with what the tape would not tell, as the program leaves the region around:
+ * Whether a call that has given a tensor shows memory that the tape would not tell, as the program leaves the region around:
  * views that are made for inference know of no tensor that they are views of.
  */
-export function isUntracked(
-  m: Interpreter,
-  { target: { definition, inplace }, args }: { readonly target: CallTarget; readonly args: Resolved },
-  value: Value,
-): boolean {
+export function isUntracked(m: Interpreter, { definition, inplace }: CallTarget, node: Node): boolean {
   if (!m.inference || inplace || definition.gradient.kind === "none") return false;
-  if (!leavesInference(m.callers, modesOf(m))) return false;
-  const isItself = value.kind === "tensor" &&
-    tensorArguments(args).some(({ value: { node } }) => node === value.node);
-  return !isItself && showsArgument({ definition, args });
+  return leavesInference(m.callers, modesOf(m)) && showsArgument(node);
 }

@@ -299,8 +299,13 @@ function detached(m: Interpreter, tensor: TensorValue): GraphValue {
 }
 
 function append(m: Interpreter, target: CallTarget, args: Resolved, method: boolean): Value {
-  const value = appendCall(m, target, args, method);
-  if (!isUntracked(m, { target, args }, value)) return value;
+  const before = m.output.graph.nodes.length, value = appendCall(m, target, args, method);
+  if (!m.inference) return value;
+  // A tensor that stays as it is appends nothing
+  const made = m.output.graph.nodes.slice(before).find((node) =>
+    node.target === graphNameOf(target.definition)
+  );
+  if (!made || !isUntracked(m, target, made)) return value;
   const cut = (each: Value): Value => callOp(m, m.opNamed("detach"), [each], true);
   if (value.kind !== "object") return cut(value);
   return namedArray(m, target.definition, allElements(m, value).map(cut));
