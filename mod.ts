@@ -35,9 +35,10 @@ export type { Complex } from "./lib/base/complex.ts";
 export { type DType, DTYPES, getDefaultDtype, promoteTypes, setDefaultDtype } from "./lib/base/dtype.ts";
 
 export { isTensor, Tensor } from "./lib/tensor/tensor.ts";
-export type { Nearness } from "./lib/tensor/tensor_options.ts";
+export type { DataOf, Nearness } from "./lib/tensor/tensor_options.ts";
 export {
   asTensor,
+  asTensor as asarray,
   fromTypedArray,
   scalarTensor,
   tensor,
@@ -79,15 +80,30 @@ export {
 } from "./lib/tensor/modes.ts";
 export * from "./lib/tensor/generated_free.ts";
 export {
+  adjoint,
   allclose,
   atleast1d,
   atleast2d,
   atleast3d,
   broadcastShapes,
+  chainMatmul,
+  emptyPermuted,
   equal,
   isComplex,
+  isFloatingPoint,
+  isNonzero,
+  isSameSize,
+  isSigned,
+  numel,
   resultType,
+  vander,
 } from "./lib/tensor/free_forms.ts";
+export * from "./lib/tensor/inplace_functions.ts";
+export { emptyStrided, nonzeroStatic } from "./lib/tensor/descriptions.ts";
+export type { Described, NonzeroStaticOptions } from "./lib/tensor/described.ts";
+export { defaultDevice as getDefaultDevice, setDefaultDevice } from "./lib/tensor/default_device.ts";
+export { getNumThreads, setNumThreads } from "./lib/base/threads.ts";
+export * from "./lib/base/constants.ts";
 export { normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
 export { histogramdd, type HistogramddOptions, type HistogramddResult } from "./lib/tensor/histograms.ts";

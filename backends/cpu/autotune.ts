@@ -87,7 +87,7 @@ interface Form {
 function tuned(usual: Kernel, all: readonly Form[]): Kernel {
   const texts = all.map(({ alone }) => printLoops(alone, { origins: false }));
   const forms = all.filter((_, i) => texts.indexOf(texts[i] ?? "") === i);
-  const threads = threadCount(config.inductor.cppThreads);
+  const threads = threadCount();
   const [first] = forms;
   if (!first || (forms.length === 1 && !mayChangeTeam(usual, threads))) return usual;
   const bytes = first.alone.buffers.reduce((sum, b) => sum + Number(b.length) * itemSize(b.dtype), 0);

@@ -3,7 +3,6 @@
  * Input: a program over host memory; output: a compiled program. Invariants: the frame's address never changes;
  * nothing but the arena is allocated in a call; the memories handed in stay alive because the caller holds them.
  */
-import { config } from "../../lib/base/config.ts";
 import { DynError, InternalError } from "../../lib/base/errors.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { CompiledProgram, KernelClock, Memory, ProgramCall } from "../../lib/loops/device.ts";
@@ -158,7 +157,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
   const call = nativeCall(path, "dyn_graph");
   const layout = frameLayout({ inputs: count, outputs: results, sizes: symbols.length }, addresses.length);
   const frame = new Float64Array(layout.length), pointer = Deno.UnsafePointer.of(frame);
-  frame[0] = threadCount(config.inductor.cppThreads);
+  frame[0] = threadCount();
   frame.set(addresses, layout.routines);
   const arenaBytes = arenaSize(form);
   const timedCall = (clock: KernelClock): void => {

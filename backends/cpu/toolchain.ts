@@ -6,6 +6,7 @@
  */
 import { config } from "../../lib/base/config.ts";
 import { InternalError, messageOf } from "../../lib/base/errors.ts";
+import { getNumThreads } from "../../lib/base/threads.ts";
 import { cacheDirectory, readText } from "./cache_directory.ts";
 import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
 import {
@@ -420,12 +421,8 @@ export function requireToolchain(): Toolchain {
   }
 }
 
-/** Threads that kernels use: DYN_NUM_THREADS, else every core; 1 without OpenMP. */
-export function threadCount(configured = 0): number {
+/** Threads that kernels use; 1 without OpenMP. */
+export function threadCount(): number {
   const status = toolchainStatus();
-  if (status.kind === "ready" && !status.toolchain.openmp) return 1;
-  if (configured > 0) return configured;
-  const asked = Number(Deno.env.get("DYN_NUM_THREADS") ?? "");
-  if (Number.isInteger(asked) && asked > 0) return asked;
-  return navigator.hardwareConcurrency;
+  return status.kind === "ready" && !status.toolchain.openmp ? 1 : getNumThreads();
 }

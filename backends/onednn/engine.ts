@@ -3,7 +3,6 @@
  * the CPU. Input: functional graphs; output: which nodes it takes over, and parts of them as functions. Imported for its
  * effect. Invariant: what it does not take over runs elsewhere.
  */
-import { config } from "../../lib/base/config.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
 import { copyNodes } from "../../lib/graph/copy.ts";
@@ -223,10 +222,7 @@ registerEngine({
   needs: NEEDS,
   absence: oneDnnAbsence,
   comparison: {
-    identity: () =>
-      `${requireToolchain().identity}, ${
-        threadCount(config.inductor.cppThreads)
-      } threads, ${oneDnnIdentity()}`,
+    identity: () => `${requireToolchain().identity}, ${threadCount()} threads, ${oneDnnIdentity()}`,
     pieces(graph) {
       const { patterns, nodes } = claimsOf(graph);
       const calls = [...nodes].filter((node) => Object.hasOwn(OPS, node.target)).map((node) => [node]);

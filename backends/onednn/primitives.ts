@@ -2,7 +2,6 @@
  * Primitives of oneDNN on tensors. Input: a kind, tensors with their roles and numbers; output: the result, dense in new
  * memory. Invariant: a primitive is made once for each combination of sizes and strides, and kept.
  */
-import { config } from "../../lib/base/config.ts";
 import { DynError, InternalError } from "../../lib/base/errors.ts";
 import { contiguousMeta } from "../../lib/graph/meta.ts";
 import { layoutOf } from "../../lib/tensor/layout.ts";
@@ -91,7 +90,7 @@ export function compute(
   describe(result.role, seen, rowMajor(seen).strides.map(Number));
   const op = primitiveOf([...words, ...numbers], kind);
   const addresses = Float64Array.from([...operands.map(({ tensor }) => addressOf(tensor)), addressOf(made)]);
-  const status = oneDnn().dyn_dnn_run(op, addresses, threadCount(config.inductor.cppThreads));
+  const status = oneDnn().dyn_dnn_run(op, addresses, threadCount());
   if (status !== 0) throw failure(kind, status);
   return made;
 }

@@ -8,6 +8,7 @@
 import { Worker } from "node:worker_threads";
 import { InternalError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
+import { threadsAsked } from "../../lib/base/threads.ts";
 import "./kept_library.ts";
 import { WasmMemory } from "./memory.ts";
 import { type Code, functionsOf, type Job, type JobPool } from "./pool.ts";
@@ -176,9 +177,8 @@ const MOST_THREADS = 16;
 
 /** Threads that were asked for: DYN_NUM_THREADS, else every core up to a limit. */
 function threadCount(): number {
-  const asked = Number(Deno.env.get("DYN_NUM_THREADS") ?? "");
-  if (Number.isInteger(asked) && asked > 0) return Math.min(64, asked);
-  return Math.min(MOST_THREADS, navigator.hardwareConcurrency);
+  const asked = threadsAsked();
+  return asked === null ? Math.min(MOST_THREADS, navigator.hardwareConcurrency) : Math.min(64, asked);
 }
 
 let pool: ThreadPool | undefined;

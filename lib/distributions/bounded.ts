@@ -1,8 +1,9 @@
 /** Distributions over an interval: angles, and shares. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Constraint, real, unitInterval } from "./constraints.ts";
 import { OfChances } from "./chances.ts";
-import { checkParameters } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
 
 /** The distribution of angles around `loc`, as `torch.distributions.VonMises`. */
@@ -29,6 +30,10 @@ export class VonMises extends Distribution {
   get variance(): Tensor {
     const { concentration: k } = this;
     return ops.i1e(k).div(ops.i0e(k)).neg().add(1);
+  }
+
+  override get support(): Constraint {
+    return real;
   }
 
   logProb(value: Tensor): Tensor {
@@ -84,6 +89,10 @@ export class ContinuousBernoulli extends OfChances {
     const { isMiddle, safe, off } = this.#around(), x = off.square();
     const exact = safe.neg().log1p().sub(safe.log()).abs().log().sub(safe.mul(-2).add(1).abs().log());
     return ops.where(isMiddle, x.mul(104 / 45).add(4 / 3).mul(x).add(Math.LN2), exact);
+  }
+
+  override get support(): Constraint {
+    return unitInterval;
   }
 
   logProb(value: Tensor): Tensor {

@@ -1,9 +1,10 @@
 /** Distributions over the outcomes of a list. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Constraint, integerInterval, multinomial, oneHot } from "./constraints.ts";
 import { ManyChances } from "./chances.ts";
 import { Binomial } from "./discrete.ts";
-import { Distribution, type SampleShape, uniform01 } from "./distribution.ts";
+import { Distribution, enumerated, type SampleShape, uniform01 } from "./distribution.ts";
 
 /** Probabilities of outcomes in the last dimension, or their logits. */
 export type Outcomes = Tensor | { readonly probs: Tensor } | { readonly logits: Tensor };
@@ -25,6 +26,18 @@ export class Categorical extends Distribution {
 
   get variance(): Tensor {
     return this.mean;
+  }
+
+  override get hasEnumerateSupport(): boolean {
+    return true;
+  }
+
+  override enumerateSupport(expand: boolean = true): Tensor {
+    return enumerated(ops.arange(this.probs.size(-1), null, 1, { device: this.probs.device }), this, expand);
+  }
+
+  override get support(): Constraint {
+    return integerInterval(0, this.probs.size(-1) - 1);
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -71,6 +84,22 @@ export class OneHotCategorical extends Distribution {
     return this.probs.mul(this.probs.neg().add(1));
   }
 
+  override get hasEnumerateSupport(): boolean {
+    return true;
+  }
+
+  override enumerateSupport(expand: boolean = true): Tensor {
+    return enumerated(
+      ops.eye(this.probs.size(-1), null, { dtype: this.probs.dtype, device: this.probs.device }),
+      this,
+      expand,
+    );
+  }
+
+  override get support(): Constraint {
+    return oneHot;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const [count = 1] = this.eventShape,
       drawn = this.base.sample(shape.slice(0, shape.length - this.batchShape.length - 1));
@@ -110,6 +139,10 @@ export class Multinomial extends Distribution {
 
   get variance(): Tensor {
     return this.mean.mul(this.probs.neg().add(1));
+  }
+
+  override get support(): Constraint {
+    return multinomial(this.totalCount);
   }
 
   protected draw(shape: SampleShape): Tensor {

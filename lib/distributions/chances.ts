@@ -4,7 +4,7 @@
  */
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, floating, type Parameter, parameterText } from "./distribution.ts";
 
 /** Probabilities, by position or by name, or their logits. */

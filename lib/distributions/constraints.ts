@@ -1,50 +1,211 @@
 /**
- * What parameters have to be, as `torch.distributions.constraints`. Input: a distribution and conditions on its
- * parameters; output: none, or an error that names the first value that does not meet one. Invariant: elements are read
- * only where that costs no graph break and no mode could be misled: neither in compiled functions nor under `vmap`.
+ * Sets of values: the namespace `distributions.constraints`, as `torch.distributions.constraints`. Input: values; output:
+ * whether each event is in the set. Invariant: asking changes nothing and has no gradient.
  */
-import { DynError, InternalError } from "../base/errors.ts";
+import { ops } from "../tensor/eager.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { noGrad } from "../tensor/modes.ts";
-import { canReadElements, isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** A condition on elements, and how it reads after "Expected scale to be". */
-interface Constraint {
-  readonly text: string;
-  readonly holds: (value: Tensor) => Tensor;
+/** The ends of an interval. */
+export interface Bounds {
+  /** The least value, or what values are above. */
+  readonly lower?: number | Tensor;
+  /** The greatest value, or what values are below. */
+  readonly upper?: number | Tensor;
 }
 
-const CONSTRAINTS = {
-  real: { text: "no NaN", holds: (value) => value.eq(value) },
-  positive: { text: "positive", holds: (value) => value.gt(0) },
-  nonnegative: { text: "not negative", holds: (value) => value.ge(0) },
-  unitInterval: { text: "in [0, 1]", holds: (value) => value.ge(0).logicalAnd(value.le(1)) },
-} as const satisfies Record<string, Constraint>;
+/** What values may be. */
+export class Constraint {
+  /** Takes how it reads after "Expected scale to be", a test of events, and what events are. */
+  constructor(
+    /** As it reads in an error. */
+    readonly text: string,
+    private readonly holds: (value: Tensor) => Tensor,
+    /** Dimensions of one event. */
+    readonly eventDim: number = 0,
+    /** Whether values are single ones, as whole numbers are. */
+    readonly isDiscrete: boolean = false,
+    /** The ends of an interval; undefined where there is none. */
+    readonly bounds: Bounds = {},
+  ) {}
 
-const checks = { areOn: true };
+  /** Whether each event is in the set: bools, without the dimensions of an event. */
+  check(value: Tensor): Tensor {
+    return noGrad(() => this.holds(value));
+  }
 
-/** Whether parameters are looked at, as `Distribution.set_default_validate_args`: they are unless told otherwise. */
-export function setDefaultValidateArgs(value: boolean): void {
-  checks.areOn = value;
-}
-
-/** Throws DynError, which calls it by its class unless a name is given, where a parameter of a distribution is not what it has to be. */
-export function checkParameters(
-  distribution: object,
-  wanted: Readonly<Record<string, keyof typeof CONSTRAINTS>>,
-  name: string = distribution.constructor.name,
-): void {
-  if (!checks.areOn || !canReadElements()) return;
-  for (const [parameter, kind] of Object.entries(wanted)) {
-    const value: unknown = Reflect.get(distribution, parameter), constraint: Constraint = CONSTRAINTS[kind];
-    if (!isTensor(value)) throw new InternalError(`Expected a tensor for ${parameter}`);
-    if (value.device === "meta") continue;
-    noGrad(() => {
-      const isMet = constraint.holds(value);
-      if (isMet.all().item<boolean>()) return;
-      const found = value.detach().maskedSelect(isMet.logicalNot()).at(0).item();
-      throw new DynError(
-        `Expected ${parameter} of ${name} to be ${constraint.text} but found ${found}`,
-      );
-    });
+  /** As it reads in an error. */
+  toString(): string {
+    return `Constraint(${this.text})`;
   }
 }
+
+const whole = (x: Tensor): Tensor => x.remainder(1).eq(0);
+const allLast = (x: Tensor, dims: number): Tensor => {
+  let found = x;
+  for (let k = 0; k < dims; k++) found = found.all(-1);
+  return found;
+};
+
+/** Any number but NaN. */
+export const real: Constraint = new Constraint("no NaN", (x) => x.eq(x));
+/** Above 0. */
+export const positive: Constraint = new Constraint("positive", (x) => x.gt(0));
+/** 0 or more. */
+export const nonnegative: Constraint = new Constraint("not negative", (x) => x.ge(0));
+/** From 0 to 1. */
+export const unitInterval: Constraint = new Constraint("in [0, 1]", (x) => x.ge(0).logicalAnd(x.le(1)));
+/** 0 or 1. */
+export const boolean: Constraint = new Constraint("0 or 1", (x) => x.eq(0).logicalOr(x.eq(1)), 0, true);
+/** Whole numbers from 0 on. */
+export const nonnegativeInteger: Constraint = new Constraint(
+  "a whole number that is not negative",
+  (x) => whole(x).logicalAnd(x.ge(0)),
+  0,
+  true,
+);
+/** Whole numbers from 1 on. */
+export const positiveInteger: Constraint = new Constraint(
+  "a positive whole number",
+  (x) => whole(x).logicalAnd(x.ge(1)),
+  0,
+  true,
+);
+
+/** Vectors of probabilities that sum to 1. */
+export const simplex: Constraint = new Constraint(
+  "probabilities that sum to 1",
+  (x) => x.ge(0).all(-1).logicalAnd(x.sum(-1).sub(1).abs().lt(1e-6)),
+  1,
+);
+/** Vectors of zeros but for one 1. */
+export const oneHot: Constraint = new Constraint(
+  "zeros but for one 1",
+  (x) => boolean.check(x).all(-1).logicalAnd(x.sum(-1).eq(1)),
+  1,
+  true,
+);
+/** Square matrices. */
+export const square: Constraint = new Constraint("a square matrix", (x) => {
+  const isSquare = x.shape.at(-1) === x.shape.at(-2);
+  return ops.full(x.shape.slice(0, -2), isSquare, { dtype: "bool", device: x.device });
+}, 2);
+/** Matrices that are their own transposes. */
+export const symmetric: Constraint = new Constraint(
+  "a symmetric matrix",
+  (x) =>
+    x.shape.at(-1) === x.shape.at(-2) ? allLast(ops.isclose(x, x.mT, { atol: 1e-6 }), 2) : square.check(x),
+  2,
+);
+/** Matrices with zeros above the diagonal. */
+export const lowerTriangular: Constraint = new Constraint(
+  "a lower triangular matrix",
+  (x) => allLast(x.tril().eq(x), 2),
+  2,
+);
+/** Of these those with a positive diagonal. */
+export const lowerCholesky: Constraint = new Constraint(
+  "a lower triangular matrix with a positive diagonal",
+  (x) => lowerTriangular.check(x).logicalAnd(x.diagonal(0, -2, -1).gt(0).all(-1)),
+  2,
+);
+/** Of these those whose rows have length 1. */
+export const corrCholesky: Constraint = new Constraint(
+  "a Cholesky factor of a correlation",
+  (x) => {
+    const apart = x.square().sum(-1).sub(1).abs(), near = x.dtype === "float64" ? 1e-14 : 1e-5;
+    return lowerCholesky.check(x).logicalAnd(apart.le(near * (x.shape.at(-1) ?? 1)).all(-1));
+  },
+  2,
+);
+
+/** Symmetric matrices whose eigenvalues pass a test. */
+const byEigenvalues = (text: string, holds: (values: Tensor) => Tensor) =>
+  new Constraint(text, (x) => {
+    const symmetry = symmetric.check(x);
+    // What is not symmetric has no such eigenvalues to ask for
+    return symmetry.all().item<boolean>() ? symmetry.logicalAnd(holds(ops.eigvalsh(x)).all(-1)) : symmetry;
+  }, 2);
+
+/** Symmetric matrices without negative eigenvalues. */
+export const positiveSemidefinite: Constraint = byEigenvalues(
+  "a positive semidefinite matrix",
+  (values) => values.ge(0),
+);
+/** Symmetric matrices with positive eigenvalues. */
+export const positiveDefinite: Constraint = byEigenvalues(
+  "a positive definite matrix",
+  (values) => values.gt(0),
+);
+
+/** Numbers from one to another, ends included. */
+export function interval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
+  return new Constraint(
+    `in [${lowerBound}, ${upperBound}]`,
+    (x) => x.ge(lowerBound).logicalAnd(x.le(upperBound)),
+    0,
+    false,
+    { lower: lowerBound, upper: upperBound },
+  );
+}
+
+/** The same without the upper end. */
+export function halfOpenInterval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
+  return new Constraint(
+    `in [${lowerBound}, ${upperBound})`,
+    (x) => x.ge(lowerBound).logicalAnd(x.lt(upperBound)),
+    0,
+    false,
+    { lower: lowerBound, upper: upperBound },
+  );
+}
+
+/** Whole numbers from one to another, ends included. */
+export function integerInterval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
+  return new Constraint(
+    `a whole number in [${lowerBound}, ${upperBound}]`,
+    (x) => whole(x).logicalAnd(x.ge(lowerBound)).logicalAnd(x.le(upperBound)),
+    0,
+    true,
+  );
+}
+
+/** Numbers above a bound. */
+export function greaterThan(lowerBound: number | Tensor): Constraint {
+  return new Constraint(`greater than ${lowerBound}`, (x) => x.gt(lowerBound), 0, false, {
+    lower: lowerBound,
+  });
+}
+
+/** Numbers from a bound on. */
+export function greaterThanEq(lowerBound: number | Tensor): Constraint {
+  return new Constraint(`at least ${lowerBound}`, (x) => x.ge(lowerBound), 0, false, { lower: lowerBound });
+}
+
+/** Numbers below a bound. */
+export function lessThan(upperBound: number | Tensor): Constraint {
+  return new Constraint(`less than ${upperBound}`, (x) => x.lt(upperBound), 0, false, { upper: upperBound });
+}
+
+/** Vectors of counts that sum to at most a number. */
+export function multinomial(upperBound: number | Tensor): Constraint {
+  return new Constraint(
+    `counts of at most ${upperBound} together`,
+    (x) => x.ge(0).all(-1).logicalAnd(x.sum(-1).le(upperBound)),
+    1,
+    true,
+  );
+}
+
+/** A constraint of the last dimensions together. */
+export function independent(baseConstraint: Constraint, reinterpretedBatchNdims: number): Constraint {
+  return new Constraint(
+    baseConstraint.text,
+    (x) => allLast(baseConstraint.check(x), reinterpretedBatchNdims),
+    baseConstraint.eventDim + reinterpretedBatchNdims,
+    baseConstraint.isDiscrete,
+  );
+}
+
+/** Vectors without NaN. */
+export const realVector: Constraint = independent(real, 1);

@@ -5,11 +5,13 @@ import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { boolean, type Constraint, integerInterval, nonnegativeInteger } from "./constraints.ts";
 import { CountOfChances, OfChances } from "./chances.ts";
-import { checkParameters } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
   Distribution,
+  enumerated,
   type Parameter,
   type SampleShape,
   softplus,
@@ -24,6 +26,22 @@ export class Bernoulli extends OfChances {
 
   get variance(): Tensor {
     return this.probs.mul(this.probs.neg().add(1));
+  }
+
+  override get hasEnumerateSupport(): boolean {
+    return true;
+  }
+
+  override enumerateSupport(expand: boolean = true): Tensor {
+    return enumerated(
+      ops.arange(2, null, 1, { dtype: this.probs.dtype, device: this.probs.device }),
+      this,
+      expand,
+    );
+  }
+
+  override get support(): Constraint {
+    return boolean;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -49,6 +67,10 @@ export class Geometric extends OfChances {
     return this.probs.reciprocal().sub(1).div(this.probs);
   }
 
+  override get support(): Constraint {
+    return nonnegativeInteger;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     return uniform01(shape, this.probs).log().div(this.probs.neg().log1p()).floor();
   }
@@ -62,6 +84,15 @@ export class Geometric extends OfChances {
   }
 }
 
+/** One number of trials for a whole batch. Throws DynError where there are several. */
+function sameCount(counts: Tensor): number {
+  const most = Number(counts.max().item());
+  if (Number(counts.min().item()) === most) return most;
+  throw new DynError(
+    `Expected one totalCount to enumerate values of but found [${counts.shape}] different ones`,
+  );
+}
+
 /** The count of successes of so many trials, as `torch.distributions.Binomial`. */
 export class Binomial extends CountOfChances {
   get mean(): Tensor {
@@ -70,6 +101,25 @@ export class Binomial extends CountOfChances {
 
   get variance(): Tensor {
     return this.mean.mul(this.probs.neg().add(1));
+  }
+
+  override get hasEnumerateSupport(): boolean {
+    return true;
+  }
+
+  override enumerateSupport(expand: boolean = true): Tensor {
+    return enumerated(
+      ops.arange(sameCount(this.totalCount) + 1, null, 1, {
+        dtype: this.probs.dtype,
+        device: this.probs.device,
+      }),
+      this,
+      expand,
+    );
+  }
+
+  override get support(): Constraint {
+    return integerInterval(0, this.totalCount);
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -119,6 +169,10 @@ export class Poisson extends Distribution {
   }
 
   /** Counts the arrivals until the time is over: as many rounds as the largest sample. */
+  override get support(): Constraint {
+    return nonnegativeInteger;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const rate = ops.expand(this.rate, [...shape]);
     let time = uniform01(shape, rate).log().neg(), count = ops.zerosLike(rate);

@@ -8,6 +8,7 @@ import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { broadcastShapes, sameShape } from "../ops/shapes.ts";
 import { scalarTensor } from "../tensor/creation.ts";
+import type { Constraint } from "./constraints.ts";
 import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -54,6 +55,24 @@ export abstract class Distribution {
   /** Standard deviations. */
   get stddev(): Tensor {
     return this.variance.sqrt();
+  }
+
+  /** What values can be drawn. Throws DynError where it is not known. */
+  get support(): Constraint {
+    return this.unknown("support");
+  }
+
+  /** Whether `enumerateSupport` is known. */
+  get hasEnumerateSupport(): boolean {
+    return false;
+  }
+
+  /**
+   * All values that can be drawn, along a new first dimension; the dimensions of the batch have size 1 unless they are to be
+   * expanded. Throws DynError where they are not known or too many.
+   */
+  enumerateSupport(_expand: boolean = true): Tensor {
+    return this.unknown("support");
   }
 
   /** The most likely values. Throws DynError where they are not known. */
@@ -161,6 +180,17 @@ export function standardNormal(shape: SampleShape, { dtype, device }: Tensor): T
 export function uniform01(shape: SampleShape, { dtype, device }: Tensor): Tensor {
   const tiny = dtype === "float64" ? 2 ** -53 : 2 ** -24;
   return ops.clamp(ops.rand([...shape], { dtype, device }), tiny, 1 - tiny);
+}
+
+/** Values [n, ...event] of which each element of a batch can be, in the shape that `enumerateSupport` gives. */
+export function enumerated(
+  values: Tensor,
+  { batchShape, eventShape }: Pick<Distribution, "batchShape" | "eventShape">,
+  expand: boolean,
+): Tensor {
+  const count = values.shape[0] ?? 0;
+  const laid = values.reshape([count, ...batchShape.map(() => 1), ...eventShape]);
+  return expand ? laid.expand([count, ...batchShape, ...eventShape]) : laid;
 }
 
 /** Sums over the last dimensions. */

@@ -12,7 +12,7 @@ import { Beta, Dirichlet, Gamma } from "./gamma.ts";
 import { LowRankMultivariateNormal } from "./low_rank_normal.ts";
 import { LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
 import { Exponential, Laplace } from "./tails.ts";
-import { Independent } from "./transforms.ts";
+import { Independent } from "./transformed.ts";
 
 type Class<D extends Distribution> = abstract new (...args: never[]) => D;
 

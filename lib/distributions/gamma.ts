@@ -1,7 +1,8 @@
 /** Gamma distributions and what is made of them. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { type Constraint, nonnegative, real, simplex, unitInterval } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
   Distribution,
@@ -32,6 +33,10 @@ export class Gamma extends Distribution {
 
   get variance(): Tensor {
     return this.concentration.div(this.rate.square());
+  }
+
+  override get support(): Constraint {
+    return nonnegative;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -83,6 +88,10 @@ export class Beta extends Distribution {
     return a.mul(b).div(total.square().mul(total.add(1)));
   }
 
+  override get support(): Constraint {
+    return unitInterval;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const x = standardGamma(this.concentration1, shape);
     return x.div(x.add(standardGamma(this.concentration0, shape)));
@@ -119,6 +128,10 @@ export class Dirichlet extends Distribution {
   get variance(): Tensor {
     const { concentration: a } = this, total = a.sum(-1, true);
     return a.mul(total.sub(a)).div(total.square().mul(total.add(1)));
+  }
+
+  override get support(): Constraint {
+    return simplex;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -160,6 +173,10 @@ export class StudentT extends Distribution {
     const { df, scale } = this;
     const finite = ops.where(df.gt(2), scale.square().mul(df).div(df.sub(2)), Infinity);
     return ops.where(df.gt(1), finite, NaN);
+  }
+
+  override get support(): Constraint {
+    return real;
   }
 
   protected draw(shape: SampleShape): Tensor {

@@ -1,8 +1,9 @@
 /** Distributions of quotients of gamma distributed numbers, and of counts at a rate that is one. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Constraint, nonnegativeInteger, positive } from "./constraints.ts";
 import { CountOfChances } from "./chances.ts";
-import { checkParameters } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import { Poisson } from "./discrete.ts";
 import { broadcastAll, Distribution, logBeta, type Parameter, type SampleShape } from "./distribution.ts";
 import { Gamma } from "./gamma.ts";
@@ -33,6 +34,10 @@ export class InverseGamma extends Distribution {
 
   override get mode(): Tensor {
     return this.rate.div(this.concentration.add(1));
+  }
+
+  override get support(): Constraint {
+    return positive;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -77,6 +82,10 @@ export class FisherSnedecor extends Distribution {
     return ops.where(b.gt(4), b.square().mul(2).mul(a.add(b).sub(2)).div(below), NaN);
   }
 
+  override get support(): Constraint {
+    return positive;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const [x, y] = [this.df1, this.df2].map((df) => standardGamma(df.div(2), shape).div(df));
     return (x ?? this.df1).div(y ?? this.df2);
@@ -103,6 +112,10 @@ export class NegativeBinomial extends CountOfChances {
   }
 
   /** Counts at rates that are gamma distributed. */
+  override get support(): Constraint {
+    return nonnegativeInteger;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const lead = shape.slice(0, shape.length - this.batchShape.length);
     return new Poisson(new Gamma(this.totalCount, this.logits.neg().exp()).sample(lead)).sample();

@@ -1,7 +1,8 @@
 /** Distributions whose tails fall by powers, and others that are drawn by the inverse of their cdf. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { type Constraint, greaterThanEq, nonnegative, positive, real, unitInterval } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
   Distribution,
@@ -27,6 +28,10 @@ abstract class ByQuantile extends Distribution {
 
 /** The Cauchy distribution, which has no mean, as `torch.distributions.Cauchy`. */
 export class Cauchy extends LocationScale {
+  override get support(): Constraint {
+    return real;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     return this.icdf(uniform01(shape, this.loc));
   }
@@ -88,6 +93,10 @@ export class HalfCauchy extends ByQuantile {
     return ops.zerosLike(this.scale);
   }
 
+  override get support(): Constraint {
+    return nonnegative;
+  }
+
   logProb(value: Tensor): Tensor {
     const whole = new Cauchy(0, this.scale).logProb(value).add(Math.LN2);
     return ops.where(value.ge(0), whole, -Infinity);
@@ -135,6 +144,10 @@ export class Pareto extends ByQuantile {
 
   override get mode(): Tensor {
     return this.scale;
+  }
+
+  override get support(): Constraint {
+    return greaterThanEq(this.scale);
   }
 
   logProb(value: Tensor): Tensor {
@@ -190,6 +203,10 @@ export class Weibull extends ByQuantile {
     return this.concentration.reciprocal().mul(order).add(1).lgamma().exp();
   }
 
+  override get support(): Constraint {
+    return positive;
+  }
+
   logProb(value: Tensor): Tensor {
     const { scale, concentration: k } = this, ratio = value.div(scale);
     const density = k.div(scale).log().add(ops.xlogy(k.sub(1), ratio)).sub(ratio.pow(k));
@@ -237,6 +254,10 @@ export class Kumaraswamy extends ByQuantile {
   #moment(order: number): Tensor {
     const { concentration1: a, concentration0: b } = this;
     return b.mul(logBeta(a.reciprocal().mul(order).add(1), b).exp());
+  }
+
+  override get support(): Constraint {
+    return unitInterval;
   }
 
   logProb(value: Tensor): Tensor {

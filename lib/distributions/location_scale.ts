@@ -1,6 +1,6 @@
 /** What distributions share that are one of them, moved and stretched. */
 import type { Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter } from "./distribution.ts";
 
 /** A place and a scale, over which samples are differentiated. */

@@ -1,7 +1,8 @@
 /** Normal vectors whose covariance is one of low rank and a diagonal one. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { type Constraint, realVector } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import { Distribution, floating, type SampleShape, standardNormal } from "./distribution.ts";
 
 const LOG_2PI = Math.log(2 * Math.PI);
@@ -60,6 +61,10 @@ export class LowRankMultivariateNormal extends Distribution {
   /** The lower Cholesky factor of the covariance. */
   get scaleTril(): Tensor {
     return ops.cholesky(this.covarianceMatrix);
+  }
+
+  override get support(): Constraint {
+    return realVector;
   }
 
   protected draw(shape: SampleShape): Tensor {

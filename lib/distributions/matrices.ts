@@ -2,7 +2,8 @@
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { type Constraint, corrCholesky, positiveDefinite } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
   Distribution,
@@ -60,6 +61,10 @@ export class Wishart extends Distribution {
   }
 
   /** By Bartlett's decomposition. */
+  override get support(): Constraint {
+    return positiveDefinite;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const degrees = this.df.unsqueeze(-1).sub(counted(this.#size, this.df));
     const lengths = standardGamma(degrees.div(2), shape.slice(0, -1)).mul(2).sqrt();
@@ -126,6 +131,10 @@ export class LKJCholesky extends Distribution {
   }
 
   /** By directions of rows and their lengths (Lewandowski, Kurowicka and Joe 2009, the onion method). */
+  override get support(): Constraint {
+    return corrCholesky;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const squares = this.lengths.sample(shape.slice(0, shape.length - 2 - this.batchShape.length)).unsqueeze(
       -1,

@@ -3,6 +3,7 @@ import { DynError } from "../base/errors.ts";
 import { sameShape } from "../ops/shapes.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import type { Constraint } from "./constraints.ts";
 import { Categorical } from "./categorical.ts";
 import { Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
 
@@ -47,6 +48,10 @@ export class MixtureSameFamily extends Distribution {
     const { mean, variance } = this.componentDistribution, shares = this.#shares();
     const apart = mean.sub(this.mean.unsqueeze(this.#dim)).square();
     return shares.mul(variance).sum(this.#dim).add(shares.mul(apart).sum(this.#dim));
+  }
+
+  override get support(): Constraint {
+    return this.componentDistribution.support;
   }
 
   protected draw(shape: SampleShape): Tensor {

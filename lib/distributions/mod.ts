@@ -3,7 +3,7 @@ export { Categorical, Multinomial, OneHotCategorical, type Outcomes } from "./ca
 export type { Chances } from "./chances.ts";
 export { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
 export { Distribution, type Parameter, type SampleShape } from "./distribution.ts";
-export { setDefaultValidateArgs } from "./constraints.ts";
+export { setDefaultValidateArgs } from "./checked_parameters.ts";
 export { klDivergence, registerKl } from "./divergence.ts";
 export { ContinuousBernoulli, VonMises } from "./bounded.ts";
 export { FisherSnedecor, InverseGamma, NegativeBinomial } from "./gamma_ratios.ts";
@@ -20,14 +20,10 @@ export {
 export { Beta, Chi2, Dirichlet, Gamma, StudentT } from "./gamma.ts";
 export { type Covariance, HalfNormal, LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
 export { Exponential, Gumbel, Laplace } from "./tails.ts";
-export {
-  AffineTransform,
-  ComposeTransform,
-  ExpTransform,
-  Independent,
-  PowerTransform,
-  SigmoidTransform,
-  TanhTransform,
-  type Transform,
-  TransformedDistribution,
-} from "./transforms.ts";
+export { Independent, LogisticNormal, TransformedDistribution } from "./transformed.ts";
+/** Invertible maps of random variables, as `torch.distributions.transforms`. */
+export * as transforms from "./transforms.ts";
+export * from "./transforms.ts";
+/** What values and parameters may be, as `torch.distributions.constraints`. */
+export * as constraints from "./constraints.ts";
+export { bijectTo, transformTo } from "./unconstrained.ts";

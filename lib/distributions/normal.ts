@@ -1,7 +1,8 @@
 /** Normal distributions and their kin. */
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { type Constraint, interval, nonnegative, positive, real, realVector } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
   Distribution,
@@ -23,6 +24,10 @@ export class Normal extends LocationScale {
 
   get variance(): Tensor {
     return this.scale.square();
+  }
+
+  override get support(): Constraint {
+    return real;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -67,6 +72,10 @@ export class HalfNormal extends Distribution {
 
   get variance(): Tensor {
     return this.scale.square().mul(1 - 2 / Math.PI);
+  }
+
+  override get support(): Constraint {
+    return nonnegative;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -116,6 +125,10 @@ export class LogNormal extends Distribution {
   get variance(): Tensor {
     const square = this.scale.square();
     return square.expm1().mul(this.loc.mul(2).add(square).exp());
+  }
+
+  override get support(): Constraint {
+    return positive;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -192,6 +205,10 @@ export class MultivariateNormal extends Distribution {
     return this.scaleTril.square().sum(-1);
   }
 
+  override get support(): Constraint {
+    return realVector;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     const noise = standardNormal(shape, this.loc).unsqueeze(-1);
     return this.loc.add(this.scaleTril.matmul(noise).squeeze(-1));
@@ -233,6 +250,10 @@ export class Uniform extends Distribution {
 
   get variance(): Tensor {
     return this.high.sub(this.low).square().div(12);
+  }
+
+  override get support(): Constraint {
+    return interval(this.low, this.high);
   }
 
   protected draw(shape: SampleShape): Tensor {

@@ -4,6 +4,7 @@
  */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Constraint, real, simplex, unitInterval } from "./constraints.ts";
 import { OneHotCategorical, type Outcomes } from "./categorical.ts";
 import { type Chances, ManyChances, OfChances } from "./chances.ts";
 import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
@@ -40,6 +41,10 @@ abstract class RelaxedChances extends OfChances {
 
 /** Logits of numbers in (0, 1), as `torch.distributions.LogitRelaxedBernoulli`. */
 export class LogitRelaxedBernoulli extends RelaxedChances {
+  override get support(): Constraint {
+    return real;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     return this.drawLogits(shape);
   }
@@ -51,6 +56,10 @@ export class LogitRelaxedBernoulli extends RelaxedChances {
 
 /** Samples in (0, 1) through which gradients flow, as `torch.distributions.RelaxedBernoulli`. */
 export class RelaxedBernoulli extends RelaxedChances {
+  override get support(): Constraint {
+    return unitInterval;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     return this.drawLogits(shape).sigmoid();
   }
@@ -80,6 +89,10 @@ export class RelaxedOneHotCategorical extends Distribution {
 
   get variance(): Tensor {
     return this.mean;
+  }
+
+  override get support(): Constraint {
+    return simplex;
   }
 
   protected draw(shape: SampleShape): Tensor {

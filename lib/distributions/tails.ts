@@ -1,7 +1,8 @@
 /** Distributions with exponential tails: each is drawn by the inverse of its cdf. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { checkParameters } from "./constraints.ts";
+import { type Constraint, nonnegative, real } from "./constraints.ts";
+import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
 import { LocationScale } from "./location_scale.ts";
 
@@ -25,6 +26,10 @@ export class Exponential extends Distribution {
 
   get variance(): Tensor {
     return this.rate.square().reciprocal();
+  }
+
+  override get support(): Constraint {
+    return nonnegative;
   }
 
   protected draw(shape: SampleShape): Tensor {
@@ -58,6 +63,10 @@ export class Laplace extends LocationScale {
     return this.scale.square().mul(2);
   }
 
+  override get support(): Constraint {
+    return real;
+  }
+
   protected draw(shape: SampleShape): Tensor {
     return this.icdf(uniform01(shape, this.loc));
   }
@@ -89,6 +98,10 @@ export class Gumbel extends LocationScale {
 
   get variance(): Tensor {
     return this.scale.square().mul(Math.PI ** 2 / 6);
+  }
+
+  override get support(): Constraint {
+    return real;
   }
 
   protected draw(shape: SampleShape): Tensor {

@@ -1,183 +1,497 @@
 /**
- * Transforms of random variables, and distributions that they give, as `torch.distributions.transforms`. Input: a value;
- * output: its image and the logarithm of how much volumes grow. Invariant: `inv(call(x))` is x.
+ * Transforms of single numbers and ways to join transforms: the namespace `distributions.transforms`, with those of
+ * vectors and matrices, as `torch.distributions.transforms`. Input: a value; output: its image and the logarithm of how
+ * much volumes grow. Invariant: as of `Transform`.
  */
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
-import type { Tensor } from "../tensor/tensor.ts";
-import { Distribution, type Parameter, type SampleShape, softplus, sumRightmost } from "./distribution.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { type Distribution, type Parameter, softplus, sumRightmost } from "./distribution.ts";
+import { Transform, type TransformOptions } from "./transform.ts";
 
-/** An invertible map. */
-export interface Transform {
-  /** How many dimensions one event has. */
-  readonly eventDim: number;
-  call(x: Tensor): Tensor;
-  inv(y: Tensor): Tensor;
-  /** log |dy/dx|. */
-  logAbsDetJacobian(x: Tensor, y: Tensor): Tensor;
-}
+export { Transform, type TransformOptions } from "./transform.ts";
+export {
+  CorrCholeskyTransform,
+  LowerCholeskyTransform,
+  PositiveDefiniteTransform,
+  SoftmaxTransform,
+  StickBreakingTransform,
+} from "./event_transforms.ts";
 
 /** x ↦ loc + scale · x. */
-export class AffineTransform implements Transform {
-  readonly eventDim = 0;
-  constructor(readonly loc: Parameter, readonly scale: Parameter) {}
-  call(x: Tensor): Tensor {
+export class AffineTransform extends Transform {
+  /** Dimensions of one event. */
+  override readonly eventDim: number;
+  /** Whether it rises or falls. */
+  override readonly sign: number | Tensor;
+
+  /** Takes a place and a factor, then how many dimensions one event has. */
+  constructor(
+    readonly loc: Parameter,
+    readonly scale: Parameter,
+    { eventDim = 0, ...options }: TransformOptions & { readonly eventDim?: number } = {},
+  ) {
+    super(options);
+    this.eventDim = eventDim;
+    this.sign = isTensor(scale) ? scale.sign() : Math.sign(scale);
+  }
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
     return x.mul(this.scale).add(this.loc);
   }
-  inv(y: Tensor): Tensor {
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
     return y.sub(this.loc).div(this.scale);
   }
-  logAbsDetJacobian(x: Tensor): Tensor {
-    return ops.mul(ops.onesLike(x), this.scale).abs().log();
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
+    return sumRightmost(ops.mul(ops.onesLike(x), this.scale).abs().log(), this.eventDim);
   }
 }
 
 /** x ↦ eˣ. */
-export class ExpTransform implements Transform {
-  readonly eventDim = 0;
-  call(x: Tensor): Tensor {
+export class ExpTransform extends Transform {
+  /** Whether it rises or falls. */
+  override readonly sign = 1;
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
     return x.exp();
   }
-  inv(y: Tensor): Tensor {
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
     return y.log();
   }
-  logAbsDetJacobian(x: Tensor): Tensor {
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
     return x;
   }
 }
 
 /** x ↦ 1 / (1 + e⁻ˣ). */
-export class SigmoidTransform implements Transform {
-  readonly eventDim = 0;
-  call(x: Tensor): Tensor {
+export class SigmoidTransform extends Transform {
+  /** Whether it rises or falls. */
+  override readonly sign = 1;
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
     return x.sigmoid();
   }
-  inv(y: Tensor): Tensor {
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
     return y.log().sub(y.neg().log1p());
   }
-  logAbsDetJacobian(x: Tensor): Tensor {
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
     return softplus(x).add(softplus(x.neg())).neg();
   }
 }
 
 /** x ↦ tanh x. */
-export class TanhTransform implements Transform {
-  readonly eventDim = 0;
-  call(x: Tensor): Tensor {
+export class TanhTransform extends Transform {
+  /** Whether it rises or falls. */
+  override readonly sign = 1;
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
     return x.tanh();
   }
-  inv(y: Tensor): Tensor {
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
     return y.atanh();
   }
-  logAbsDetJacobian(x: Tensor): Tensor {
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
     return x.add(softplus(x.mul(-2))).neg().add(Math.LN2).mul(2);
   }
 }
 
+/** x ↦ log(1 + eˣ). */
+export class SoftplusTransform extends Transform {
+  /** Whether it rises or falls. */
+  override readonly sign = 1;
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
+    return softplus(x);
+  }
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
+    return y.neg().expm1().neg().log().add(y);
+  }
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
+    return softplus(x.neg()).neg();
+  }
+}
+
 /** x ↦ x to a power, of positive numbers. */
-export class PowerTransform implements Transform {
-  readonly eventDim = 0;
-  constructor(readonly exponent: number) {}
-  call(x: Tensor): Tensor {
+export class PowerTransform extends Transform {
+  /** Whether it rises or falls. */
+  override readonly sign: number | Tensor;
+
+  /** Takes its settings, then options. */
+  constructor(readonly exponent: Parameter, options: TransformOptions = {}) {
+    super(options);
+    this.sign = isTensor(exponent) ? exponent.sign() : Math.sign(exponent);
+  }
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
     return x.pow(this.exponent);
   }
-  inv(y: Tensor): Tensor {
-    return y.pow(1 / this.exponent);
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
+    return y.pow(isTensor(this.exponent) ? this.exponent.reciprocal() : 1 / this.exponent);
   }
-  logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
     return y.mul(this.exponent).div(x).abs().log();
   }
 }
 
-/** Transforms one after the other. */
-export class ComposeTransform implements Transform {
-  readonly eventDim: number;
-  constructor(readonly parts: readonly Transform[]) {
-    this.eventDim = Math.max(0, ...parts.map((part) => part.eventDim));
+/** x ↦ |x|, of which the positive preimage is given. */
+export class AbsTransform extends Transform {
+  /** Whether values and images belong to each other one by one. */
+  override readonly bijective = false;
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
+    return x.abs();
   }
-  call(x: Tensor): Tensor {
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
+    return y;
+  }
+
+  /** Throws DynError: two values have one image. */
+  override logAbsDetJacobian(): Tensor {
+    throw new DynError("Expected a transform that can be inverted but found AbsTransform");
+  }
+}
+
+/** Values by their probabilities: x ↦ the cumulative distribution of x. */
+export class CumulativeDistributionTransform extends Transform {
+  /** Whether it rises or falls. */
+  override readonly sign = 1;
+
+  /** Takes its settings, then options. */
+  constructor(readonly distribution: Distribution, options: TransformOptions = {}) {
+    super(options);
+  }
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
+    return this.distribution.cdf(x);
+  }
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
+    return this.distribution.icdf(y);
+  }
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
+    return this.distribution.logProb(x);
+  }
+}
+
+/** Events of another shape, with the same elements. */
+export class ReshapeTransform extends Transform {
+  /** Whether it rises or falls. */
+  override readonly sign = 1;
+
+  /** Takes the shapes of one event before and after. Throws DynError where they have not as many elements. */
+  constructor(
+    readonly inShape: readonly number[],
+    readonly outShape: readonly number[],
+    options: TransformOptions = {},
+  ) {
+    super(options);
+    if (countOf(inShape) !== countOf(outShape)) {
+      throw new DynError(`Expected shapes of as many elements but found [${inShape}] and [${outShape}]`);
+    }
+  }
+
+  /** Dimensions of one event that goes in. */
+  override get domainDim(): number {
+    return this.inShape.length;
+  }
+
+  /** Dimensions of one event that comes out. */
+  override get codomainDim(): number {
+    return this.outShape.length;
+  }
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
+    return x.reshape([...this.forwardShape(x.shape)]);
+  }
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
+    return y.reshape([...this.inverseShape(y.shape)]);
+  }
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
+    return x.newZeros(x.shape.slice(0, x.ndim - this.inShape.length));
+  }
+
+  /** The shape of images of values of a shape. */
+  override forwardShape(shape: readonly number[]): readonly number[] {
+    return withEvent(shape, this.inShape, this.outShape);
+  }
+
+  /** The shape of values with images of a shape. */
+  override inverseShape(shape: readonly number[]): readonly number[] {
+    return withEvent(shape, this.outShape, this.inShape);
+  }
+}
+
+const countOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+
+/** A shape with another event at its end. Throws DynError where the event is not there. */
+function withEvent(
+  shape: readonly number[],
+  from: readonly number[],
+  to: readonly number[],
+): readonly number[] {
+  const lead = shape.slice(0, shape.length - from.length);
+  if (shape.length < from.length || `${shape.slice(lead.length)}` !== `${from}`) {
+    throw new DynError(`Expected events of shape [${from}] but found shape [${shape}]`);
+  }
+  return [...lead, ...to];
+}
+
+/** A transform whose batch dimensions, the last of them, belong to one event. */
+export class IndependentTransform extends Transform {
+  /** Whether values and images belong to each other one by one. */
+  override readonly bijective: boolean;
+  /** Whether it rises or falls. */
+  override readonly sign: number | Tensor | null;
+
+  /** Takes its settings, then options. */
+  constructor(
+    readonly base: Transform,
+    readonly reinterpretedBatchNdims: number,
+    options: TransformOptions = {},
+  ) {
+    super(options);
+    [this.bijective, this.sign] = [base.bijective, base.sign];
+  }
+
+  /** Dimensions of one event that goes in. */
+  override get domainDim(): number {
+    return this.base.domainDim + this.reinterpretedBatchNdims;
+  }
+
+  /** Dimensions of one event that comes out. */
+  override get codomainDim(): number {
+    return this.base.codomainDim + this.reinterpretedBatchNdims;
+  }
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
+    return this.base.call(x);
+  }
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
+    return this.base.inv(y);
+  }
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
+    return sumRightmost(this.base.logAbsDetJacobian(x, y), this.reinterpretedBatchNdims);
+  }
+
+  /** The shape of images of values of a shape. */
+  override forwardShape(shape: readonly number[]): readonly number[] {
+    return this.base.forwardShape(shape);
+  }
+
+  /** The shape of values with images of a shape. */
+  override inverseShape(shape: readonly number[]): readonly number[] {
+    return this.base.inverseShape(shape);
+  }
+}
+
+/** Transforms one after the other. */
+export class ComposeTransform extends Transform {
+  /** Whether values and images belong to each other one by one. */
+  override readonly bijective: boolean;
+  /** Whether it rises or falls. */
+  override readonly sign: number | Tensor | null;
+
+  /** Takes its settings, then options. */
+  constructor(readonly parts: readonly Transform[], options: TransformOptions = {}) {
+    super(options);
+    this.bijective = parts.every((part) => part.bijective);
+    this.sign = parts.reduce<number | Tensor | null>((sign, part) => times(sign, part.sign), 1);
+  }
+
+  /** Dimensions of one event that goes in. */
+  override get domainDim(): number {
+    return this.parts.reduceRight(
+      (dim, part) => Math.max(dim + part.domainDim - part.codomainDim, part.domainDim),
+      this.parts.at(-1)?.codomainDim ?? 0,
+    );
+  }
+
+  /** Dimensions of one event that comes out. */
+  override get codomainDim(): number {
+    return this.parts.reduce(
+      (dim, part) => Math.max(dim + part.codomainDim - part.domainDim, part.codomainDim),
+      this.parts[0]?.domainDim ?? 0,
+    );
+  }
+
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
     return this.parts.reduce((y, part) => part.call(y), x);
   }
-  inv(y: Tensor): Tensor {
+
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
     return this.parts.reduceRight((x, part) => part.inv(x), y);
   }
-  logAbsDetJacobian(x: Tensor): Tensor {
-    let at = x, sum = ops.zerosLike(sumRightmost(x, this.eventDim));
+
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor): Tensor {
+    let at = x, dim = this.domainDim, sum = ops.zerosLike(sumRightmost(x, dim));
     for (const part of this.parts) {
       const next = part.call(at);
-      sum = sum.add(sumRightmost(part.logAbsDetJacobian(at, next), this.eventDim - part.eventDim));
+      sum = sum.add(sumRightmost(part.logAbsDetJacobian(at, next), dim - part.domainDim));
+      dim += part.codomainDim - part.domainDim;
       at = next;
     }
     return sum;
   }
-}
 
-/** The distribution of images of a random variable, as `torch.distributions.TransformedDistribution`. */
-export class TransformedDistribution extends Distribution {
-  override readonly hasRsample: boolean;
-  readonly transform: Transform;
-
-  constructor(readonly base: Distribution, transforms: Transform | readonly Transform[]) {
-    super(base.batchShape, base.eventShape);
-    this.transform = new ComposeTransform([transforms].flat());
-    this.hasRsample = base.hasRsample;
-    if (this.transform.eventDim > base.eventShape.length) {
-      throw new DynError(`Expected a base whose events have ${this.transform.eventDim} dimensions`);
-    }
+  /** The shape of images of values of a shape. */
+  override forwardShape(shape: readonly number[]): readonly number[] {
+    return this.parts.reduce((known, part) => part.forwardShape(known), shape);
   }
 
-  get mean(): Tensor {
-    throw new DynError("Expected a distribution whose mean is known but found a TransformedDistribution");
-  }
-
-  get variance(): Tensor {
-    throw new DynError("Expected a distribution whose variance is known but found a TransformedDistribution");
-  }
-
-  protected draw(shape: SampleShape): Tensor {
-    const lead = shape.slice(0, shape.length - this.batchShape.length - this.eventShape.length);
-    return this.transform.call(this.base.hasRsample ? this.base.rsample(lead) : this.base.sample(lead));
-  }
-
-  logProb(value: Tensor): Tensor {
-    const x = this.transform.inv(value), growth = this.transform.logAbsDetJacobian(x, value);
-    return this.base.logProb(x).sub(sumRightmost(growth, this.eventShape.length - this.transform.eventDim));
+  /** The shape of values with images of a shape. */
+  override inverseShape(shape: readonly number[]): readonly number[] {
+    return this.parts.reduceRight((known, part) => part.inverseShape(known), shape);
   }
 }
 
-/** Dimensions of a batch as dimensions of one event, as `torch.distributions.Independent`. */
-export class Independent extends Distribution {
-  override readonly hasRsample: boolean;
+function times(a: number | Tensor | null, b: number | Tensor | null): number | Tensor | null {
+  if (a === null || b === null) return null;
+  return isTensor(a) ? a.mul(b) : isTensor(b) ? b.mul(a) : a * b;
+}
 
-  constructor(readonly base: Distribution, readonly reinterpretedBatchNdims: number) {
-    const { batchShape, eventShape } = base, at = batchShape.length - reinterpretedBatchNdims;
-    if (at < 0) {
-      throw new DynError(
-        `Expected at most ${batchShape.length} dimensions of a batch but found ${reinterpretedBatchNdims}`,
-      );
+/** What leaves values as they are. */
+export const identityTransform: Transform = new ComposeTransform([]);
+
+/** Transforms of the slices of a dimension, or of what lies along it. */
+abstract class ByParts extends Transform {
+  /** Takes its settings, then options. */
+  constructor(readonly transforms: readonly Transform[], readonly dim: number, options: TransformOptions) {
+    super(options);
+  }
+
+  /** Dimensions of one event that goes in. */
+  override get domainDim(): number {
+    return Math.max(0, ...this.transforms.map((each) => each.domainDim));
+  }
+
+  /** Dimensions of one event that comes out. */
+  override get codomainDim(): number {
+    return Math.max(0, ...this.transforms.map((each) => each.codomainDim));
+  }
+
+  /** The parts of a value, one for each transform. */
+  protected abstract take(value: Tensor): readonly Tensor[];
+  /** The parts together again. */
+  protected abstract join(parts: readonly Tensor[]): Tensor;
+
+  private each(value: Tensor, map: (transform: Transform, part: Tensor) => Tensor): Tensor {
+    const parts = this.take(value);
+    if (parts.length !== this.transforms.length) {
+      throw new DynError(`Expected ${this.transforms.length} parts but found ${parts.length}`);
     }
-    super(batchShape.slice(0, at), [...batchShape.slice(at), ...eventShape]);
-    this.hasRsample = base.hasRsample;
+    return this.join(this.transforms.map((transform, k) => map(transform, parts[k] ?? value)));
   }
 
-  get mean(): Tensor {
-    return this.base.mean;
+  /** The image of a value. */
+  protected override image(x: Tensor): Tensor {
+    return this.each(x, (transform, part) => transform.call(part));
   }
 
-  get variance(): Tensor {
-    return this.base.variance;
+  /** The value of an image. */
+  protected override preimage(y: Tensor): Tensor {
+    return this.each(y, (transform, part) => transform.inv(part));
   }
 
-  protected draw(shape: SampleShape): Tensor {
-    const lead = shape.slice(0, shape.length - this.batchShape.length - this.eventShape.length);
-    return this.base.hasRsample ? this.base.rsample(lead) : this.base.sample(lead);
+  /** How much volumes grow at a value, as a logarithm. */
+  override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
+    const images = this.take(y);
+    let k = 0;
+    return this.each(x, (transform, part) => transform.logAbsDetJacobian(part, images[k++] ?? y));
+  }
+}
+
+/** A transform for each slice of a dimension. */
+export class StackTransform extends ByParts {
+  /** Takes its settings, then options. */
+  constructor(transforms: readonly Transform[], dim: number = 0, options: TransformOptions = {}) {
+    super(transforms, dim, options);
   }
 
-  logProb(value: Tensor): Tensor {
-    return sumRightmost(this.base.logProb(value), this.reinterpretedBatchNdims);
+  /** The parts of a value. */
+  protected override take(value: Tensor): readonly Tensor[] {
+    return value.unbind(this.dim);
   }
 
-  override entropy(): Tensor {
-    return sumRightmost(this.base.entropy(), this.reinterpretedBatchNdims);
+  /** The parts together again. */
+  protected override join(parts: readonly Tensor[]): Tensor {
+    return ops.stack(parts, this.dim);
+  }
+}
+
+/** A transform for each part of a dimension, of given lengths; of 1 each unless given. */
+export class CatTransform extends ByParts {
+  /** The length of each part. */
+  readonly lengths: readonly number[];
+
+  /** Takes its settings, then options. */
+  constructor(
+    transforms: readonly Transform[],
+    dim: number = 0,
+    { lengths = transforms.map(() => 1), ...options }: TransformOptions & {
+      readonly lengths?: readonly number[];
+    } = {},
+  ) {
+    super(transforms, dim, options);
+    this.lengths = lengths;
+  }
+
+  /** The parts of a value. */
+  protected override take(value: Tensor): readonly Tensor[] {
+    return value.split([...this.lengths], this.dim);
+  }
+
+  /** The parts together again. */
+  protected override join(parts: readonly Tensor[]): Tensor {
+    return ops.cat(parts, this.dim);
   }
 }

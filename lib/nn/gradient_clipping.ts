@@ -63,11 +63,28 @@ export function clipGradNorm_(...given: Arguments<Clipped, TotalNormOptions, typ
   return noGrad(() => {
     const total = normOfParts(all, normType, errorIfNonfinite) ??
       getTotalNorm(gradients, normType, errorIfNonfinite);
-    // 1e-6 as in PyTorch, so that zero gradients stay zero
-    const factor = total.add(1e-6).reciprocal().mul(maxNorm).clamp({ max: 1 });
-    for (const gradient of gradients) gradient.mul_(factor.to(gradient.device));
+    scale(gradients, maxNorm, total);
     return total;
   });
+}
+
+function scale(gradients: readonly Tensor[], maxNorm: number, total: Tensor): void {
+  // 1e-6 as in PyTorch, so that zero gradients stay zero
+  const factor = total.add(1e-6).reciprocal().mul(maxNorm).clamp({ max: 1 });
+  for (const gradient of gradients) gradient.mul_(factor.to(gradient.device));
+}
+
+/**
+ * Scales gradients in place by what makes a norm that is known at most `maxNorm`, as
+ * `torch.nn.utils.clip_grads_with_norm_`.
+ */
+export function clipGradsWithNorm_(
+  parameters: Tensor | Iterable<Tensor>,
+  maxNorm: number,
+  totalNorm: Tensor,
+  _options: LimitedOptions = {},
+): void {
+  noGrad(() => scale(gradientsOf(parameters), maxNorm, totalNorm));
 }
 
 /**

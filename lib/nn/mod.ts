@@ -8,6 +8,7 @@ export {
   registerModuleFullBackwardPreHook,
 } from "./all_modules.ts";
 export { Parameter } from "./parameter.ts";
+export { Buffer } from "./buffer.ts";
 export { type Layer, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential } from "./container.ts";
 export { Bilinear, Flatten, Identity, Linear, type LinearOptions } from "./linear.ts";
 export {

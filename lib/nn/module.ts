@@ -36,6 +36,7 @@ import {
 import { Parameter } from "./parameter.ts";
 import {
   type BufferEntry,
+  buffersOf,
   keyOf,
   type LoadOptions,
   type LoadResult,
@@ -192,7 +193,7 @@ export class Module {
   namedBuffers(prefix = "", recurse = true): [string, Tensor][] {
     const found: [string, Tensor][] = [];
     for (const [path, module] of recurse ? this.namedModules(prefix) : [[prefix, this] as [string, Module]]) {
-      for (const { field, key } of module.bufferEntries) {
+      for (const { field, key } of buffersOf(module)) {
         const value: unknown = Reflect.get(module, field);
         if (value instanceof Tensor) found.push([path ? `${path}.${key}` : key, value]);
       }
@@ -441,7 +442,7 @@ showAsText(Module.prototype);
 
 /** All parameters and buffers of one module. */
 function ownTensorsOf(module: Module): Tensor[] {
-  const buffers = module.bufferEntries.map(({ field }): unknown => Reflect.get(module, field));
+  const buffers = buffersOf(module).map(({ field }): unknown => Reflect.get(module, field));
   return [
     ...Object.values(module).filter((each) => each instanceof Parameter),
     ...buffers.filter((each) => each instanceof Tensor),

@@ -5,6 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import { persistenceOf } from "./buffer.ts";
 import type { RegisteredHooks, UnfitKeys } from "./hooks.ts";
 import { Parameter } from "./parameter.ts";
 
@@ -54,6 +55,17 @@ interface StateEntry {
   readonly field: string;
 }
 
+/** The buffers of one module: those that were registered, and the fields that hold a `Buffer`. */
+export function buffersOf(owner: Pick<Stateful<unknown>, "bufferEntries">): BufferEntry[] {
+  const entries = [...owner.bufferEntries];
+  for (const [field, value] of Object.entries(owner)) {
+    const persistent = persistenceOf(value);
+    if (persistent === null || entries.some((entry) => entry.field === field)) continue;
+    entries.push({ field, key: field, persistent });
+  }
+  return entries;
+}
+
 /** Those of one module. */
 function ownEntriesOf<M>(owner: Stateful<M>, prefix: string): StateEntry[] {
   const entries: StateEntry[] = [];
@@ -62,7 +74,7 @@ function ownEntriesOf<M>(owner: Stateful<M>, prefix: string): StateEntry[] {
       entries.push({ key: prefix + keyOf(owner, field), tensor: value, owner, field });
     }
   }
-  for (const { field, key, persistent } of owner.bufferEntries) {
+  for (const { field, key, persistent } of buffersOf(owner)) {
     const value: unknown = Reflect.get(owner, field);
     if (persistent && value instanceof Tensor) {
       entries.push({ key: prefix + key, tensor: value, owner, field });

@@ -8,6 +8,14 @@ export {
   type ParamsOrGroups,
   type ParamState,
 } from "./optimizer.ts";
+export type {
+  OptimizerHook,
+  OptimizerHooks,
+  OptimizerStateHook,
+  PlaceOfHook,
+  StepPostHook,
+  StepPreHook,
+} from "./hooks.ts";
 export { SGD, type SGDOptions } from "./sgd.ts";
 export { Adam, type AdamOptions, AdamW } from "./adam.ts";
 export {

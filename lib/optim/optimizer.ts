@@ -7,6 +7,16 @@ import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import type { HookHandle } from "../tensor/autograd_state.ts";
+import {
+  addHook,
+  type OptimizerHook,
+  OptimizerHooks,
+  type OptimizerStateHook,
+  type PlaceOfHook,
+  type StepPostHook,
+  type StepPreHook,
+} from "./hooks.ts";
 
 /** Parameters that share hyperparameters H. */
 export type ParamGroup<H> = H & { params: Tensor[] };
@@ -76,6 +86,12 @@ export interface WithRate {
 export abstract class Optimizer<H extends object = WithRate> {
   readonly paramGroups: ParamGroup<H>[] = [];
   readonly state: Map<Tensor, ParamState> = new Map();
+  /**
+   * Null until one is registered.
+   *
+   * @internal
+   */
+  hooks: OptimizerHooks<this, OptimizerState<H>> | null = null;
 
   constructor(params: ParamsOrGroups<H>, readonly defaults: H) {
     if (typeof params !== "object" || !(Symbol.iterator in params)) {
@@ -132,7 +148,58 @@ export abstract class Optimizer<H extends object = WithRate> {
     return `${this.constructor.name} (\n${groups.join("\n\n")}\n)`;
   }
 
+  /** The hooks, around a step that is a property of its own from now on. */
+  private hooked(): OptimizerHooks<this, OptimizerState<H>> {
+    if (this.hooks) return this.hooks;
+    const hooks = this.hooks = new OptimizerHooks<this, OptimizerState<H>>();
+    const step = this.step;
+    this.step = (...given: unknown[]) => hooks.step(this, given, (args) => Reflect.apply(step, this, args));
+    return hooks;
+  }
+
+  /** Calls a function before each step, with the optimizer and the step's arguments. */
+  registerStepPreHook(hook: StepPreHook<this>): HookHandle {
+    return addHook(this.hooked().beforeStep, hook);
+  }
+
+  /** Calls a function after each step. */
+  registerStepPostHook(hook: StepPostHook<this>): HookHandle {
+    return addHook(this.hooked().afterStep, hook);
+  }
+
+  /** Calls a function before `stateDict` writes. */
+  registerStateDictPreHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
+    return addHook(this.hooked().beforeWriting, hook, place);
+  }
+
+  /** Calls a function with what `stateDict` has written, which it may replace. */
+  registerStateDictPostHook(
+    hook: OptimizerStateHook<this, OptimizerState<H>>,
+    place: PlaceOfHook = {},
+  ): HookHandle {
+    return addHook(this.hooked().afterWriting, hook, place);
+  }
+
+  /** Calls a function with what `loadStateDict` is to read, which it may replace. */
+  registerLoadStateDictPreHook(
+    hook: OptimizerStateHook<this, OptimizerState<H>>,
+    place: PlaceOfHook = {},
+  ): HookHandle {
+    return addHook(this.hooked().beforeReading, hook, place);
+  }
+
+  /** Calls a function after `loadStateDict` has read. */
+  registerLoadStateDictPostHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
+    return addHook(this.hooked().afterReading, hook, place);
+  }
+
   stateDict(): OptimizerState<H> {
+    for (const hook of this.hooks?.beforeWriting ?? []) hook(this);
+    const state = this.written();
+    return (this.hooks?.afterWriting ?? []).reduce((known, hook) => hook(this, known) ?? known, state);
+  }
+
+  private written(): OptimizerState<H> {
     const numbers = new Map<Tensor, number>();
     for (const group of this.paramGroups) for (const p of group.params) numbers.set(p, numbers.size);
     const state: Record<number, ParamState> = {};
@@ -149,7 +216,13 @@ export abstract class Optimizer<H extends object = WithRate> {
     };
   }
 
-  loadStateDict(saved: OptimizerState<H>): void {
+  loadStateDict(given: OptimizerState<H>): void {
+    const before = this.hooks?.beforeReading ?? [];
+    this.read(before.reduce((known, hook) => hook(this, known) ?? known, given));
+    for (const hook of this.hooks?.afterReading ?? []) hook(this);
+  }
+
+  private read(saved: OptimizerState<H>): void {
     if (saved.paramGroups.length !== this.paramGroups.length) {
       throw new DynError(
         `Expected ${this.paramGroups.length} parameter groups but found ${saved.paramGroups.length}`,

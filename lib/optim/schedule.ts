@@ -50,6 +50,14 @@ export abstract class LRScheduler {
     return withSettings(this.constructor.name, { ...settings, rates: this.getLastLr() });
   }
 
+  /** The rates that groups are to have after the steps so far. */
+  getLr(): number[] {
+    return this.optimizer.paramGroups.map((group, i) =>
+      this.rateAt(this.lastEpoch, this.baseRates[i] ?? group.lr, i)
+    );
+  }
+
+  /** The rates that groups have. */
   getLastLr(): number[] {
     return this.optimizer.paramGroups.map((group) => group.lr);
   }

@@ -30,23 +30,12 @@ import { type Element, writeElements } from "./host.ts";
 import { contiguousLayout } from "./layout.ts";
 import { allocateStorage } from "./storage.ts";
 import { isTensor, Tensor } from "./tensor.ts";
+import type { DataOf, TensorOptions } from "./tensor_options.ts";
 
 /** Numbers, bools, nested arrays of them, or typed arrays. */
-export type TensorData =
-  | Element
-  | Tensor
-  | HostArray
-  | readonly TensorData[];
+export type TensorData = DataOf<Tensor>;
 
-/** Options of tensor creation. */
-export interface TensorOptions {
-  /** Element type; by default that of the data. */
-  readonly dtype?: DType | null | undefined;
-  /** Where the elements live; the default device unless given. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on it; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+export type { TensorOptions } from "./tensor_options.ts";
 
 /** A tensor with a copy of the data, as `torch.tensor`. */
 export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {

@@ -7,10 +7,11 @@ import type { DeviceName } from "../loops/device.ts";
 import { isCreation } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
+import { deviceNamed } from "./storage.ts";
 
 let chosen: DeviceName = "cpu";
 
-/** The device of tensors that are made without naming one. */
+/** The device of tensors that are made without naming one, as `torch.get_default_device`. */
 export function defaultDevice(): DeviceName {
   return chosen;
 }
@@ -18,6 +19,14 @@ export function defaultDevice(): DeviceName {
 /** Chooses the device of tensors that are made without naming one. It is to be initialised already. */
 export function chooseDefaultDevice(name: DeviceName): void {
   chosen = name;
+}
+
+/**
+ * Makes tensors on a device from now on unless they name another, as `torch.set_default_device`; null is the CPU. Throws
+ * DynError for a device that is not there or not initialised.
+ */
+export function setDefaultDevice(name: DeviceName | null): void {
+  chooseDefaultDevice(deviceNamed(name ?? "cpu").name);
 }
 
 /** The arguments of a call, on the default device where it makes a tensor and names no device. */

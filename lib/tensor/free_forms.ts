@@ -6,7 +6,9 @@ import { isComplexNumber } from "../base/complex.ts";
 import { complexType, type DType } from "../base/dtype.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes as broadcast } from "../ops/shapes.ts";
+import { DynError } from "../base/errors.ts";
 import type { Dim } from "../sym/expr.ts";
+import type { TensorOptions } from "./creation.ts";
 import { ops } from "./eager.ts";
 import type { Element } from "./host.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
@@ -71,4 +73,70 @@ export function isComplex(tensor: Tensor): boolean {
 export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
   const real = [a, b].flatMap((each) => isComplexNumber(each) ? [] : [each]);
   return real.length === 2 ? resultTypeOf(real) : complexType(resultTypeOf(real));
+}
+
+/** Number of elements, as `torch.numel`. */
+export function numel(input: Tensor): number {
+  return input.numel();
+}
+
+/** Whether the type is a floating one, as `torch.is_floating_point`. */
+export function isFloatingPoint(input: Tensor): boolean {
+  return input.isFloatingPoint();
+}
+
+/** Whether elements may be negative, as `torch.is_signed`. */
+export function isSigned(input: Tensor): boolean {
+  return input.isSigned();
+}
+
+/** Whether one element is not 0, as `torch.is_nonzero`. Throws DynError for another number of elements. */
+export function isNonzero(input: Tensor): boolean {
+  return input.isNonzero();
+}
+
+/** Whether two tensors have one shape, as `torch.is_same_size`. */
+export function isSameSize(input: Tensor, other: Tensor): boolean {
+  return input.isSameSize(other);
+}
+
+/** The last two dimensions exchanged and conjugated, as `torch.adjoint`. */
+export function adjoint(input: Tensor): Tensor {
+  return input.mH;
+}
+
+/** As PyTorch's `torch.vander`: a row of powers of each element, the highest first unless they are to increase. */
+export function vander(
+  x: Tensor,
+  N: number | null = null,
+  { increasing = false }: { readonly increasing?: boolean } = {},
+): Tensor {
+  const columns = N ?? x.numel(), powers = ops.arange(columns, null, 1, { device: x.device });
+  const table = ops.pow(ops.unsqueeze(x, -1), powers);
+  return increasing ? table : ops.flip(table, [-1]);
+}
+
+/** A matrix product of several, in the order that takes least, as `torch.chain_matmul` and `linalg.multiDot`. */
+export function chainMatmul(...matrices: readonly Tensor[]): Tensor {
+  const [first] = matrices;
+  if (!first) throw new DynError("Expected matrices to multiply but found none");
+  return matrices.length === 1 ? first : ops.multiDot(matrices);
+}
+
+/** An uninitialised tensor whose dimensions lie in memory in a given order, the last one closest, as `torch.empty_permuted`. */
+export function emptyPermuted(
+  size: readonly number[],
+  physicalLayout: readonly number[],
+  options: TensorOptions = {},
+): Tensor {
+  const { requiresGrad = false, ...place } = options, laid = physicalLayout.map((d) => size[d]);
+  const isOrder = physicalLayout.length === size.length &&
+    size.every((_, d) => physicalLayout.includes(d));
+  if (!isOrder) {
+    throw new DynError(`Expected an order of ${size.length} dimensions but found [${physicalLayout}]`);
+  }
+  const made = ops.empty(laid.map((each) => each ?? 0), place);
+  return ops.permute(made, size.map((_, d) => physicalLayout.indexOf(d))).detach().requiresGrad_(
+    requiresGrad,
+  );
 }

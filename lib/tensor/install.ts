@@ -2,11 +2,12 @@
  * Connects the tensor class with dispatch and indexing, which build on it. Imported for its effect. Invariant:
  * loading it twice changes nothing.
  */
+import { installDescriptions } from "./descriptions.ts";
 import { setAt, valueAt } from "./indexing.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
 import { resize } from "./resize.ts";
 import { convertTo } from "./transfer.ts";
-import { installTensorRuntime } from "./tensor.ts";
+import { installTensorRuntime, Tensor } from "./tensor.ts";
 
 installTensorRuntime({
   call: ({ definition, inplace }, given) =>
@@ -18,3 +19,4 @@ installTensorRuntime({
   contiguous: (tensor) => ops.contiguous(tensor),
   resize,
 });
+installDescriptions(Tensor.prototype);

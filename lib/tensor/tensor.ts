@@ -21,6 +21,7 @@ import type {
   ViewState,
 } from "./autograd_state.ts";
 import { type BackwardArguments, namedBackward } from "./backward_arguments.ts";
+import type { Described } from "./described.ts";
 import type { TensorMethods } from "./generated_methods.ts";
 import {
   type Element,
@@ -69,7 +70,7 @@ export function canReadElements(): boolean {
 }
 
 /** Ops as methods, of which the class body defines some itself. */
-export interface Tensor extends TensorMethods<Tensor> {}
+export interface Tensor extends TensorMethods<Tensor>, Described<Tensor> {}
 
 /** A multi-dimensional array, as `torch.Tensor`. */
 export class Tensor {

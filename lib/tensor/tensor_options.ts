@@ -1,5 +1,5 @@
 /** Types of what methods of tensors take and give beside tensors. Input: none; output: none. Invariant: no tensor class is needed. */
-import type { DType } from "../base/dtype.ts";
+import type { DType, HostArray } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Element } from "./host.ts";
 
@@ -33,4 +33,17 @@ export interface ConversionOptions {
   readonly copy?: boolean | undefined;
   /** Accepted without effect. */
   readonly nonBlocking?: boolean | undefined;
+}
+
+/** Numbers, bools, nested arrays of them, typed arrays, or tensors T. */
+export type DataOf<T> = Element | T | HostArray | readonly DataOf<T>[];
+
+/** Options of tensor creation. */
+export interface TensorOptions {
+  /** Element type; by default that of the data. */
+  readonly dtype?: DType | null | undefined;
+  /** Where the elements live; the default device unless given. */
+  readonly device?: DeviceName | null | undefined;
+  /** Whether to record operations on it; false unless given. */
+  readonly requiresGrad?: boolean | undefined;
 }

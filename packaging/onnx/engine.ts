@@ -6,7 +6,6 @@
 import { handOver, isHandedOver, sizeTensor } from "../../backends/onnxrt/tensors.ts";
 import { NEEDS, openSession, ortAbsence, type OrtTensor } from "../../backends/onnxrt/library.ts";
 import { threadCount } from "../../backends/cpu/toolchain.ts";
-import { config } from "../../lib/base/config.ts";
 import { DynError, messageOf } from "../../lib/base/errors.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { CompiledFunction } from "../../lib/graph/backend.ts";
@@ -159,7 +158,7 @@ function compile(part: GraphModule): CompiledFunction {
     return { name, meta: metaOf(node) };
   });
   const isWide = [...named.values()].some(({ dtype }) => dtype === "float64");
-  const threads = threadCount(config.inductor.cppThreads);
+  const threads = threadCount();
   const session = openSession(model.finish("part"), threads, isWide ? "basic" : "all");
   const bindings = new Map(sizeBindings(graph).map((each) => [each.symbol, each]));
   return (...args) => {

@@ -9,6 +9,7 @@ import { DynError } from "../../base/errors.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { findTarget } from "../../ops/table.ts";
 import { tensor, type TensorData } from "../../tensor/creation.ts";
+import { DESCRIBED } from "../../tensor/descriptions.ts";
 import { type IndexItem, parseIndex, takesNumbersFirst, tensorIndex } from "../../tensor/index_syntax.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { hintOf, isEqual } from "../../sym/decide.ts";
@@ -329,7 +330,12 @@ export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
 }
 
 /** Methods that are written in terms of others: they are traced as functions of the program are. */
-const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set(["equal", "allclose", Symbol.iterator]);
+const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set([
+  "equal",
+  "allclose",
+  Symbol.iterator,
+  ...DESCRIBED,
+]);
 
 /** Models of the other methods of the tensor class, by function. */
 export function tensorMethodModels(): Map<object, BuiltinModel> {

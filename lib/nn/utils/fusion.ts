@@ -20,10 +20,9 @@ export type BatchNorm = BatchNorm1d | BatchNorm2d | BatchNorm3d;
 
 /** A convolution that does what `conv` and then `bn` do in evaluation mode, as `torch.nn.utils.fuse_conv_bn_eval`. */
 export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm): C {
-  const { weight, groups } = conv,
-    [first = 1, second = 1] = weight.shape,
-    behind = weight.shape.slice(2).map(() => 1);
-  if (!isTransposed(conv)) return fused(conv, bn, (factor) => factor.reshape([first, 1, ...behind]));
+  const { weight, groups } = conv;
+  if (!isTransposed(conv)) return fused(conv, bn, (factor) => ofOutputs(factor, weight));
+  const [first = 1, second = 1] = weight.shape, behind = weight.shape.slice(2).map(() => 1);
   // Channels of results are in the second dimension, those of one group for each of its inputs
   return fused(conv, bn, (factor) => {
     const ofGroups = factor.reshape([groups, 1, second]).expand([groups, first / groups, second]);
@@ -34,6 +33,74 @@ export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm): C
 /** A linear layer that does what `linear` and then `bn` do in evaluation mode, as `torch.nn.utils.fuse_linear_bn_eval`. */
 export function fuseLinearBnEval(linear: Linear, bn: BatchNorm): Linear {
   return fused(linear, bn, (factor) => factor.unsqueeze(-1));
+}
+
+/** What a batch norm does in evaluation mode. */
+export interface Running {
+  readonly mean: Tensor;
+  readonly variance: Tensor;
+  readonly eps: number;
+  /** Null for ones. */
+  readonly weight: Tensor | null;
+  /** Null for zeros. */
+  readonly bias: Tensor | null;
+}
+
+/** Factors of outputs in the shape of a weight whose first dimension they are. */
+const ofOutputs = (factor: Tensor, weight: Tensor): Tensor =>
+  factor.reshape([-1, ...weight.shape.slice(1).map(() => 1)]);
+
+/** A weight and a bias with a batch norm folded into them, by factors of the outputs as `shaped` lays them out. */
+function folded(
+  weight: Tensor,
+  bias: Tensor | null,
+  { running, shaped }: { readonly running: Running; readonly shaped: (factor: Tensor) => Tensor },
+): [weight: Tensor, bias: Tensor] {
+  const deviation = running.variance.add(running.eps).rsqrt();
+  const factor = running.weight ? deviation.mul(running.weight) : deviation;
+  const moved = (bias ?? zerosLike(running.mean)).sub(running.mean).mul(factor);
+  return [weight.mul(shaped(factor)), running.bias ? moved.add(running.bias) : moved];
+}
+
+function parametersOf(
+  [weight, bias]: readonly [Tensor, Tensor],
+  requiresGrad: readonly [boolean, boolean],
+): [Parameter, Parameter] {
+  return [new Parameter(weight.detach(), requiresGrad[0]), new Parameter(bias.detach(), requiresGrad[1])];
+}
+
+/**
+ * The weight and bias of a convolution and the batch norm behind it as those of one convolution, as
+ * `torch.nn.utils.fuse_conv_bn_weights`.
+ */
+export function fuseConvBnWeights(
+  convW: Tensor,
+  convB: Tensor | null,
+  bnRm: Tensor,
+  bnRv: Tensor,
+  bnEps: number,
+  bnW: Tensor | null,
+  bnB: Tensor | null,
+  transpose: boolean = false,
+): [Parameter, Parameter] {
+  const running = { mean: bnRm, variance: bnRv, eps: bnEps, weight: bnW, bias: bnB };
+  const shaped = (factor: Tensor) =>
+    transpose ? ofOutputs(factor, convW).transpose(0, 1) : ofOutputs(factor, convW);
+  const made = noGrad(() => folded(convW, convB, { running, shaped }));
+  return parametersOf(made, [convW.requiresGrad, convB?.requiresGrad ?? convW.requiresGrad]);
+}
+
+/** The same of a linear layer, as `torch.nn.utils.fuse_linear_bn_weights`. */
+export function fuseLinearBnWeights(
+  linearW: Tensor,
+  linearB: Tensor | null,
+  bnRm: Tensor,
+  bnRv: Tensor,
+  bnEps: number,
+  bnW: Tensor | null,
+  bnB: Tensor | null,
+): [Parameter, Parameter] {
+  return fuseConvBnWeights(linearW, linearB, bnRm, bnRv, bnEps, bnW, bnB);
 }
 
 const isTransposed = (conv: Convolution): boolean =>
@@ -60,13 +127,12 @@ function fused<L extends Convolution | Linear>(
   }
   const made = deepCopy(layer);
   noGrad(() => {
-    const deviation = runningVar.add(eps).rsqrt(), factor = bn.weight ? deviation.mul(bn.weight) : deviation;
-    const bias = (layer.bias ?? zerosLike(runningMean)).sub(runningMean).mul(factor);
-    made.weight = new Parameter(weight.mul(shaped(factor)), weight.requiresGrad);
-    made.bias = new Parameter(
-      bn.bias ? bias.add(bn.bias) : bias,
+    const running = { mean: runningMean, variance: runningVar, eps, weight: bn.weight, bias: bn.bias };
+    const parts = folded(weight, layer.bias ?? null, { running, shaped });
+    [made.weight, made.bias] = parametersOf(parts, [
+      weight.requiresGrad,
       layer.bias?.requiresGrad ?? weight.requiresGrad,
-    );
+    ]);
   });
   return made;
 }

@@ -1,6 +1,22 @@
 /** What goes with modules: limits of gradients, vectors of parameters, parametrizations: the namespace `nn.utils`. */
 export * from "../gradient_clipping.ts";
-export { type BatchNorm, type Convolution, fuseConvBnEval, fuseLinearBnEval } from "./fusion.ts";
+export {
+  type BatchNorm,
+  type Convolution,
+  fuseConvBnEval,
+  fuseConvBnWeights,
+  fuseLinearBnEval,
+  fuseLinearBnWeights,
+  type Running,
+} from "./fusion.ts";
+export {
+  removeSpectralNorm,
+  removeWeightNorm,
+  spectralNorm,
+  weightNorm,
+  type WeightNormOptions,
+} from "./former_norms.ts";
+export type { SpectralOptions } from "./weight_norms.ts";
 export { parametersToVector, vectorToParameters } from "./vectors.ts";
 export { skipInit } from "../init.ts";
 /** Parameters that are functions of others, as `torch.nn.utils.parametrize`. */

@@ -5,19 +5,26 @@
 import { type Trailing, trailing } from "../../base/arguments.ts";
 import { DynError } from "../../base/errors.ts";
 import { cat, diagEmbed, eye, geqrf, randn, zeros } from "../../tensor/generated_functions.ts";
-import { householderProduct, matrixExp, qr, solve, vectorNorm } from "../../tensor/generated_linalg.ts";
+import { householderProduct, matrixExp, qr, solve } from "../../tensor/generated_linalg.ts";
 import { normalize } from "../../tensor/generated_functional.ts";
-import { noGrad } from "../../tensor/modes.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
-import { ConvTranspose1d, ConvTranspose2d, ConvTranspose3d } from "../conv.ts";
 import { Module } from "../module.ts";
 import { registerParametrization } from "./parametrize.ts";
+import {
+  dividedByNorm,
+  firstVectors,
+  lengthened,
+  normExcept,
+  outputDimension,
+  type PowerIteration,
+  powerIteration,
+  type SpectralOptions,
+} from "./weight_norms.ts";
 
-/** The norm over all dimensions but one; over all for −1. */
-function normExcept(v: Tensor, dim: number): Tensor {
-  if (dim === -1) return vectorNorm(v, 2);
-  return vectorNorm(v, 2, v.shape.map((_, d) => d).filter((d) => d !== dim), true);
-}
+import type { WeightNormOptions } from "./former_norms.ts";
+
+export type { WeightNormOptions } from "./former_norms.ts";
+export type { SpectralOptions } from "./weight_norms.ts";
 
 /** Length times direction. */
 class WeightNorm extends Module {
@@ -26,20 +33,12 @@ class WeightNorm extends Module {
   }
 
   override forward(length: Tensor, direction: Tensor): Tensor {
-    return direction.mul(length.div(normExcept(direction, this.dim)));
+    return lengthened(length, direction, this.dim);
   }
 
   rightInverse(weight: Tensor): Tensor[] {
     return [normExcept(weight, this.dim), weight];
   }
-}
-
-/** Options of weightNorm. */
-export interface WeightNormOptions {
-  /** The name of the weight; "weight" unless given. */
-  readonly name?: string;
-  /** The dimension whose slices have a length each; 0 unless given, null for one length of all. */
-  readonly dim?: number | null;
 }
 
 const WEIGHT_NORM = ["name", "dim"] as const;
@@ -56,71 +55,25 @@ export function weightNorm<M extends Module>(
   return registerParametrization(module, name, new WeightNorm(dim ?? -1), { unsafe: true });
 }
 
-/** Options of spectralNorm. */
-export interface SpectralOptions {
-  /** The name of the weight; "weight" unless given. */
-  readonly name?: string;
-  /** How often the estimate is improved by each call while training; 1 unless given. */
-  readonly nPowerIterations?: number;
-  /** The least length that vectors are divided by; 1e-12 unless given. */
-  readonly eps?: number;
-  /** The dimension of outputs; 0 unless given, 1 of transposed convolutions. */
-  readonly dim?: number | null;
-}
-
 const SPECTRAL_NORM = ["name", "nPowerIterations", "eps", "dim"] as const;
 
 /** A weight divided by its greatest singular value, which is estimated by power iterations. */
 class SpectralNorm extends Module {
-  readonly dim: number;
-  readonly nPowerIterations: number;
-  readonly eps: number;
+  readonly power: PowerIteration;
 
-  constructor(weight: Tensor, { nPowerIterations = 1, eps = 1e-12, dim = 0 }: SpectralOptions) {
+  constructor(weight: Tensor, options: SpectralOptions) {
     super();
-    if (nPowerIterations <= 0) {
-      throw new DynError(`Expected a positive nPowerIterations but found ${nPowerIterations}`);
-    }
-    this.dim = dim ?? 0;
-    this.nPowerIterations = nPowerIterations;
-    this.eps = eps;
+    this.power = powerIteration(options);
     if (weight.ndim < 2) return;
-    noGrad(() => {
-      const matrix = this.matrix(weight), place = { dtype: weight.dtype, device: weight.device };
-      const [rows = 1, columns = 1] = matrix.shape;
-      this.registerBuffer("_u", normalize(randn([rows], place), { dim: 0, eps }));
-      this.registerBuffer("_v", normalize(randn([columns], place), { dim: 0, eps }));
-      this.improve(matrix, 15);
-    });
-  }
-
-  private vector(name: "_u" | "_v"): Tensor {
-    const found: unknown = Reflect.get(this, name);
-    if (isTensor(found)) return found;
-    throw new DynError(`Expected the vector ${name} but found none`);
-  }
-
-  /** The weight with outputs as rows. */
-  private matrix(weight: Tensor): Tensor {
-    const others = weight.shape.map((_, d) => d).filter((d) => d !== this.dim);
-    return weight.permute([this.dim, ...others]).reshape(weight.shape[this.dim] ?? 1, -1);
-  }
-
-  private improve(matrix: Tensor, times: number): void {
-    const u = this.vector("_u"), v = this.vector("_v"), { eps } = this;
-    for (let i = 0; i < times; i++) {
-      u.copy_(normalize(matrix.mv(v), { dim: 0, eps }));
-      v.copy_(normalize(matrix.transpose(0, 1).mv(u), { dim: 0, eps }));
-    }
+    const { u, v } = firstVectors(weight, this.power);
+    this.registerBuffer("_u", u);
+    this.registerBuffer("_v", v);
   }
 
   override forward(weight: Tensor): Tensor {
-    if (weight.ndim === 1) return normalize(weight, { dim: 0, eps: this.eps });
-    const matrix = this.matrix(weight);
-    if (this.training) noGrad(() => this.improve(matrix.detach(), this.nPowerIterations));
-    // The next call writes to the vectors
-    const u = this.vector("_u").clone(), v = this.vector("_v").clone();
-    return weight.div(u.dot(matrix.mv(v)));
+    const u: unknown = Reflect.get(this, "_u"), v: unknown = Reflect.get(this, "_v");
+    if (!isTensor(u) || !isTensor(v)) return normalize(weight, { dim: 0, eps: this.power.eps });
+    return dividedByNorm(weight, { u, v }, { ...this.power, improves: this.training });
   }
 
   rightInverse(weight: Tensor): Tensor {
@@ -136,9 +89,7 @@ export function spectralNorm<M extends Module>(
   const { name = "weight", ...options } = trailing<SpectralOptions>("spectralNorm", SPECTRAL_NORM, given);
   const weight: unknown = Reflect.get(module, name);
   if (!isTensor(weight)) throw new DynError(`Expected a parameter or buffer ${name} but found none`);
-  const transposed = module instanceof ConvTranspose1d || module instanceof ConvTranspose2d ||
-    module instanceof ConvTranspose3d;
-  const dim = options.dim ?? (transposed ? 1 : 0);
+  const dim = options.dim ?? outputDimension(module);
   return registerParametrization(module, name, new SpectralNorm(weight, { ...options, dim }));
 }
 

@@ -113,6 +113,11 @@ export function isParametrized(module: Module, tensorName: string | null = null)
   return tensorName === null || listOf(module, tensorName) !== undefined;
 }
 
+/** The class of a module, whether or not tensors of it are computed, as `type_before_parametrizations`. */
+export function typeBeforeParametrizations(module: Module): unknown {
+  return module.constructor;
+}
+
 /** Options of registerParametrization. */
 export interface ParametrizeOptions {
   /** Whether the shape and type of the tensor may change; false unless given. */
@@ -155,11 +160,12 @@ export function registerParametrization<M extends Module>(
   Reflect.deleteProperty(module, tensorName);
   // Not enumerable: it is none of the fields that parameters are
   Object.defineProperty(module, tensorName, {
-    get(): Tensor {
-      return computed(list);
+    // The list of the module that it is read of, which may be a copy
+    get(this: Module): Tensor {
+      return computed(listOf(this, tensorName) ?? list);
     },
-    set(next: Tensor) {
-      list.assign(next);
+    set(this: Module, next: Tensor) {
+      (listOf(this, tensorName) ?? list).assign(next);
     },
     configurable: true,
     enumerable: false,

@@ -185,3 +185,14 @@ export function packSequence(
     enforceSorted,
   });
 }
+
+/** The sequences that were packed, in the order of the batch, as `torch.nn.utils.rnn.unpack_sequence`. */
+export function unpackSequence(packed: PackedSequence): Tensor[] {
+  const [padded, lengths] = padPackedSequence(packed, { batchFirst: true });
+  return unpadSequence(padded, lengths, { batchFirst: true });
+}
+
+/** Where each place of a permutation went; null for none, as `torch.nn.utils.rnn.invert_permutation`. */
+export function invertPermutation(permutation: Tensor | null): Tensor | null {
+  return permutation === null ? null : permutation.argsort();
+}

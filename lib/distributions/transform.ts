@@ -1,0 +1,79 @@
+/**
+ * Invertible maps of random variables. Input: a value; output: its image, and how much volumes grow there. Invariant:
+ * `inv(call(x))` is x as far as the image tells, and x itself with a cache.
+ */
+import type { Tensor } from "../tensor/tensor.ts";
+
+/** Options of transforms. */
+export interface TransformOptions {
+  /** 1 to keep the last value and its image, so that `inv` of that image is the value; 0 unless given. */
+  readonly cacheSize?: number;
+}
+
+/** A map, as `torch.distributions.Transform`. Subclasses define `image` and `preimage`, or `call` and `inv` themselves. */
+export abstract class Transform {
+  /** How many dimensions one event has. */
+  readonly eventDim: number = 0;
+  /** Whether values and images belong to each other one by one. */
+  readonly bijective: boolean = true;
+  /** 1 where it rises, −1 where it falls, null where neither is so everywhere. */
+  readonly sign: number | Tensor | null = null;
+  private readonly keeps: boolean;
+  private last: readonly [x: Tensor, y: Tensor] | null = null;
+
+  /** Takes its settings, then options. */
+  constructor({ cacheSize = 0 }: TransformOptions = {}) {
+    this.keeps = cacheSize > 0;
+  }
+
+  /** Dimensions of one event that goes in. */
+  get domainDim(): number {
+    return this.eventDim;
+  }
+
+  /** Dimensions of one event that comes out. */
+  get codomainDim(): number {
+    return this.eventDim;
+  }
+
+  /** The image of a value. */
+  call(x: Tensor): Tensor {
+    const { last } = this;
+    if (last && last[0] === x) return last[1];
+    const y = this.image(x);
+    if (this.keeps) this.last = [x, y];
+    return y;
+  }
+
+  /** The value whose image is given. */
+  inv(y: Tensor): Tensor {
+    const { last } = this;
+    if (last && last[1] === y) return last[0];
+    const x = this.preimage(y);
+    if (this.keeps) this.last = [x, y];
+    return x;
+  }
+
+  /** log |dy/dx|, summed over one event. */
+  abstract logAbsDetJacobian(x: Tensor, y: Tensor): Tensor;
+
+  /** The shape of images of values of a shape. */
+  forwardShape(shape: readonly number[]): readonly number[] {
+    return shape;
+  }
+
+  /** The shape of values with images of a shape. */
+  inverseShape(shape: readonly number[]): readonly number[] {
+    return shape;
+  }
+
+  /** What `call` gives where nothing is kept. */
+  protected image(x: Tensor): Tensor {
+    return this.call(x);
+  }
+
+  /** What `inv` gives where nothing is kept. */
+  protected preimage(y: Tensor): Tensor {
+    return this.inv(y);
+  }
+}

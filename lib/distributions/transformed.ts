@@ -1,0 +1,142 @@
+/**
+ * Distributions that are made of others: images of random variables, batches that are one event. Input: distributions and
+ * transforms; output: a distribution. Invariant: the others are not changed.
+ */
+import { DynError } from "../base/errors.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { type Constraint, independent } from "./constraints.ts";
+import { Distribution, type Parameter, type SampleShape, sumRightmost } from "./distribution.ts";
+import { Normal } from "./normal.ts";
+import { ComposeTransform, StickBreakingTransform, type Transform } from "./transforms.ts";
+
+/** Samples of a distribution, differentiable where they can be. */
+const drawn = (base: Distribution, lead: SampleShape): Tensor =>
+  base.hasRsample ? base.rsample(lead) : base.sample(lead);
+
+/** The distribution of images of a random variable, as `torch.distributions.TransformedDistribution`. */
+export class TransformedDistribution extends Distribution {
+  override readonly hasRsample: boolean;
+  readonly base: Distribution;
+  readonly transform: ComposeTransform;
+
+  /** Takes a distribution and one or more transforms. Throws DynError where an event of theirs is larger than a sample. */
+  constructor(base: Distribution, transforms: Transform | readonly Transform[]) {
+    const transform = new ComposeTransform([transforms].flat()), { domainDim, codomainDim } = transform;
+    const before = [...base.batchShape, ...base.eventShape], own = base.eventShape.length;
+    if (before.length < domainDim) {
+      throw new DynError(
+        `Expected a base whose samples have ${domainDim} dimensions or more but found shape [${before}]`,
+      );
+    }
+    const shape = transform.forwardShape(before);
+    const at = shape.length - codomainDim - Math.max(own - domainDim, 0);
+    super(shape.slice(0, at), shape.slice(at));
+    // Parameters of transforms may broadcast
+    const wide = transform.inverseShape(shape);
+    const grown = `${wide}` === `${before}` ? base : base.expand(wide.slice(0, wide.length - own));
+    this.base = domainDim > own ? new Independent(grown, domainDim - own) : grown;
+    this.transform = transform;
+    this.hasRsample = base.hasRsample;
+  }
+
+  get mean(): Tensor {
+    return this.unknown("mean");
+  }
+
+  get variance(): Tensor {
+    return this.unknown("variance");
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    const own = this.batchShape.length + this.eventShape.length;
+    return this.transform.call(drawn(this.base, shape.slice(0, shape.length - own)));
+  }
+
+  logProb(value: Tensor): Tensor {
+    const growths: Tensor[] = [];
+    let y = value, dim = this.eventShape.length;
+    for (const part of this.transform.parts.toReversed()) {
+      const x = part.inv(y);
+      dim += part.domainDim - part.codomainDim;
+      growths.push(sumRightmost(part.logAbsDetJacobian(x, y), dim - part.domainDim));
+      y = x;
+    }
+    const density = sumRightmost(this.base.logProb(y), dim - this.base.eventShape.length);
+    return growths.reduce((known, growth) => known.sub(growth), density);
+  }
+
+  override cdf(value: Tensor): Tensor {
+    return this.turned(this.base.cdf(this.transform.inv(value)));
+  }
+
+  override icdf(probability: Tensor): Tensor {
+    return this.transform.call(this.base.icdf(this.turned(probability)));
+  }
+
+  /** Probabilities as they are where the transforms rise, and what is left to 1 where they fall. */
+  private turned(probability: Tensor): Tensor {
+    const { sign } = this.transform;
+    if (sign === null) return this.unknown("cdf");
+    if (!isTensor(sign)) return sign === 1 ? probability : probability.neg().add(1);
+    return probability.sub(0.5).mul(sign).add(0.5);
+  }
+
+  override expand(batchShape: SampleShape): this {
+    const wide = this.transform.inverseShape([...batchShape, ...this.eventShape]);
+    const base = this.base.expand(wide.slice(0, wide.length - this.base.eventShape.length));
+    const own: this = Object.create(Object.getPrototypeOf(this));
+    return Object.assign(own, this, { base, batchShape });
+  }
+}
+
+/** Images of normal vectors on the simplex, as `torch.distributions.LogisticNormal`. */
+export class LogisticNormal extends TransformedDistribution {
+  constructor(loc: Parameter, scale: Parameter) {
+    const base = new Normal(loc, scale);
+    super(base.batchShape.length > 0 ? base : base.expand([1]), new StickBreakingTransform());
+  }
+}
+
+/** Dimensions of a batch as dimensions of one event, as `torch.distributions.Independent`. */
+export class Independent extends Distribution {
+  override readonly hasRsample: boolean;
+
+  constructor(readonly base: Distribution, readonly reinterpretedBatchNdims: number) {
+    const { batchShape, eventShape } = base, at = batchShape.length - reinterpretedBatchNdims;
+    if (at < 0) {
+      throw new DynError(
+        `Expected at most ${batchShape.length} dimensions of a batch but found ${reinterpretedBatchNdims}`,
+      );
+    }
+    super(batchShape.slice(0, at), [...batchShape.slice(at), ...eventShape]);
+    this.hasRsample = base.hasRsample;
+  }
+
+  get mean(): Tensor {
+    return this.base.mean;
+  }
+
+  override get mode(): Tensor {
+    return this.base.mode;
+  }
+
+  get variance(): Tensor {
+    return this.base.variance;
+  }
+
+  override get support(): Constraint {
+    return independent(this.base.support, this.reinterpretedBatchNdims);
+  }
+
+  protected draw(shape: SampleShape): Tensor {
+    return drawn(this.base, shape.slice(0, shape.length - this.batchShape.length - this.eventShape.length));
+  }
+
+  logProb(value: Tensor): Tensor {
+    return sumRightmost(this.base.logProb(value), this.reinterpretedBatchNdims);
+  }
+
+  override entropy(): Tensor {
+    return sumRightmost(this.base.entropy(), this.reinterpretedBatchNdims);
+  }
+}

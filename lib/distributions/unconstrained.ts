@@ -1,0 +1,65 @@
+/**
+ * Transforms from all numbers into sets, as `torch.distributions.biject_to` and `transform_to`. Input: a constraint of the
+ * namespace `constraints`; output: a transform whose images meet it. Invariant: what `bijectTo` gives can be inverted.
+ */
+import { DynError } from "../base/errors.ts";
+import { isTensor } from "../tensor/tensor.ts";
+import * as sets from "./constraints.ts";
+import type { Constraint } from "./constraints.ts";
+import {
+  AffineTransform,
+  ComposeTransform,
+  CorrCholeskyTransform,
+  ExpTransform,
+  identityTransform,
+  LowerCholeskyTransform,
+  PositiveDefiniteTransform,
+  SigmoidTransform,
+  SoftmaxTransform,
+  StickBreakingTransform,
+  type Transform,
+} from "./transforms.ts";
+
+type Made = () => Transform;
+
+const EITHER: ReadonlyMap<Constraint, Made> = new Map<Constraint, Made>([
+  [sets.real, () => identityTransform],
+  [sets.realVector, () => identityTransform],
+  [sets.positive, () => new ExpTransform()],
+  [sets.nonnegative, () => new ExpTransform()],
+  [sets.unitInterval, () => new SigmoidTransform()],
+  [sets.lowerCholesky, () => new LowerCholeskyTransform()],
+  [sets.corrCholesky, () => new CorrCholeskyTransform()],
+  [sets.positiveDefinite, () => new PositiveDefiniteTransform()],
+  [sets.positiveSemidefinite, () => new PositiveDefiniteTransform()],
+]);
+
+function found(constraint: Constraint, made = EITHER.get(constraint)): Transform {
+  if (made) return made();
+  const { bounds: { lower, upper }, isDiscrete } = constraint;
+  if (isDiscrete || (lower === undefined && upper === undefined)) {
+    throw new DynError(`Expected a constraint that a transform is known for but found ${constraint}`);
+  }
+  if (lower === undefined) {
+    return new ComposeTransform([new ExpTransform(), new AffineTransform(upper ?? 0, -1)]);
+  }
+  if (upper === undefined) return new ComposeTransform([new ExpTransform(), new AffineTransform(lower, 1)]);
+  const width = isTensor(lower) ? lower.neg().add(upper) : isTensor(upper) ? upper.sub(lower) : upper - lower;
+  return new ComposeTransform([new SigmoidTransform(), new AffineTransform(lower, width)]);
+}
+
+/** A transform onto a set, one value for each image. Throws DynError where none is known. */
+export function bijectTo(constraint: Constraint): Transform {
+  return found(
+    constraint,
+    constraint === sets.simplex ? () => new StickBreakingTransform() : undefined,
+  );
+}
+
+/** A transform onto a set that optimizers go well with. Throws DynError where none is known. */
+export function transformTo(constraint: Constraint): Transform {
+  return found(
+    constraint,
+    constraint === sets.simplex ? () => new SoftmaxTransform() : undefined,
+  );
+}

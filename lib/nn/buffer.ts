@@ -1,0 +1,38 @@
+/**
+ * Tensors that are buffers of the modules whose fields they are assigned to. Input: a tensor; output: one that shares its
+ * elements and says so of itself. Invariant: it is an ordinary tensor for everything else.
+ */
+import { Tensor } from "../tensor/tensor.ts";
+
+const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
+
+/**
+ * A tensor that is part of a module's state and not trained, as `torch.nn.Buffer`: assigning one to a field does what
+ * `registerBuffer` does, as long as the field holds it. A field that is assigned anew keeps its name in the state only by
+ * `registerBuffer`.
+ */
+export class Buffer extends Tensor {
+  /** Shares the storage of `data`. Where it is not persistent, it is no part of state dicts. */
+  constructor(data: Tensor, persistent: boolean | { readonly persistent?: boolean } = true) {
+    super(data.storage, data.layout, data.offset);
+    const plain = new Tensor(data.storage, data.layout, data.offset);
+    Object.defineProperty(plain, PERSISTENCE, {
+      value: typeof persistent === "boolean" ? persistent : persistent.persistent ?? true,
+      configurable: true,
+      writable: true,
+    });
+    return plain;
+  }
+
+  /** Whether a value is such a tensor. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return persistenceOf(value) !== null;
+  }
+}
+
+/** Whether a buffer is part of state dicts; null for what is no buffer by itself. */
+export function persistenceOf(value: unknown): boolean | null {
+  if (!(value instanceof Tensor)) return null;
+  const held: Tensor & { readonly [PERSISTENCE]?: unknown } = value, found = held[PERSISTENCE];
+  return typeof found === "boolean" ? found : null;
+}

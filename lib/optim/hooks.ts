@@ -1,0 +1,55 @@
+/**
+ * Functions that are called around steps of optimizers and where their states are written and read. Input: registrations;
+ * output: lists that the optimizer goes through. Invariant: they run in the order in which they were registered, the ones
+ * to be first in front of the others. Hooks are typed as methods are, so that an optimizer of one kind stands for any.
+ */
+import type { HookHandle } from "../tensor/autograd_state.ts";
+
+/** Called before a step with its arguments; a list that it gives replaces them. */
+export type StepPreHook<O> = {
+  hook(optimizer: O, args: readonly unknown[]): readonly unknown[] | void;
+}["hook"];
+/** Called after a step with its arguments. */
+export type StepPostHook<O> = { hook(optimizer: O, args: readonly unknown[]): void }["hook"];
+/** Called before a state is written, or after one was read. */
+export type OptimizerHook<O> = { hook(optimizer: O): void }["hook"];
+/** Called with a state that was written, or is to be read; a state that it gives replaces it. */
+export type OptimizerStateHook<O, S> = { hook(optimizer: O, state: S): S | void }["hook"];
+
+/** Where a hook stands among others. */
+export interface PlaceOfHook {
+  /** Before those that are there; false unless given. */
+  readonly prepend?: boolean;
+}
+
+/** The hooks of an optimizer by when they are called. */
+export class OptimizerHooks<O, S> {
+  readonly beforeStep: StepPreHook<O>[] = [];
+  readonly afterStep: StepPostHook<O>[] = [];
+  readonly beforeWriting: OptimizerHook<O>[] = [];
+  readonly afterWriting: OptimizerStateHook<O, S>[] = [];
+  readonly beforeReading: OptimizerStateHook<O, S>[] = [];
+  readonly afterReading: OptimizerHook<O>[] = [];
+
+  /** A step between its hooks. */
+  step<R>(optimizer: O, given: readonly unknown[], run: (args: readonly unknown[]) => R): R {
+    let args = given;
+    for (const hook of this.beforeStep) args = hook(optimizer, args) ?? args;
+    const result = run(args);
+    for (const hook of this.afterStep) hook(optimizer, args);
+    return result;
+  }
+}
+
+/** Adds a hook to a list. */
+export function addHook<H>(hooks: H[], hook: H, { prepend = false }: PlaceOfHook = {}): HookHandle {
+  if (prepend) hooks.unshift(hook);
+  else hooks.push(hook);
+  let isThere = true;
+  return {
+    remove() {
+      if (isThere) hooks.splice(hooks.indexOf(hook), 1);
+      isThere = false;
+    },
+  };
+}

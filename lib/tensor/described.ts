@@ -1,0 +1,94 @@
+/**
+ * Methods and properties of tensors that are written in terms of others: names that PyTorch has besides those of ops and of
+ * the class itself. `descriptions.ts` defines them.
+ */
+import type { DType } from "../base/dtype.ts";
+import type { Element } from "./host.ts";
+import type { DataOf, TensorOptions } from "./tensor_options.ts";
+
+/** How many indices `nonzeroStatic` gives. */
+export interface NonzeroStaticOptions {
+  /** Rows of the result. */
+  readonly size: number;
+  /** What stands in rows that no element has; −1 unless given. */
+  readonly fillValue?: number;
+}
+
+/** The members, of tensors T. */
+export interface Described<T> {
+  /** Number of elements, as `numel`. */
+  nelement(): number;
+  /** Number of dimensions, as `dim`. */
+  ndimension(): number;
+  /** Bytes of one element. */
+  readonly itemsize: number;
+  /** Bytes of all elements. */
+  readonly nbytes: number;
+  /** Whether elements may be negative: of integers with a sign, floating and complex types. */
+  isSigned(): boolean;
+  /** Whether elements are conjugated when they are read: never, `conj` computes them. */
+  isConj(): boolean;
+  /** Whether elements are negated when they are read: never. */
+  isNeg(): boolean;
+  /** Whether its one element is not 0. Throws DynError for another number of elements. */
+  isNonzero(): boolean;
+  /** Whether the other tensor has the same shape. */
+  isSameSize(other: T): boolean;
+  /** Whether both show the same elements of the same storage. */
+  isSetTo(other: T): boolean;
+  /** Whether it is on the CPU. */
+  readonly isCpu: boolean;
+  /** Whether it is on a CUDA device, of which there are none: GPUs are "webgpu". */
+  readonly isCuda: boolean;
+  /** Whether it has a shape and no elements. */
+  readonly isMeta: boolean;
+  /** Whether it is sparse: no tensor is. */
+  readonly isSparse: boolean;
+  /** Whether it is quantised: no tensor is. */
+  readonly isQuantized: boolean;
+  /** Number of the device among its kind: 0, and −1 for the CPU. */
+  getDevice(): number;
+  /** Whether `retainGrad` was asked of it while it was no leaf. */
+  readonly retainsGrad: boolean;
+  /** Which of the results of its operation it is. */
+  readonly outputNr: number;
+  /** The last two dimensions exchanged, and conjugated where numbers are complex, as `mH`. */
+  adjoint(): T;
+  /**
+   * The indices of the first `size` elements that are not 0, one row each; what there is too little of is filled. Its shape
+   * is known before the elements are, as `torch.nonzero_static`.
+   */
+  nonzeroStatic(options: NonzeroStaticOptions): T;
+  /** With the type of another tensor, on its device. */
+  typeAs(other: T): T;
+  /** The name of its type. */
+  type(): DType;
+  /** With another type. */
+  type(dtype: DType): T;
+  /** As complex numbers of float32. */
+  cfloat(): T;
+  /** As complex numbers of float64. */
+  cdouble(): T;
+  /** Itself: memory of the CPU is not pinned. */
+  pinMemory(): T;
+  /** Whether its memory is pinned: never. */
+  isPinned(): boolean;
+  /** A tensor of these elements with its type, on its device, unless the options name others. */
+  newTensor(data: DataOf<T>, options?: TensorOptions): T;
+  /** An uninitialised tensor of given strides with its type, on its device, unless the options name others. */
+  newEmptyStrided(size: readonly number[], stride: readonly number[], options?: TensorOptions): T;
+  /** A copy of a part of a dimension. */
+  narrowCopy(dim: number, start: number, length: number): T;
+  /** The polygamma function of an order: the derivative of that order of digamma. */
+  polygamma(n: number): T;
+  /** The same, in place. */
+  polygamma_(n: number): T;
+  /** Replaces each element by what a function gives for it, one by one, in place. For tensors of any size ops are faster. */
+  apply_(fn: (element: Element) => Element): T;
+  /** Replaces each element by what a function gives for it and for the other tensor's, in place. */
+  map_(other: T, fn: (element: Element, other: Element) => Element): T;
+  /** Shows another tensor's elements from now on, sharing its storage; its place in the autograd graph stays. */
+  set_(source: T): T;
+  /** Throws DynError: there are no CUDA devices. */
+  cuda(): T;
+}

@@ -1,0 +1,191 @@
+/**
+ * Members of tensors that are written in terms of others. Input: a tensor; output: what it says of itself, or a tensor that
+ * its ops make. Invariant: no state of its own, so that whatever the other members mean in a trace, in a graph or in a mode,
+ * these mean with them.
+ */
+import type { DType } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { defineOwn } from "../base/own_builtins.ts";
+import { asTensor, tensor, type TensorOptions } from "./creation.ts";
+import type { Described, NonzeroStaticOptions } from "./described.ts";
+import { ops } from "./eager.ts";
+import type { Element } from "./host.ts";
+import type { Tensor } from "./tensor.ts";
+
+function type(this: Tensor): DType;
+function type(this: Tensor, dtype: DType): Tensor;
+function type(this: Tensor, dtype?: DType): Tensor | DType {
+  return dtype === undefined ? this.dtype : this.to(dtype);
+}
+
+const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
+  nelement() {
+    return this.numel();
+  },
+  ndimension() {
+    return this.dim();
+  },
+  get itemsize() {
+    return this.elementSize();
+  },
+  get nbytes() {
+    return this.elementSize() * this.numel();
+  },
+  isSigned() {
+    return this.dtype !== "uint8" && this.dtype !== "bool";
+  },
+  isConj() {
+    return false;
+  },
+  isNeg() {
+    return false;
+  },
+  isNonzero() {
+    return Boolean(this.ne(0).item<boolean>());
+  },
+  isSameSize(other: Tensor) {
+    return `${this.shape}` === `${other.shape}`;
+  },
+  isSetTo(other: Tensor) {
+    return this.storage === other.storage && this.offset === other.offset &&
+      `${this.shape}` === `${other.shape}` && `${this.strides}` === `${other.strides}`;
+  },
+  get isCpu() {
+    return this.device === "cpu";
+  },
+  get isCuda() {
+    return false;
+  },
+  get isMeta() {
+    return this.device === "meta";
+  },
+  get isSparse() {
+    return false;
+  },
+  get isQuantized() {
+    return false;
+  },
+  getDevice() {
+    return this.device === "cpu" ? -1 : 0;
+  },
+  get retainsGrad() {
+    const { gradFn, state } = this;
+    return gradFn?.retained.get(state?.output ?? 0) === this;
+  },
+  get outputNr() {
+    return this.state?.output ?? 0;
+  },
+  adjoint() {
+    return this.mH;
+  },
+  nonzeroStatic(options: NonzeroStaticOptions) {
+    return nonzeroStatic(this, options);
+  },
+  typeAs(other: Tensor) {
+    return this.to(other);
+  },
+  type,
+  cfloat() {
+    return this.to("complex64");
+  },
+  cdouble() {
+    return this.to("complex128");
+  },
+  pinMemory() {
+    return this;
+  },
+  isPinned() {
+    return false;
+  },
+  newTensor(data, options = {}) {
+    return tensor(data, { dtype: this.dtype, device: this.device, ...options });
+  },
+  newEmptyStrided(size: readonly number[], stride: readonly number[], options: TensorOptions = {}) {
+    return emptyStrided(size, stride, { dtype: this.dtype, device: this.device, ...options });
+  },
+  narrowCopy(dim: number, start: number, length: number) {
+    return this.narrow(dim, start, length).clone();
+  },
+  polygamma(n: number) {
+    return ops.polygamma(n, this);
+  },
+  polygamma_(n: number) {
+    return this.copy_(ops.polygamma(n, this));
+  },
+  apply_(fn: (element: Element) => Element) {
+    return written(this, [this], fn);
+  },
+  map_(other: Tensor, fn: (element: Element, other: Element) => Element) {
+    return written(this, [this, other.expandAs(this)], fn);
+  },
+  set_(source: Tensor) {
+    if (source.dtype !== this.dtype) {
+      throw new DynError(`Expected a tensor of ${this.dtype} for set_ but found ${source.dtype}`);
+    }
+    this.replaceData(source);
+    return this;
+  },
+  cuda() {
+    return this.to(String("cuda"));
+  },
+};
+
+/** Elements that a function gives for those of several tensors at each place, written into the first. */
+function written(
+  target: Tensor,
+  given: readonly Tensor[],
+  fn: (...elements: [Element, Element]) => Element,
+): Tensor {
+  const [firsts = [], seconds = firsts] = given.map((each) =>
+    each.detach().reshape([-1]).tolist<Element[]>()
+  );
+  const made = firsts.map((first, k) => fn(first, seconds[k] ?? first));
+  return target.copy_(
+    asTensor(made, { dtype: target.dtype, device: target.device }).reshape([...target.shape]),
+  );
+}
+
+/** An uninitialised tensor whose elements lie at given strides, as `torch.empty_strided`. */
+export function emptyStrided(
+  size: readonly number[],
+  stride: readonly number[],
+  options: TensorOptions = {},
+): Tensor {
+  if (size.length !== stride.length) {
+    throw new DynError(`Expected a stride for each of ${size.length} sizes but found ${stride.length}`);
+  }
+  const extent = size.includes(0) ? 0 : size.reduce((sum, n, d) => sum + (n - 1) * (stride[d] ?? 0), 1);
+  const { requiresGrad = false, ...place } = options;
+  return ops.asStrided(ops.empty([extent], place), size, stride).detach().requiresGrad_(requiresGrad);
+}
+
+/** As the method of tensors. */
+export function nonzeroStatic(input: Tensor, { size, fillValue = -1 }: NonzeroStaticOptions): Tensor {
+  if (!Number.isInteger(size) || size < 0) {
+    throw new DynError(`Expected a size of nonzeroStatic that is not negative but found ${size}`);
+  }
+  const { device, ndim } = input, place = { dtype: "int64", device } as const;
+  const isFound = input.ne(0).reshape([-1]), count = ops.cumsum(isFound, 0);
+  // One row more, for all that has no place
+  const row = ops.where(isFound.logicalAnd(count.le(size)), count.sub(1), size);
+  const flat = ops.arange(isFound.shape[0] ?? 0, null, 1, place);
+  const columns = input.shape.map((length, d) => {
+    const behind = input.shape.slice(d + 1).reduce((a, b) => a * b, 1);
+    const at = flat.div(behind, { roundingMode: "floor" }).remainder(Math.max(length, 1));
+    return ops.full([size + 1], fillValue, place).scatter(0, row, at);
+  });
+  return ndim === 0 ? ops.empty([size, 0], place) : ops.stack(columns, 1).narrow(0, 0, size);
+}
+
+/** Names of the members. */
+export const DESCRIBED: ReadonlySet<string> = new Set(
+  Object.keys(MEMBERS),
+);
+
+/** Gives a class of tensors the members. */
+export function installDescriptions(prototype: object): void {
+  for (const key of DESCRIBED) {
+    const descriptor = Reflect.getOwnPropertyDescriptor(MEMBERS, key);
+    if (descriptor) defineOwn(prototype, key, { ...descriptor, enumerable: false });
+  }
+}

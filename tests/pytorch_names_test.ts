@@ -1,0 +1,317 @@
+/** Names that PyTorch's programs use besides ops and layers: what they give is what PyTorch gives. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as dyn from "../mod.ts";
+import { compile, distributions, nn, noGrad, ones, optim, sin, type Tensor, tensor } from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+import data from "./data/pytorch_names.json" with { type: "json" };
+
+const { constraints, transforms } = distributions;
+
+type Nested = number | readonly Nested[];
+
+const double = (value: Nested): Tensor => tensor(value, { dtype: "float64" });
+
+/** Numbers that differ, as the ones that PyTorch was asked with. */
+const fixed = (shape: readonly number[], factor = 0.1): Tensor => {
+  const count = shape.reduce((a, b) => a * b, 1);
+  const steps = dyn.arange(count, null, 1, { dtype: "float64" });
+  return sin(steps.mul(0.7).add(1)).reshape([...shape]).mul(factor).add(0.05);
+};
+
+function near(
+  found: Tensor | null | undefined,
+  expected: readonly (number | boolean)[],
+  where: string,
+): void {
+  assert(found, where);
+  const values = Array.from<number | bigint, number>(found.detach().reshape([-1]).toTypedArray(), Number);
+  assertEquals(values.length, expected.length, where);
+  values.forEach((value, k) => {
+    const want = Number(expected[k]);
+    assert(
+      Math.abs(value - want) <= 1e-10 * (1 + Math.abs(want)),
+      `${where}: [${k}] is ${value}, not ${want}`,
+    );
+  });
+}
+
+Deno.test("transforms of vectors and matrices, and of parts, are PyTorch's", () => {
+  const x = double([0.3, -0.7, 1.2]), matrix = double([[0.3, -0.5, 0.2], [0.1, 0.4, -0.3], [0.6, 0.2, -0.1]]);
+  const { ExpTransform, AffineTransform, StickBreakingTransform } = transforms;
+  const made: Readonly<Record<keyof typeof data.transforms, [distributions.Transform, Tensor]>> = {
+    softplus: [new transforms.SoftplusTransform(), x],
+    softmax: [new transforms.SoftmaxTransform(), x],
+    stick: [new StickBreakingTransform(), x],
+    lower: [new transforms.LowerCholeskyTransform(), matrix],
+    positiveDefinite: [new transforms.PositiveDefiniteTransform(), matrix],
+    corr: [new transforms.CorrCholeskyTransform(), x],
+    abs: [new transforms.AbsTransform(), x],
+    cumulative: [new transforms.CumulativeDistributionTransform(new distributions.Normal(double(0.5), 2)), x],
+    reshape: [new transforms.ReshapeTransform([3], [3, 1]), x],
+    independent: [new transforms.IndependentTransform(new ExpTransform(), 1), matrix],
+    stack: [
+      new transforms.StackTransform([
+        new ExpTransform(),
+        new transforms.TanhTransform(),
+        new AffineTransform(1, 2),
+      ]),
+      matrix,
+    ],
+    cat: [
+      new transforms.CatTransform([new ExpTransform(), new transforms.SigmoidTransform()], -1, {
+        lengths: [1, 2],
+      }),
+      matrix,
+    ],
+    compose: [
+      new transforms.ComposeTransform([
+        new AffineTransform(double([0, 0, 0]), 2),
+        new StickBreakingTransform(),
+      ]),
+      x,
+    ],
+    affineEvent: [new AffineTransform(1, double([1, -2, 3]), { eventDim: 1 }), x],
+  };
+  for (const [name, [transform, value]] of Object.entries(made)) {
+    const wanted: { y: number[]; x: number[]; shape: number[]; growth?: number[] } =
+      data.transforms[name as keyof typeof made];
+    const image = transform.call(value);
+    near(image, wanted.y, name);
+    assertEquals(image.shape, wanted.shape, name);
+    assertEquals(transform.forwardShape(value.shape), wanted.shape, name);
+    near(transform.inv(image), wanted.x, `${name} back`);
+    if (wanted.growth) near(transform.logAbsDetJacobian(value, image), wanted.growth, `${name} growth`);
+    else if (name === "softmax") {
+      assertThrows(() => transform.logAbsDetJacobian(value, image), DynError, "SoftmaxTransform");
+    }
+  }
+  // What rounds to 1 has lost its preimage but for a cache
+  const far = tensor([20.5]), kept = new transforms.TanhTransform({ cacheSize: 1 });
+  assertEquals(kept.inv(kept.call(far)).item(), 20.5);
+  assertEquals(new transforms.TanhTransform().inv(far.tanh()).item(), Infinity);
+});
+
+Deno.test("densities, shapes and quantiles of images are PyTorch's", () => {
+  const { LogisticNormal, Normal, TransformedDistribution } = distributions;
+  const { AffineTransform, CorrCholeskyTransform, SigmoidTransform } = transforms;
+  const logistic = new LogisticNormal(double([0.1, -0.2]), double([0.5, 1.5]));
+  const at = double([0.2, 0.7]);
+  const falling = new TransformedDistribution(new Normal(double(0.2), 1.5), [
+    new AffineTransform(0.5, -2),
+    new SigmoidTransform(),
+  ]);
+  const corr = new TransformedDistribution(new Normal(double([0, 0, 0]), 1), new CorrCholeskyTransform());
+  const { logProbs } = data;
+  near(logistic.logProb(double([0.2, 0.3, 0.5])), logProbs.logistic, "logistic");
+  near(falling.logProb(at), logProbs.falling, "falling");
+  near(falling.cdf(at), logProbs.fallingCdf, "falling cdf");
+  near(falling.icdf(at), logProbs.fallingIcdf, "falling icdf");
+  near(corr.logProb(new CorrCholeskyTransform().call(double([0.3, -0.7, 1.2]))), logProbs.corr, "corr");
+  assertEquals([
+    logistic.batchShape,
+    logistic.eventShape,
+    corr.batchShape,
+    corr.eventShape,
+    logistic.expand([4]).sample([2]).shape,
+  ], logProbs.shapes);
+});
+
+Deno.test("constraints hold where PyTorch's do, and lead to transforms", () => {
+  const eye = [[1, 0], [0, 1]], negative = [[-1, 0], [0, -1]], half = [[1, 0], [0.5, 0.5]];
+  const { constraints: held } = data,
+    check = (each: distributions.constraints.Constraint, value: Nested) => each.check(double(value));
+  near(check(constraints.simplex, [[0.2, 0.8], [0.5, 0.6], [-0.1, 1.1]]), held.simplex, "simplex");
+  near(check(constraints.lowerCholesky, [eye, negative, [[1, 1], [1, 1]]]), held.lower_cholesky, "lower");
+  near(check(constraints.positiveDefinite, [eye, negative]), held.positive_definite, "positive definite");
+  near(check(constraints.corrCholesky, [eye, half]), held.corr_cholesky, "corr");
+  near(check(constraints.oneHot, [[0, 1], [1, 1]]), held.one_hot, "one hot");
+  near(check(constraints.nonnegativeInteger, [0, 1.5, -1, 2]), held.nonnegative_integer, "integers");
+  near(check(constraints.boolean, [0, 1, 0.5]), held.boolean, "boolean");
+  near(check(constraints.symmetric, [eye, half]), held.symmetric, "symmetric");
+  near(check(constraints.unitInterval, [0, 1, 1.5]), held.unit_interval, "unit interval");
+  const x = double([0.3, -0.7, 1.2]), { bijectTo, transformTo } = distributions;
+  near(bijectTo(constraints.interval(-1, 3)).call(x), data.bijections.interval, "interval");
+  near(bijectTo(constraints.greaterThan(2)).call(x), data.bijections.greaterThan, "greater");
+  near(bijectTo(constraints.lessThan(2)).call(x), data.bijections.lessThan, "less");
+  near(bijectTo(new distributions.LogNormal(0, 1).support).call(x), data.bijections.positive, "support");
+  assert(transformTo(constraints.simplex) instanceof transforms.SoftmaxTransform);
+  assertThrows(() => bijectTo(constraints.boolean), DynError, "found Constraint(0 or 1)");
+});
+
+Deno.test("distributions of few values list them", () => {
+  const { Bernoulli, Binomial, Categorical, OneHotCategorical } = distributions, { enumerated } = data;
+  near(new Bernoulli(tensor([0.2, 0.3])).enumerateSupport(), enumerated.bernoulli, "bernoulli");
+  near(new Categorical(ones([2, 3])).enumerateSupport(false), enumerated.categorical, "categorical");
+  near(new OneHotCategorical(ones([3])).enumerateSupport(), enumerated.onehot, "one hot");
+  near(new Binomial(2, tensor([0.2])).enumerateSupport(), enumerated.binomial, "binomial");
+  assertThrows(() => new distributions.Normal(0, 1).enumerateSupport(), DynError, "Normal");
+});
+
+/** A layer with known numbers in float64. */
+function known<M extends nn.Linear | nn.Conv1d>(layer: M): M {
+  layer.to("float64");
+  noGrad(() => {
+    layer.weight.copy_(fixed(layer.weight.shape));
+    layer.bias?.copy_(fixed(layer.bias.shape));
+  });
+  return layer;
+}
+
+Deno.test("normalised weights have the parts that older checkpoints have, with PyTorch's numbers", () => {
+  const { utils } = nn;
+  for (const key of ["linear", "conv"] as const) {
+    const layer = utils.weightNorm(known(key === "linear" ? new nn.Linear(3, 2) : new nn.Conv1d(2, 3, 2)));
+    const length = layer.getParameter("weight_g"), wanted = data.weightNorm[key];
+    noGrad(() => length.mul_(2));
+    const y = layer.call(fixed(key === "linear" ? [2, 3] : [1, 2, 4], 1));
+    y.square().sum().backward();
+    near(y, wanted.y, key);
+    near(length.grad, wanted.g, `${key} length`);
+    near(layer.getParameter("weight_v").grad, wanted.v, `${key} direction`);
+    assertEquals(Object.keys(layer.stateDict()).sort(), wanted.keys);
+    // A copy reads its own parts
+    layer.zeroGrad();
+    const copy = layer.clone(), before = layer.weight.detach().clone();
+    noGrad(() => copy.getParameter("weight_g").zero_());
+    assert(layer.weight.equal(before) && copy.weight.eq(0).all().item<boolean>());
+    utils.removeWeightNorm(layer);
+    assertEquals(Object.keys(layer.stateDict()).sort(), ["bias", "weight"]);
+    assert(layer.weight.equal(before));
+  }
+  const layer = utils.spectralNorm(known(new nn.Linear(3, 2))), { spectralNorm } = data;
+  noGrad(() => {
+    layer.getBuffer("weight_u").copy_(double([0.6, 0.8]));
+    layer.getBuffer("weight_v").copy_(double([0, 0.6, 0.8]));
+  });
+  const y = compile(layer, { fullgraph: true, backend: "aot_eager" }).call(fixed([2, 3], 1));
+  y.square().sum().backward();
+  near(y, spectralNorm.y, "spectral");
+  near(layer.getBuffer("weight_u"), spectralNorm.u, "spectral u");
+  near(layer.getParameter("weight_orig").grad, spectralNorm.grad, "spectral gradient");
+  assertEquals(Object.keys(layer.stateDict()).sort(), spectralNorm.keys);
+  near(layer.eval().call(fixed([2, 3], 1)), spectralNorm.eval, "spectral, not training");
+  utils.removeSpectralNorm(layer);
+  assertEquals(Object.keys(layer.stateDict()).sort(), ["bias", "weight"]);
+  assertThrows(() => utils.removeSpectralNorm(layer), DynError, "a normalised weight of Linear");
+  const newer = utils.parametrizations.weightNorm(new nn.Linear(2, 2)), copy = newer.clone();
+  noGrad(() => copy.parameters().forEach((each) => each.zero_()));
+  assert(!newer.weight.eq(0).all().item<boolean>());
+});
+
+Deno.test("parameters of two layers fold into one, and gradients are scaled by a norm that is known", () => {
+  const stats = [
+    double([0.1, 0.2]),
+    double([0.5, 1.5]),
+    1e-3,
+    double([2, 0.3]),
+    double([0.1, -0.2]),
+  ] as const;
+  const found = [
+    ...nn.utils.fuseConvBnWeights(fixed([2, 3, 2]), null, ...stats),
+    ...nn.utils.fuseConvBnWeights(fixed([3, 2, 2]), double([0.3, 0.4]), ...stats, true),
+  ];
+  found.forEach((each, k) => near(each, data.fused[k] ?? [], `part ${k}`));
+  const parameters = [[3, 0], [0, 4]].map((gradient) => {
+    const made = new nn.Parameter(double([1, 1]));
+    made.grad = double(gradient);
+    return made;
+  });
+  nn.utils.clipGradsWithNorm_(parameters, 1, double(5));
+  near(dyn.stack(parameters.map((each) => each.grad ?? each)), data.clipped, "clipped");
+});
+
+Deno.test("hooks of optimizers see steps and states, in graphs too", () => {
+  for (const compiled of [false, true]) {
+    const weight = new nn.Parameter(double([1, 2])),
+      optimizer = new optim.SGD([weight], 0.5),
+      seen: string[] = [];
+    const halved = optimizer.registerStepPreHook((each) => {
+      seen.push("before");
+      for (const { params } of each.paramGroups) for (const p of params) p.grad?.mul_(0.5);
+    });
+    optimizer.registerStepPostHook(() => void seen.push("after"));
+    const body = () => {
+      optimizer.zeroGrad();
+      weight.square().sum().backward();
+      optimizer.step();
+    };
+    const step = compiled ? compile(body, { fullgraph: true, backend: "aot_eager" }) : body;
+    step();
+    near(weight, [0.5, 1], "half a step");
+    halved.remove();
+    halved.remove();
+    step();
+    near(weight, [0, 0], "a whole step");
+    assertEquals(seen, ["before", "after", "after"]);
+    optimizer.registerStateDictPreHook(() => void seen.push("writing"));
+    optimizer.registerStateDictPostHook((_, state) => ({ ...state, epoch: 3 }));
+    optimizer.registerLoadStateDictPreHook((_, state) => void seen.push(`reading ${Object.keys(state)}`));
+    optimizer.registerLoadStateDictPostHook(() => void seen.push("read"));
+    optimizer.loadStateDict(optimizer.stateDict());
+    assertEquals(seen.slice(3), ["writing", "reading state,paramGroups,epoch", "read"]);
+  }
+});
+
+Deno.test("tensors describe themselves by PyTorch's further names, in graphs too", () => {
+  const x = tensor([[0, 1.5, 0], [2, 0, -3]]);
+  assertEquals([x.nelement(), x.ndimension(), x.itemsize, x.nbytes, x.getDevice()], [6, 2, 4, 24, -1]);
+  assertEquals([x.isSigned(), tensor([true]).isSigned(), tensor([2]).isNonzero()], [true, false, true]);
+  assertThrows(() => x.isNonzero(), DynError, "found 6");
+  assertEquals(x.nonzeroStatic({ size: 2 }).tolist(), [[0, 1], [1, 0]]);
+  assertEquals(x.nonzeroStatic({ size: 4, fillValue: -7 }).tolist(), [[0, 1], [1, 0], [1, 2], [-7, -7]]);
+  assertEquals(x.newTensor([1, 2]).dtype, "float32");
+  assertEquals(x.typeAs(tensor([1])).tolist(), [[0, 1, 0], [2, 0, -3]]);
+  assertEquals(x.clone().apply_((v) => Number(v) * 2).tolist(), x.mul(2).tolist());
+  assertEquals(x.clone().map_(x, (a, b) => Number(a) + Number(b)).tolist(), x.mul(2).tolist());
+  assertEquals(dyn.emptyPermuted([2, 3, 4], [2, 0, 1]).stride(), [3, 1, 6]);
+  assertEquals(dyn.emptyStrided([2, 3], [1, 2]).stride(), [1, 2]);
+  assertEquals(dyn.vander(tensor([1, 2, 3])).tolist(), [[1, 1, 1], [4, 2, 1], [9, 3, 1]]);
+  assertThrows(() => x.cuda(), DynError, "GPUs of every make are reached as webgpu");
+  const described = (given: Tensor) => {
+    const y = dyn.relu_(given.clone());
+    dyn.clamp_(y, { max: 1.75 });
+    return y.adjoint().add(y.nelement() + y.nbytes + (y.isCuda ? 1 : 0)).add(
+      y.nonzeroStatic({ size: 3 }).sum(),
+    );
+  };
+  const run = compile(described, { fullgraph: true, backend: "aot_eager" });
+  assertEquals(run(x).tolist(), described(x).tolist());
+  const shared = compile((a: Tensor) => a.set_(x.mul(2)).sum(), { backend: "eager" });
+  assertEquals([shared(tensor([1.5])).item(), dyn.pi, dyn.float64], [1, Math.PI, "float64"]);
+});
+
+Deno.test("a field that holds a Buffer is part of the state", () => {
+  class Counting extends nn.Module {
+    readonly layer = new nn.Linear(2, 2);
+    readonly mask = new nn.Buffer(tensor([1, 0]), { persistent: false });
+    readonly count = new nn.Buffer(tensor([0]));
+    override forward(x: Tensor): Tensor {
+      this.count.add_(1);
+      return this.layer.call(x).mul(this.mask).add(this.count);
+    }
+  }
+  const model = new Counting(), copy = model.clone();
+  assertEquals(Object.keys(model.stateDict()), ["count", "layer.weight", "layer.bias"]);
+  assertEquals(copy.namedBuffers().map(([name]) => name), ["mask", "count"]);
+  assert(model.mask instanceof nn.Buffer && !(model.layer.weight instanceof nn.Buffer));
+  compile(model, { fullgraph: true, backend: "aot_eager" }).call(ones([1, 2]));
+  assertEquals([model.count.item(), copy.count.item()], [1, 0]);
+});
+
+Deno.test("threads and the device of new tensors are chosen by name", () => {
+  const before = dyn.getNumThreads();
+  try {
+    dyn.setNumThreads(1);
+    assertEquals(dyn.getNumThreads(), 1);
+  } finally {
+    dyn.setNumThreads(before);
+  }
+  assertThrows(() => dyn.setNumThreads(0), DynError, "a positive number of threads but found 0");
+  assertThrows(() => dyn.setDefaultDevice("cuda"), DynError, 'found "cuda"');
+  dyn.setDefaultDevice("meta");
+  try {
+    assertEquals([dyn.getDefaultDevice(), dyn.zeros([2]).device], ["meta", "meta"]);
+  } finally {
+    dyn.setDefaultDevice(null);
+  }
+});
