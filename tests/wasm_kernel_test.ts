@@ -15,7 +15,7 @@ import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner, toHost } from "./support/compare.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
 
-const POOLS = [new ThreadPool(1), new ThreadPool(3, { leastWork: 0 })];
+const POOLS = [new ThreadPool(1, { leastWork: 0 }), new ThreadPool(3, { leastWork: 0 })];
 
 const runner = (pool: ThreadPool, form: string): Runner => (program, inputs, outputs) => {
   const memoryOf = (array: HostArray) => {
@@ -513,6 +513,26 @@ Deno.test("units of a job are done by several threads, each with scratch memory 
     for (const word of words) seen.add(word);
   }
   assertEquals([...seen].sort((a, b) => a - b), [scratch.address, scratch.address + scratch.bytes]);
+});
+
+Deno.test("on one thread a job is many calls over whole grains, so that the engine can change its code between them", () => {
+  const pool = new ThreadPool(1, { leastWork: 10 }), calls: [from: number, to: number][] = [];
+  const functions = { work: (_: number, from: number, to: number) => void calls.push([from, to]) };
+  const run = (units: number, work: number): readonly (readonly [number, number])[] => {
+    calls.length = 0;
+    pool.run({ functions, order: ["work"], at: undefined }, "work", {
+      description: 0,
+      units,
+      grain: 16,
+      work,
+    });
+    return calls;
+  };
+  assertEquals(run(1000, 9), [[0, 1000]]);
+  const parts = run(1000, 10);
+  assertEquals(parts.length > 8, true);
+  assertEquals(parts.map(([from]) => from), [0, ...parts.slice(0, -1).map(([, to]) => to)]);
+  assertEquals([parts.at(-1)?.[1], parts.every(([from]) => from % 16 === 0)], [1000, true]);
 });
 
 Deno.test("threads are made one by one, each after work that would have paid for it", () => {
