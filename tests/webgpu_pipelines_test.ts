@@ -1,7 +1,10 @@
 /** Pipelines that threads compile beside the program: all are there, whatever the threads do. */
+import { setTimeout as delay } from "node:timers/promises";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { CompileThreads } from "../backends/webgpu/compile_threads.ts";
 import { findAdapter } from "../backends/webgpu/device.ts";
 import { Pipelines } from "../backends/webgpu/pipelines.ts";
+import { sourceOf, WORD } from "../backends/webgpu/pipeline_worker.ts";
 import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { logs } from "../lib/base/logs.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
@@ -32,21 +35,36 @@ Deno.test({
       assert(theirs > 0 && theirs < shaders.length, `${theirs} by threads`);
       assertEquals(new Set(shaders.map((each) => pipelines.of(each))).size, shaders.length);
       assertEquals(pipelines.prepare(shaders), 0);
-      // The threads stay, and take on what comes next
-      assert(pipelines.prepare(Array.from({ length: 300 }, (_, k) => shader(2000 + k))) > 0);
       // No adapter has such a limit: the threads stop, and this one does it all
       const alone = new Pipelines({ device, limits: { maxBindGroups: 1000 }, cores: 4 });
       const told = Promise.withResolvers<string>(), { emit } = logs;
       logs.emit = (_artifact, text) => told.resolve(typeof text === "string" ? text : text());
       try {
         assertEquals(alone.prepare(few), 0);
+        // Threads alone keep no program going
+        const awake = setInterval(() => {}, 50);
         assertStringIncludes(await told.promise, "A thread that compiles shaders stopped:");
+        clearInterval(awake);
       } finally {
         logs.emit = emit;
       }
       assertEquals(new Set(few.map((each) => alone.of(each))).size, few.length);
     } finally {
       device.destroy();
+    }
+  },
+});
+
+Deno.test({
+  name: "webgpu: a thread that has compiled one list compiles the next",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    const threads = new CompileThreads({});
+    for (const first of [3000, 3010]) {
+      const sources = Array.from({ length: 10 }, (_, k) => sourceOf(shader(first + k)));
+      const words = new SharedArrayBuffer(8), counts = new Int32Array(words);
+      threads.start({ sources, words }, 1);
+      while (Atomics.load(counts, WORD.done) < sources.length) await delay(5);
     }
   },
 });
