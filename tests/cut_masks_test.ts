@@ -6,7 +6,7 @@ import { assertEquals } from "@std/assert";
 import { cutMasks } from "../lib/codegen/cut_masks.ts";
 import type { Body, Element, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program, Statement } from "../lib/loops/ir.ts";
-import { add, type Dim, mul } from "../lib/sym/expr.ts";
+import { add, type Dim, max, min, mod, mul, sub } from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { interpret } from "./reference/interpret.ts";
 import { toHost } from "./support/compare.ts";
@@ -81,6 +81,31 @@ Deno.test("cut masks: loops that threads share out stay whole, and what two coun
   const made = cut(whole);
   assertEquals(innerOf(made), [[COLUMNS, 2]]);
   assertEquals(run(made), run(whole));
+});
+
+Deno.test("cut masks: places that turn around or stop are straight in each part", () => {
+  const last = COLUMNS - 1,
+    reflected = (p: Dim) => {
+      const before = max(p, mul(p, -1));
+      return min(before, sub(2 * last, before));
+    };
+  const walks: readonly [string, (c: Dim) => Dim, number[]][] = [
+    ["rolled", (c) => mod(sub(c, 5), COLUMNS), [5, 19]],
+    ["reflected", (c) => reflected(sub(c, 3)), [3, 21]],
+    ["reflected at both ends", (c) => reflected(sub(mul(c, 2), 6)), [3, 12, 9]],
+    ["held", (c) => min(max(sub(c, 2), 0), last - 4), [2, 19, 3]],
+    ["often around", (c) => mod(mul(c, 5), COLUMNS), [24]],
+    ["by two counters", (c) => c, [24]],
+  ];
+  for (const [name, walk, sizes] of walks) {
+    const turned = name === "by two counters";
+    const whole = program((x) => (o, [r = 0, c = 0]) =>
+      o.load(x, [r, turned ? mod(add(r, c), COLUMNS) : walk(c)])
+    );
+    const made = cut(whole);
+    assertEquals(innerOf(made).map(([size]) => size), sizes, name);
+    assertEquals(run(made), run(whole), name);
+  }
 });
 
 Deno.test("cut masks: a loop with many places of change stays whole", () => {

@@ -1,11 +1,12 @@
 /**
- * Loops cut where conditions on their counter change, so that padding, borders of windows and concatenation are not asked
- * for at each element: a compiler vectorises loads without conditions. Input: statements; output: the same, where parallel
- * loops inside of others are parts in each of which such a condition is always true, or never. Invariant: every element is
- * computed by the same operations.
+ * Loops cut where conditions on their counter change, and where places in memory that follow it bend, so that padding,
+ * borders of windows, concatenation and what is rolled are not asked for at each element: a compiler vectorises loads
+ * without conditions, of elements side by side. Input: statements; output: the same, where parallel loops inside of others
+ * are parts in each of which such a condition is always true, or never, and places go straight on. Invariant: every element
+ * is computed by the same operations.
  */
 import type { ValueType } from "../base/dtype.ts";
-import { add, boundsOf, type Dim, mul, sub, type Sym } from "../sym/expr.ts";
+import { add, boundsOf, type Dim, mul, operandsOf, sub, type Sym } from "../sym/expr.ts";
 import type { Loop, Statement, ValueId } from "../loops/ir.ts";
 import { coefficientOf, substituteIndices } from "../loops/nest.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
@@ -21,11 +22,21 @@ const APART = 16;
 
 /** The statements with loops cut. */
 export function cutMasks(body: readonly Statement[]): readonly Statement[] {
-  return hasMask(body) ? new Cutter(body).inside(body, 0) : body;
+  return isCuttable(body) ? new Cutter(body).inside(body, 0) : body;
 }
 
-const hasMask = (body: readonly Statement[]): boolean =>
-  body.some((s) => s.kind === "masked" || (s.kind === "loop" && hasMask(s.body)));
+const isCuttable = (body: readonly Statement[]): boolean =>
+  body.some((s) =>
+    s.kind === "masked" || (s.kind === "loop" && isCuttable(s.body)) ||
+    ((s.kind === "load" || s.kind === "store") && bendsOf(s.index).length > 0)
+  );
+
+/** The parts of an expression that do not follow a counter in one line. */
+function bendsOf(d: Dim): readonly Sym[] {
+  if (typeof d === "number") return [];
+  const { kind } = d.node, inner = operandsOf(d).flatMap(bendsOf);
+  return kind === "mod" || kind === "min" || kind === "max" ? [...inner, d] : inner;
+}
 
 const COMPARISONS = {
   lt: (a: number, b: number): boolean => a < b,
@@ -77,24 +88,32 @@ class Cutter {
     });
   }
 
-  #parts(loop: Loop, around: number): readonly Loop[] {
+  /** A loop, or its parts, of which there are so many at most. */
+  #parts(loop: Loop, around: number, most = PARTS): readonly Loop[] {
     const { body, axis: { size, symbol } } = loop;
     const plain = loop.order === "parallel" && loop.carried.length + loop.reductions.length === 0;
     if (!plain || around === 0 || (around < APART && body.some((s) => s.kind === "loop"))) return [loop];
-    if (typeof size !== "number" || size < SHORT || !hasMask(body)) return [loop];
+    if (typeof size !== "number" || size < SHORT || !isCuttable(body)) return [loop];
     const places = [...this.#places(body, { symbol, size })].toSorted((a, b) => a - b);
+    if (places.length === 0) return [loop];
     const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
-    if (starts.length > PARTS || starts.length * statementsOf(body) > STATEMENTS) return [loop];
+    if (starts.length > most || starts.length * statementsOf(body) > STATEMENTS) return [loop];
     if (2 * Math.max(...lengths) < size) return [loop];
-    return starts.map((start, at) => this.#part(loop, start, lengths[at] ?? 0));
+    // What bends inside of what bent is straight before it bends itself
+    return starts.flatMap((start, at) =>
+      this.#parts(this.#part(loop, start, lengths[at] ?? 0), around, most - places.length)
+    );
   }
 
-  /** Where conditions on a counter change. */
+  /** Where conditions on a counter change, and places in memory bend. */
   #places(body: readonly Statement[], axis: { readonly symbol: Sym; readonly size: number }): Set<number> {
     const found = new Set<number>();
     const visit = (list: readonly Statement[]): void => {
       for (const s of list) {
         if (s.kind === "loop" || s.kind === "masked") visit(s.body);
+        if (s.kind === "load" || s.kind === "store") {
+          for (const bend of bendsOf(s.index)) for (const place of this.#bends(bend, axis)) found.add(place);
+        }
         const holds = s.kind === "scalar" ? this.#condition(s, axis.symbol) : undefined;
         const place = holds ? firstChange(holds, axis.size) : axis.size;
         if (place < axis.size) found.add(place);
@@ -111,11 +130,30 @@ class Cutter {
   }
 
   #line(id: ValueId, counter: Sym): ((at: number) => number) | undefined {
-    const index = this.#indices.get(id),
-      slope = index === undefined ? undefined : coefficientOf(index, counter);
-    if (index === undefined || typeof slope !== "number") return undefined;
-    const start = sub(index, mul(slope, counter));
-    return typeof start === "number" ? (at) => slope * at + start : undefined;
+    const index = this.#indices.get(id);
+    return index === undefined ? undefined : lineOf(index, counter);
+  }
+
+  /** Where an expression of lines over a counter goes on with another line; more places than are worth it are none. */
+  #bends(
+    { node }: Sym,
+    { symbol, size }: { readonly symbol: Sym; readonly size: number },
+  ): readonly number[] {
+    if (node.kind === "min" || node.kind === "max") {
+      const difference = lineOf(sub(node.left, node.right), symbol);
+      const place = difference ? firstChange((at) => difference(at) < 0, size) : size;
+      return place < size ? [place] : [];
+    }
+    const left = node.kind === "mod" ? lineOf(node.left, symbol) : undefined;
+    if (node.kind !== "mod" || !left || typeof node.right !== "number") return [];
+    const turns = (at: number) => Math.floor(left(at) / Number(node.right)), found: number[] = [];
+    if (Math.abs(turns(size - 1) - turns(0)) >= PARTS) return [];
+    for (let from = 0; from < size;) {
+      const now = turns(from), place = from + firstChange((at) => turns(from + at) === now, size - from);
+      if (place < size) found.push(place);
+      from = place;
+    }
+    return found;
   }
 
   /** Iterations of a loop from `start` on, with what is known of conditions there. */
@@ -246,6 +284,14 @@ function decided(op: string, a: Dim, b: Dim): boolean | undefined {
   const found = new Set([holds(first, least), holds(first, most), holds(last, least), holds(last, most)]);
   const [one] = found;
   return found.size === 1 ? one : undefined;
+}
+
+/** A line over a counter. */
+function lineOf(index: Dim, counter: Sym): ((at: number) => number) | undefined {
+  const slope = coefficientOf(index, counter);
+  if (typeof slope !== "number") return undefined;
+  const start = sub(index, mul(slope, counter));
+  return typeof start === "number" ? (at) => slope * at + start : undefined;
 }
 
 /** The first place from 0 on where a condition is not as at 0, of one that changes at most once; `size` where there is none. */

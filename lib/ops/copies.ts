@@ -119,6 +119,8 @@ const rollDims = defineOp({
           const size = self.shape[d] ?? 1;
           return by === undefined || size === 0
             ? i
+            : typeof size === "number"
+            ? mod(sub(i, by % size), size)
             : mod(add(sub(i, by), mul(size, Math.max(0, Math.ceil(by)))), size);
         }));
     },

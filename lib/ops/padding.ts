@@ -3,7 +3,7 @@
  * output: a larger copy (or smaller, where negative). Invariant: each is a pointwise read, masked or redirected.
  */
 import { DynError } from "../base/errors.ts";
-import { add, type Dim, mod, mul, sub } from "../sym/expr.ts";
+import { add, type Dim, max, min, mod, mul, sub } from "../sym/expr.ts";
 import { isAtMost, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
@@ -89,21 +89,13 @@ function padded<V>(
 }
 
 /** Where a padded position reads from, for the modes that repeat elements. */
-function sourceOf<V>(
-  o: Body<V>,
-  mode: string,
-  at: { readonly position: Dim; readonly size: Dim },
-): Dim {
-  const { position, size } = at;
+function sourceOf(mode: string, { position, size }: { readonly position: Dim; readonly size: Dim }): Dim {
   if (mode === "circular") return mod(position, size);
-  const k = (value: Dim) => o.index(value, "int64");
-  const last = k(sub(size, 1));
-  if (mode === "replicate") {
-    return o.indirect(o.maximum(o.minimum(k(position), last), k(0)), size);
-  }
+  const last = sub(size, 1);
+  if (mode === "replicate") return min(max(position, 0), last);
   // reflect: fold at both ends; padding is smaller than the size, so that one fold is enough
-  const folded = o.sub(last, o.abs(o.sub(o.abs(k(position)), last)));
-  return o.indirect(o.maximum(o.minimum(folded, last), k(0)), size);
+  const before = max(position, mul(position, -1));
+  return max(min(before, sub(mul(last, 2), before)), 0);
 }
 
 const padBy = defineOp({
@@ -145,7 +137,7 @@ const padBy = defineOp({
         kind: "pointwise",
         shape: result.shape,
         dtype: result.dtype,
-        element: (o, index) => o.load(self, redirect(o, mode, { index, pads, shape: self.shape })),
+        element: (o, index) => o.load(self, redirect(mode, { index, pads, shape: self.shape })),
       }];
     },
   },
@@ -159,15 +151,14 @@ const padBy = defineOp({
   errors: [{ args: [t(2, 1, 4), [4, 0], "reflect"], message: "fits" }],
 });
 
-function redirect<V>(
-  o: Body<V>,
+function redirect(
   mode: string,
   at: { readonly index: readonly Dim[]; readonly pads: Pads; readonly shape: readonly Dim[] },
 ): Dim[] {
   return at.index.map((i, d) => {
     const { before, after } = at.pads[d] ?? { before: 0, after: 0 };
     if (before === 0 && after === 0) return i;
-    return sourceOf(o, mode, { position: sub(i, before), size: at.shape[d] ?? 1 });
+    return sourceOf(mode, { position: sub(i, before), size: at.shape[d] ?? 1 });
   });
 }
 
@@ -190,7 +181,7 @@ const padByBackward = defineOp({
         addBack(
           grad,
           result,
-          (o, index) => redirect(o, mode, { index, pads: padsOf(inputSizes, pad), shape: inputSizes }),
+          (_o, index) => redirect(mode, { index, pads: padsOf(inputSizes, pad), shape: inputSizes }),
         ),
       ];
     },
