@@ -104,6 +104,10 @@ export type { Described, NonzeroStaticOptions } from "./lib/tensor/described.ts"
 export { defaultDevice as getDefaultDevice, setDefaultDevice } from "./lib/tensor/default_device.ts";
 export { getNumThreads, setNumThreads } from "./lib/base/threads.ts";
 export * from "./lib/base/constants.ts";
+export * from "./lib/base/precision.ts";
+export { getPrintoptions, type PrintOptions, setPrintoptions } from "./lib/tensor/print.ts";
+/** What programs ask of CUDA, of which there are no devices. */
+export * as cuda from "./lib/base/cuda.ts";
 export { normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
 export { histogramdd, type HistogramddOptions, type HistogramddResult } from "./lib/tensor/histograms.ts";
@@ -123,13 +127,14 @@ export { OutOfMemory, type Shortage } from "./lib/loops/device.ts";
 export * as autograd from "./lib/autograd/autograd.ts";
 /** Derivatives as functions of functions, as `torch.func`. */
 export * as func from "./lib/func/mod.ts";
+export { vmap } from "./lib/func/vmap.ts";
 /** Modules and functions of neural networks, as `torch.nn`. */
 export * as nn from "./lib/nn/mod.ts";
 /** Models with weights of eight bits, as `torchao.quantization`. */
 export * as quantization from "./lib/nn/quantization.ts";
 /** Recomputation of intermediates, as `torch.utils.checkpoint`. */
 export * as utils from "./lib/autograd/recomputation.ts";
-export { poisson } from "./lib/distributions/discrete.ts";
+export { binomial, poisson } from "./lib/distributions/discrete.ts";
 /** Probability distributions, as `torch.distributions`. */
 export * as distributions from "./lib/distributions/mod.ts";
 /** Optimizers and schedulers of learning rates, as `torch.optim`. */

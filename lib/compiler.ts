@@ -35,6 +35,7 @@ export {
   disableNestedGraphBreaks,
   type DisableOptions,
   errorOnGraphBreak,
+  graphBreak,
   type GuardFilter,
   type GuardFilterEntry,
   isCompiling,

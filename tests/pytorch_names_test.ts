@@ -315,3 +315,70 @@ Deno.test("threads and the device of new tensors are chosen by name", () => {
     dyn.setDefaultDevice(null);
   }
 });
+
+Deno.test("graphs are changed by the names that passes of PyTorch's use", () => {
+  const seen: string[] = [];
+  const run = compile((x: Tensor) => x.relu().add(1), {
+    fullgraph: true,
+    backend: (gm: dyn.fx.GraphModule) => {
+      const { graph } = gm, [found] = graph.findNodes({ op: "call_method", target: "relu" });
+      assert(found);
+      const made = graph.insertingAfter(found, () => graph.callMethod("sigmoid", [found]));
+      const doubled = graph.insertingBefore(graph.output, () => graph.callMethod("mul", [made, 2]));
+      graph.output.args = [[doubled]];
+      seen.push(...graph.nodes.map(({ target }) => target));
+      for (const node of graph.nodes.toReversed()) {
+        if (node.op === "call_method" && node.users.size === 0) graph.eraseNode(node);
+      }
+      assertEquals([made.prev?.target, doubled.allInputNodes, made.next?.target], ["relu", [made], "mul"]);
+      graph.lint();
+      gm.recompile();
+      return gm.forward;
+    },
+  });
+  assertEquals(run(tensor([0.5, -1])).tolist(), tensor([0.5, -1]).relu().sigmoid().mul(2).tolist());
+  assertEquals(seen.slice(1, 5), ["relu", "sigmoid", "add", "mul"]);
+});
+
+Deno.test("modules grow and shrink, and a program ends a graph where it wants", () => {
+  const model = new nn.Sequential({ first: new nn.Linear(2, 3), act: new nn.ReLU() });
+  assertEquals(Object.keys(model.stateDict()), ["first.weight", "first.bias"]);
+  assertEquals(model.call(ones([1, 2])).tolist(), model.at(0).call(ones([1, 2])).relu().tolist());
+  const list = new nn.Sequential(new nn.ReLU(), new nn.Tanh()).insert(1, new nn.Sigmoid());
+  assertEquals([...list].map((each) => each.constructor.name), ["ReLU", "Sigmoid", "Tanh"]);
+  assertEquals([list.pop(0) instanceof nn.ReLU, list.length, list.at(-1) instanceof nn.Tanh], [
+    true,
+    2,
+    true,
+  ]);
+  assertEquals([...list.slice(1)].map((each) => each.constructor.name), ["Tanh"]);
+  const named = new nn.ModuleDict({ a: new nn.ReLU() }).update({ b: new nn.Tanh() });
+  assertEquals([named.pop("a") instanceof nn.ReLU, named.keys()], [true, ["b"]]);
+  named.clear();
+  assertEquals(named.keys(), []);
+  const cut = compile((x: Tensor) => {
+    const y = x.mul(2);
+    dyn.compiler.graphBreak();
+    return y.add(1);
+  }, { backend: "eager" });
+  const { graphCount, breakReasons } = dyn.compiler.explain(cut)(ones([2]));
+  assertEquals([graphCount, breakReasons.map(({ id }) => id)], [2, ["GB0044"]]);
+  assertEquals(cut(ones([2])).tolist(), [3, 3]);
+  const norms = new nn.Sequential(new nn.BatchNorm1d(2)), batch = double([[1, 2], [3, 4]]).float();
+  dyn.func.replaceAllBatchNormModules_(norms).eval();
+  assert(norms.call(batch).allclose(nn.functional.batchNorm(batch, null, null, { training: true })));
+});
+
+Deno.test("tensors are printed as the options say", () => {
+  try {
+    dyn.setPrintoptions({ precision: 2, sciMode: false });
+    assertEquals(`${tensor([1.2345, 1e-6])}`, "tensor([1.23, 0.00])");
+    dyn.setPrintoptions({ threshold: 4, edgeitems: 1 });
+    assertEquals(`${dyn.arange(6)}`, "tensor([0,  ..., 5])");
+  } finally {
+    dyn.setPrintoptions({ profile: "default" });
+  }
+  assertEquals(`${tensor([1.2345])}`, "tensor([1.2345])");
+  // @ts-expect-error: refused by the checker, too
+  assertThrows(() => dyn.setPrintoptions({ digits: 3 }), DynError, "found digits");
+});

@@ -6,10 +6,13 @@ import { indexSelect } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { permutation, type RandomOptions } from "./samplers.ts";
 
-/** Samples by index. `batch` is a faster way to many at once, where there is one. */
-export interface Dataset<S> {
-  readonly length: number;
-  get(index: number): S;
+/** Samples by index: what has these members, or extends this. `batch` is a faster way to many at once, where there is one. */
+export abstract class Dataset<S> {
+  /** How many samples there are. */
+  abstract readonly length: number;
+  /** The sample at an index. */
+  abstract get(index: number): S;
+  /** The samples at several indices as one. */
   batch?(indices: readonly number[]): S;
 }
 

@@ -2,7 +2,7 @@
 export {
   ChainDataset,
   ConcatDataset,
-  type Dataset,
+  Dataset,
   IterableDataset,
   randomSplit,
   StackDataset,

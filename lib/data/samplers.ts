@@ -16,7 +16,12 @@ export interface Sized {
 }
 
 /** Indices in an order, each time anew, as torch.utils.data.Sampler. */
-export interface Sampler<I = number> extends Iterable<I>, Sized {}
+export abstract class Sampler<I = number> implements Iterable<I>, Sized {
+  /** How many indices an iteration gives. */
+  abstract readonly length: number;
+  /** The indices. */
+  abstract [Symbol.iterator](): Iterator<I>;
+}
 
 /** Options of random orders. */
 export interface RandomOptions {

@@ -188,6 +188,15 @@ export class Poisson extends Distribution {
   }
 }
 
+/** Numbers of successes in so many trials of given probabilities, as `torch.binomial`: of the type of the probabilities. */
+export function binomial(
+  count: Tensor,
+  prob: Tensor,
+  { generator = null }: { readonly generator?: Generator | null } = {},
+): Tensor {
+  return drawnFrom(generator, () => new Binomial(count, prob).sample());
+}
+
 /**
  * A number of the Poisson distribution for each rate, as `torch.poisson`: of the type of the rates. Throws DynError for
  * rates that are no floats, or negative.

@@ -283,6 +283,12 @@ const CATALOGUE = {
     hint:
       "Where the graph has broken inside of the loop before, mend that break or loop by index; make iterators in the compiled function",
   },
+  asked: {
+    id: "GB0044",
+    category: "graph break that the program asks for",
+    explanation: "compiler.graphBreak() is called here",
+    hint: "Take the call out where one graph is wanted",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** What there is in the catalogue. */

@@ -8,6 +8,7 @@ import type { BreakReason } from "../base/errors.ts";
 import { showAsText } from "../base/shown.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { breakReason } from "./break_reasons.ts";
+import { originalOf } from "./marks.ts";
 import { optimize } from "./optimize.ts";
 
 /** The report. */
@@ -53,7 +54,8 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
     const breakReasons: BreakReason[] = [];
     const guards: string[] = [];
     const uncompiled: BreakReason[] = [];
-    const compiled = optimize(fn, {
+    // What is compiled already is explained anew, as what it was made of
+    const compiled = optimize(originalOf(fn) as F, {
       backend: (gm) => (...inputs) => gm.forward(...inputs),
       backendName: "explain",
       hooks: {

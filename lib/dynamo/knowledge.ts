@@ -28,7 +28,7 @@ import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf, NO_INFO } from "./functions.ts";
 import { noteFunction, refuseToKeep } from "./kept/noted_reads.ts";
-import { isDescribed, markOfFunction } from "./marks.ts";
+import { graphBreak, isDescribed, markOfFunction } from "./marks.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
 import { addArrays } from "./trace/builtins/arrays.ts";
@@ -111,6 +111,7 @@ function models(): ModelTable {
     (_m, { args: [value] }) => constant(value?.kind === "tensor" && value.requiresGrad),
   );
   made.call(passedThrough, () => breakGraph("backward", "hooks of a module see gradients"));
+  made.call(graphBreak, () => breakGraph("asked", ""));
   made.call(checkpoint, callCheckpoint);
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);

@@ -43,6 +43,12 @@ export function markOfFunction(fn: object): FunctionMark | undefined {
   return marks.get(fn);
 }
 
+/** What a compiled callable was made of; any other function itself. */
+export function originalOf(fn: object): object {
+  const mark = marks.get(fn);
+  return mark?.kind === "compiled" ? originalOf(mark.original) : fn;
+}
+
 /** Whether a mark says nothing but data and another function, so that it can be known again in another process. */
 export function isDescribed({ kind }: FunctionMark): boolean {
   return kind === "answers" || kind === "builtin" || kind === "compiled" || kind === "disabled" ||
@@ -55,6 +61,9 @@ export function isCompiling(): boolean {
 }
 
 markFunction(isCompiling, { kind: "answers", answer: () => true });
+
+/** Ends the graph where it is called in compiled code, as `torch._dynamo.graph_break`; elsewhere it does nothing. */
+export function graphBreak(_msg: string = ""): void {}
 
 /** The same, as in `torch.compiler`, where other tracers exist. */
 export function isDynamoCompiling(): boolean {

@@ -19,6 +19,7 @@ export {
   disable,
   disableNestedGraphBreaks,
   type DisableOptions,
+  graphBreak,
   isCompiling,
   isDynamoCompiling,
   isExporting,

@@ -11,7 +11,7 @@ import type { Sym } from "../sym/expr.ts";
 import type { SizeGuard, SizeSource, SourcePart } from "../sym/size_guards.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { markOfFunction, whileExporting } from "./marks.ts";
+import { originalOf, whileExporting } from "./marks.ts";
 import { optimize } from "./optimize.ts";
 import type { EndedTrace } from "./program.ts";
 import type { ShapesSpec } from "./shapes_spec.ts";
@@ -65,9 +65,7 @@ export function captureWhole(
 ): WholeProgram {
   const graphs: { readonly gm: GraphModule; readonly examples: readonly unknown[] }[] = [];
   let trace: EndedTrace | null = null, outputs: readonly unknown[] = [];
-  const mark = markOfFunction(fn);
-  const original = mark?.kind === "compiled" ? mark.original as AnyFunction : fn;
-  const compiled = optimize(original, {
+  const compiled = optimize(originalOf(fn) as AnyFunction, {
     name,
     backendName: "export",
     fullgraph: true,

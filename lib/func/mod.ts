@@ -13,5 +13,6 @@ export type { Positions } from "./arguments.ts";
 export { functionalCall, type NamedTensors } from "./functional_call.ts";
 export { hessian, jacfwd, type JacobianOptions, jacrev } from "./jacobians.ts";
 export { stackModuleState } from "./stacked_state.ts";
+export { replaceAllBatchNormModules_ } from "./batch_norms.ts";
 export { type BatchDims, vmap, type VmapOptions } from "./vmap.ts";
 export type { Randomness } from "../ops/batching/random.ts";

@@ -157,6 +157,21 @@ export class Node {
     return found;
   }
 
+  /** The nodes among its arguments, each once. */
+  get allInputNodes(): readonly Node[] {
+    return [...this.inputs()];
+  }
+
+  /** The node behind it; null for the last. */
+  get next(): Node | null {
+    return this.graph.nodes[this.graph.nodes.indexOf(this) + 1] ?? null;
+  }
+
+  /** The node before it; null for the first. */
+  get prev(): Node | null {
+    return this.graph.nodes[this.graph.nodes.indexOf(this) - 1] ?? null;
+  }
+
   /** Makes every user take `replacement` instead. Returns the users changed. */
   replaceAllUsesWith(replacement: Node): Node[] {
     const users = [...this.users.keys()].filter((u) => u !== replacement);
@@ -187,6 +202,8 @@ const RESERVED: ReadonlySet<string> = new Set(
 export class Graph {
   #nodes: Node[] = [];
   readonly #names = new Map<string, number>();
+  /** Before which node new ones go; null: at the end. */
+  #place: Node | null = null;
 
   /** All nodes in execution order. */
   get nodes(): readonly Node[] {
@@ -222,10 +239,67 @@ export class Graph {
     const meta: NodeMeta = { value: { kind: "unknown" }, stack: [], ...options.meta };
     const name = this.#unique(options.name ?? target);
     const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
-    const at = options.before ? this.#nodes.indexOf(options.before) : this.#nodes.length;
+    const before = options.before ?? this.#place;
+    const at = before ? this.#nodes.indexOf(before) : this.#nodes.length;
     if (at === this.#nodes.length) this.#nodes.push(node);
     else this.#nodes.splice(at, 0, node);
     return node;
+  }
+
+  /** Appends an input, or puts it where `insertingBefore` says. */
+  placeholder(name: string): Node {
+    return this.create("placeholder", name);
+  }
+
+  /** The same of a value that the graph module holds. */
+  getAttr(name: string): Node {
+    return this.create("get_attr", name);
+  }
+
+  /** The same of an op by name, with its arguments. */
+  callFunction(
+    target: string,
+    args: readonly Argument[] = [],
+    kwargs: Readonly<Record<string, Argument>> = {},
+  ): Node {
+    return this.create("call_function", target, { args, kwargs });
+  }
+
+  /** The same of a method by name, of the first argument. */
+  callMethod(
+    target: string,
+    args: readonly Argument[] = [],
+    kwargs: Readonly<Record<string, Argument>> = {},
+  ): Node {
+    return this.create("call_method", target, { args, kwargs });
+  }
+
+  /** Puts the nodes that `body` makes before a node. */
+  insertingBefore<R>(node: Node, body: () => R): R {
+    const before = this.#place;
+    this.#place = node;
+    try {
+      return body();
+    } finally {
+      this.#place = before;
+    }
+  }
+
+  /** Puts the nodes that `body` makes behind a node, in the order in which it makes them. */
+  insertingAfter<R>(node: Node, body: () => R): R {
+    const next = this.#nodes[this.#nodes.indexOf(node) + 1];
+    if (!next) throw new DynError(`Expected a node before the output but found ${node.name}`);
+    return this.insertingBefore(next, body);
+  }
+
+  /** The nodes of a kind, of one target where it is given. */
+  findNodes({ op, target }: { readonly op: Opcode; readonly target?: string }): Node[] {
+    return this.#nodes.filter((each) => each.op === op && (target === undefined || each.target === target));
+  }
+
+  /** Removes a node without users, as `erase`. */
+  eraseNode(node: Node): void {
+    this.erase(node);
   }
 
   /** Removes a node without users. */

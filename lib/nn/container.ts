@@ -14,9 +14,23 @@ export class Sequential extends Module {
   [index: number]: Layer;
   length = 0;
 
-  constructor(...layers: readonly Layer[]) {
+  /** Takes layers. */
+  constructor(...layers: readonly Layer[]);
+  /** Takes layers by name, in order. */
+  constructor(layers: Readonly<Record<string, Layer>>);
+  constructor(...given: readonly (Layer | Readonly<Record<string, Layer>>)[]) {
     super();
-    for (const layer of layers) this.append(layer);
+    for (const each of given) {
+      if (isLayer(each)) this.append(each);
+      else for (const [name, layer] of Object.entries(each)) this.named(name, layer);
+    }
+  }
+
+  /** Adds a layer under a name, which is its key in states. */
+  private named(name: string, layer: Layer): void {
+    this.addModule(name, layer);
+    const at = { value: layer, writable: true, configurable: true, enumerable: false };
+    Object.defineProperty(this, this.length++, at);
   }
 
   append(layer: Layer): this {
@@ -30,9 +44,24 @@ export class Sequential extends Module {
     return this;
   }
 
+  /** Puts a layer before the one at an index. */
+  insert(index: number, layer: Layer): this {
+    return inserted(this, index, layer);
+  }
+
+  /** Takes the layer at an index out, and gives it; the last one unless another is named. */
+  pop(index: number = -1): Layer {
+    return taken(this, index);
+  }
+
   override forward(x: Tensor): Tensor {
     for (const layer of this) x = layer.call(x);
     return x;
+  }
+
+  /** The layers from one index to before another as one that runs them, as `model[:3]`. */
+  slice(start?: number, end?: number): Sequential {
+    return new Sequential(...members<Layer>(this).slice(start, end));
   }
 
   /** The layer at an index; negative counts from the end. */
@@ -66,6 +95,21 @@ export class ModuleList<M extends Module = Module> extends Module {
     return this;
   }
 
+  /** Puts a module before the one at an index. */
+  insert(index: number, module: M): this {
+    return inserted(this, index, module);
+  }
+
+  /** Takes the module at an index out, and gives it; the last one unless another is named. */
+  pop(index: number = -1): M {
+    return taken(this, index);
+  }
+
+  /** The modules from one index to before another, as `layers[:3]`. */
+  slice(start?: number, end?: number): ModuleList<M> {
+    return new ModuleList(members<M>(this).slice(start, end));
+  }
+
   at(index: number): M {
     return member(this, index);
   }
@@ -97,6 +141,25 @@ export class ModuleDict extends Module {
 
   has(name: string): boolean {
     return this.keys().includes(name);
+  }
+
+  /** Adds modules by name, in the places of those that have the names. */
+  update(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]>): this {
+    const entries = Symbol.iterator in modules ? [...modules] : Object.entries(modules);
+    for (const [name, module] of entries) this.addModule(name, module);
+    return this;
+  }
+
+  /** Takes the module of a name out, and gives it. Throws DynError where there is none. */
+  pop(name: string): Module {
+    const found = this.get(name);
+    Reflect.deleteProperty(this, name);
+    return found;
+  }
+
+  /** Takes all modules out. */
+  clear(): void {
+    for (const name of this.keys()) Reflect.deleteProperty(this, name);
   }
 
   entries(): [string, Module][] {
@@ -192,6 +255,8 @@ function parameterLines(entries: readonly (readonly [string, Parameter])[]): str
   return lines.length === 0 ? "" : `${lines.join("")}\n`;
 }
 
+const isLayer = (value: Layer | Readonly<Record<string, Layer>>): value is Layer => value instanceof Module;
+
 interface Indexed<M> {
   readonly [index: number]: M;
   readonly length: number;
@@ -204,6 +269,32 @@ function members<M>(list: Indexed<M>): M[] {
     if (item !== undefined) found.push(item);
   }
   return found;
+}
+
+interface Growing<M> {
+  [index: number]: M;
+  length: number;
+}
+
+/** A list with one more item before an index. Throws DynError for an index that is not there. */
+function inserted<M, L extends Growing<M>>(list: L, index: number, item: M): L {
+  const { length } = list, at = index < 0 ? index + length : index;
+  if (at < 0 || at > length) {
+    throw new DynError(`Expected an index in [${-length}, ${length}] but found ${index}`);
+  }
+  for (let i = length; i > at; i--) list[i] = member<M>(list, i - 1);
+  list[at] = item;
+  list.length++;
+  return list;
+}
+
+/** The item at an index, which is taken out of a list. Throws DynError where there is none. */
+function taken<M>(list: Growing<M>, index: number): M {
+  const { length } = list, item = member<M>(list, index);
+  for (let i = index < 0 ? index + length : index; i < length - 1; i++) list[i] = member<M>(list, i + 1);
+  Reflect.deleteProperty(list, length - 1);
+  list.length--;
+  return item;
 }
 
 function member<M>(list: Indexed<M>, index: number): M {

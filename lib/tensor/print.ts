@@ -4,9 +4,51 @@
  * output equals PyTorch's with its default print options.
  */
 import type { Complex } from "../base/complex.ts";
+import { DynError } from "../base/errors.ts";
 import { type DType, isComplex, isFloat, partType } from "../base/dtype.ts";
 
-const PRECISION = 4, THRESHOLD = 1000, EDGE = 3, WIDTH = 80;
+/** How tensors are printed, as `torch.set_printoptions`. */
+export interface PrintOptions {
+  /** Digits behind the point; 4 at first. */
+  readonly precision: number;
+  /** Elements from which on the ends of dimensions alone are shown; 1000 at first. */
+  readonly threshold: number;
+  /** How many are shown at each end then; 3 at first. */
+  readonly edgeitems: number;
+  /** Characters of a line; 80 at first. */
+  readonly linewidth: number;
+  /** Whether numbers are written with exponents; null, at first: where their magnitudes need it. */
+  readonly sciMode: boolean | null;
+}
+
+const USUAL: PrintOptions = { precision: 4, threshold: 1000, edgeitems: 3, linewidth: 80, sciMode: null };
+
+const PROFILES: Readonly<Record<"default" | "short" | "full", PrintOptions>> = {
+  default: USUAL,
+  short: { ...USUAL, precision: 2, edgeitems: 2 },
+  full: { ...USUAL, threshold: Infinity },
+};
+
+const printing: { options: PrintOptions } = { options: USUAL };
+
+/** How tensors are printed now. */
+export function getPrintoptions(): PrintOptions {
+  return printing.options;
+}
+
+/** Changes how tensors are printed from now on: some options, or all by the name of a profile. Throws DynError for others. */
+export function setPrintoptions(
+  { profile, ...options }: Partial<PrintOptions> & { readonly profile?: keyof typeof PROFILES },
+): void {
+  if (profile !== undefined && !Object.hasOwn(PROFILES, profile)) {
+    throw new DynError(`Expected a profile out of default, short, full but found ${profile}`);
+  }
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(USUAL, name));
+  if (unknown !== undefined) {
+    throw new DynError(`Expected print options out of ${Object.keys(USUAL).join(", ")} but found ${unknown}`);
+  }
+  printing.options = { ...(profile ? PROFILES[profile] : printing.options), ...options };
+}
 
 /** What printing needs of a tensor. */
 export interface Printable {
@@ -47,12 +89,12 @@ export function tensorText(tensor: Printable, elementOf: (() => ElementOf) | nul
     ? "..."
     : numel === 0
     ? "[]"
-    : bodyText(tensor, elementOf(), { indent, summarize: numel > THRESHOLD });
+    : bodyText(tensor, elementOf(), { indent, summarize: numel > printing.options.threshold });
   if (suffix.length === 0) return `tensor(${body})`;
   const lastLine = body.slice(body.lastIndexOf("\n") + 1).length + (body.includes("\n") ? 0 : indent);
   let line = lastLine, text = `tensor(${body}`;
   for (const each of suffix) {
-    if (line + each.length + 2 > WIDTH) {
+    if (line + each.length + 2 > printing.options.linewidth) {
       text += `,\n${" ".repeat(indent)}${each}`;
       line = indent + each.length;
     } else {
@@ -85,7 +127,7 @@ function bodyText(
     if (d === shape.length) return next();
     const list = places(shape[d] ?? 0, summarize);
     if (d === shape.length - 1) {
-      const perLine = Math.max(1, Math.floor((WIDTH - depth) / (format.width + 2)));
+      const perLine = Math.max(1, Math.floor((printing.options.linewidth - depth) / (format.width + 2)));
       const cells = list.map((i) => i === null ? " ..." : next());
       const lines: string[] = [];
       for (let i = 0; i < cells.length; i += perLine) lines.push(cells.slice(i, i + perLine).join(", "));
@@ -100,9 +142,9 @@ function bodyText(
 
 /** Indices along a dimension; null stands for those left out. */
 function places(size: number, summarize: boolean): (number | null)[] {
-  const all = Array.from({ length: summarize && size > 2 * EDGE ? EDGE : size }, (_, i) => i);
-  if (!summarize || size <= 2 * EDGE) return all;
-  return [...all, null, ...all.map((i) => size - EDGE + i)];
+  const { edgeitems } = printing.options, isCut = summarize && size > 2 * edgeitems;
+  const all = Array.from({ length: isCut ? edgeitems : size }, (_, i) => i);
+  return isCut ? [...all, null, ...all.map((i) => size - edgeitems + i)] : all;
 }
 
 function formatOf(values: readonly Printed[], dtype: DType): Format {
@@ -133,10 +175,11 @@ function realFormat(values: readonly (number | bigint)[], dtype: DType): Format 
   const most = magnitudes.reduce((a, b) => Math.max(a, b), 0);
   const least = magnitudes.reduce((a, b) => Math.min(a, b), Infinity);
   const whole = numbers.every((v) => !Number.isFinite(v) || Math.ceil(v) === v);
-  const wide = most / least > 1000 || most > 1e8;
+  const { precision, sciMode } = printing.options;
+  const wide = sciMode ?? (most / least > 1000 || most > 1e8);
   const text = whole
     ? (wide ? exponentText : (x: number) => `${signedZero(x, 0)}.`)
-    : (wide || least < 1e-4 ? exponentText : (x: number) => signedZero(x, PRECISION));
+    : (sciMode ?? (wide || least < 1e-4) ? exponentText : (x: number) => signedZero(x, precision));
   // columns are as wide as the finite numbers that are not 0
   const { width } = padded(finite, (v) => text(Number(v)));
   return { width, text: (v) => finiteText(Number(v), text).padStart(width) };
@@ -158,7 +201,7 @@ function fixed(x: number, digits: number): string {
 }
 
 function exponentText(x: number): string {
-  const [mantissa = "", exponent = "0"] = x.toExponential(PRECISION).split("e");
+  const [mantissa = "", exponent = "0"] = x.toExponential(printing.options.precision).split("e");
   const digits = exponent.replace(/^[+-]/, "").padStart(2, "0");
   return `${Object.is(x, -0) ? "-" : ""}${mantissa}e${exponent.startsWith("-") ? "-" : "+"}${digits}`;
 }
