@@ -7,6 +7,7 @@ export type {
   ConfigPatch,
   InductorConfig,
   InductorPatch,
+  Precision,
   Settings,
   Tier,
   TraceConfig,
@@ -15,6 +16,7 @@ export type { ComplexType, FloatType, HostArray, RealType, SmallType, ValueType 
 export type { UserFrame } from "./base/errors.ts";
 export type { Counters, LogDetails, LogLevel, Logs, LogSink } from "./base/logs.ts";
 export type { ArtifactRecord, Plain } from "./base/recording.ts";
+export type { Trailing } from "./base/arguments.ts";
 export type { AnyFunction, MethodContext } from "./compile.ts";
 export type { DimensionSpec, ShapesSpec } from "./dynamo/mod.ts";
 export type { CompiledFunction, GraphBackend } from "./graph/backend.ts";

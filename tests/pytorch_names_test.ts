@@ -379,6 +379,6 @@ Deno.test("tensors are printed as the options say", () => {
     dyn.setPrintoptions({ profile: "default" });
   }
   assertEquals(`${tensor([1.2345])}`, "tensor([1.2345])");
-  // @ts-expect-error: refused by the checker, too
-  assertThrows(() => dyn.setPrintoptions({ digits: 3 }), DynError, "found digits");
+  const misspelt = { precision: 2, digits: 3 };
+  assertThrows(() => dyn.setPrintoptions(misspelt), DynError, "found digits");
 });

@@ -5,10 +5,10 @@
  */
 import { DynError } from "./errors.ts";
 
-const PRECISIONS = ["highest", "high", "medium"] as const;
-
 /** How exact products of float32 have to be. */
-export type MatmulPrecision = (typeof PRECISIONS)[number];
+export type MatmulPrecision = "highest" | "high" | "medium";
+
+const PRECISIONS: readonly MatmulPrecision[] = ["highest", "high", "medium"];
 
 /** Allows products of float32 to be less exact, of which no use is made. Throws DynError for another name. */
 export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {

@@ -9,7 +9,6 @@ import { type BatchResults, overBatch } from "../autograd/batches/over_batch.ts"
 import type { Randomness } from "../ops/batching/random.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import type { AnyFunction } from "./transforms.ts";
 
 /** Where the batch is: a dimension, null for none, or the same for the parts of an argument. */
 export type BatchDims = number | null | readonly BatchDims[] | { readonly [name: string]: BatchDims };
@@ -26,8 +25,6 @@ export interface VmapOptions {
   readonly chunkSize?: number | null;
 }
 
-type Given = Trailing<VmapOptions, ["inDims", "outDims", "randomness"]>;
-
 const NAMES = { positional: ["inDims", "outDims", "randomness"], named: ["chunkSize"] } as const;
 
 /** A tensor among arguments, and where it has the batch. */
@@ -38,8 +35,8 @@ interface Placed {
 
 /** A function that runs `f` over a batch: over the dimension `inDims` of its arguments. Throws DynError for arguments without a batch. */
 export function vmap<A extends readonly unknown[]>(
-  f: AnyFunction<A>,
-  ...given: Given
+  f: (...args: A) => unknown,
+  ...given: Trailing<VmapOptions, ["inDims", "outDims", "randomness"]>
 ): (...args: A) => unknown {
   const options = trailing<VmapOptions>("vmap", NAMES, given);
   const { inDims = 0, outDims = 0, randomness = "error", chunkSize = null } = options;

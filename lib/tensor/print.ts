@@ -38,7 +38,7 @@ export function getPrintoptions(): PrintOptions {
 
 /** Changes how tensors are printed from now on: some options, or all by the name of a profile. Throws DynError for others. */
 export function setPrintoptions(
-  { profile, ...options }: Partial<PrintOptions> & { readonly profile?: keyof typeof PROFILES },
+  { profile, ...options }: Partial<PrintOptions> & { readonly profile?: "default" | "short" | "full" },
 ): void {
   if (profile !== undefined && !Object.hasOwn(PROFILES, profile)) {
     throw new DynError(`Expected a profile out of default, short, full but found ${profile}`);
