@@ -56,7 +56,12 @@ template <class T, int OP> static void combine(void* from, void* into, int* coun
 
 template <class T> static void divide(void* elements, int64_t count, int by) {
   T* at = (T*)elements;
-  for (int64_t i = 0; i < count; i++) store(at + i, load(at[i]) / by);
+  // Half of a number is what it is divided by two, and is found faster
+  if ((by & (by - 1)) == 0) {
+    for (int64_t i = 0; i < count; i++) store(at + i, load(at[i]) * (1.0f / by));
+  } else {
+    for (int64_t i = 0; i < count; i++) store(at + i, load(at[i]) / by);
+  }
 }
 
 static MPI_Datatype types[DTYPES];

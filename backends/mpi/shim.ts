@@ -5,8 +5,9 @@
  * for without blocking: where all are the same everybody is there, and the data follow; where they differ the ranks
  * tell each other what they do and nothing is written; where it takes too long, ranks are asked where they are.
  * Invariants: data of a group's collectives start in the order of the calls, which is the same on all ranks once the
- * fingerprints agree; MPI is called by one thread at a time. A call waited for at once uses MPI's blocking form,
- * which is the faster one; whether it is one is part of its fingerprint, since the forms do not match each other.
+ * fingerprints agree; MPI is called by one thread at a time. A call that all ranks wait for at once uses MPI's blocking
+ * form, which is the faster one; whether they all do is part of what they agree on, since the forms do not match each
+ * other.
  */
 import { REDUCTIONS } from "./reductions.ts";
 
@@ -53,7 +54,8 @@ struct Job {
   enum { HEADER, TEXTS, DATA, DONE } state;
   int outcome, error, peer, replied;
   double began, ended;
-  int64_t mine[2], agreed[2];
+  /** The fingerprint, its complement, and whether the rank waits at once. */
+  int64_t mine[3], agreed[3];
   Greeting greeting, other;
   /** Descriptions of all ranks, where they differ. */
   char* texts;
@@ -163,7 +165,10 @@ static bool arrived(Job* j) {
 static void advanceCollective(Job* j) {
   Group* g = j->group;
   if (j->state == Job::HEADER && arrived(j)) {
-    if (j->agreed[0] == ~j->agreed[1]) return begin(j);
+    if (j->agreed[0] == ~j->agreed[1]) {
+      j->call.blocking = (double)j->agreed[2];
+      return begin(j);
+    }
     j->texts = (char*)malloc((size_t)TEXT * g->size);
     j->state = Job::TEXTS;
     int error = MPI_Iallgather(j->greeting.text, TEXT, MPI_BYTE, j->texts, TEXT, MPI_BYTE, g->words, j->requests);
@@ -361,7 +366,8 @@ API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char
   else {
     j->mine[0] = print;
     j->mine[1] = ~print;
-    int error = MPI_Iallreduce(j->mine, j->agreed, 2, MPI_INT64_T, MPI_MIN, g->control, j->requests);
+    j->mine[2] = call->blocking != 0;
+    int error = MPI_Iallreduce(j->mine, j->agreed, 3, MPI_INT64_T, MPI_MIN, g->control, j->requests);
     if (error != MPI_SUCCESS) finish(j, FAILED, error);
   }
   if (inBackground) {

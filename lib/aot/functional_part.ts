@@ -32,6 +32,8 @@ export class FunctionalPart {
   readonly #symbols: readonly Sym[];
   /** Where each result is among what the compiled graph gives. */
   readonly #places: readonly number[];
+  /** Which inputs kernels of other parts may have laid out in an order of their own. */
+  readonly #made: readonly boolean[];
 
   readonly nodes: PartNodes;
 
@@ -44,6 +46,7 @@ export class FunctionalPart {
     const written = parts.results.flatMap((node) => mutated.get(node) ?? []);
     const nodes = this.nodes = { ...parts, inputs: [...new Set([...parts.inputs, ...written])] };
     this.#symbols = [...outsideSymbols(nodes)];
+    this.#made = nodes.inputs.map(({ op, meta }) => op !== "placeholder" && meta.value.kind === "tensor");
     const { inputs, results } = nodes, made = new Set(nodes.nodes), taken = new Set<Node>();
     const handed = results.filter((node) => {
       const root = memoryRoot(node);
@@ -72,7 +75,9 @@ export class FunctionalPart {
 
   /** The part with the values of a call. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
-    const tensors = this.nodes.inputs.map((node) => laidOutAs(node, values.get(node), sizeOf));
+    const tensors = this.nodes.inputs.map((node, at) =>
+      this.#made[at] ? laidOutAs(node, values.get(node), sizeOf) : values.get(node)
+    );
     const args = [...this.#symbols.map(sizeOf), ...tensors];
     return {
       graph: this.#module.graph,
@@ -84,9 +89,9 @@ export class FunctionalPart {
   }
 }
 
-/** A value as the graph says that it lies: kernels of other parts may have chosen an order of their own. */
-function laidOutAs({ name, op, meta }: Node, value: unknown, sizeOf: (symbol: Sym) => number): unknown {
-  if (op === "placeholder" || meta.value.kind !== "tensor") return value;
+/** A value as the graph says that it lies. */
+function laidOutAs({ name, meta }: Node, value: unknown, sizeOf: (symbol: Sym) => number): unknown {
+  if (meta.value.kind !== "tensor") return value;
   if (!isTensor(value)) throw new InternalError(`Expected a tensor at ${name} but found ${typeof value}`);
   const expected = meta.value.tensor.strides.map((d) => evaluate(d, sizeOf)), found = value.stride();
   const fits = value.numel() === 0 || expected.every((d, at) => value.shape[at] === 1 || d === found[at]);

@@ -17,12 +17,14 @@ import { memoryRoot, viewChain } from "../ops/rewrite/memory_root.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { FunctionalPart } from "./functional_part.ts";
-import { GraphPart, symbolsOfNodes } from "./graph_part.ts";
+import { symbolsOfNodes } from "./graph_part.ts";
 import { buildJoint, type RuntimePlan } from "./joint.ts";
 import { computedLate } from "./late_nodes.ts";
 import { joinSharedCalls } from "./joined_calls.ts";
 import { rematerialize } from "./rematerialize.ts";
+import { withoutLittle } from "./little_parts.ts";
 import { beginsWork } from "./shared_calls.ts";
+import { SharedPart } from "./shared_part.ts";
 import { simplify } from "./simplify.ts";
 import { cut, runStages, stagesBetween } from "./stages.ts";
 import { traceForward } from "./trace.ts";
@@ -80,7 +82,7 @@ export function compileStep(
     const value = outputs[output], target = graph.placeholders[input];
     return value instanceof Node && target ? [[value, target] as const] : [];
   }));
-  const groups = computedLate(cut(functional), new Set(mutated.keys()));
+  const groups = withoutLittle(computedLate(cut(functional), new Set(mutated.keys())));
   // Views are made where they are read: what is handed on has memory of its own
   const repeated = groups.map(({ nodes, kind }) => kind === "begins" ? [] : viewsFrom(nodes));
   const compile: GraphCompiler = (gm, examples) => {
@@ -88,7 +90,7 @@ export function compileStep(
     return recording.phase("compile_inference", () => interposedCompiler(compiler)(gm, examples));
   };
   const stages = stagesBetween(graph, { groups, repeated, late: new Map() }, (group, parts) => {
-    if (group.kind !== "compiled") return new GraphPart(functional, parts);
+    if (group.kind !== "compiled") return new SharedPart(functional, parts);
     const isLast = group === groups.at(-1);
     return new FunctionalPart(functional, parts, { compile, own, mutated: isLast ? mutated : new Map() });
   });

@@ -28,6 +28,7 @@ import { drawingNodes } from "../autograd/graph_replay.ts";
 import { showsArgument } from "../autograd/shows_argument.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { GraphPart, type PartNodes, type PreparedPart, symbolsOfNodes } from "./graph_part.ts";
+import { hasTime } from "./little_parts.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
 
 /** Whether a graph has sizes or numbers that only the host can say while it runs. */
@@ -123,7 +124,7 @@ export interface Part {
 /** One part of a graph, and what a call does around it. */
 export interface Stage {
   readonly part: Part;
-  /** Whether it begins work that others wait for, where they read what it gives. */
+  /** Whether it begins work that goes on while others run, and is waited for where they read what it gives. */
   readonly begins: boolean;
   /** Values from before the part that it writes to. */
   readonly writes: readonly Node[];
@@ -203,7 +204,7 @@ export function stagesBetween(
     const parts: PartNodes = { nodes: all, inputs, results, gives: given };
     return {
       part: partOf(group, parts, later),
-      begins: kind === "begins",
+      begins: kind === "begins" && hasTime(groups.slice(index)),
       // Nothing can fail behind the last part, and a part takes back what it has done itself
       writes: index < groups.length - 1 ? written[index] ?? [] : [],
       gives,

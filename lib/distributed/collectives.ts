@@ -31,6 +31,12 @@ export interface CollectiveOptions {
   readonly group?: ProcessGroup | null;
   /** Whether the program goes on while the call does; false unless given. Tensors are not to be touched meanwhile. */
   readonly asyncOp?: boolean;
+  /**
+   * Whether the program does nothing before it waits: nobody else has to see to the call.
+   *
+   * @internal
+   */
+  readonly isWaitedAtOnce?: boolean;
 }
 
 /** Options of collectives that reduce. */
@@ -103,11 +109,10 @@ function run(call: Collective): Work {
   // MPI reads and writes memories of their own
   const overlaps = call.send && receive && call.send.storage === receive.tensor.storage;
   const send = overlaps ? call.send.detach().clone() : call.send;
-  const inBackground = options.asyncOp === true;
+  const { asyncOp = false, isWaitedAtOnce = !asyncOp } = options;
   const words = [
     ...call.op ? [`"${call.op}"`] : [],
     ...root === undefined ? [] : [`root ${root} of the group`],
-    ...inBackground ? ["asyncOp"] : [],
   ];
   const bytes = Math.max(...[send, receive?.tensor].map((each) => each?.layout.byteLength ?? 0));
   const { work } = started(connection, {
@@ -123,10 +128,10 @@ function run(call: Collective): Work {
       send: send ? placeOf(send) : null,
       receive: receive ? placeOf(receive.tensor) : null,
       signature: `${name}(${words.join(", ")}) of ${described(part)}`,
-      inBackground,
+      inBackground: !isWaitedAtOnce,
     },
   }, receive?.after ?? null);
-  if (!inBackground) work.wait();
+  if (!asyncOp) work.wait();
   return work;
 }
 
@@ -323,8 +328,7 @@ export function gather(
 /** Waits until all ranks are there, as torch.distributed.barrier. */
 export function barrier(options: CollectiveOptions = {}): Work {
   const joined = joinedGroup(options.group), inBackground = options.asyncOp === true;
-  const signature = inBackground ? "barrier(asyncOp)" : "barrier()";
-  const call = emptyCall("barrier", { signature, inBackground });
+  const call = emptyCall("barrier", { signature: "barrier()", inBackground });
   const { work } = started(joined.connection, { name: "barrier", bytes: 0, call }, null);
   if (!inBackground) work.wait();
   return work;

@@ -35,8 +35,9 @@ export interface DimensionOptions {
   readonly dim?: number;
 }
 
-/** Arguments of all calls. The form of MPI's calls does not depend on whether ranks wait at once. */
-const called = (group: number) => ({ group: groupNamed(group), asyncOp: true }) as const;
+/** Arguments of all calls. */
+const called = (group: number) =>
+  ({ group: groupNamed(group), asyncOp: true, isWaitedAtOnce: !isGathering() }) as const;
 
 /** What is sent in a call that may go on: the program may write to its tensor meanwhile. */
 const kept = (x: Tensor): Tensor => isGathering() ? ops.clone(x).contiguous() : x.contiguous();

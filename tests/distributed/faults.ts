@@ -31,17 +31,19 @@ if (fault === "absent") {
   else told(() => dist.allReduce(tensor([1])));
   told(() => dist.barrier());
 } else if (fault === "stage") {
-  // The second of two stages is gone, or computes for longer than the first waits
+  // The second of two stages computes until the first has given up
   const { PipelineStage, Schedule1F1B } = dist.pipelining;
   class Slow extends nn.Linear {
     override forward(): never {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
-      Deno.exit(0);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      throw new Error("Expected to be ended");
     }
   }
   const stage = new PipelineStage(rank === 0 ? new nn.Linear(2, 2) : new Slow(2, 2), rank, 2);
-  const schedule = new Schedule1F1B(stage, 2, (x) => x.sum());
+  const schedule = new Schedule1F1B(stage, 2, (x) => x.sum()), second = tensor([rank === 0 ? 0 : Deno.pid]);
+  dist.allReduce(second, { op: "max" });
   told(() => rank === 0 ? schedule.step(ones([2, 2])) : schedule.step({ target: ones([2, 2]) }));
+  Deno.kill(Number(second.item()), "SIGKILL");
 } else if (fault === "killed") {
   if (rank === 1) Deno.kill(Deno.pid, "SIGKILL");
   told(() => dist.allReduce(tensor([1])));

@@ -1,0 +1,56 @@
+/**
+ * Parts that compute next to nothing. Input: the groups of a functional graph; output: the same nodes in fewer groups,
+ * since beginning with another part takes longer than computing what some of them do. Invariant: nothing comes before
+ * what it reads, and no call that other processes have a part in waits for more than it did, but for such parts.
+ */
+import type { Node } from "../graph/node.ts";
+import type { Dim } from "../sym/expr.ts";
+import type { Group } from "./stages.ts";
+
+/** As many elements are made in less time than it takes to begin with a part, or to have a call go on beside it. */
+const FEW = 64;
+
+/** Whether nodes make next to nothing. */
+function isLittle(nodes: readonly Node[]): boolean {
+  return nodes.reduce((sum, node) => sum + elementsOf(node), 0) <= FEW;
+}
+
+/** How many elements a node has. */
+function elementsOf({ meta: { value } }: Node): number {
+  const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : [];
+  const sizeOf = (d: Dim) => typeof d === "number" ? d : Infinity;
+  return metas.reduce((sum, { shape }) => sum + shape.reduce((count: number, d) => count * sizeOf(d), 1), 0);
+}
+
+function reads({ nodes }: Group, results: ReadonlySet<Node>): boolean {
+  return nodes.some((node) => [...node.inputs()].some((each) => results.has(each)));
+}
+
+/** Has little parts join the next one where that follows at once, else the one before the calls in front of them. */
+export function withoutLittle(groups: readonly Group[]): Group[] {
+  const found: Group[] = [];
+  let open: readonly Node[] = [];
+  for (const [at, group] of groups.entries()) {
+    if (group.kind !== "compiled") {
+      found.push(group);
+      continue;
+    }
+    const nodes = [...open, ...group.nodes], next = groups[at + 1];
+    open = [];
+    const before = found.findLastIndex(({ kind }) => kind === "compiled"), target = found[before];
+    const between = new Set(found.slice(before + 1).flatMap((each) => each.nodes));
+    if (!next || !isLittle(nodes)) found.push({ kind: "compiled", nodes });
+    else if (next.kind === "compiled") open = nodes;
+    else if (target && !reads({ kind: "compiled", nodes }, between)) {
+      found[before] = { kind: "compiled", nodes: [...target.nodes, ...nodes] };
+    } else found.push({ kind: "compiled", nodes });
+  }
+  return found;
+}
+
+/** Whether more than next to nothing runs between the first of some groups and what reads its results. */
+export function hasTime([first, ...rest]: readonly Group[]): boolean {
+  const results = new Set(first?.nodes), at = rest.findIndex((group) => reads(group, results));
+  const between = at < 0 ? rest : rest.slice(0, at);
+  return !isLittle(between.flatMap(({ kind, nodes }) => kind === "begins" ? [] : nodes));
+}
