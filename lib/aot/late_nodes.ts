@@ -5,7 +5,7 @@
  */
 import type { Node } from "../graph/node.ts";
 import { Classifier } from "./recompute.ts";
-import type { Group } from "./stages.ts";
+import type { Group } from "./little_parts.ts";
 
 /**
  * Moves loops over elements that only the last group reads: those that are computed from inputs alone, as the decay of an

@@ -5,7 +5,12 @@
  */
 import type { Node } from "../graph/node.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { Group } from "./stages.ts";
+
+/** Nodes that run together. */
+export interface Group {
+  readonly nodes: readonly Node[];
+  readonly kind: "compiled" | "host" | "begins";
+}
 
 /** As many elements are made in less time than it takes to begin with a part, or to have a call go on beside it. */
 const FEW = 64;

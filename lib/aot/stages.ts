@@ -28,7 +28,7 @@ import { drawingNodes } from "../autograd/graph_replay.ts";
 import { showsArgument } from "../autograd/shows_argument.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { GraphPart, type PartNodes, type PreparedPart, symbolsOfNodes } from "./graph_part.ts";
-import { hasTime } from "./little_parts.ts";
+import { type Group, hasTime } from "./little_parts.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
 
 /** Whether a graph has sizes or numbers that only the host can say while it runs. */
@@ -241,12 +241,6 @@ export interface Cuts {
   readonly taped?: ReadonlySet<Node>;
   /** Nodes before which a group ends. */
   readonly ends?: ReadonlySet<Node>;
-}
-
-/** Nodes that run together. */
-export interface Group {
-  readonly nodes: readonly Node[];
-  readonly kind: "compiled" | "host" | "begins";
 }
 
 /**

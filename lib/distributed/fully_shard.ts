@@ -5,6 +5,7 @@
  * ranks; all ranks call the same modules in the same order.
  */
 import { savedTensorsHooks } from "../autograd/saved_hooks.ts";
+import { itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { Module, type StateDict } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
@@ -60,7 +61,12 @@ export function rangeOf({ shape, length }: Pick<Shard, "shape" | "length">, rank
   return [Math.min(count, rank * length), Math.min(count, (rank + 1) * length)];
 }
 
-/** Parameters that are gathered together. */
+/** Joining parts of as many bytes, and their gradients, takes longer than a call for each. */
+const LARGE = 2 ** 18;
+
+const isLarge = ({ parameter, length }: Shard): boolean => length * itemSize(parameter.dtype) >= LARGE;
+
+/** Parameters that are gathered together: small ones in one call. */
 class ShardUnit {
   /** Whole parameters that the backward pass reads, until gradients arrive. */
   #again: readonly Tensor[] | null = null;
@@ -73,12 +79,19 @@ class ShardUnit {
 
   /** The whole parameters, in memory of their own. */
   gather(): readonly Tensor[] {
-    const { held, group } = this, lengths = held.map(({ length }) => length);
-    const own = held.map(({ parameter }) => parameter), [only] = own;
-    const all = gatherShards(only && own.length === 1 ? only : cat(own), group);
-    const parts = all.view([group.size, all.numel() / group.size]).split(lengths, 1);
-    return held.map(({ shape, length }, k) => {
-      const flat = parts[k]?.reshape([-1]) ?? all, count = elements(shape);
+    const { held, group } = this, small = held.filter((each) => !isLarge(each));
+    const together = small.length > 1 ? small : [], found = new Map<Shard, Tensor>();
+    if (together.length > 0) {
+      const all = gatherShards(cat(together.map(({ parameter }) => parameter)), group);
+      const parts = all.view([group.size, all.numel() / group.size]).split(
+        together.map(({ length }) => length),
+        1,
+      );
+      for (const [k, shard] of together.entries()) found.set(shard, parts[k]?.reshape([-1]) ?? all);
+    }
+    return held.map((shard) => {
+      const { parameter, shape, length } = shard, count = elements(shape);
+      const flat = found.get(shard) ?? gatherShards(parameter, group);
       return (count === length * group.size ? flat : flat.narrow(0, 0, count)).view(shape);
     });
   }
