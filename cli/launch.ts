@@ -16,6 +16,7 @@ const WORKER = `
 folder=$1
 shift
 rank=\${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-\${PMIX_RANK:-0}}}
+export RANK=$rank LOCAL_RANK=$rank
 "$@" >"$folder/$rank.out" 2>"$folder/$rank.err"
 code=$?
 [ $code -eq 0 ] || echo "$rank $code" >>"$folder/failed"
@@ -78,6 +79,7 @@ function environment(ranks: number): Record<string, string> {
     OMPI_MCA_rmaps_base_oversubscribe: "1",
     PRTE_MCA_rmaps_default_mapping_policy: ":oversubscribe",
     OMPI_MCA_hwloc_base_binding_policy: "none",
+    WORLD_SIZE: `${ranks}`,
     DYN_NUM_THREADS: Deno.env.get("DYN_NUM_THREADS") ?? `${threads}`,
     ...Deno.uid() === 0 ? { OMPI_ALLOW_RUN_AS_ROOT: "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1" } : {},
   };
@@ -101,16 +103,19 @@ async function launch(ranks: number, words: readonly string[], folder: string): 
   await new Deno.Command("mkfifo", { args: pipes.flat() }).output();
   const own = new URL("../cli.ts", import.meta.url).href;
   const worker = [Deno.execPath(), "run", "-A", "--no-check", own, "run", ...words];
+  const launcher = Deno.env.get("MPIRUN") || "mpirun";
   let child: Deno.ChildProcess;
   try {
-    child = new Deno.Command("mpirun", {
+    child = new Deno.Command(launcher, {
       args: ["-n", `${ranks}`, "sh", "-c", WORKER, "worker", folder, ...worker],
       env: environment(ranks),
       stdout: "piped",
       stderr: "piped",
     }).spawn();
   } catch (cause) {
-    throw new DynError("Expected mpirun on the PATH but found none; install Open MPI or MPICH", { cause });
+    throw new DynError(`Expected ${launcher} on the PATH but found none; install Open MPI or MPICH`, {
+      cause,
+    });
   }
   const errors = pipes.map((): string[] => []);
   const streams = pipes.flatMap(([out = "", err = ""], rank) => [
@@ -140,8 +145,9 @@ export const launchCommand: Command = {
   usage: "launch -n <ranks> <script> [arguments]",
   summary: "Run a script on several processes that distributed.initProcessGroup() connects",
   help:
-    "The processes run on this machine, under mpirun, with the cores divided among them. Lines of output stand behind " +
-    "the rank that\nprinted them. When one fails the others are ended.",
+    "The processes run on this machine, under mpirun (or what MPIRUN names), with the cores divided among them. Lines of " +
+    "output stand\nbehind the rank that printed them. When one fails the others are ended. RANK, LOCAL_RANK and WORLD_SIZE " +
+    "are set, as torchrun does.",
   takesFlags: false,
   run: async (args) => {
     const { n, _: words } = parseArgs(args, { string: ["_", "n"], stopEarly: true });

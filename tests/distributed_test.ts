@@ -164,6 +164,17 @@ Deno.test("a stage of a pipeline whose neighbour does not come says for what it 
   );
 });
 
+Deno.test("a process whose MPI is not its launcher's says so", MPI, async () => {
+  const path = fileURLToPath(new URL("distributed/faults.ts", import.meta.url));
+  const { stderr } = await runProgram(Deno.execPath(), ["run", "-A", "--no-check", path], {
+    env: { PMI_SIZE: "2" },
+  });
+  assertStringIncludes(
+    stderr,
+    "DistributedError: Expected 2 processes, as the launcher has started, but found 1",
+  );
+});
+
 Deno.test("stages of pipelines go forward and back in orders that keep few micro-batches", () => {
   const { gpipe, mostKept, oneForwardOneBackward } = orders;
   const written = (order: orders.Order, stageIndex: number, n: number) =>

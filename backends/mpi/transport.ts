@@ -263,6 +263,19 @@ class MpiConnection implements Connection {
 /** What launchers tell the processes that they start: those of Open MPI, MPICH, and of Slurm for either. */
 const LAUNCHED = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"];
 
+/** How many processes Open MPI's launcher and MPICH's say that they have started. */
+const COUNTS = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+
+/** Throws DistributedError where a library does not know of the others: it is not the launcher's. */
+function checkCount(size: number): void {
+  const told = Number(COUNTS.map((name) => Deno.env.get(name)).find((each) => each !== undefined) ?? size);
+  if (size !== 1 || !(told > 1)) return;
+  throw new DistributedError(
+    `Expected ${told} processes, as the launcher has started, but found 1: it belongs to another MPI than the ` +
+      "compiler; set MPICC to that of the launcher's, or start the program by the other one's mpirun",
+  );
+}
+
 registerTransport({
   name: "mpi",
   isLaunched: () => LAUNCHED.some((name) => Deno.env.has(name)),
@@ -273,6 +286,8 @@ registerTransport({
       throw new DistributedError("Expected MPI to start, with threads that take turns, but it does not");
     }
     shareBackgroundBuilds();
-    return new MpiConnection(shim, world, timeout);
+    const connection = new MpiConnection(shim, world, timeout);
+    checkCount(connection.size);
+    return connection;
   },
 });

@@ -26,6 +26,8 @@ import {
 dist.initProcessGroup();
 const rank = dist.getRank();
 assertEquals(dist.getWorldSize(), 2);
+const told = ["RANK", "LOCAL_RANK", "WORLD_SIZE"].map((name) => Deno.env.get(name));
+assertEquals(told, [`${rank}`, `${rank}`, "2"]);
 
 class Net extends nn.Module {
   first = new nn.Linear(6, 8);
