@@ -217,6 +217,10 @@ const WORLDS: Readonly<Record<string, World>> = {
     const list = other ? [two, one] : [one, two];
     return wrap((x: Tensor) => x.mul(list[0] === one ? 2 : 3))(input());
   },
+  "a variable that holds one of two symbols of a name"(other, wrap) {
+    const one = Symbol("name"), two = Symbol("name"), held = other ? two : one;
+    return wrap((x: Tensor) => x.mul(held === one ? 2 : 3))(input());
+  },
   "a getter that a class inherits"(other, wrap) {
     class Base {
       get by() {

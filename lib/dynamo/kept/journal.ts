@@ -29,7 +29,7 @@ import { functionLabel } from "../variables/wrap.ts";
 import { builtinAt, isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { cellIn, Differs, labelOf, type Place, placeOf, Texts, urlOf } from "./function_places.ts";
 import type { NotedBeginning, NotedReads } from "./noted_reads.ts";
-import { isPrimitive, readKey, writeKey } from "./plain_values.ts";
+import { describeKey, isLocal, isPrimitive, readKey, writeKey } from "./plain_values.ts";
 import {
   describe,
   describeValue,
@@ -57,6 +57,7 @@ class Numbers implements Numbering {
   readonly objects: object[] = [];
   readonly #numbers = new Map<object, number>();
   readonly #memory = new Map<object, number>();
+  readonly #symbols = new Map<symbol, number>();
 
   numberOf(object: object): number | undefined {
     return this.#numbers.get(standIn(object));
@@ -73,6 +74,15 @@ class Numbers implements Numbering {
     if (known === undefined) this.#memory.set(storage, tensor);
     return known ?? tensor;
   }
+
+  /** Symbols that only a process knows are numbered as they come: those of one description are as many as they are. */
+  readonly keyOf = (key: string | symbol): Plain => {
+    const form = describeKey(key);
+    if (typeof key === "string" || !isLocal(form)) return form;
+    const known = this.#symbols.get(key) ?? this.#symbols.size;
+    this.#symbols.set(key, known);
+    return [...form, known];
+  };
 }
 
 /** A journal that is being written. */
@@ -135,7 +145,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   }
   const lost = [...wanted].find((object) => numbers.numberOf(object) === undefined);
   if (lost) throw new NotStorable(`${labelOf(lost)}, which is found nowhere`);
-  const texts = new Texts();
+  const texts = new Texts(), callers = callForm(call, freeNumbers, numbers);
   const objects = numbers.objects.map((object, i): Plain => ({
     from: from[i] ?? null,
     ...cells.has(object)
@@ -150,7 +160,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
     form: {
       objects,
       texts: texts.form,
-      call: callForm(call, freeNumbers, numbers),
+      call: callers,
       freeNumbers: [...freeNumbers],
       begun: reads.begun.map((each) => BEGUN.map((part) => numbers.numberOf(each[part]) ?? null)),
     },

@@ -89,3 +89,6 @@ export function describeKey(key: string | symbol): Plain {
   if (typeof key === "string") return key;
   return symbolForm(key) ?? ["local", key.description ?? null];
 }
+
+/** Whether a described key is a symbol that only its own process knows. */
+export const isLocal = (form: Plain): form is readonly Plain[] => Array.isArray(form) && form[0] === "local";

@@ -26,7 +26,7 @@ export interface Numbering {
   /** The first tensor whose memory is this. */
   memoryOf(storage: object, tensor: number): number;
   /** A key, or a symbol that is a value; without it symbols that only this process knows are known by their descriptions. */
-  keyOf?(key: string | symbol): Plain;
+  readonly keyOf?: ((key: string | symbol) => Plain) | undefined;
   /** Whether a property may hold any primitive in the place of the one that it holds. */
   isFree?(object: object, key: string | symbol): boolean;
 }
