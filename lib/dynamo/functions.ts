@@ -148,7 +148,7 @@ function noteInfo(fn: object, info: CallableInfo): void {
       }
       return;
     case "bound":
-      return refuseToKeep("a bound function");
+      return;
     case "none":
       return info.isNative ? undefined : refuseToKeep(info.because);
     default:

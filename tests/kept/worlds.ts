@@ -217,10 +217,6 @@ const WORLDS: Readonly<Record<string, World>> = {
     const list = other ? [two, one] : [one, two];
     return wrap((x: Tensor) => x.mul(list[0] === one ? 2 : 3))(input());
   },
-  "a variable that holds one of two symbols of a name"(other, wrap) {
-    const one = Symbol("name"), two = Symbol("name"), held = other ? two : one;
-    return wrap((x: Tensor) => x.mul(held === one ? 2 : 3))(input());
-  },
   "a getter that a class inherits"(other, wrap) {
     class Base {
       get by() {
@@ -564,6 +560,7 @@ const WORLDS: Readonly<Record<string, World>> = {
 const disabled = compiler.disable((x: Tensor) => x);
 const plain = (x: Tensor): Tensor => x;
 
-const { RESUMED_WORLDS } = await import("./resumed_worlds.ts");
+const { OBJECT_WORLDS } = await import("./object_worlds.ts"),
+  { RESUMED_WORLDS } = await import("./resumed_worlds.ts");
 // First: the modules that the test writes have other texts in the other world
-await tell({ ...RESUMED_WORLDS, ...WORLDS }, said === "other");
+await tell({ ...RESUMED_WORLDS, ...OBJECT_WORLDS, ...WORLDS }, said === "other");

@@ -69,9 +69,14 @@ export function captureFunction(fn: object): Captured {
 /**
  * The object a method belongs to, whose prototype its `super` means: of a constructor the class's prototype; of a
  * member of a class the object on the receiver's chain that has it and that the class has made. Null for others, as
- * methods of object literals: that an object has a function says nothing of where the function was written.
+ * methods of object literals: that an object has a function says nothing of where the function was written. `asked` is told
+ * of the constructors whose code decides.
  */
-export function findHomeObject(fn: object, receiver: unknown): object | null {
+export function findHomeObject(
+  fn: object,
+  receiver: unknown,
+  asked: (constructor: object) => void = () => {},
+): object | null {
   const known = captureFunction(fn);
   if (known.kind === "class") {
     const prototype: unknown = Reflect.getOwnPropertyDescriptor(fn, "prototype")?.value;
@@ -82,6 +87,7 @@ export function findHomeObject(fn: object, receiver: unknown): object | null {
   const isMade = (object: object): boolean => {
     const made: unknown = isStatic ? object : Reflect.getOwnPropertyDescriptor(object, "constructor")?.value;
     if (typeof made !== "function") return false;
+    asked(made);
     const by = captureFunction(made);
     return by.kind === "class" && by.node === owner;
   };

@@ -23,7 +23,7 @@ import type { LiveCell } from "../frame/info.ts";
 import { isLiveCell } from "./place_forms.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import { consultedModules } from "../frame/capture.ts";
-import { madeInfo } from "../functions.ts";
+import { infoOf, madeInfo } from "../functions.ts";
 import { markOfFunction } from "../marks.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import { builtinAt, isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
@@ -178,8 +178,10 @@ function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object>
   const cells: ReadonlySet<object> = reads.cells;
   const wanted = new Set<object>([...met, ...cells, ...reads.functions.keys()]);
   for (const beginning of reads.begun) for (const part of BEGUN) wanted.add(beginning[part]);
-  for (const variables of reads.functions.values()) {
-    for (const value of variables.values()) if (isObject(value)) wanted.add(value);
+  for (const [fn, variables] of reads.functions) {
+    for (const value of [...variables.values(), ...boundParts(fn) ?? []]) {
+      if (isObject(value)) wanted.add(value);
+    }
   }
   for (const object of wanted) {
     if (types.isProxy(object)) throw new NotStorable("a proxy");
@@ -243,9 +245,18 @@ function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unkno
   const mark = typeof object === "function" ? markOfFunction(object) : undefined;
   if (mark && "original" in mark) yield [mark.original, () => ["original"]];
   if (isPlainTensor(object)) yield [object.state?.grad, () => ["gradient"]];
+  if (reads.functions.has(object)) {
+    for (const [at, part] of boundParts(object)?.entries() ?? []) yield [part, () => ["bound", at]];
+  }
   for (const [name, value] of reads.functions.get(object) ?? []) {
     yield [value, () => [isCell(value, reads) ? "cell" : "variable", name]];
   }
+}
+
+/** What a bound function calls, on what and with which arguments; null for other functions. */
+function boundParts(fn: object): readonly unknown[] | null {
+  const info = infoOf(fn);
+  return info.kind === "bound" ? [info.target, info.self, ...info.args] : null;
 }
 
 function entriesOf(object: object): readonly (readonly [unknown, unknown])[] {
@@ -261,6 +272,8 @@ function functionForm(fn: object, { reads, numbers, texts }: {
 }): { readonly [key: string]: Plain } {
   const variables = reads.functions.get(fn);
   if (!variables) return {};
+  const parts = boundParts(fn);
+  if (parts) return { bound: parts.map((part) => describeValue(part, numbers)) };
   const place = placeOf(fn);
   // What is written nowhere stays that
   if (!place && variables.size === 0 && !madeInfo(fn)) return { site: null };
@@ -296,7 +309,7 @@ export function readJournal(
   if (JSON.stringify(callForm(call, free, numbers)) !== JSON.stringify(given)) {
     throw new Differs("the arguments are others");
   }
-  entries.forEach(({ from, shape, content, site, variables }, i) => {
+  entries.forEach(({ from, shape, content, bound, site, variables }, i) => {
     const object = objects[i];
     if (!object) throw new DamagedForm("Expected as many objects as descriptions");
     if (content !== undefined) {
@@ -305,7 +318,15 @@ export function readJournal(
     } else if (needsShape(from) && shapeNow(object, i, numbers) !== shape) {
       throw new Differs(`${labelOf(object)} is another one`);
     }
+    if (bound !== undefined) {
+      const now = boundParts(object)?.map((part) => describeValue(part, numbers));
+      if (JSON.stringify(now) !== JSON.stringify(bound)) {
+        throw new Differs(`${labelOf(object)} is bound otherwise`);
+      }
+      return;
+    }
     if (site === undefined) return;
+    if (boundParts(object)) throw new Differs(`${labelOf(object)} is a bound function`);
     if (site === null) {
       if (placeOf(object)) throw new Differs(`${labelOf(object)} is no function of the runtime`);
       return;
@@ -409,6 +430,8 @@ class World {
         const mark = markOfFunction(from);
         return mark && "original" in mark ? mark.original : undefined;
       }
+      case "bound":
+        return boundParts(from)?.[numberIn(which)];
       case "gradient":
         return isPlainTensor(from) ? from.state?.grad : undefined;
       case "key":

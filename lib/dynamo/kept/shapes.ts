@@ -2,8 +2,8 @@
  * Objects as a trace can see them: all that any read of an object itself may find, so that nobody has to know which reads
  * there are. Input: an object and the numbers of those that the trace has met; output: data. Invariant: two objects with
  * equal descriptions, whose numbers stand for equal objects in turn, cannot be told apart by a trace; what could hold more
- * than this describes (proxies, dates, typed arrays, tensors with hooks, …) is refused, whatever it is: only what is
- * listed here is described. No code of the program runs.
+ * than this describes (proxies, weak maps, tensors with hooks, …) is refused, whatever it is: only what is listed here is
+ * described. No code of the program runs.
  */
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
@@ -57,8 +57,12 @@ export function describe(object: object, number: number, numbering: Numbering): 
   ];
 }
 
-/** Own properties but for those that are described apart. Throws NotStorable where one cannot be read yet. */
+/**
+ * Own properties but for those that are described apart, and those of views of memory, of which no trace sees any. Throws
+ * NotStorable where one cannot be read yet.
+ */
 export function propertiesOf(object: object): readonly (readonly [string | symbol, PropertyDescriptor])[] {
+  if (types.isArrayBufferView(object)) return [];
   const isApart = isPlainTensor(object);
   return Reflect.ownKeys(object).flatMap((key) => {
     const found = isApart && TENSOR_FIELDS.has(key) ? undefined : propertyOf(object, key);
@@ -133,6 +137,9 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   if (types.isSet(object)) return ["set", ...[...Set.prototype.values.call(object)].map(of)];
   if (types.isModuleNamespaceObject(object)) return "namespace";
   if (Array.isArray(object)) return "array";
+  if (types.isDate(object)) return ["date", writePrimitive(apply(dateTime, object, []))];
+  if (types.isRegExp(object)) return ["expression", ...EXPRESSION.map((read) => read(object))];
+  if (types.isNativeError(object)) return "error";
   for (const [name, is] of OPAQUE) if (is(object)) return name;
   if (HIDING.some((hides) => hides(object)) || isOfBuiltinClass(object)) {
     const label = classLabel(Object.getPrototypeOf(object));
@@ -148,17 +155,22 @@ const OPAQUE: readonly (readonly [string, (value: object) => boolean])[] = [
   ["map iterator", types.isMapIterator],
   ["set iterator", types.isSetIterator],
   ["iterator", isNativeIterator],
+  ["memory", types.isAnyArrayBuffer],
+  ["view of memory", types.isArrayBufferView],
 ];
+
+const { getTime: dateTime } = Date.prototype;
+
+/** What an expression is besides where it goes on, which is a property: its text and its flags. */
+const EXPRESSION: readonly ((of: RegExp) => string)[] = ["source", "flags"].map((name) => {
+  const get = Reflect.getOwnPropertyDescriptor(RegExp.prototype, name)?.get;
+  return (of) => get ? `${apply(get, of, [])}` : "";
+});
 
 /** Kinds of objects whose content is in no property. */
 const HIDING: readonly ((value: object) => boolean)[] = [
-  types.isAnyArrayBuffer,
   types.isArgumentsObject,
-  types.isArrayBufferView,
   types.isBoxedPrimitive,
-  types.isDate,
-  types.isNativeError,
-  types.isRegExp,
   types.isWeakMap,
   types.isWeakSet,
   isWeakRef,

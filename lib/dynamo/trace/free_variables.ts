@@ -7,7 +7,7 @@ import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { findHomeObject } from "../frame/capture.ts";
-import { refuseToKeep } from "../kept/noted_reads.ts";
+import { noteFunction } from "../kept/noted_reads.ts";
 import { capturedSource } from "../source.ts";
 import { type ObjectValue, primitive, type Value } from "../variables/value.ts";
 import { cellValue, readCell, writeCell } from "./bindings.ts";
@@ -118,8 +118,7 @@ export function homeOf(m: Interpreter, frame: Frame): Value {
   if (exotic?.kind === "function" && exotic.closure?.home) return exotic.closure.home;
   const real = frame.callee?.real, receiver = frame.self.kind === "object" ? frame.self : null;
   const start = receiver?.real ?? receiver?.prototype?.real ?? null;
-  refuseToKeep("super, whose home is looked for");
-  const home = real && start ? findHomeObject(real, start) : null;
+  const home = real && start ? findHomeObject(real, start, noteFunction) : null;
   if (home) return m.wrapper.known(home, "home");
   return breakGraph("noSource", "super of a method");
 }

@@ -1,0 +1,92 @@
+/**
+ * Worlds of objects with more than properties: homes of methods, what functions are bound to, typed arrays, expressions,
+ * errors, symbols. Input: whether the world is the other one; output: results of a wrapped function.
+ */
+import { type Tensor, tensor } from "../../mod.ts";
+import type { World } from "./telling.ts";
+
+/** A tensor to compute with. */
+const input = (): Tensor => tensor([[1.5, -2], [3, 4]]);
+
+export const OBJECT_WORLDS: Readonly<Record<string, World>> = {
+  "a variable that holds one of two symbols of a name"(other, wrap) {
+    const one = Symbol("name"), two = Symbol("name"), held = other ? two : one;
+    return wrap((x: Tensor) => x.mul(held === one ? 2 : 3))(input());
+  },
+  "super of a method"(other, wrap) {
+    class Base {
+      scale(x: Tensor): Tensor {
+        return x.mul(2);
+      }
+    }
+    class Another extends Base {
+      override scale(x: Tensor): Tensor {
+        return x.mul(5);
+      }
+    }
+    class Heir extends Base {
+      override scale(x: Tensor): Tensor {
+        return super.scale(x).add(1);
+      }
+    }
+    if (other) Object.setPrototypeOf(Heir.prototype, Another.prototype);
+    const heir = new Heir();
+    return wrap((x: Tensor) => heir.scale(x))(input());
+  },
+  "super of a method that two classes have"(other, wrap) {
+    class Base {
+      scale(x: Tensor): Tensor {
+        return x.mul(2);
+      }
+    }
+    class Heir extends Base {
+      override scale(x: Tensor): Tensor {
+        return super.scale(x).add(1);
+      }
+    }
+    const heir = new Heir(), { scale } = Heir.prototype;
+    if (other) Object.defineProperty(heir, "scale", { value: scale });
+    if (other) Object.defineProperty(Base.prototype, "scale", { value: (x: Tensor) => x.mul(7) });
+    return wrap((x: Tensor) => heir.scale(x))(input());
+  },
+  "what a function is bound to"(other, wrap) {
+    const layer = { factor: other ? 3 : 2 };
+    function scale(this: { readonly factor: number }, by: number, x: Tensor): Tensor {
+      return x.mul(this.factor).add(by);
+    }
+    const run = scale.bind(layer, 1);
+    return wrap((x: Tensor) => run(x))(input());
+  },
+  "an argument that a function is bound to"(other, wrap) {
+    const run = Reflect.apply(Function.prototype.bind, (by: number, x: Tensor) => x.mul(by), [
+      null,
+      other ? 3 : 2,
+    ]);
+    return wrap((x: Tensor): Tensor => run(x))(input());
+  },
+  "a function in the place of a bound one"(other, wrap) {
+    const scale = (by: number, x: Tensor): Tensor => x.mul(by), run = scale.bind(null, 2);
+    const held: (x: Tensor) => Tensor = other ? (x) => x.mul(3) : run;
+    return wrap((x: Tensor) => held(x))(input());
+  },
+  "the numbers of a typed array"(other, wrap) {
+    const numbers = new Float32Array(other ? [3, 4] : [1, 2]);
+    return wrap((x: Tensor) => x.mul(tensor(numbers)).mul(numbers[0] ?? 0).add(numbers.length))(input());
+  },
+  "a typed array that is passed on"(other, wrap) {
+    const numbers = new Float32Array(other ? 2 : 1), state: { held?: unknown } = {};
+    return wrap((x: Tensor) => {
+      state.held = numbers;
+      return x.mul(2);
+    })(input());
+  },
+  "an expression"(other, wrap) {
+    const expression = other ? /^a+$/ : /^b+$/;
+    return wrap((x: Tensor) => expression.test("aaa") ? x.mul(2) : x.mul(3))(input());
+  },
+  "an error"(other, wrap) {
+    const error = new RangeError(other ? "one" : "another");
+    Object.defineProperty(error, "stack", { value: "" });
+    return wrap((x: Tensor) => x.mul(error.message.length))(input());
+  },
+};
