@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { DynError } from "../lib/base/errors.ts";
-import { type DType, isFloat, REAL_DTYPES } from "../lib/base/dtype.ts";
+import { isFloat, REAL_DTYPES, type RealType } from "../lib/base/dtype.ts";
 import { Graph } from "../lib/graph/node.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { CompiledGraph } from "../lib/inductor/compiled_graph.ts";
@@ -25,48 +25,7 @@ import { SKIP_NATIVE } from "./support/native.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { makeSample } from "./support/samples.ts";
 import { randomNumbers, sampleBySeed, TAKES_ALL, testSeed } from "./support/sampling.ts";
-
-/** What is hard in floats: signs of zero, halves, ends of ranges, subnormal numbers, what is no number. */
-const FLOATS = [
-  0,
-  -0,
-  1,
-  -1,
-  0.5,
-  -0.5,
-  1.5,
-  2.5,
-  -2.5,
-  NaN,
-  Infinity,
-  -Infinity,
-  3.7,
-  -7.25,
-  88.7,
-  1e-3,
-  1e20,
-];
-const ENDS = [2 ** 31, -(2 ** 31), 2 ** 63, -(2 ** 63), 16777217, 3.4028234663852886e38, 2 ** -126, 1e-45];
-const WHOLE = [0, 1, -1, 2, 3, -3, 7, 31, 32, 63, 64, 100, -100, 127, -128];
-
-function valuesOf(dtype: DType): readonly (number | bigint | boolean)[] {
-  switch (dtype) {
-    case "bool":
-      return [true, false];
-    case "uint8":
-      return [...WHOLE.filter((value) => value >= 0), 200, 255];
-    case "int8":
-      return WHOLE;
-    case "int16":
-      return [...WHOLE, 32767, -32768];
-    case "int32":
-      return [...WHOLE, 2 ** 31 - 1, -(2 ** 31)];
-    case "int64":
-      return [...WHOLE, 2 ** 31, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n];
-    default:
-      return [...FLOATS, ...ENDS];
-  }
-}
+import { orderedNumber, SPECIAL } from "./support/special_numbers.ts";
 
 /** How operands lie in memory. */
 interface Form {
@@ -78,16 +37,16 @@ interface Form {
  * Every value beside every other one, and numbers whose sums depend on their order; between the elements lies the value
  * before.
  */
-function operandsOf(dtype: DType, { length, step }: Form): Tensor[] {
-  const values = valuesOf(dtype), n = values.length;
-  const apart = (valueAt: (k: number) => number | bigint | boolean) => {
+function operandsOf(dtype: RealType, { length, step }: Form): Tensor[] {
+  const values = SPECIAL[dtype], n = values.length;
+  const apart = (valueAt: (k: number) => number | bigint) => {
     const items = Array.from({ length: length * step }, (_, k) => valueAt(Math.floor(k / step)));
     return tensor(items, { dtype }).slice(0, 0, length * step, step);
   };
   const special = [0, 1, 2].map((p) =>
     apart((k) => values[(p === 0 ? k : p === 1 ? Math.floor(k / n) + k : 7 * k + 3) % n] ?? 0)
   );
-  const noise = apart((k) => isFloat(dtype) ? Math.sin(k * 12.9898) * 10 ** (k % 5) : values[k * k % n] ?? 0);
+  const noise = apart((k) => isFloat(dtype) ? orderedNumber(k) : values[k * k % n] ?? 0);
   return [...special, noise];
 }
 
@@ -138,7 +97,7 @@ interface Case {
   readonly call: Call;
 }
 
-function casesOf(dtype: DType, form: Form): Case[] {
+function casesOf(dtype: RealType, form: Form): Case[] {
   const operands = operandsOf(dtype, form), fits = (call: Call) => takes(call, operands);
   const calls = [...sampleBySeed(ELEMENTWISE.filter(fits), 10, form.length), ...REDUCTIONS.filter(fits)];
   return calls.map((call) => ({

@@ -30,65 +30,10 @@ import { expanded } from "./support/expanded.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
+import { orderedNumbers, SPECIAL } from "./support/special_numbers.ts";
 
 const POOL = new ThreadPool(1);
 const VALUE_TYPES = REAL_DTYPES.map(valueType).filter((dtype, k, all) => all.indexOf(dtype) === k);
-
-const FLOATS = [
-  0,
-  -0,
-  1,
-  -1,
-  0.5,
-  -0.5,
-  1.5,
-  2.5,
-  -2.5,
-  NaN,
-  Infinity,
-  -Infinity,
-  3.7,
-  -7.25,
-  255,
-  256.5,
-  1e-3,
-  88.7,
-];
-const LARGE = [
-  2 ** 31,
-  -(2 ** 31),
-  2 ** 31 - 128,
-  2 ** 32 + 512,
-  2 ** 51,
-  2 ** 62,
-  2 ** 63,
-  -(2 ** 63),
-  1e20,
-  -1e20,
-];
-const WHOLE = [0, 1, -1, 2, 3, -3, 7, 31, 32, 33, 63, 64, 65, 100, -100, 2 ** 31 - 1, -(2 ** 31)];
-const SPECIAL: Readonly<Record<RealType, readonly (number | bigint)[]>> = {
-  float32: [...FLOATS, ...LARGE, 1e-45, -1e-40, 2 ** -126, 3.4028234663852886e38, 16777217],
-  float64: [...FLOATS, ...LARGE, 5e-324, -1e-310, 2 ** -1022, 1.7976931348623157e308, 2 ** 53 + 2, 0.1],
-  int64: [
-    ...WHOLE.map(BigInt),
-    2n ** 63n - 1n,
-    -(2n ** 63n),
-    2n ** 53n + 1n,
-    -(2n ** 53n) - 1n,
-    2n ** 32n,
-    2n ** 31n,
-    0x123456789abcdefn,
-    -0x7654321fedcba98n,
-  ],
-  int32: WHOLE,
-  float16: [...FLOATS, 65504, -65504, 6e-8, 6e-5, 2049],
-  bfloat16: [...FLOATS, 3e38, 1e-40, 257],
-  int16: [0, 1, -1, 2, 7, 100, -100, 127, 128, 255, 256, 32767, -32768],
-  int8: [0, 1, -1, 2, 7, 100, -100, 127, -128],
-  uint8: [0, 1, 2, 3, 7, 8, 9, 31, 100, 127, 128, 200, 254, 255],
-  bool: [0, 1],
-};
 
 /** A host array of values, and room behind it as memories have it. */
 function hostOf(dtype: DType, values: readonly (number | bigint)[]): HostArray {
@@ -342,8 +287,7 @@ Deno.test("every reduction of every type", () => {
 });
 
 /** Numbers whose sums depend on their order. */
-const noise = (dtype: DType, count: number): HostArray =>
-  hostOf(dtype, Array.from({ length: count }, (_, k) => Math.sin(k * 12.9898) * 10 ** (k % 5)));
+const noise = (dtype: DType, count: number): HostArray => hostOf(dtype, orderedNumbers(count));
 
 Deno.test({
   name: "sums of C++ have the same bits, in rows and of everything",
