@@ -3,6 +3,7 @@
  * output: these axes in the order in which every such member counts its positions. Invariant: another order would
  * find another one.
  */
+import { isFloat } from "../base/dtype.ts";
 import { type Axis, isPosition } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { add, type Dim, mul } from "../sym/expr.ts";
@@ -19,6 +20,11 @@ interface Member {
 /** Whether it matters in which order a member sees elements. */
 export function findsFirst({ computation: { work } }: Member): boolean {
   return work.kind === "reduction" && isPosition(work.op);
+}
+
+/** Whether a member has other bits where it sees elements in another order. */
+export function addsFloats({ computation: { work } }: Member): boolean {
+  return work.kind === "reduction" && (work.op === "sum" || work.op === "prod") && isFloat(work.accumulator);
 }
 
 /** The inner axes in the order that members need, as they are where none needs one; undefined: there is no such order. */

@@ -19,7 +19,7 @@ import {
   unify,
 } from "./axes.ts";
 import type { Access, Computation } from "./computation.ts";
-import { orderedInner } from "./first_found.ts";
+import { addsFloats, findsFirst, orderedInner } from "./first_found.ts";
 
 /** A computation in a group, with its own axes in terms of the group's. */
 export interface Member {
@@ -226,6 +226,8 @@ function assemble(
   const after = second.members.map((m) => widen(m, unified.right, rightLevel));
   if (!dependenciesHold(before, after)) return undefined;
   const members = [...before, ...after].sort((a, b) => a.computation.order - b.computation.order);
+  // One looks at elements one after the other, the other adds in lanes: each does as it does in eager calls
+  if (members.some(findsFirst) && members.some(addsFloats)) return undefined;
   const ordered = orderedInner({ members, inner: allInner });
   return ordered && { outer, inner: ordered, members, kind: "loops" };
 }

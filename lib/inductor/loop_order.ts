@@ -53,9 +53,14 @@ export const OTHER_TILINGS: readonly Tiling[] = [
   { name: "tiles of 32 × 32", lanes: [32, 32], lines: [32, 32] },
 ];
 
-/** Orders the loops of a group. */
-export function chooseOrder(group: Group, tiling: Tiling): LoopOrder {
-  const accesses = accessesOf(group);
+/**
+ * Orders the loops of a group. Where there are inner ones, by what runs in them alone, and by one result for all: a sum is
+ * added in the same order whatever is done with it or beside it, and in eager calls.
+ */
+export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
+  const within = whole.members.filter(({ level }) => level === "inner");
+  const group = within.length > 0 ? { ...whole, members: within } : whole;
+  const accesses = accessesOf(group, true);
   const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, accesses);
   const inner = isOrdered ? orderedInner(group) : byStride(group.inner, accesses);
   invariant(inner, "Expected an order of loops that finds the first of equal extremes");
@@ -131,16 +136,18 @@ function divisorWithin(size: Dim, [low, high]: readonly [number, number]): numbe
   return undefined;
 }
 
-function accessesOf(group: Group): Weighted[] {
+/** What a group reads and writes, results of reductions that lie alike once where asked for. */
+function accessesOf(group: Group, together = false): Weighted[] {
   const seen = new Map<string, Weighted>();
-  const visit = (buffer: BufferId, index: Dim | undefined, weight: number) => {
+  const visit = (buffer: BufferId | "result", index: Dim | undefined, weight: number) => {
     const key = `${buffer} ${typeof index === "number" ? index : index?.id}`;
     if (seen.has(key) || index === undefined) return;
     const axes = [...group.outer, ...group.inner].filter((axis) => freeSymbols(index).has(axis.symbol));
     seen.set(key, { index, weight: weight * axes.reduce((n, axis) => n * hintOf(axis.size), 1) });
   };
   for (const member of group.members) {
-    for (const { buffer, index } of member.writes) visit(buffer, index, 2);
+    const isOne = together && member.computation.work.kind === "reduction";
+    for (const { buffer, index } of member.writes) visit(isOne ? "result" : buffer, index, 2);
     for (const { buffer, index } of member.reads) visit(buffer, index, 1);
   }
   return [...seen.values()];

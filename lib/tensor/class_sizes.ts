@@ -53,6 +53,23 @@ export function isFresh({ contiguous, shape, strides }: Layout): boolean {
   return true;
 }
 
+/**
+ * For each dimension the one whose steps it takes up where that one ends, as those of turned tensors and of slices do;
+ * undefined where its stride is a number of its own. What the stride is then follows from sizes, so that loops over both
+ * can be one, as they are where all numbers are known.
+ */
+export function followed(
+  { shape, strides }: Pick<Layout, "shape" | "strides">,
+): readonly (number | undefined)[] {
+  return strides.map((stride, d) => {
+    if (stride < 2) return undefined;
+    const e = shape.findIndex((size, e) => e !== d && size > 1 && size * (strides[e] ?? 0) === stride);
+    return e < 0 ? undefined : e;
+  });
+}
+
+const magnitudeOf = (value: number): number => MAGNITUDES.filter((limit) => value > limit).length;
+
 /** The class of a call. */
 export function classOf(entry: OpEntry, args: TensorArgs, numbers: readonly LoadedNumber[]): ClassCall {
   const values: number[] = [], units: number[] = [], names = new Map<number, string>();
@@ -63,8 +80,7 @@ export function classOf(entry: OpEntry, args: TensorArgs, numbers: readonly Load
     if (known !== undefined) return known;
     const unit = tiled && value >= 2 * TILE && value % TILE === 0 ? TILE : 1;
     units.push(unit);
-    const magnitude = MAGNITUDES.filter((limit) => value > limit).length;
-    const made = `${unit === 1 ? "" : `${unit}*`}s${values.push(value / unit) - 1}^${magnitude}`;
+    const made = `${unit === 1 ? "" : `${unit}*`}s${values.push(value / unit) - 1}^${magnitudeOf(value)}`;
     names.set(value, made);
     return made;
   };
@@ -72,8 +88,11 @@ export function classOf(entry: OpEntry, args: TensorArgs, numbers: readonly Load
     let key = `${layout.dtype}(`;
     for (const size of layout.shape) key += `${name(size)} `;
     if (isFresh(layout)) return `${key})`;
+    const after = followed(layout);
     key += ":";
-    for (const stride of layout.strides) key += `${name(stride)} `;
+    layout.strides.forEach((stride, d) => {
+      key += after[d] === undefined ? `${name(stride)} ` : `>${after[d]}^${magnitudeOf(stride)} `;
+    });
     return `${key})`;
   };
   let key = "";
@@ -180,10 +199,13 @@ export class ClassSizes implements Decider {
   metaOf({ layout }: Tensor): TensorMeta {
     const { dtype, device } = layout;
     const shape = layout.shape.map((size) => this.symbolOf(size));
-    const strides = isFresh(layout)
-      ? contiguousStrides(shape)
-      : layout.strides.map((stride) => this.symbolOf(stride));
-    return { shape, strides, offset: 0, dtype, device };
+    if (isFresh(layout)) return { shape, strides: contiguousStrides(shape), offset: 0, dtype, device };
+    const after = followed(layout);
+    const strideOf = (d: number): Dim => {
+      const e = after[d];
+      return e === undefined ? this.symbolOf(layout.strides[d] ?? 0) : mul(strideOf(e), shape[e] ?? 1);
+    };
+    return { shape, strides: shape.map((_, d) => strideOf(d)), offset: 0, dtype, device };
   }
 
   /** Arguments with symbols in place of their sizes; everything else stays. */

@@ -5,11 +5,12 @@
  */
 import { encodeElements } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";
-import { complexType, getDefaultDtype, isComplex, isDType, itemSize } from "../base/dtype.ts";
+import { complexType, getDefaultDtype, isComplex, isDType, isFloat, itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { observed } from "../base/observation.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
+import type { Lowered, Operand } from "../loops/body.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
 import { parseCall, splitGenerator, splitInplace, splitRequiresGrad } from "../ops/call.ts";
@@ -18,7 +19,7 @@ import type { HostTensor, Implementation, OpDefinition } from "../ops/definition
 import { formOf } from "../ops/complex/form.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
-import { classPlan } from "./classes.ts";
+import { classPlan, type ClassRequest } from "./classes.ts";
 import { autocastCall, convertedArgs, withoutAutocast } from "./autocast.ts";
 import { hasComplexNumbers, numberTensor, withComplexTensors } from "./complex_numbers.ts";
 import { composedPlan } from "./composed_plan.ts";
@@ -31,6 +32,7 @@ import {
   entryOf,
   findPlan,
   inferResults,
+  type LoadedNumber,
   mapTensors,
   type OpEntry,
   type Plan,
@@ -288,6 +290,15 @@ function checkArguments(entry: OpEntry, args: TensorArgs): void {
   entry.checked.add(key);
 }
 
+/** Whether a lowering combines floats in a way that has other bits in another order. */
+function isInexact(lowered: Lowered): boolean {
+  return lowered.kind === "reduction" && (lowered.op === "sum" || lowered.op === "prod") &&
+    isFloat(lowered.accumulator);
+}
+
+/** A key of random numbers, where only the kind of work is asked for. */
+const KEY: Operand = { shape: [], dtype: "int32" };
+
 /** The plan of a call of a lowered or random op. */
 function planOf(entry: OpEntry, args: TensorArgs): Plan {
   const { definition } = entry;
@@ -295,17 +306,25 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
   if (implementation.kind !== "lower" && implementation.kind !== "random") {
     throw new InternalError(`Expected a lowered op but found ${definition.name}`);
   }
+  const request = (numbers: readonly LoadedNumber[]): ClassRequest => ({ entry, args, numbers });
   return findPlan(entry, args, {
     cache: entry.plans,
-    known: (numbers) => classPlan({ entry, args, numbers }, "ready"),
-    make: (numbers) =>
-      classPlan({ entry, args, numbers }) ?? makePlan({
-        entry,
-        args,
-        metas: inferResults(definition, mapTensors(entry, args, (t) => t.layout.meta)),
-        lower: (operands, out, keys) => implementation.lower(operands, out, keys),
-        numbers,
-      }),
+    known: (numbers) => classPlan(request(numbers), "ready"),
+    make(numbers) {
+      const plan = classPlan(request(numbers));
+      if (plan) return plan;
+      const metas = inferResults(definition, mapTensors(entry, args, (t) => t.layout.meta));
+      // The graph compiler chooses in which order sums are added, and is asked wherever they would not be the same
+      const lowered = implementation.lower(mapTensors(entry, args, (t) => t.layout), metas, [KEY, KEY]);
+      return lowered.some(isInexact) && classPlan(request(numbers), "often") ||
+        makePlan({
+          entry,
+          args,
+          metas,
+          lower: (operands, out, keys) => implementation.lower(operands, out, keys),
+          numbers,
+        });
+    },
   });
 }
 
