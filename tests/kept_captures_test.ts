@@ -76,6 +76,9 @@ const REFUSED: readonly string[] = [
   "the rules of a language",
 ];
 
+/** A world of which nothing is looked up, nor kept. */
+const PASSED_OVER = "a module that is in its address";
+
 /** Worlds of several calls, and how many of those are captured: the others are served by what changes are taken for. */
 const SEVERAL: Readonly<Record<string, number>> = {
   "sizes that change": 2,
@@ -138,5 +141,6 @@ Deno.test("captures are taken in the same world, and in no other", () =>
     assertEquals(several(warm), Object.entries(SEVERAL));
     const units = Object.entries(cold).map(([name, { missed, refused }]) => [name, missed - refused]);
     assertEquals(Object.entries(warm).map(([name, { taken }]) => [name, taken]), units);
+    assertEquals([cold, warm].map((worlds) => worlds[PASSED_OVER]?.missed), [0, 0]);
     assertEquals(takenIn(other), IN_OTHER_WORLD);
   }));

@@ -63,7 +63,10 @@ const written: Readonly<Record<string, { readonly run: (x: Tensor) => Tensor }>>
     )),
   );
 
+const inline = await import("data:text/javascript,export const run = (x) => x.mul(2);");
+
 const WORLDS: Readonly<Record<string, World>> = {
+  "a module that is in its address": (_other, wrap) => wrap(inline.run)(input()),
   "a captured number"(other, wrap) {
     const factor = other ? 3 : 2;
     return wrap((x: Tensor) => x.mul(factor))(input());

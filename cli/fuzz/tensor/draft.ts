@@ -73,8 +73,16 @@ const DTYPE_WEIGHTS: readonly (readonly [number, DType])[] = [
   [9, "bool"],
 ];
 
-/** Sizes by how often a dimension has them: degenerate, small, and around the vectors of every tier. */
-const SIZE_WEIGHTS: readonly (readonly [number, number])[] = [
+/** How large the data of a program may be. */
+interface Extent {
+  /** Sizes by how often a dimension has them. */
+  readonly sizes: readonly (readonly [number, number])[];
+  /** Elements at most: they are printed one by one. */
+  readonly most: number;
+}
+
+/** Degenerate, small, and around the vectors of every tier. */
+const SMALL: readonly (readonly [number, number])[] = [
   [3, 0],
   [12, 1],
   [14, 2],
@@ -93,11 +101,34 @@ const SIZE_WEIGHTS: readonly (readonly [number, number])[] = [
   [5, 33],
 ];
 
-/** No tensor of a program has more elements. */
-const MOST_ELEMENTS = 2000;
+/** Around the tiles of products, the workgroups of GPUs, the blocks of long sums and the shares of threads. */
+const LARGE: readonly (readonly [number, number])[] = [
+  [2, 1],
+  [3, 2],
+  [3, 3],
+  [2, 7],
+  [3, 16],
+  [4, 33],
+  [4, 64],
+  [4, 65],
+  [3, 100],
+  [3, 129],
+  [3, 256],
+  [3, 257],
+  [2, 513],
+  [2, 1000],
+  [2, 1025],
+  [1, 4099],
+];
 
-/** No made data has more: it is printed element by element. */
-const MOST_DATA = 400;
+/** Extents by how often programs have them. */
+const EXTENTS: readonly (readonly [number, Extent])[] = [
+  [29, { sizes: SMALL, most: 400 }],
+  [1, { sizes: LARGE, most: 12_000 }],
+];
+
+/** No tensor of a program has more elements. */
+const MOST_ELEMENTS = 20_000;
 
 /** Metadata with numbers only, or null where something is not a number or there are too many elements. */
 export function knownMeta(meta: TensorMeta): KnownMeta | null {
@@ -113,6 +144,7 @@ function allKnown(dims: readonly Dim[]): dims is readonly number[] {
 
 /** A program in the making. */
 export class Draft {
+  readonly #extent: Extent;
   readonly #sizes: number[] = [];
   readonly #state: Statement[] = [];
   readonly #setup: Statement[] = [];
@@ -130,7 +162,9 @@ export class Draft {
   /** Whether statements are made inside noGrad. */
   isGradOff = false;
 
-  constructor(readonly choices: Choices, readonly limits: DraftLimits) {}
+  constructor(readonly choices: Choices, readonly limits: DraftLimits) {
+    this.#extent = choices.weighted(EXTENTS);
+  }
 
   get dtypes(): readonly DType[] {
     return this.limits.dtypes;
@@ -174,11 +208,11 @@ export class Draft {
     const shape: number[] = [];
     let count = 1;
     for (let d = 0; d < rank; d++) {
-      const known = this.#sizes.filter((size) => count * size <= MOST_DATA);
+      const known = this.#sizes.filter((size) => count * size <= this.#extent.most);
       const drawn = known.length > 0 && this.choices.chance(0.5)
         ? this.choices.pick(known)
-        : this.choices.weighted(SIZE_WEIGHTS);
-      const size = count * drawn > MOST_DATA ? 1 : drawn;
+        : this.choices.weighted(this.#extent.sizes);
+      const size = count * drawn > this.#extent.most ? 1 : drawn;
       count *= size;
       shape.push(size);
     }
@@ -348,7 +382,8 @@ export class Draft {
   holds(sizes: readonly number[]): boolean {
     return [...this.#state, ...this.#setup].every((statement) => {
       if (statement.kind !== "data") return true;
-      return statement.shape.reduce<number>((count, size) => count * sizeIn(size, sizes), 1) <= 2 * MOST_DATA;
+      const count = statement.shape.reduce<number>((count, size) => count * sizeIn(size, sizes), 1);
+      return count <= 2 * this.#extent.most;
     });
   }
 

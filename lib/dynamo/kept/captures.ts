@@ -110,7 +110,8 @@ export function captureKey(
     !bisection.active && config.reproAfter === "" && config.forceBreak === -1;
   if (own === null || !isUsual || !hasOwnBuiltins()) return null;
   const site = siteOf(fn), settings = plainSettings(config);
-  if (!site || settings === null) return null;
+  // Such a module has its text for an address, which would be kept once for each line
+  if (!site || /^(?:data|blob):/.test(site.url) || settings === null) return null;
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
   const key = JSON.stringify({
     own,
