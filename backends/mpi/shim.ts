@@ -348,8 +348,8 @@ API void* dyn_mpi_group(void* parent, const int32_t* ranks, int32_t count) {
   return g;
 }
 
-/** Starts a call; print and text say what it is. */
-API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char* text, int32_t inBackground) {
+/** Starts a call; print and text say what it is, attended whether a thread goes on with it. */
+API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char* text, int32_t attended) {
   Group* g = (Group*)group;
   Job* j = (Job*)calloc(1, sizeof(Job));
   j->call = *call;
@@ -370,7 +370,7 @@ API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char
     int error = MPI_Iallreduce(j->mine, j->agreed, 3, MPI_INT64_T, MPI_MIN, g->control, j->requests);
     if (error != MPI_SUCCESS) finish(j, FAILED, error);
   }
-  if (inBackground) {
+  if (attended) {
     if (!helped) helped = pthread_create(&helper, nullptr, help, nullptr) == 0;
     pthread_cond_signal(&work);
   }

@@ -226,7 +226,7 @@ class MpiConnection implements Connection {
   }
 
   start(call: GroupCall): Pending {
-    const { kind, dtype, op, peer, tag, count, send, receive, inBackground } = call;
+    const { kind, dtype, op, peer, tag, count, send, receive, inBackground, isAttended } = call;
     if (this.broken !== null) {
       throw new DistributedError(
         `Expected a group whose calls have ended but found one where ${this.broken}`,
@@ -244,7 +244,7 @@ class MpiConnection implements Connection {
     words[7] = addressOf(receive);
     words[8] = inBackground ? 0 : 1;
     const { print, text } = signatureOf(call.signature);
-    const job = this.shim.dyn_mpi_start(this.handle, words, print, text, inBackground ? 1 : 0);
+    const job = this.shim.dyn_mpi_start(this.handle, words, print, text, isAttended ? 1 : 0);
     if (job === null) throw new InternalError("Expected a call of MPI but found none");
     if (running.size >= MANY) { for (const each of running) each.settle(); }
     return new MpiCall(this, job, call);

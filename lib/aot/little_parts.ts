@@ -5,6 +5,7 @@
  */
 import type { Node } from "../graph/node.ts";
 import type { Dim } from "../sym/expr.ts";
+import { Classifier } from "./recompute.ts";
 
 /** Nodes that run together. */
 export interface Group {
@@ -12,12 +13,15 @@ export interface Group {
   readonly kind: "compiled" | "host" | "begins";
 }
 
-/** As many elements are made in less time than it takes to begin with a part, or to have a call go on beside it. */
-const FEW = 64;
+/** Loops over as many elements take less time than beginning with a part, or having a call go on beside it. */
+const FEW = 2048;
 
 /** Whether nodes make next to nothing. */
 function isLittle(nodes: readonly Node[]): boolean {
-  return nodes.reduce((sum, node) => sum + elementsOf(node), 0) <= FEW;
+  const most = (node: Node) => Math.max(elementsOf(node), ...[...node.inputs()].map(elementsOf));
+  if (nodes.reduce((sum, node) => sum + most(node), 0) > FEW) return false;
+  const classifier = new Classifier();
+  return nodes.every((node) => ["pointwise", "view", "reduction"].includes(classifier.kindOf(node)));
 }
 
 /** How many elements a node has. */

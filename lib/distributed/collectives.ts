@@ -32,11 +32,12 @@ export interface CollectiveOptions {
   /** Whether the program goes on while the call does; false unless given. Tensors are not to be touched meanwhile. */
   readonly asyncOp?: boolean;
   /**
-   * Whether the program does nothing before it waits: nobody else has to see to the call.
+   * When the program waits: at once, so that nobody else has to see to the call; behind other parts of a graph; or who
+   * knows when.
    *
    * @internal
    */
-  readonly isWaitedAtOnce?: boolean;
+  readonly waits?: "at once" | "soon" | "late";
 }
 
 /** Options of collectives that reduce. */
@@ -88,6 +89,9 @@ function checkOp(op: ReduceOpName, dtype: DType): void {
   if (!fits) throw new DynError(`Expected a type that ${op} is defined for but found ${dtype}`);
 }
 
+/** A thread takes the processor from the program for longer than as many bytes take once they are waited for. */
+const SMALL = 4096;
+
 /** One collective. */
 interface Collective {
   readonly kind: CallKind;
@@ -109,7 +113,7 @@ function run(call: Collective): Work {
   // MPI reads and writes memories of their own
   const overlaps = call.send && receive && call.send.storage === receive.tensor.storage;
   const send = overlaps ? call.send.detach().clone() : call.send;
-  const { asyncOp = false, isWaitedAtOnce = !asyncOp } = options;
+  const { asyncOp = false, waits = asyncOp ? "late" : "at once" } = options;
   const words = [
     ...call.op ? [`"${call.op}"`] : [],
     ...root === undefined ? [] : [`root ${root} of the group`],
@@ -128,7 +132,8 @@ function run(call: Collective): Work {
       send: send ? placeOf(send) : null,
       receive: receive ? placeOf(receive.tensor) : null,
       signature: `${name}(${words.join(", ")}) of ${described(part)}`,
-      inBackground: !isWaitedAtOnce,
+      inBackground: waits !== "at once",
+      isAttended: waits === "late" || waits === "soon" && bytes > SMALL,
     },
   }, receive?.after ?? null);
   if (!asyncOp) work.wait();

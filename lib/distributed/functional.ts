@@ -37,7 +37,7 @@ export interface DimensionOptions {
 
 /** Arguments of all calls. */
 const called = (group: number) =>
-  ({ group: groupNamed(group), asyncOp: true, isWaitedAtOnce: !isGathering() }) as const;
+  ({ group: groupNamed(group), asyncOp: true, waits: isGathering() ? "soon" : "at once" }) as const;
 
 /** What is sent in a call that may go on: the program may write to its tensor meanwhile. */
 const kept = (x: Tensor): Tensor => isGathering() ? ops.clone(x).contiguous() : x.contiguous();

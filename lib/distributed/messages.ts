@@ -56,6 +56,7 @@ function start(
     receive: place,
     signature: `a message of ${described(tensor)}`,
     inBackground,
+    isAttended: inBackground,
   } as const;
   const { byteLength: bytes } = receive.tensor.layout;
   return { ...started(connection, { name: kind, bytes, call }, receive.after), group };

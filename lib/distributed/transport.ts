@@ -50,6 +50,8 @@ export interface GroupCall {
   readonly signature: string;
   /** Whether the caller goes on meanwhile. */
   readonly inBackground: boolean;
+  /** Whether a thread goes on with it until somebody waits; else it waits for that, too. */
+  readonly isAttended: boolean;
   /** Told when it is known to have succeeded; null: nobody listens. */
   readonly ended: Ended | null;
 }
@@ -60,7 +62,7 @@ export function emptyCall(
   { signature, inBackground }: Pick<GroupCall, "signature" | "inBackground">,
 ): GroupCall {
   const nowhere = { send: null, receive: null, peer: 0, tag: 0, count: 0, ended: null } as const;
-  return { kind, dtype: "uint8", op: "sum", ...nowhere, signature, inBackground };
+  return { kind, dtype: "uint8", op: "sum", ...nowhere, signature, inBackground, isAttended: inBackground };
 }
 
 /** A call in progress. Memories stay where they are until it is over. */
