@@ -24,11 +24,12 @@ function isLittle(nodes: readonly Node[]): boolean {
   return nodes.every((node) => ["pointwise", "view", "reduction"].includes(classifier.kindOf(node)));
 }
 
-/** How many elements a node has. */
+/** How many elements a node has; Infinity where that is not known. */
 function elementsOf({ meta: { value } }: Node): number {
   const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : [];
-  const sizeOf = (d: Dim) => typeof d === "number" ? d : Infinity;
-  return metas.reduce((sum, { shape }) => sum + shape.reduce((count: number, d) => count * sizeOf(d), 1), 0);
+  const known = (d: Dim) => typeof d === "number" ? d : Infinity;
+  // An unknown size times none is no number
+  return metas.reduce((sum, { shape }) => sum + (shape.map(known).reduce((a, b) => a * b, 1) || 0), 0);
 }
 
 function reads({ nodes }: Group, results: ReadonlySet<Node>): boolean {
