@@ -1,5 +1,5 @@
 /**
- * Models and their heaviest operations on the WebGPU device: resnet18 and a small BERT, inference and training steps
+ * Models and their heaviest operations on the WebGPU device: resnet18, a small BERT and a small GPT-2, inference and training steps
  * with Adam; convolutions with their gradients, matrix products and attention (causal). A software adapter gets small
  * sizes. PyTorch on CUDA in the same run, with float32 and without TF32.
  *
@@ -12,6 +12,7 @@ import { medianOf } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
 import { Bert } from "./models/bert.ts";
 import { ResNet18 } from "./models/resnet.ts";
+import { Gpt2 } from "./models/transformer.ts";
 
 const adapter = await webgpu.init();
 const device = findDevice("webgpu");
@@ -54,7 +55,8 @@ function works(model: Classifier, x: Tensor, y: Tensor): Work {
   const forward = compile((x: Tensor) => model.call(x), { name: "infer" });
   const step = compile((x: Tensor, y: Tensor) => {
     optimizer.zeroGrad();
-    const loss = nn.functional.crossEntropy(model.call(x), y);
+    const scores = model.call(x);
+    const loss = nn.functional.crossEntropy(scores.view(-1, scores.size(-1)), y);
     loss.backward();
     optimizer.step();
     return loss.detach();
@@ -78,6 +80,15 @@ const MODELS: Readonly<Record<string, () => Work>> = {
       new ResNet18().to(ON.device),
       randn([4, 3, size, size], ON),
       randint(0, 1000, [4]).to(ON.device),
+    );
+  },
+  gpt2: () => {
+    const length = software ? 16 : 256,
+      model = new Gpt2({ layers: 4, width: 256, heads: 4 }, 8192).to(ON.device);
+    return works(
+      model,
+      randint(0, 8192, [2, length]).to(ON.device),
+      randint(0, 8192, [2 * length]).to(ON.device),
     );
   },
   bert: () => {
@@ -192,8 +203,8 @@ function operations(kinds: readonly string[]): void {
     row(named("product", sizes).name, 2 * m * n * k, () => a.matmul(b));
   }
   for (const sizes of attentions) {
-    const [batch, heads, length, width] = sizes, [q, k, v] = [0, 1, 2].map(() => randn([...sizes], ON));
-    if (!q || !k || !v) throw new Error("Expected three operands");
+    const [batch, heads, length, width] = sizes, [q, k, v, g] = [0, 1, 2, 3].map(() => randn([...sizes], ON));
+    if (!q || !k || !v || !g) throw new Error("Expected three operands and a gradient");
     const attend = compile(
       (q: Tensor, k: Tensor, v: Tensor) => nn.functional.scaledDotProductAttention(q, k, v, null, 0, true),
       { name: "attend" },
@@ -205,7 +216,7 @@ function operations(kinds: readonly string[]): void {
       const a = q.detach().requiresGrad_(), b = k.detach().requiresGrad_(), c = v.detach().requiresGrad_();
       return autograd.grad([nn.functional.scaledDotProductAttention(a, b, c, null, 0, true)], [a, b, c], [g]);
     }, { name: "gradients", fullgraph: true });
-    row(`${name} with gradients`, 3.5 * flops, () => gradients(q, k, v, q));
+    row(`${name} with gradients`, 3.5 * flops, () => gradients(q, k, v, g));
   }
   console.table(table);
 }

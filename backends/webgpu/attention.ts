@@ -28,8 +28,8 @@ const { keys: KEYS, depth: DEPTH } = ATTENTION;
 /** Threads along the keys of a step, or along features, four of each. */
 const ACROSS = KEYS / 4;
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
-/** Vectors from one depth of staged keys to the next. */
-const KEY_WIDTH = ACROSS + 1;
+/** Vectors of a staged row, one more than are there, so that banks of memory differ. */
+const WIDTH = ACROSS + 1;
 
 /** The shader of attention. */
 export function printAttention(
@@ -104,8 +104,7 @@ interface Transposed {
   readonly base: string;
   /** The first thread that stages it. */
   readonly from: number;
-  /** Where it lies, and its vectors of four rows, of how many. */
-  readonly first: number;
+  /** Its vectors of four rows, of how many. */
   readonly groups: number;
   readonly side: number;
   readonly end: string;
@@ -135,8 +134,13 @@ class AttentionPrinter {
     const { block, queries, keys } = weights;
     const { stage, weights: weightVectors } = attentionVectors(block, features);
     this.#functions();
-    w.line(`var<workgroup> stage: array<vec4f, ${stage}>;`);
-    w.line(`var<workgroup> weights: array<vec4f, ${weightVectors}>;`);
+    // Arrays of arrays whose first index is known in products: the runtime checks the second one once for all depths
+    w.line(`var<workgroup> stage: array<array<vec4f, ${WIDTH}>, ${stage / WIDTH}>;`);
+    w.line(
+      `var<workgroup> weights: array<array<array<vec4f, ${this.#groups}>, ${DEPTH}>, ${
+        weightVectors / DEPTH / this.#groups
+      }>;`,
+    );
     w.line(`var<workgroup> of_rows: array<f32, ${2 * block}>;`);
     openMain(w, threads);
     const batch = out.shape.length > 2 ? out.shape[0] ?? 1 : 1, rows = out.shape.at(-2) ?? 1;
@@ -153,7 +157,7 @@ class AttentionPrinter {
       w.line(`let base_${name} = ${w.index(view.offset)}${matrix};`);
     }
     w.line(`let end = ${weights.causal ? `min(keys, row0 + ${block})` : "keys"};`);
-    placeThreads(w);
+    placeThreads(w, ACROSS);
     // Of the row of the same number: its maximum so far
     w.line(`var top = ${this.#lowest()};`);
     for (const half of this.#own) w.line(`var sum${half} = vec4f();`);
@@ -210,7 +214,7 @@ class AttentionPrinter {
 
   /** The product of the queries of the block and the keys of a step, in s0, s1, … by rows. */
   #scores(): void {
-    const { w } = this, width = this.#groups + 1;
+    const { w } = this;
     for (const row of this.#rows()) w.line(`var s${row} = vec4f();`);
     w.line(`for (var k0 = 0; k0 < depth; k0 = k0 + ${DEPTH}) {`);
     this.#putTransposed();
@@ -221,34 +225,36 @@ class AttentionPrinter {
     w.line("} else {");
     this.#fetchValues("first");
     w.line("}");
-    w.line(`for (var k = 0; k < ${DEPTH}; k = k + 4) {`);
-    w.line(`let at_a = k * ${width} + ty; let at_b = ${DEPTH * width} + k * ${KEY_WIDTH} + tx;`);
-    for (const k of FOUR) {
+    for (let k = 0; k < DEPTH; k++) {
+      const [row, column] = this.#queryPlace(k);
       w.line("{");
       for (const half of this.#own) {
-        w.line(`let a${half} = stage[at_a + ${k * width + half * this.setting.down}];`);
+        w.line(`let a${half} = stage[${row}][${column} + ty + ${half * this.setting.down}];`);
       }
-      w.line(`let b = stage[at_b + ${k * KEY_WIDTH}];`);
+      w.line(`let b = stage[${this.#groups + k}][tx];`);
       for (const row of this.#rows()) {
         w.line(`s${row} = fma(vec4f(a${row >> 2}.${PARTS[row & 3]}), b, s${row});`);
       }
       w.line("}");
     }
-    w.line("}");
     w.line("workgroupBarrier();");
     w.line("}");
+  }
+
+  /** Where queries of a depth begin, of which rows may hold several: before the keys, which have a row each. */
+  #queryPlace(depth: number): readonly [number, number] {
+    return [Math.floor(depth * this.#groups / ACROSS), depth * this.#groups % ACROSS];
   }
 
   /** Operands of scores, by blocks of four by four elements, of which a thread has one or none. */
   #transposed(): readonly Transposed[] {
     const { weights: { queries, keys, block } } = this.setting, behind = this.#groups * 4;
     return [
-      { view: queries, base: "base_q", from: 0, first: 0, groups: this.#groups, end: "rows", side: block },
+      { view: queries, base: "base_q", from: 0, groups: this.#groups, end: "rows", side: block },
       {
         view: swapped(keys),
         base: "base_k",
         from: behind,
-        first: DEPTH * (this.#groups + 1),
         groups: ACROSS,
         end: "keys",
         side: KEYS,
@@ -283,12 +289,15 @@ class AttentionPrinter {
   /** Puts them where all can see them, turned four by four. */
   #putTransposed(): void {
     const { w } = this;
-    for (const { from, first, groups } of this.#transposed()) {
+    for (const { from, groups } of this.#transposed()) {
       w.line(`${from > 0 ? "else " : ""}if (lid < ${from + 4 * groups}) {`);
-      w.line(`let part = lid - ${from}; let place = (part % 4) * ${4 * (groups + 1)} + part / 4;`);
+      w.line(`let part = lid - ${from}; let depth0 = (part % 4) * 4; let vector = part / 4;`);
       PARTS.forEach((part, i) => {
-        const turned = FOUR.map((row) => `f${row}.${part}`).join(", ");
-        w.line(`stage[place + ${first + i * (groups + 1)}] = vec4f(${turned});`);
+        const turned = FOUR.map((row) => `f${row}.${part}`).join(", "), at = `(depth0 + ${i})`;
+        const place = from > 0
+          ? `[${this.#groups} + ${at}][vector]`
+          : `[${at} * ${groups} / ${ACROSS}][${at} * ${groups} % ${ACROSS} + vector]`;
+        w.line(`stage${place} = vec4f(${turned});`);
       });
       w.line("}");
     }
@@ -372,13 +381,13 @@ class AttentionPrinter {
         const s = `s${4 * half + i}`;
         return `max(max(${s}.x, ${s}.y), max(${s}.z, ${s}.w))`;
       });
-      w.line(`stage[tx * ${this.#groups} + ${this.#group(half)}] = vec4f(${tops.join(", ")});`);
+      w.line(`stage[tx][${this.#group(half)}] = vec4f(${tops.join(", ")});`);
     }
     w.line("workgroupBarrier();");
     w.line(`if (lid < ${block}) {`);
     w.line("let before = top;");
     w.line(`for (var t = 0; t < ${ACROSS}; t = t + 1) {`);
-    w.line(`top = max(top, stage[t * ${this.#groups} + lid / 4][lid % 4]);`);
+    w.line("top = max(top, stage[t][lid / 4][lid % 4]);");
     w.line("}");
     w.line(`of_rows[lid] = select(top, 0.0, top == ${lowest});`);
     w.line(`of_rows[${block} + lid] = select(weight(before - top), 1.0, before == ${lowest});`);
@@ -407,7 +416,7 @@ class AttentionPrinter {
       FOUR.forEach((j) => {
         const four = FOUR.map((i) => `s${4 * half + i}.${PARTS[j]}`).join(", ");
         const place = `((${this.#group(half)} + tx) & ${this.#groups - 1})`;
-        w.line(`weights[(tx * 4 + ${j}) * ${this.#groups} + ${place}] = vec4f(${four});`);
+        w.line(`weights[tx / 4][(tx % 4) * 4 + ${j}][${place}] = vec4f(${four});`);
       });
     }
   }
@@ -416,25 +425,28 @@ class AttentionPrinter {
   #addValues(): void {
     const { w } = this, { threads } = this.setting, width = this.#valueWidth;
     w.line(`for (var t = 0; t < ${KEYS}; t = t + ${DEPTH}) {`);
-    for (const part of this.#parts()) w.line(`stage[lid + ${part * threads}] = f${part};`);
+    for (const part of this.#parts()) {
+      w.line(`{ let at = lid + ${part * threads}; let key = at / ${width}; let column = at % ${width};`);
+      w.line(`stage[column / ${ACROSS} * ${DEPTH} + key][column % ${ACROSS}] = f${part}; }`);
+    }
     w.line("workgroupBarrier();");
     w.line(`if (t + ${DEPTH} < ${KEYS}) {`);
     this.#fetchValues(`first + t + ${DEPTH}`);
     w.line(`} else if (first + ${KEYS} < end) {`);
     this.#fetchTransposed(`(first + ${KEYS})`, "0");
     w.line("}");
-    w.line(`for (var k = 0; k < ${DEPTH}; k = k + 4) {`);
-    w.line(`let turn = (t + k) / 4; let at_b = k * ${width} + tx;`);
-    for (const half of this.#own) {
-      const place = `((${this.#group(half)} + turn) & ${this.#groups - 1})`;
-      w.line(`let at_a${half} = (t + k) * ${this.#groups} + ${place};`);
-    }
-    for (const k of FOUR) {
+    for (let k = 0; k < DEPTH; k++) {
+      if (k % 4 === 0) {
+        for (const half of this.#own) {
+          const place = `((${this.#group(half)} + t / 4 + ${k / 4}) & ${this.#groups - 1})`;
+          w.line(`let at${half}_${k / 4} = ${place};`);
+        }
+      }
       w.line("{");
       for (const half of this.#own) {
-        w.line(`let a${half} = weights[at_a${half} + ${k * this.#groups}];`);
+        w.line(`let a${half} = weights[t / ${DEPTH}][${k}][at${half}_${k >> 2}];`);
       }
-      for (const c of this.#columns) w.line(`let b${c} = stage[at_b + ${k * width + c * ACROSS}];`);
+      for (const c of this.#columns) w.line(`let b${c} = stage[${c * DEPTH + k}][tx];`);
       for (const row of this.#rows()) {
         for (const c of this.#columns) {
           w.line(`o${row}_${c} = fma(vec4f(a${row >> 2}.${PARTS[row & 3]}), b${c}, o${row}_${c});`);
@@ -442,7 +454,6 @@ class AttentionPrinter {
       }
       w.line("}");
     }
-    w.line("}");
     w.line("workgroupBarrier();");
     w.line("}");
   }
@@ -451,13 +462,13 @@ class AttentionPrinter {
   #finish(): void {
     const { w } = this, { weights: { block }, kernel, bindings, out, features, inVectors } = this.setting;
     for (const half of this.#own) {
-      w.line(`stage[tx * ${this.#groups} + ${this.#group(half)}] = sum${half};`);
+      w.line(`stage[tx][${this.#group(half)}] = sum${half};`);
     }
     w.line("workgroupBarrier();");
     w.line(`if (lid < ${block} && row0 + lid < rows) {`);
     w.line("var total = 0.0;");
     w.line(
-      `for (var t = 0; t < ${ACROSS}; t = t + 1) { total = total + stage[t * ${this.#groups} + lid / 4][lid % 4]; }`,
+      `for (var t = 0; t < ${ACROSS}; t = t + 1) { total = total + stage[t][lid / 4][lid % 4]; }`,
     );
     w.line("of_rows[lid] = finish_row(n0, row0 + lid, top, total);");
     w.line("}");

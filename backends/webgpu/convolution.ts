@@ -8,19 +8,19 @@ import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, floorDiv, mul, product } from "../../lib/sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
-import { Bindings, type Placement } from "./print/bindings.ts";
+import type { Bindings, Placement } from "./print/bindings.ts";
 import { finished, type Shader } from "./print/entry.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
-import { FEW_ROWS, FEW_SUMS, fewRowsOf, fewSumsOf, tilesOf } from "./target.ts";
+import { type Fours, foursOf, isOfFours, printFours } from "./fours.ts";
+import { FEW_ROWS, FEW_SUMS, fewRowsOf, fewSumsOf, tilesOf, tileThreads } from "./target.ts";
 import { type Axis, Phases, size } from "./phases.ts";
 import { printFewRows } from "./few_rows.ts";
 import { printFewSums } from "./few_sums.ts";
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import {
   printTiles,
-  TILE_THREADS,
   type TileElement,
   type TileOperand,
   type TileProduct,
@@ -45,29 +45,77 @@ export function printConvolution(
   const declared = program.buffers[out?.buffer ?? -1];
   if (!out || !declared) throw new InternalError("Expected a result of a convolution but found none");
   const dtype = valueType(declared.dtype);
-  const splits = kernel.parts ?? 1;
-  const bindings = new Bindings(program, [
-    ...kernel.inputs.map((v) => ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const),
-    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
-    ...kernel.epilogue?.body ?? [],
-  ], { placement, lanes: 1 });
-  const few = fewRowsOf(kernel), sums = fewSumsOf(kernel);
-  const threads = few ? FEW_ROWS.threads : sums ? FEW_SUMS.threads : TILE_THREADS;
+  const splits = kernel.parts ?? 1, { epilogue } = kernel;
+  const few = fewRowsOf(kernel), sums = fewSumsOf(kernel), tile = tilesOf(kernel);
+  const byVectors = vectorsOf(kernel, call, program);
+  const fours = foursOf({
+    program,
+    placement: few || sums ? { ...placement, aligned: false } : placement,
+    statements: [
+      ...kernel.inputs.map((v) => ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const),
+      { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
+      ...epilogue?.body ?? [],
+    ],
+    operands: kernel.inputs.slice(0, 2).map((view) => ({
+      buffer: view.buffer,
+      byVectors: byVectors.operand === view,
+    })),
+    out: { buffer: out.buffer, byVectors: byVectors.out },
+    epilogue,
+  });
+  const { bindings } = fours;
+  const threads = few ? FEW_ROWS.threads : sums ? FEW_SUMS.threads : tileThreads(tile);
   const w = new ShaderWriter({ program, bindings, threads, cooperative: false });
   const element = {
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
     splits,
   };
-  if (kernel.epilogue) printElement(w, kernel.epilogue, { name: "finish" });
-  const gather = new Gather({ w, bindings, call, splits, finishes: kernel.epilogue !== undefined });
+  if (fours.epilogue) printFours(w, fours.epilogue, "finish");
+  else if (epilogue) printElement(w, epilogue, { name: "finish" });
+  const inFours = byVectors.operand && bindings.inFours(byVectors.operand.buffer)
+    ? byVectors.operand
+    : undefined;
+  const gather = new Gather({ w, bindings, call, splits, fours, inFours, finishes: epilogue !== undefined });
   const job = { ...element, ...productOf(kernel, call, gather) };
   const workgroups = few
     ? printFewRows(w, job, few)
     : sums
     ? printFewSums(w, job, sums)
-    : printTiles(w, job, tilesOf(kernel));
+    : printTiles(w, job, tile);
   return finished(w, kernel.name, workgroups);
+}
+
+/** What of a convolution may be touched by vectors: an operand, and the result. */
+function vectorsOf(
+  { inputs: [first, second], outputs: [out] }: ExternKernel,
+  call: ConvolutionOp,
+  program: Program,
+): { readonly operand: BufferView | undefined; readonly out: boolean } {
+  const isOf = (view: BufferView | undefined, dimensions: readonly number[]): view is BufferView => {
+    if (!view || program.buffers[view.buffer]?.dtype !== "float32") return false;
+    const inner = product(dimensions.map((d) => size(view, d)));
+    // The dimensions lie one in the other, and the others are whole vectors apart
+    const strides = dimensions.map((_, i) => product(dimensions.slice(i + 1).map((d) => size(view, d))));
+    return isOfFours(inner) && isOfFours(view.offset) && view.strides.every((stride, d) => {
+      const at = dimensions.indexOf(d);
+      return at < 0 ? isOfFours(stride) : stride === strides[at] || size(view, d) === 1;
+    });
+  };
+  const isOnePhase = product(phasesOf(call)) === 1;
+  switch (call.op) {
+    case "convForward":
+      return { operand: isOf(second, [1, 2, 3]) ? second : undefined, out: isOf(out, [2, 3]) };
+    case "convBackwardInput":
+      return { operand: undefined, out: isOnePhase && isOf(out, [2, 3]) };
+    case "convBackwardWeight":
+      return {
+        operand: isOf(first, [2, 3]) ? first : undefined,
+        out: isOf(out, [1, 2, 3]),
+      };
+    default:
+      return call satisfies never;
+  }
 }
 
 type Product = Omit<TileProduct, "type" | "zero" | "splits">;
@@ -108,6 +156,7 @@ function forward(
       other: (place, as) => gather.base(weight, 0, { place: gather.channel(place, channels), as }),
       depth: (place, as) => gather.folded(weight, 1, { place, as }),
       element: (at) => gather.element(weight, at),
+      ...gather.fours(weight),
     },
     b: {
       ...IMAGES,
@@ -168,6 +217,7 @@ function backwardWeight(
       other: (place, as) => gather.base(grad, 1, { place: gather.channel(place, channels), as }),
       depth: (place, as) => gather.folded(grad, 0, { place, as }),
       element: (at) => gather.element(grad, at),
+      ...gather.fours(grad),
     },
     b: {
       ...PLAIN,
@@ -179,6 +229,7 @@ function backwardWeight(
   };
 }
 
+const FOUR = ["x", "y", "z", "w"];
 /** Operands that are read as they lie. */
 const PLAIN = { alongDepth: true, reads: "anywhere" } as const;
 /** Images that taps of a filter are taken from. */
@@ -192,6 +243,9 @@ interface GatherSetting {
   readonly splits: number;
   /** Whether an epilogue is called for each result. */
   readonly finishes: boolean;
+  /** How memory is touched, and the operand that is read by vectors. */
+  readonly fours: Fours;
+  readonly inFours: BufferView | undefined;
 }
 
 /** A place among others, and the name of what is declared for it. */
@@ -329,13 +383,20 @@ class Gather {
     return { text: this.#load(view, `at_${other} + at_${depth}`) };
   }
 
+  /** How four elements of an operand are read at once, where they are. */
+  fours(view: BufferView): Pick<TileOperand, "four"> {
+    const { bindings, inFours } = this.#setting;
+    if (view !== inFours) return {};
+    return { four: ({ other, depth }) => bindings.loadFour(view.buffer, `at_${other} + at_${depth}`) };
+  }
+
   /** Results by channel and position. */
   images(
     out: BufferView,
     channels: Dim,
     { bias, phases }: Phased & { readonly bias?: BufferView | undefined },
   ): TileResult {
-    const { w, finishes } = this.#setting;
+    const { w, finishes, fours } = this.#setting;
     return {
       row: (place, as) => {
         w.line(`let channel_${as} = ${this.channel(place, channels)};`);
@@ -360,6 +421,13 @@ class Gather {
         if (finishes) w.line(`finish(outer_${column}, channel_${row}, y_${column}, x_${column});`);
         if (phases) w.line("}");
       },
+      ...fours.stores && {
+        storeFour: ({ row, column, value }) => {
+          const elements = FOUR.map((part) => `${value}.${part}${bias ? ` + bias_${row}` : ""}`);
+          this.#storeFour(out, { row, column, elements });
+          if (finishes) w.line(`finish(outer_${column}, channel_${row}, y_${column}, x_${column} / 4);`);
+        },
+      },
     };
   }
 
@@ -369,14 +437,34 @@ class Gather {
       row: (place, as) => this.base(out, 0, { place: this.channel(place, channels), as }),
       column: (place, as) => this.folded(out, 1, { place, as }),
       store: (at) => this.#store(out, at),
+      ...this.#setting.fours.stores && {
+        storeFour: ({ row, column, value }) =>
+          this.#storeFour(out, { row, column, elements: FOUR.map((part) => `${value}.${part}`) }),
+      },
     };
   }
 
   #store(out: BufferView, { row, column, value }: Parameters<TileResult["store"]>[0]): void {
-    const { w, bindings, splits } = this.#setting;
-    const terms = [`at_${row}`, `at_${column}`];
+    const { w, bindings } = this.#setting, place = this.#place(out, row, column);
+    w.line(bindings.store(out.buffer, place, { text: value, mode: "set", helpers: w.helpers }));
+  }
+
+  #storeFour(
+    out: BufferView,
+    { row, column, elements }: {
+      readonly row: string;
+      readonly column: string;
+      readonly elements: readonly string[];
+    },
+  ): void {
+    const { w, bindings } = this.#setting;
+    w.line(bindings.storeFour(out.buffer, this.#place(out, row, column), elements));
+  }
+
+  #place(out: BufferView, row: string, column: string): string {
+    const terms = [`at_${row}`, `at_${column}`], { splits } = this.#setting;
     if (splits > 1) terms.push(`part * ${this.#index(product(out.shape))}`);
-    w.line(bindings.store(out.buffer, terms.join(" + "), { text: value, mode: "set", helpers: w.helpers }));
+    return terms.join(" + ");
   }
 
   /** Takes a place apart by the last two sizes of a view: `outer_`, `y_` and `x_`, the latter with what is added. */

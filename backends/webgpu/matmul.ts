@@ -1,18 +1,19 @@
 /**
- * Matrix products of any strides, types and sizes as WGSL. Input: a matmul call; output: its shader. Prologues and the
- * epilogue are functions of one element each. Matrices that fit the fast tiles are matmul_tiles.ts's.
+ * Matrix products of any strides, types and sizes as WGSL. Input: a matmul call; output: its shader. Prologues are
+ * functions of one element each, the epilogue is one of an element or of four.
  */
 import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { finished, type Shader } from "./print/entry.ts";
-import { Bindings, type Placement } from "./print/bindings.ts";
+import type { Placement } from "./print/bindings.ts";
 import { elementOf, printElement } from "./nests.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
-import { tilesOf } from "./target.ts";
-import { printTiles, TILE_THREADS, type TileOperand } from "./tiles.ts";
+import { foursOf, printFours, vectorDimension } from "./fours.ts";
+import { tilesOf, tileThreads } from "./target.ts";
+import { printTiles, type TileOperand } from "./tiles.ts";
 
 /** The shader of a matmul call. */
 export function printMatmul(kernel: ExternKernel, program: Program, placement: Placement): Shader {
@@ -25,19 +26,32 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
   const dtype = valueType(program.buffers[out.buffer]?.dtype ?? "float32");
   const prologues = kernel.prologues ?? [], { epilogue } = kernel;
   const read = kernel.inputs.filter((_, input) => !prologues.some((each) => each.input === input));
-  const bindings = new Bindings(program, [
-    ...[...read, ...(accumulate ? [out] : [])].map((v) =>
-      ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const
-    ),
-    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
-    ...prologues.flatMap(({ nest }) => elementOf(nest).body.filter((s) => s.kind !== "store")),
-    ...epilogue?.body ?? [],
-  ], { placement, lanes: 1 });
-  const w = new ShaderWriter({ program, bindings, threads: TILE_THREADS, cooperative: false });
+  const tile = tilesOf(kernel),
+    isFloat = (view: BufferView) => program.buffers[view.buffer]?.dtype === "float32";
+  const touched = (view: BufferView, byVectors: boolean) => ({ buffer: view.buffer, byVectors });
+  const byVectors = (view: BufferView) => isFloat(view) && vectorDimension(view) !== undefined;
+  const fours = foursOf({
+    program,
+    placement,
+    statements: [
+      ...[...read, ...(accumulate ? [out] : [])].map((v) =>
+        ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const
+      ),
+      { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
+      ...prologues.flatMap(({ nest }) => elementOf(nest).body.filter((s) => s.kind !== "store")),
+      ...epilogue?.body ?? [],
+    ],
+    operands: read.map((view) => touched(view, byVectors(view))),
+    out: touched(out, isFloat(out) && vectorDimension(out) === rank - 1),
+    epilogue,
+  });
+  const { bindings } = fours;
+  const w = new ShaderWriter({ program, bindings, threads: tileThreads(tile), cooperative: false });
   for (const { input, nest } of prologues) {
     printElement(w, nest, { name: `element${input}`, type: registerType(dtype) });
   }
-  if (epilogue) printElement(w, epilogue, { name: "finish" });
+  if (fours.epilogue) printFours(w, fours.epilogue, "finish");
+  else if (epilogue) printElement(w, epilogue, { name: "finish" });
   const batch = out.shape.slice(0, rank - 2);
   const base = (view: BufferView) =>
     [w.index(view.offset), ...batch.map((_, d) => `n${d} * ${w.index(at(view.strides, d))}`)].join(" + ");
@@ -60,14 +74,19 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     }
     const stride = w.index(at(view.strides, depth));
     const other = w.index(at(view.strides, depth === rank - 1 ? rank - 2 : rank - 1));
+    const place = (at: { readonly other: string; readonly depth: string }) =>
+      `at_${at.other} + at_${at.depth}`;
+    const along = byVectors(view) && bindings.inFours(view.buffer) ? vectorDimension(view) : undefined;
     return {
-      alongDepth: at(view.strides, depth) === 1,
+      alongDepth: along === undefined ? at(view.strides, depth) === 1 : along === depth,
       reads: "anywhere",
       other: (place, as) => w.line(`let at_${as} = base_${name} + ${place} * ${other};`),
       depth: (place, as) => w.line(`let at_${as} = ${place} * ${stride};`),
-      element: (at) => ({ text: bindings.load(view.buffer, `at_${at.other} + at_${at.depth}`) }),
+      element: (at) => ({ text: bindings.load(view.buffer, place(at)) }),
+      ...along !== undefined && { four: (at) => bindings.loadFour(view.buffer, place(at)) },
     };
   };
+  const at4 = (row: string, column: string) => `at_${row} + at_${column}`;
   const workgroups = printTiles(w, {
     batch,
     rows: at(out.shape, rank - 2),
@@ -84,15 +103,26 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
         w.line(`let at_${as} = base_out + ${place} * ${w.index(at(out.strides, rank - 2))};`),
       column: (place, as) => w.line(`let at_${as} = ${place} * ${w.index(at(out.strides, rank - 1))};`),
       store({ row, column, value }) {
-        const place = `at_${row} + at_${column}`;
+        const place = at4(row, column);
         const text = accumulate ? `(${value} + ${bindings.load(out.buffer, place)})` : value;
         w.line(bindings.store(out.buffer, place, { text, mode: "set", helpers: w.helpers }));
         if (epilogue) w.line(`finish(${counters}${row}, ${column});`);
       },
+      ...fours.stores && {
+        storeFour({ row, column, value }) {
+          const place = at4(row, column), before = accumulate ? `before_${value}` : undefined;
+          if (before) w.line(`let ${before} = ${bindings.loadFour(out.buffer, place)};`);
+          const elements = PARTS.map((part) => `${value}.${part}${before ? ` + ${before}.${part}` : ""}`);
+          w.line(bindings.storeFour(out.buffer, place, elements));
+          if (epilogue) w.line(`finish(${counters}${row}, ${column} / 4);`);
+        },
+      },
     },
-  }, tilesOf(kernel));
+  }, tile);
   return finished(w, kernel.name, workgroups);
 }
+
+const PARTS = ["x", "y", "z", "w"];
 
 function at(list: readonly Dim[], i: number): Dim {
   const item = list[i];

@@ -7,7 +7,6 @@ import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
 import { printAttention } from "./attention.ts";
 import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
-import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
 import type { Placement } from "./print/bindings.ts";
 import type { Shader } from "./print/entry.ts";
 import { printKernel } from "./print/kernel.ts";
@@ -16,10 +15,7 @@ import { printKernel } from "./print/kernel.ts";
 export function shaderOf(kernel: Kernel, program: Program, placement: Placement): Shader {
   if (kernel.kind === "loops") return printKernel(kernel, program, placement);
   if (kernel.weights) return printAttention(kernel, kernel.weights, { program, placement });
-  if (kernel.call.op === "matmul") {
-    const print = fitsTiles(kernel, program, placement) ? printTiledMatmul : printMatmul;
-    return print(kernel, program, placement);
-  }
+  if (kernel.call.op === "matmul") return printMatmul(kernel, program, placement);
   if (isConvolution(kernel.call)) return printConvolution(kernel, kernel.call, { program, placement });
   throw new InternalError(`Expected a matrix product or a convolution but found ${kernel.call.op}`);
 }

@@ -7,9 +7,6 @@ import type { Dim } from "../../lib/sym/expr.ts";
 /** Invocations of a workgroup. */
 export const INVOCATIONS = 256;
 
-/** Rows or columns of a product that a workgroup makes. */
-export type TileSide = 64 | 128;
-
 /** What keeps a large device busy: workgroups, and the depth that is worth one of them. */
 const BUSY = 128, DEPTH = 128;
 
@@ -50,41 +47,52 @@ export function fewSumsOf(kernel: ExternKernel): FewSums | undefined {
   return { rows: sizes.rows, columns: Math.min(sizes.columns, sizes.rows <= 2 ? 8 : 4) };
 }
 
-/**
- * The tiles of a product that the fast ones do not cover: large where they leave little empty and are many. Those of
- * convolutions are so along one side at most, which leaves registers for places in images.
- */
-export function tilesOf(kernel: ExternKernel): { readonly rows: TileSide; readonly columns: TileSide } {
-  const sizes = productSizes(kernel);
-  if (!sizes) return { rows: 64, columns: 64 };
-  const covered = (size: number, side: number) => Math.ceil(size / side) * side;
-  const sideOf = (size: number): TileSide => covered(size, 128) <= 1.15 * covered(size, 64) ? 128 : 64;
-  const rows = sideOf(sizes.rows), columns = sideOf(sizes.columns);
-  const count = Math.ceil(sizes.rows / rows) * Math.ceil(sizes.columns / columns) * sizes.batch;
-  const many = count * Math.max(1, Math.floor(sizes.depth / DEPTH)) >= BUSY;
-  if (!many) return { rows: 64, columns: 64 };
-  return { rows: kernel.call.op !== "matmul" && columns === 128 ? 64 : rows, columns };
+/** Rows and columns of a product that a workgroup makes, and those of each invocation. */
+export interface Tile {
+  readonly side: number;
+  readonly each: 4 | 8;
 }
 
-/** Rows and columns of the fast tiles, and the columns of A that are staged at once. */
-export const FAST_TILE = { side: 128, depth: 16 } as const;
+/** Rows and columns of a tile: larger ones leave less to hide what waiting for memory takes. */
+const SIDE = 64;
 
-/** Whether the tiles cover matrices of these sizes exactly. */
-export function coversTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
+/** Invocations of a workgroup that makes a tile. */
+export const tileThreads = ({ side, each }: Tile): number => (side / each) ** 2;
+
+/** Workgroups by which a large device has about two teams of 32 invocations for each of its schedulers. */
+const manyTiles = (tile: Tile): number => 33792 / tileThreads(tile);
+
+/**
+ * The tiles of a product. Invocations that make 8 × 8 results read the least for each, but need many tiles, or parts of sums,
+ * for there to be enough of them.
+ */
+export function tilesOf(kernel: ExternKernel): Tile {
+  const sizes = productSizes(kernel), large = { side: SIDE, each: 8 } as const;
+  if (!sizes) return large;
+  const { rows, columns, batch, depth } = sizes, parts = kernel.prologues ? 1 : Math.max(1, depth / DEPTH);
+  const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch * parts;
+  return count >= 0.75 * manyTiles(large) ? large : { side: SIDE, each: 4 };
+}
+
+/** Whether tiles cover a product exactly: its operands are read by vectors then, which functions of elements are not. */
+function inWholeTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
   const [m, n] = out?.shape.slice(-2) ?? [], k = a?.shape.at(-1);
-  const whole = (size: Dim | undefined, by: number) =>
+  const isWhole = (size: Dim | undefined, by: number) =>
     typeof size === "number" && size > 0 && size % by === 0;
-  return whole(m, FAST_TILE.side) && whole(n, FAST_TILE.side) && whole(k, FAST_TILE.depth);
+  return isWhole(m, 128) && isWhole(n, 128) && isWhole(k, 16);
 }
 
 /** Keys of one step of attention, how deep operands are staged, features of a head at most, and threads. */
 export const ATTENTION = { keys: 64, depth: 16, features: 128, threads: 128 } as const;
 
-/** Vectors of workgroup memory that attention in blocks of so many rows takes: staged operands, and weights. */
+/**
+ * Vectors of workgroup memory that attention in blocks of so many rows takes: rows of 17 for operands of scores, or values,
+ * and weights.
+ */
 export function attentionVectors(block: number, columns: number): { stage: number; weights: number } {
-  const { keys, depth } = ATTENTION, features = keys / 4 * Math.ceil(columns / keys);
-  const operands = depth * (block / 4 + 1 + keys / 4 + 1);
-  return { stage: Math.max(operands, depth * features, keys / 4 * block / 4), weights: keys * block / 4 };
+  const { keys, depth } = ATTENTION, across = keys / 4, ofQueries = block / 4 * depth / across;
+  const rows = Math.max(ofQueries + depth, depth * Math.ceil(columns / keys));
+  return { stage: rows * (across + 1), weights: keys * block / 4 };
 }
 
 /** The most rows of attention in one block that leave enough blocks, and for which there is workgroup memory. */
@@ -122,18 +130,14 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
       vectors,
       attention: (sizes) => attentionBlock(sizes, workgroupBytes),
       tiles(product) {
-        if (product.call.op === "matmul" && coversTiles(product)) {
-          return {
-            rows: FAST_TILE.side,
-            columns: FAST_TILE.side,
-            busy: BUSY,
-            depth: 64,
-            step: FAST_TILE.depth,
-          };
-        }
         const few = fewRowsOf(product);
         const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;
-        return { ...sides ?? fewSumsOf(product) ?? tilesOf(product), busy: BUSY, depth: DEPTH, step: 1 };
+        const own = sides ?? fewSumsOf(product);
+        if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
+        const tile = tilesOf(product), { side, each } = tile;
+        // Parts of small products save less than the kernel costs that adds them up
+        const depth = product.call.op === "matmul" && each === 4 ? 2 * DEPTH : DEPTH;
+        return { rows: side, columns: side, busy: manyTiles(tile), depth, step: 4 };
       },
     },
     blockBytes: 0,
@@ -146,12 +150,11 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
   };
 }
 
-/** Products that the fast tiles cover run alone in them. */
 function supports(kernel: ExternKernel): CallSupport {
   switch (kernel.call.op) {
     case "matmul":
       if (kernel.weights) return { prologues: false, epilogue: true };
-      return coversTiles(kernel) ? ALONE : { prologues: true, epilogue: true };
+      return { prologues: !inWholeTiles(kernel), epilogue: true };
     case "convForward":
     case "convBackwardInput":
       return { prologues: false, epilogue: true };

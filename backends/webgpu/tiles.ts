@@ -4,16 +4,12 @@
  * a shader. Invariant: elements outside the matrices count as zero and are never written.
  */
 import { type Dim, product } from "../../lib/sym/expr.ts";
-import type { TileSide } from "./target.ts";
+import { type Tile, tileThreads } from "./target.ts";
 import { openMain, placeThreads, POINT, type WorkgroupCount } from "./print/entry.ts";
+import { STAGE_DEPTH as DEPTH, TileStage } from "./tile_stage.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
-/** Columns of A that are staged at once, and threads along each side of a tile. */
-const DEPTH = 16, SIDE = 16;
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
-
-/** Invocations of a workgroup. */
-export const TILE_THREADS = 256;
 
 /** An element of an operand. */
 export interface TileElement {
@@ -35,6 +31,8 @@ export interface TileOperand {
   /** The integers that these declare, by what stands before `_` and the name. */
   readonly declares?: readonly string[];
   element(at: { readonly other: string; readonly depth: string }): TileElement;
+  /** Four elements along memory from a multiple of four on, as a vector; only where all or none of them are inside. */
+  four?(at: { readonly other: string; readonly depth: string }): string;
 }
 
 /** Where results go. */
@@ -44,6 +42,8 @@ export interface TileResult {
   column(place: string, name: string): void;
   /** Writes lines that put `value` at a place. */
   store(at: { readonly row: string; readonly column: string; readonly value: string }): void;
+  /** The same for four columns from a multiple of four on, of which all or none are inside. */
+  storeFour?(at: { readonly row: string; readonly column: string; readonly value: string }): void;
 }
 
 /**
@@ -65,12 +65,6 @@ export interface TileProduct {
   readonly result: TileResult;
   /** Writes lines before the first load: bases of addresses. */
   prepare(): void;
-}
-
-/** Rows and columns that a workgroup makes. */
-export interface Tile {
-  readonly rows: TileSide;
-  readonly columns: TileSide;
 }
 
 /**
@@ -108,159 +102,70 @@ export function placeWorkgroup(
 
 /** Writes the whole shader of a product. */
 export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): WorkgroupCount {
-  const { type, zero } = job, vector = `vec4<${type}>`;
-  const [widthA, widthB] = [stageWidth(tile.rows), stageWidth(tile.columns)];
-  w.line(`var<workgroup> tile_a: array<${vector}, ${widthA * DEPTH}>;`);
-  w.line(`var<workgroup> tile_b: array<${vector}, ${widthB * DEPTH}>;`);
-  openMain(w, TILE_THREADS);
-  const workgroups = placeWorkgroup(w, job, tile, DEPTH);
-  placeThreads(w);
+  const { type, zero, result } = job, vector = `vec4<${type}>`, threads = tileThreads(tile);
+  const stages = ([["a", "row0", "rows"], ["b", "column0", "columns"]] as const).map(([name, start, end]) => {
+    const setting = { operand: job[name], name, start, end, side: tile.side, count: job[end], threads };
+    return new TileStage(w, job, setting);
+  });
+  for (const each of stages) each.declare();
+  openMain(w, threads);
+  const { side, each } = tile, across = side / each;
+  const workgroups = placeWorkgroup(w, job, { rows: side, columns: side }, DEPTH);
+  placeThreads(w, across);
   // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise
-  const halves = (side: TileSide) => side === 128 ? [0, 1] : [0], columns = halves(tile.columns);
-  const rows = halves(tile.rows).flatMap((half) => FOUR.map((i) => ({ half, i, name: 4 * half + i })));
+  const halves = each === 8 ? [0, 1] : [0];
+  const rows = halves.flatMap((half) => FOUR.map((i) => ({ half, i, name: 4 * half + i })));
   for (const { name } of rows) {
-    for (const half of columns) w.line(`var s${name}_${half} = ${vector}(${zero});`);
+    for (const half of halves) w.line(`var s${name}_${half} = ${vector}(${zero});`);
   }
-  const stages = [
-    new Stage(w, job, { operand: job.a, name: "a", start: "row0", end: "rows", side: tile.rows }),
-    new Stage(w, job, { operand: job.b, name: "b", start: "column0", end: "columns", side: tile.columns }),
-  ];
   for (const each of stages) each.prepare();
-  // The next elements are on their way while products of the last ones are made, where registers are left for them
-  const early = tile.rows + tile.columns < 256;
+  // The next elements are on their way while products of the last ones are made
   const fetch = (from: string) => stages.forEach((each) => each.fetch(from));
-  if (early) fetch("from_depth");
+  fetch("from_depth");
   w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${DEPTH}) {`);
-  if (!early) fetch("k0");
   for (const each of stages) each.put();
   w.line("workgroupBarrier();");
-  if (early) {
-    w.line(`if (k0 + ${DEPTH} < to_depth) {`);
-    fetch(`k0 + ${DEPTH}`);
+  w.line(`if (k0 + ${DEPTH} < to_depth) {`);
+  fetch(`k0 + ${DEPTH}`);
+  w.line("}");
+  for (let k = 0; k < DEPTH; k++) {
+    w.line("{");
+    for (const half of halves) w.line(`let a${half} = tile_a[${k}][ty + ${half * across}];`);
+    for (const half of halves) w.line(`let b${half} = tile_b[${k}][tx + ${half * across}];`);
+    for (const { half, i, name } of rows) {
+      const a = `${vector}(a${half}.${PARTS[i]})`;
+      for (const column of halves) {
+        const sum = `s${name}_${column}`;
+        w.line(
+          `${sum} = ${type === "f32" ? `fma(${a}, b${column}, ${sum})` : `${sum} + ${a} * b${column}`};`,
+        );
+      }
+    }
     w.line("}");
   }
-  w.line(`for (var k = 0; k < ${DEPTH}; k = k + 1) {`);
-  for (const half of halves(tile.rows)) w.line(`let a${half} = tile_a[k * ${widthA} + ty + ${half * SIDE}];`);
-  for (const half of columns) w.line(`let b${half} = tile_b[k * ${widthB} + tx + ${half * SIDE}];`);
-  for (const { half, i, name } of rows) {
-    const a = `${vector}(a${half}.${PARTS[i]})`;
-    for (const column of columns) {
-      const sum = `s${name}_${column}`;
-      w.line(`${sum} = ${type === "f32" ? `fma(${a}, b${column}, ${sum})` : `${sum} + ${a} * b${column}`};`);
-    }
-  }
-  w.line("}");
   w.line("workgroupBarrier();");
   w.line("}");
-  const { result } = job;
-  const places = columns.flatMap((half) => FOUR.map((j) => ({ half, j, name: `c${4 * half + j}` })));
+  const { storeFour } = result, lanes = storeFour ? [0] : FOUR;
+  const places = halves.flatMap((half) => lanes.map((j) => ({ half, j, name: `c${4 * half + j}` })));
   for (const { half, j, name } of places) {
-    w.line(`let ${name} = column0 + (tx + ${half * SIDE}) * 4 + ${j};`);
+    w.line(`let ${name} = column0 + (tx + ${half * across}) * 4 + ${j};`);
     result.column(name, name);
   }
   for (const { half, i, name } of rows) {
     const row = `r${name}`;
-    w.line(`let ${row} = row0 + (ty + ${half * SIDE}) * 4 + ${i}; if (${row} < rows) {`);
+    w.line(`let ${row} = row0 + (ty + ${half * across}) * 4 + ${i}; if (${row} < rows) {`);
     result.row(row, row);
     for (const { half, j, name: column } of places) {
       w.line(`if (${column} < columns) {`);
-      result.store({ row, column, value: `s${name}_${half}.${PARTS[j]}` });
+      const sum = `s${name}_${half}`;
+      if (storeFour) storeFour({ row, column, value: sum });
+      else result.store({ row, column, value: `${sum}.${PARTS[j]}` });
       w.line("}");
     }
     w.line("}");
   }
   w.line("}");
   return workgroups;
-}
-
-interface StageSetting {
-  readonly operand: TileOperand;
-  readonly name: "a" | "b";
-  /** First row of A or column of B of this tile, and how many there are. */
-  readonly start: string;
-  readonly end: string;
-  readonly side: TileSide;
-}
-
-/** Vectors from one depth of a staged tile to the next: one more than there are, so that banks of memory differ. */
-const stageWidth = (side: number): number => side / 4 + 1;
-
-/**
- * Copies a tile into workgroup memory, as [depth][row or column / 4]: each invocation fetches whole vectors and puts them
- * there. Along one of the two directions it has one place for all its vectors, along the other one for each.
- */
-class Stage {
-  readonly #parts: readonly number[];
-  readonly #width: number;
-
-  constructor(
-    readonly w: ShaderWriter,
-    readonly job: TileProduct,
-    readonly setting: StageSetting,
-  ) {
-    this.#width = setting.side / 4;
-    this.#parts = Array.from({ length: this.#width * DEPTH / TILE_THREADS }, (_, part) => part);
-  }
-
-  /** Declares the vectors and what is known of them for every depth. */
-  prepare(): void {
-    const { w } = this, { type, zero } = this.job, { operand, name, start, end } = this.setting;
-    for (const part of this.#parts) {
-      w.line(`var fetched_${name}${part} = vec4<${type}>(${zero});`);
-      if (part > 0 && !operand.alongDepth) continue;
-      for (const i of FOUR) {
-        const place = this.#other(part, i);
-        w.line(
-          `let ${place} = ${start} + ${this.#vector(part)} * 4 + ${i}; let in_${place} = ${place} < ${end};`,
-        );
-        operand.other(place, place);
-      }
-    }
-  }
-
-  fetch(from: string): void {
-    const { w } = this, { zero } = this.job, { operand, name } = this.setting;
-    w.line("{");
-    for (const part of this.#parts) {
-      const depth = `depth_${name}${operand.alongDepth ? 0 : part}`;
-      if (part === 0 || !operand.alongDepth) {
-        w.line(`let ${depth} = ${from} + ${this.#depth(part)}; let in_${depth} = ${depth} < to_depth;`);
-        operand.depth(depth, depth);
-      }
-      FOUR.forEach((i) => {
-        const other = this.#other(part, i), { text, inside } = operand.element({ other, depth });
-        const where = [`in_${other}`, `in_${depth}`, ...inside === undefined ? [] : [inside]].join(" && ");
-        const target = `fetched_${name}${part}.${PARTS[i]}`;
-        if (operand.reads === "anywhere") w.line(`${target} = select(${zero}, ${text}, ${where});`);
-        else w.line(`${target} = ${zero}; if (${where}) { ${target} = ${text}; }`);
-      });
-    }
-    w.line("}");
-  }
-
-  put(): void {
-    const { name, side } = this.setting;
-    for (const part of this.#parts) {
-      const place = `${this.#depth(part)} * ${stageWidth(side)} + ${this.#vector(part)}`;
-      this.w.line(`tile_${name}[${place}] = fetched_${name}${part};`);
-    }
-  }
-
-  #other(part: number, i: number): string {
-    const { operand, name } = this.setting;
-    return `other_${name}${4 * (operand.alongDepth ? part : 0) + i}`;
-  }
-
-  /** The vector's place along the rows or columns, and along the depth. */
-  #vector(part: number): string {
-    if (!this.setting.operand.alongDepth) return `lid % ${this.#width}`;
-    return `(lid / ${DEPTH} + ${part * TILE_THREADS / DEPTH})`;
-  }
-
-  #depth(part: number): string {
-    if (this.setting.operand.alongDepth) return `lid % ${DEPTH}`;
-    return `(lid / ${this.#width} + ${part * TILE_THREADS / this.#width})`;
-  }
 }
 
 /** A symbolic count of tiles is bounded by the size itself; surplus workgroups return at once. */

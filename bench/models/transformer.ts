@@ -100,9 +100,9 @@ export class Gpt2 extends nn.Module {
   readonly blocks: nn.ModuleList<Block>;
   readonly norm: nn.LayerNorm;
 
-  constructor(sizes: Sizes) {
+  constructor(sizes: Sizes, vocabulary = 50257) {
     super();
-    this.words = new nn.Embedding(50257, sizes.width);
+    this.words = new nn.Embedding(vocabulary, sizes.width);
     this.places = new nn.Embedding(1024, sizes.width);
     this.blocks = blocks(sizes, { preNorm: true, causal: true });
     this.norm = new nn.LayerNorm(sizes.width);

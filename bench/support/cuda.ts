@@ -59,6 +59,27 @@ class Bert(nn.Module):
         x = self.norm(self.words(words) + self.positions(torch.arange(words.shape[1], device=words.device)))
         for layer in self.layers: x = layer(x)
         return self.decoder(x[:, 0])
+class Gpt2Layer(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.n1, self.n2, self.projections = nn.LayerNorm(width), nn.LayerNorm(width), nn.Linear(width, 3 * width)
+        self.out, self.wide, self.narrow = nn.Linear(width, width), nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+    def forward(self, x):
+        b, n, w = x.shape
+        q, k, v = (t.view(b, n, self.heads, w // self.heads).transpose(1, 2) for t in self.projections(self.n1(x)).chunk(3, -1))
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(mixed.transpose(1, 2).reshape(b, n, w))
+        return x + self.narrow(F.gelu(self.wide(self.n2(x))))
+class Gpt2(nn.Module):
+    def __init__(self, layers, width, heads):
+        super().__init__()
+        self.words, self.places, self.norm = nn.Embedding(8192, width), nn.Embedding(1024, width), nn.LayerNorm(width)
+        self.layers = nn.ModuleList(Gpt2Layer(width, heads) for _ in range(layers))
+    def forward(self, words):
+        x = self.words(words) + self.places(torch.arange(words.shape[1], device=words.device))
+        for layer in self.layers: x = layer(x)
+        return F.linear(self.norm(x), self.words.weight)
 def work(name, model, x, y):
     model = model.to(cuda)
     compiled = torch.compile(model)
@@ -67,13 +88,15 @@ def work(name, model, x, y):
         with torch.no_grad(): compiled(x)
     def train():
         optimizer.zero_grad()
-        F.cross_entropy(compiled(x), y).backward()
+        scores = compiled(x)
+        F.cross_entropy(scores.view(-1, scores.shape[-1]), y).backward()
         optimizer.step()
     for kind, run in (("infer", infer), ("train", train)):
         model.train(kind == "train")
         result[f"{name}, {kind}, first"] = timed(run)
         steady(f"{name}, {kind}", run)
 work("resnet18", resnet18(), torch.randn(4, 3, 224, 224, device=cuda), torch.randint(0, 1000, (4,), device=cuda))
+work("gpt2", Gpt2(4, 256, 4), torch.randint(0, 8192, (2, 256), device=cuda), torch.randint(0, 8192, (512,), device=cuda))
 work("bert", Bert(4, 256, 4), torch.randint(0, 8192, (8, 128), device=cuda), torch.randint(0, 8192, (8,), device=cuda))
 `;
 

@@ -18,6 +18,9 @@ import type { Grid, Target } from "./target.ts";
 /** Invocations of a workgroup that keep it busy. */
 const INVOCATIONS = 64;
 
+/** Elements that one invocation adds up in the time that another kernel takes. */
+const WORTH_IT = 64;
+
 /** Cuts the reductions of a program for a target with a grid. */
 export function gridReductions(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
@@ -58,10 +61,12 @@ function longReduction(kernel: LoopKernel, grid: Grid): LongReduction | undefine
   if (before.some((s) => s.kind === "store")) return undefined;
   const results = hintOf(product(around.map(({ axis }) => axis.size)));
   const length = hintOf(loop.axis.size), elements = length * elementsOf(loop.body);
-  // Where neighbouring results lie side by side, an invocation makes one; elsewhere a workgroup does
+  // Where neighbouring results lie side by side, an invocation makes one, and another adds up its parts; elsewhere a
+  // workgroup does
   const sideBySide = around.some(({ vector }) => vector);
+  if (sideBySide && elements < WORTH_IT) return undefined;
   const [wanted, each] = sideBySide
-    ? [grid.groups * INVOCATIONS, Math.max(2, grid.elements / INVOCATIONS)]
+    ? [grid.groups * INVOCATIONS, Math.max(2, Math.min(grid.elements / INVOCATIONS, Math.sqrt(elements)))]
     : [grid.groups, grid.elements];
   const parts = Math.min(length, Math.floor(elements / each), Math.ceil(wanted / Math.max(1, results)));
   return parts < 2 ? undefined : { kernel, around, before, loop, after: level.slice(at + 1), parts };

@@ -4,21 +4,29 @@
  * temporary. Invariant: parts are added in their order, so that equal calls give equal bits.
  */
 import { valueType } from "../base/dtype.ts";
-import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
-import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
+import { add, type Dim, floorDiv, mul, product, type Sym } from "../sym/expr.ts";
+import type { Axis, BufferView, ExternKernel, Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { axesOf, mergeAxes, reduceLoop, wrapLoops } from "../loops/nest.ts";
-import { flatIndex, loadBufferOperand, Recorder } from "../loops/record.ts";
+import { flatIndex, loadBufferOperand, Recorder, type Value, ValueIds } from "../loops/record.ts";
+import { usesOf } from "../loops/uses.ts";
+import { valueTypes } from "../loops/value_types.ts";
+import { nestOf } from "./grid.ts";
 import { productSizes } from "./product_sizes.ts";
 import { axisOf } from "./cut_loop.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
+/** As many parts are read together rather than one after the other, as a loop does. */
+const AT_ONCE = 64;
+
 /** The program with parts of sums. */
-export function splitProducts(program: Program, { grid }: Target): Program {
+export function splitProducts(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
     const parts = kernel.kind === "extern" ? partsOf(kernel, grid) : 1;
-    return kernel.kind === "extern" && parts > 1 ? inParts(kernel, parts, { program, temporary }) : [kernel];
+    return kernel.kind === "extern" && parts > 1
+      ? inParts(kernel, parts, { program, temporary, kernelBuffers })
+      : [kernel];
   });
 }
 
@@ -40,9 +48,14 @@ function partsOf(kernel: ExternKernel, grid: Grid): number {
 interface Setting {
   readonly program: Program;
   readonly temporary: MakeTemporary;
+  readonly kernelBuffers: number;
 }
 
-function inParts(kernel: ExternKernel, parts: number, { program, temporary }: Setting): readonly Kernel[] {
+function inParts(
+  kernel: ExternKernel,
+  parts: number,
+  { program, temporary, kernelBuffers }: Setting,
+): readonly Kernel[] {
   const { call, inputs: [a, b, bias], outputs: [out], epilogue } = kernel;
   const stored = program.buffers[out?.buffer ?? -1]?.dtype;
   if (!a || !b || !out || !stored) return [kernel];
@@ -53,8 +66,10 @@ function inParts(kernel: ExternKernel, parts: number, { program, temporary }: Se
   const first: ExternKernel = call.op === "matmul"
     ? { ...same, inputs: [cut(a, -1, parts), cut(b, -2, parts)], outputs: [stacked(partial, parts, count)] }
     : { ...same, inputs: [a, b], outputs: [partial], parts };
-  const sum = added({ name: `${name}_sum`, partial, parts, out, bias }, program);
-  return [first, sum, ...(epilogue ? [epilogue] : [])];
+  const sum = { name: `${name}_sum`, partial, parts, out, bias };
+  const finished = epilogue && withEpilogue(sum, epilogue, program);
+  if (finished && usesOf(finished).all.size <= kernelBuffers) return [first, finished];
+  return [first, added(sum, program), ...(epilogue ? [epilogue] : [])];
 }
 
 /** A stack of matrices as a stack of parts of one of their dimensions. */
@@ -78,28 +93,62 @@ function stacked(view: BufferView, parts: number, count: Dim): BufferView {
   };
 }
 
-/** Sums of parts, with the bias of a convolution. */
-function added(
-  { name, partial, parts, out, bias }: {
-    readonly name: string;
-    readonly partial: BufferView;
-    readonly parts: number;
-    readonly out: BufferView;
-    readonly bias: BufferView | undefined;
-  },
-  { buffers }: Program,
-): LoopKernel {
+/** Parts of a result, which has the bias of a convolution added. */
+interface Sum {
+  readonly name: string;
+  readonly partial: BufferView;
+  readonly parts: number;
+  readonly out: BufferView;
+  readonly bias: BufferView | undefined;
+}
+
+/** Sums of parts. */
+function added(sum: Sum, { buffers }: Program): LoopKernel {
+  const recorder = new Recorder(loadBufferOperand), axes = axesOf(sum.out.shape);
+  recordSum(sum, recorder, { at: axes.map(({ symbol }) => symbol), buffers });
+  const merged = mergeAxes(axes, recorder.statements);
+  return { kind: "loops", name: sum.name, body: sideBySide(merged.axes, merged.body), origins: [] };
+}
+
+/** Sums of parts and what an epilogue does with each; undefined where that goes another way through the results. */
+function withEpilogue(sum: Sum, epilogue: LoopKernel, { buffers }: Program): LoopKernel | undefined {
+  const { loops, body } = nestOf(epilogue.body), { shape } = sum.out;
+  if (loops.length !== shape.length || !loops.every(({ axis }, d) => axis.size === shape[d])) {
+    return undefined;
+  }
+  const used = new ValueIds(Math.max(-1, ...valueTypes(epilogue.body).keys()) + 1);
+  const recorder = new Recorder(loadBufferOperand, used), axes = loops.map(({ axis }) => axis);
+  recordSum(sum, recorder, { at: axes.map(({ symbol }) => symbol), buffers });
+  return { ...epilogue, body: sideBySide(axes, [...recorder.statements, ...body]) };
+}
+
+/** Loops whose last one runs along memory. */
+function sideBySide(axes: readonly Axis[], body: readonly Statement[]): readonly Statement[] {
+  const last = axes.slice(-1), inner = wrapLoops(last, body);
+  return wrapLoops(axes.slice(0, -1), inner.map((s) => s.kind === "loop" ? { ...s, vector: true } : s));
+}
+
+/** Records the sum of one result, and its store. */
+function recordSum(
+  { partial, parts, out, bias }: Sum,
+  recorder: Recorder,
+  { at, buffers }: { readonly at: readonly Sym[]; readonly buffers: Program["buffers"] },
+): void {
   const typeOf = ({ buffer }: BufferView) => buffers[buffer]?.dtype ?? "float32";
-  const dtype = valueType(typeOf(out)), recorder = new Recorder(loadBufferOperand);
-  const axes = axesOf(out.shape), at = axes.map(({ symbol }) => symbol), part = axisOf("p", parts);
-  const count = product(out.shape), place = add(mul(part.symbol, count), flatIndex(partial, at));
-  const { statements, result } = recorder.nested(() => recorder.loadBuffer(partial.buffer, place, dtype));
+  const dtype = valueType(typeOf(out)), count = product(out.shape), place = flatIndex(partial, at);
+  const load = (part: Dim) => recorder.loadBuffer(partial.buffer, add(mul(part, count), place), dtype);
+  const total = parts <= AT_ONCE
+    ? Array.from({ length: parts }, (_, part) => load(part)).reduce((sum, value) => recorder.add(sum, value))
+    : sumInLoop(recorder, parts, load);
+  const result = bias
+    ? recorder.add(total, recorder.loadBuffer(bias.buffer, flatIndex(bias, [at[1] ?? 0]), typeOf(bias)))
+    : total;
+  recorder.store({ buffer: out.buffer, dtype: typeOf(out) }, flatIndex(out, at), { value: result });
+}
+
+function sumInLoop(recorder: Recorder, parts: number, load: (part: Dim) => Value): Value {
+  const part = axisOf("p", parts), { statements, result } = recorder.nested(() => load(part.symbol));
   const total = reduceLoop(part, statements, { op: "sum", value: result, index: undefined, recorder });
   recorder.push(total.statement);
-  const biased = bias
-    ? recorder.add(total.value, recorder.loadBuffer(bias.buffer, flatIndex(bias, [at[1] ?? 0]), typeOf(bias)))
-    : total.value;
-  recorder.store({ buffer: out.buffer, dtype: typeOf(out) }, flatIndex(out, at), { value: biased });
-  const merged = mergeAxes(axes, recorder.statements);
-  return { kind: "loops", name, body: wrapLoops(merged.axes, merged.body), origins: [] };
+  return total.value;
 }

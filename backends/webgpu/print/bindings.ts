@@ -37,6 +37,8 @@ export interface BindingOptions {
   readonly placement: Placement;
   /** Elements that the kernel reads and writes at once: variables of vectors, or of single words. */
   readonly lanes: 1 | 4;
+  /** Buffers whose elements the kernel touches one by one all the same. */
+  readonly single?: ReadonlySet<BufferId>;
 }
 
 /** A value to be written. */
@@ -63,6 +65,8 @@ interface Variable {
   /** Temporaries, and packed inputs, share one variable of plain words. */
   readonly words: boolean;
   readonly atomic: boolean;
+  /** Whether elements are touched one by one only. */
+  readonly single: boolean;
 }
 
 /** Finds the bindings of a kernel and prints its reads and writes. */
@@ -87,7 +91,8 @@ export class Bindings {
       const atomic = use.atomic || (known?.atomic ?? false);
       const memory = this.#memoryOf(id, written);
       const dtype = "position" in memory ? this.#declaration(this.ownerOf(id)).dtype : undefined;
-      this.#variables.set(key, { name, memory, dtype, words: dtype === undefined, atomic });
+      const single = (options.single?.has(id) ?? false) || (known?.single ?? false);
+      this.#variables.set(key, { name, memory, dtype, words: dtype === undefined, atomic, single });
     }
   }
 
@@ -153,8 +158,14 @@ export class Bindings {
    * Writing one component of a vector may touch all of it, so narrow elements, of which four do not make a vector, lie
    * in an array of words.
    */
-  #isVectors({ dtype }: Variable): boolean {
-    return this.options.lanes === 4 && (dtype === undefined || !isNarrow(dtype));
+  #isVectors({ dtype, single }: Variable): boolean {
+    return this.options.lanes === 4 && !single && (dtype === undefined || !isNarrow(dtype));
+  }
+
+  /** Whether a buffer's elements lie in vectors of four. */
+  inFours(buffer: BufferId): boolean {
+    const variable = this.#variables.get(this.#variableOf(buffer));
+    return variable !== undefined && !variable.atomic && this.#isVectors(variable);
   }
 
   /** The expression that reads the word at `position`. */
@@ -326,7 +337,8 @@ export class Bindings {
         known.written = true;
         if (s.mode === "add") known.read = true;
         const { dtype } = this.#declaration(s.buffer);
-        if (s.mode === "add" || (isNarrow(dtype) && this.options.lanes === 1)) known.atomic = true;
+        const { lanes, single } = this.options, isWhole = lanes === 4 && !single?.has(s.buffer);
+        if (s.mode === "add" || (isNarrow(dtype) && !isWhole)) known.atomic = true;
       } else if (s.kind === "loop" || s.kind === "masked") this.#collect(s.body);
     }
   }

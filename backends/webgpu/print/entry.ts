@@ -38,12 +38,14 @@ export function openMain(w: ShaderWriter, threads: number): void {
 }
 
 /**
- * Places threads down and across a tile, 16 across. 32 neighbours cover 4 × 8 places, so that what they read of workgroup
- * memory coincides or lies side by side.
+ * Places threads down and across a tile, so many across, a multiple of 8. 32 neighbours cover 4 × 8 places, so that what they
+ * read of workgroup memory coincides or lies side by side.
  */
-export function placeThreads(w: ShaderWriter): void {
+export function placeThreads(w: ShaderWriter, across: number): void {
   w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
-  w.line("let ty = (warp / 2) * 4 + within / 8; let tx = (warp % 2) * 8 + within % 8;");
+  w.line(
+    `let ty = (warp / ${across / 8}) * 4 + within / 8; let tx = (warp % ${across / 8}) * 8 + within % 8;`,
+  );
 }
 
 /** The shader that a writer has written. */

@@ -1,0 +1,110 @@
+/**
+ * Which buffers of a product are read and written by vectors of four. Input: what the product reads and writes, and how each
+ * lies; output: the shader's variables, and answers. Invariant: a vector is written by one invocation as a whole.
+ */
+import { isNarrow } from "../../lib/base/dtype.ts";
+import { inFours } from "../../lib/codegen/fours.ts";
+import type { BufferId, BufferView, Loop, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
+import type { Dim } from "../../lib/sym/expr.ts";
+import { Bindings, type Placement } from "./print/bindings.ts";
+import type { ShaderWriter } from "./print/statements.ts";
+
+/** Whether a size is known to be a multiple of four. */
+export const isOfFours = (size: Dim | undefined): boolean => typeof size === "number" && size % 4 === 0;
+
+/**
+ * The dimension of a matrix, the last or the one before, that runs along memory in whole vectors; undefined where there is
+ * none.
+ */
+export function vectorDimension({ offset, shape, strides }: BufferView): number | undefined {
+  const rank = strides.length, unit = [rank - 1, rank - 2].find((d) => strides[d] === 1);
+  if (unit === undefined || ![shape[unit], offset, ...strides.toSpliced(unit, 1)].every(isOfFours)) {
+    return undefined;
+  }
+  return unit;
+}
+
+/** A buffer, and whether a product would touch it by vectors. */
+export interface Touched {
+  readonly buffer: BufferId;
+  readonly byVectors: boolean;
+}
+
+/** What a product does with memory. */
+export interface FourSetting {
+  readonly program: Program;
+  readonly placement: Placement;
+  readonly statements: readonly Statement[];
+  readonly operands: readonly Touched[];
+  readonly out: Touched;
+  readonly epilogue: LoopKernel | undefined;
+}
+
+/** A nest around a call for four elements: its loops, of which the last is a quarter as long, and a loop over four. */
+export type FourNest = NonNullable<ReturnType<typeof inFours>>;
+
+/** How a product touches memory. */
+export interface Fours {
+  readonly bindings: Bindings;
+  /** Whether results are written by vectors, and the epilogue then. */
+  readonly stores: boolean;
+  readonly epilogue: FourNest | undefined;
+}
+
+/** Finds variables for which as much as possible is touched by vectors. */
+export function foursOf(setting: FourSetting): Fours {
+  const { program, placement, statements, operands, out, epilogue } = setting;
+  const plain = () => new Bindings(program, statements, { placement, lanes: 1 });
+  if (!placement.aligned || ![...operands, out].some(({ byVectors }) => byVectors)) {
+    return { bindings: plain(), stores: false, epilogue: undefined };
+  }
+  const singles = operands.flatMap(({ buffer, byVectors }) => byVectors ? [] : [buffer]);
+  const nest = epilogue && inFours(...nestOf(epilogue), program.buffers);
+  const finish = nest ? accessesOf(nest.body) : [];
+  const with4 = (single: readonly BufferId[]) =>
+    new Bindings(program, statements, { placement, lanes: 4, single: new Set(single) });
+  if (out.byVectors && (nest || !epilogue)) {
+    const bindings = with4(singles);
+    const isWhole = (buffer: BufferId) =>
+      bindings.inFours(buffer) || isNarrow(program.buffers[buffer]?.dtype ?? "bool");
+    if (bindings.inFours(out.buffer) && finish.every(isWhole)) {
+      return { bindings, stores: true, epilogue: nest };
+    }
+  }
+  const written = [out.buffer, ...epilogue ? storesOf(epilogue.body) : []];
+  return { bindings: with4([...singles, ...written]), stores: false, epilogue: undefined };
+}
+
+/** Writes a function of the counters of a nest that does four elements, the last counter's quarter. */
+export function printFours(w: ShaderWriter, { loops, body: [four] }: FourNest, name: string): void {
+  const parameters = loops.map(({ axis }) => `${w.counter(axis.symbol)}: i32`).join(", ");
+  w.line(`fn ${name}(${parameters}) {`);
+  if (four?.kind === "loop") w.four(four);
+  w.line("}");
+}
+
+function nestOf({ body }: LoopKernel): readonly [readonly Loop[], readonly Statement[]] {
+  const loops: Loop[] = [];
+  let leaf = body;
+  for (let [loop] = leaf; loop?.kind === "loop"; [loop] = leaf) {
+    loops.push(loop);
+    leaf = loop.body;
+  }
+  return [loops, leaf];
+}
+
+function accessesOf(body: readonly Statement[]): readonly BufferId[] {
+  return body.flatMap((s) =>
+    s.kind === "load" || s.kind === "store"
+      ? [s.buffer]
+      : s.kind === "loop" || s.kind === "masked"
+      ? accessesOf(s.body)
+      : []
+  );
+}
+
+function storesOf(body: readonly Statement[]): readonly BufferId[] {
+  return body.flatMap((s) =>
+    s.kind === "store" ? [s.buffer] : s.kind === "loop" || s.kind === "masked" ? storesOf(s.body) : []
+  );
+}

@@ -1,0 +1,163 @@
+/**
+ * Operands of tiled products in workgroup memory. Input: an operand, and the side of a tile; output: lines that fetch a step
+ * of the depth into registers and put it where all can see it, as [depth][row or column / 4]: a vector holds four rows of A,
+ * or four columns of B, at one depth. Invariant: elements outside the matrices count as zero.
+ *
+ * The array is one of arrays: its first index is known where products are made, so that the runtime's checks of the second
+ * one, which is the same at all depths, are made once.
+ */
+import type { Dim } from "../../lib/sym/expr.ts";
+import type { ShaderWriter } from "./print/statements.ts";
+import type { TileOperand, TileProduct } from "./tiles.ts";
+
+/** Columns of A that are staged at once. */
+export const STAGE_DEPTH = 16;
+const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
+
+/** One of the two operands. */
+export interface StageSetting {
+  readonly operand: TileOperand;
+  readonly name: "a" | "b";
+  /** First row of A or column of B of this tile, and how many there are. */
+  readonly start: string;
+  readonly end: string;
+  readonly side: number;
+  readonly count: Dim;
+  readonly threads: number;
+}
+
+/**
+ * How invocations share the work: vectors across the depth, of which neighbours fetch neighbouring ones; single depths of
+ * four rows each; or blocks of four rows and four depths, which are turned in registers.
+ */
+type Share = "across" | "depths" | "blocks";
+
+/** Stages one operand. Along one of the two directions an invocation has one place for all that it fetches. */
+export class TileStage {
+  readonly #share: Share;
+  readonly #width: number;
+  readonly #parts: readonly number[];
+
+  constructor(readonly w: ShaderWriter, readonly job: TileProduct, readonly setting: StageSetting) {
+    const { operand, side, threads } = setting;
+    this.#share = !operand.alongDepth ? "across" : operand.four ? "blocks" : "depths";
+    this.#width = side / 4;
+    const items = this.#width * STAGE_DEPTH / (this.#share === "blocks" ? 4 : 1);
+    this.#parts = Array.from({ length: Math.ceil(items / threads) }, (_, part) => part);
+  }
+
+  /** Declares the workgroup's memory: a vector more than there are for each depth, so that banks of memory differ. */
+  declare(): void {
+    const { w, setting: { name }, job: { type } } = this;
+    w.line(
+      `var<workgroup> tile_${name}: array<array<vec4<${type}>, ${this.#width + 1}>, ${STAGE_DEPTH}>;`,
+    );
+  }
+
+  /** Declares the vectors and what is known of them for every depth. */
+  prepare(): void {
+    const { w } = this, { type, zero } = this.job, { operand, name, start, end } = this.setting;
+    for (const part of this.#parts) {
+      for (const vector of this.#fetched(part)) w.line(`var ${vector} = vec4<${type}>(${zero});`);
+      if (part > 0 && this.#share === "across") continue;
+      for (const i of this.#share === "across" && operand.four ? [0] : FOUR) {
+        const place = this.#other(part, i);
+        w.line(
+          `let ${place} = ${start} + ${this.#vector(part)} * 4 + ${i}; let in_${place} = ${place} < ${end};`,
+        );
+        operand.other(place, place);
+      }
+    }
+  }
+
+  fetch(from: string): void {
+    const { w } = this, { type, zero } = this.job, { operand, threads } = this.setting;
+    w.line(
+      this.#share === "blocks" && this.#width * STAGE_DEPTH / 4 < threads ? `${this.#isOwn()} {` : "{",
+    );
+    for (const part of this.#parts) {
+      const depth = `depth_${this.setting.name}${this.#share === "across" ? part : 0}`;
+      if (part === 0 || this.#share === "across") {
+        w.line(`let ${depth} = ${from} + ${this.#depth(part)}; let in_${depth} = ${depth} < to_depth;`);
+        operand.depth(depth, depth);
+      }
+      const put = (target: string, zero: string, text: string, where: readonly string[]) => {
+        if (where.length === 0) w.line(`${target} = ${text};`);
+        else if (operand.reads === "anywhere") {
+          w.line(`${target} = select(${zero}, ${text}, ${where.join(" && ")});`);
+        } else w.line(`${target} = ${zero}; if (${where.join(" && ")}) { ${target} = ${text}; }`);
+      };
+      this.#fetched(part).forEach((vector, block) => {
+        const { four } = operand;
+        if (four) {
+          const other = this.#other(part, block), where = this.#where(other, depth);
+          return put(vector, `vec4<${type}>(${zero})`, four({ other, depth }), where);
+        }
+        FOUR.forEach((i) => {
+          const other = this.#other(part, i), { text, inside } = operand.element({ other, depth });
+          const where = [...this.#where(other, depth), ...inside === undefined ? [] : [inside]];
+          put(`${vector}.${PARTS[i]}`, zero, text, where);
+        });
+      });
+    }
+    w.line("}");
+  }
+
+  put(): void {
+    const { w } = this, { name, threads } = this.setting, { type } = this.job;
+    const isPartly = this.#share === "blocks" && this.#width * STAGE_DEPTH / 4 < threads;
+    if (isPartly) w.line(`${this.#isOwn()} {`);
+    for (const part of this.#parts) {
+      const vectors = this.#fetched(part), place = `[${this.#vector(part)}]`;
+      if (this.#share !== "blocks") {
+        w.line(`tile_${name}[${this.#depth(part)}]${place} = ${vectors[0]};`);
+        continue;
+      }
+      PARTS.forEach((of, i) => {
+        const turned = vectors.map((vector) => `${vector}.${of}`).join(", ");
+        w.line(`tile_${name}[${this.#depth(part)} + ${i}]${place} = vec4<${type}>(${turned});`);
+      });
+    }
+    if (isPartly) w.line("}");
+  }
+
+  /** Where there are fewer blocks than invocations. */
+  #isOwn(): string {
+    return `if (lid < ${this.#width * STAGE_DEPTH / 4})`;
+  }
+
+  /** What has to be asked for an element to be inside. */
+  #where(other: string, depth: string): readonly string[] {
+    const { count, side } = this.setting, { depth: size } = this.job;
+    const isWhole = (size: Dim | string, by: number) =>
+      typeof size === "number" && size > 0 && size % by === 0;
+    return [
+      ...isWhole(count, side) ? [] : [`in_${other}`],
+      ...isWhole(size, STAGE_DEPTH) ? [] : [`in_${depth}`],
+    ];
+  }
+
+  /** The vectors of a part: one, or those of a block. */
+  #fetched(part: number): readonly string[] {
+    const name = `fetched_${this.setting.name}${part}`;
+    return this.#share === "blocks" ? FOUR.map((i) => `${name}_${i}`) : [name];
+  }
+
+  #other(part: number, i: number): string {
+    return `other_${this.setting.name}${4 * (this.#share === "across" ? 0 : part) + i}`;
+  }
+
+  /** The vector's place along the rows or columns, and along the depth. */
+  #vector(part: number): string {
+    const { threads } = this.setting;
+    if (this.#share === "across") return `(lid % ${this.#width})`;
+    const along = this.#share === "blocks" ? 4 : STAGE_DEPTH;
+    return `(lid / ${along} + ${part * threads / along})`;
+  }
+
+  #depth(part: number): string {
+    const { threads } = this.setting;
+    if (this.#share === "across") return `(lid / ${this.#width} + ${part * threads / this.#width})`;
+    return this.#share === "blocks" ? "(lid % 4) * 4" : `(lid % ${STAGE_DEPTH})`;
+  }
+}
