@@ -152,6 +152,24 @@ sometimes("matrix products of every rank and the tiled kernel", () => {
   for (const each of sampleBySeed(tiled, 1)) each();
 });
 
+sometimes("products of many tiles, by vectors and by elements, and what is done to their results", () => {
+  const linear = compile((x: Tensor, y: Tensor, bias: Tensor) => x.matmul(y).add(bias).relu());
+  const filter = compile((x: Tensor, weight: Tensor, bias: Tensor) =>
+    nn.functional.conv2d(x, weight, bias, { padding: 1 }).relu()
+  );
+  const works = [
+    () => same([filled(256, 20, 12), filled(256, 12, 24), filled(24)], linear),
+    () => same([filled(256, 9, 13), filled(256, 13, 7), filled(7)], linear),
+    () => same([filled(256, 20, 12), filled(256, 24, 12)], (x, y) => x.matmul(y.transpose(1, 2))),
+    () => same([filled(4, 2, 64, 68), filled(20, 2, 3, 3), filled(20)], filter),
+    () => same([filled(4, 2, 65, 66), filled(20, 2, 3, 3), filled(20)], filter),
+    // Parts of sums, which the kernel adds up that also does the rest
+    () => same([filled(1, 64, 8, 8), filled(32, 64, 3, 3), filled(32)], filter),
+    () => same([filled(20, 1024), filled(1024, 24), filled(24)], linear),
+  ];
+  for (const work of sampleBySeed(works, 1)) work();
+});
+
 sometimes("convolutions past the edges of tiles, with their gradients", () => {
   const options = { stride: [2, 1], padding: [1, 2], dilation: [1, 2], groups: 2 };
   same([filled(2, 6, 9, 11), filled(134, 3, 3, 2), filled(134)], (...given) => {

@@ -53,25 +53,30 @@ export interface Tile {
   readonly each: 4 | 8;
 }
 
-/** Rows and columns of a tile: larger ones leave less to hide what waiting for memory takes. */
+/** Rows and columns of a tile: of larger ones there are fewer at work at once, so that waiting for memory takes longer. */
 const SIDE = 64;
+/** Tiles from which each may be a whole sum. */
+const MANY = 256;
 
 /** Invocations of a workgroup that makes a tile. */
 export const tileThreads = ({ side, each }: Tile): number => (side / each) ** 2;
 
-/** Workgroups by which a large device has about two teams of 32 invocations for each of its schedulers. */
-const manyTiles = (tile: Tile): number => 33792 / tileThreads(tile);
+/**
+ * What keeps a large device busy by how many results along a side an invocation makes: tiles, and the depth that is worth one
+ * of them.
+ */
+const ENOUGH = { 8: { tiles: 384, depth: 256 }, 4: { tiles: 132, depth: 128 } } as const;
 
 /**
- * The tiles of a product. Invocations that make 8 × 8 results read the least for each, but need many tiles, or parts of sums,
- * for there to be enough of them.
+ * The tiles of a product. Invocations that make 8 × 8 results read the least for each, but need many tiles, or long parts of
+ * sums, for there to be enough of them.
  */
 export function tilesOf(kernel: ExternKernel): Tile {
   const sizes = productSizes(kernel), large = { side: SIDE, each: 8 } as const;
   if (!sizes) return large;
-  const { rows, columns, batch, depth } = sizes, parts = kernel.prologues ? 1 : Math.max(1, depth / DEPTH);
-  const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch * parts;
-  return count >= 0.75 * manyTiles(large) ? large : { side: SIDE, each: 4 };
+  const { rows, columns, batch, depth } = sizes, parts = kernel.prologues ? 1 : depth / (2 * ENOUGH[8].depth);
+  const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
+  return count >= MANY || count * parts >= MANY / 2 ? large : { side: SIDE, each: 4 };
 }
 
 /** Whether tiles cover a product exactly: its operands are read by vectors then, which functions of elements are not. */
@@ -134,10 +139,16 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
         const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;
         const own = sides ?? fewSumsOf(product);
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
-        const tile = tilesOf(product), { side, each } = tile;
-        // Parts of small products save less than the kernel costs that adds them up
-        const depth = product.call.op === "matmul" && each === 4 ? 2 * DEPTH : DEPTH;
-        return { rows: side, columns: side, busy: manyTiles(tile), depth, step: 4 };
+        const { side, each } = tilesOf(product), { tiles, depth } = ENOUGH[each];
+        // Parts of small matrices save less than the kernel costs that adds them up
+        const isMatrix = product.call.op === "matmul";
+        return {
+          rows: side,
+          columns: side,
+          busy: tiles,
+          depth: isMatrix ? 2 * ENOUGH[4].depth : depth,
+          step: 4,
+        };
       },
     },
     blockBytes: 0,

@@ -56,7 +56,7 @@ export class TileStage {
 
   /** Declares the vectors and what is known of them for every depth. */
   prepare(): void {
-    const { w } = this, { type, zero } = this.job, { operand, name, start, end } = this.setting;
+    const { w } = this, { type, zero } = this.job, { operand, start, end } = this.setting;
     for (const part of this.#parts) {
       for (const vector of this.#fetched(part)) w.line(`var ${vector} = vec4<${type}>(${zero});`);
       if (part > 0 && this.#share === "across") continue;
