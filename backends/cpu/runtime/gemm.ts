@@ -75,6 +75,7 @@ struct Plan {
   L mpanels, npanels;     // row panels and column panels
 };
 enum { DOT_ROWS = 65536 / (int) sizeof(T) };   // elements of A that dot products of many rows read again for each few columns
+enum { DOT_A = 16384 / (int) sizeof(T), DOT_B = 131072 / (int) sizeof(T) };   // elements of both that are multiplied before others
 // elements of B that are more than caches close by hold, and of rows after which three streams begin anew too often
 enum { STREAMED = (2 << 20) / (int) sizeof(T), SHORT_ROW = 6144 / (int) sizeof(T) };
 enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
@@ -166,11 +167,16 @@ INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1, const Scratches& s) 
       dot_streamed(p.k, rows_a.at, part.at, part.cs, to - from, p.c + from * p.ccs, p.ccs, p.add);
       continue;
     }
-    L n = from;
-    #define COLUMNS(nr) dot_rows<nr>(m0, m1, p.k, rows_a.at, rows_a.rs, part.at + (n - from) * part.cs, part.cs, p.c + n * p.ccs, p.crs, p.ccs, p.add)
-    for (; n + 3 <= to; n += 3) COLUMNS(3);
-    for (; n < to; n++) COLUMNS(1);
-    #undef COLUMNS
+    // Rows that the closest cache holds, by columns that the next one does
+    const L together = most(8, DOT_A / p.k / 8 * 8), across = m1 - m0 > together ? most(1, DOT_B / p.k / 3) * 3 : to - from;
+    for (L first = from; first < to; first += across) for (L m = m0; m < m1; m += together) {
+      const L last = least(to, first + across), end = least(m1, m + together);
+      L n = first;
+      #define COLUMNS(nr) dot_rows<nr>(m, end, p.k, rows_a.at, rows_a.rs, part.at + (n - from) * part.cs, part.cs, p.c + n * p.ccs, p.crs, p.ccs, p.add)
+      for (; n + 3 <= last; n += 3) COLUMNS(3);
+      for (; n < last; n++) COLUMNS(1);
+      #undef COLUMNS
+    }
   }
   finish(p, m0, m1, n0, n1);
 }

@@ -153,21 +153,28 @@ INL T lane_sum(V v) {
 }
 // The sums of the lanes of n vectors, a power of two up to VL, to the numbers that 'at' tells by the vector. Each round adds
 // pairs of lanes of two vectors; thereby the first lane is the first vector's, and the others come by their bits turned.
+template <int n> struct Turned {
+  int at[n];
+  constexpr Turned() : at{} { for (int i = 0; i < n; i++) for (int b = 1; b < n; b *= 2) at[i] = 2 * at[i] + (i & b ? 1 : 0); }
+};
 template <int n, class AT> INL void lane_sums(V* v, AT at) {
   UNROLL for (int h = n / 2; h; h /= 2) UNROLL for (int i = 0; i < h; i++) v[i] = SHUFFLED(v[i], v[i + h], EVENS) + SHUFFLED(v[i], v[i + h], ODDS);
   UNROLL for (int h = VL / n; h > 1; h /= 2) v[0] = SHUFFLED(v[0], v[0], EVENS) + SHUFFLED(v[0], v[0], ODDS);
   T s[VL];
   __builtin_memcpy(s, v, sizeof s);
-  UNROLL for (int i = 0; i < n; i++) {
-    int turned = 0;
-    for (int b = 1; b < n; b *= 2) turned = 2 * turned + (i & b ? 1 : 0);
-    at(i, s[turned]);
-  }
+  constexpr Turned<n> turned;
+  UNROLL for (int i = 0; i < n; i++) at(i, s[turned.at[i]]);
 }
 template <int count, int from, class AT> INL void all_lane_sums(V* v, AT at) {
   enum { left = count - from, n = left >= 16 && VL >= 16 ? 16 : left >= 8 && VL >= 8 ? 8 : left >= 4 && VL >= 4 ? 4 : left >= 2 ? 2 : 1 };
   lane_sums<n>(v + from, [&](int i, T sum) { at(from + i, sum); });
   if constexpr (from + n < count) all_lane_sums<count, from + n>(v, at);
+}
+// The last n lanes.
+INL Bits ending_lanes(L n) {
+  Bits lane;
+  UNROLL for (int l = 0; l < VL; l++) lane[l] = l;
+  return lane >= (Bits) {} + (int) (VL - n);
 }
 template <int mr, int nr>
 OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, bool add) {
@@ -183,13 +190,22 @@ OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, b
       UNROLL for (int j = 0; j < nr; j++) acc[i][j] += av * bv[j];
     }
   }
+  if (k < kc && kc >= VL) {
+    // the last vector of each row, without what is summed already
+    const Bits rest = ending_lanes(kc - k);
+    V bv[nr];
+    UNROLL for (int j = 0; j < nr; j++) bv[j] = (V) ((Bits) ld(b + j * ldb + kc - VL) & rest);
+    UNROLL for (int i = 0; i < mr; i++) {
+      const V av = (V) ((Bits) ld(a + i * lda + kc - VL) & rest);
+      UNROLL for (int j = 0; j < nr; j++) acc[i][j] += av * bv[j];
+    }
+    k = kc;
+  }
   T sums[mr][nr];
   all_lane_sums<mr * nr, 0>(&acc[0][0], [&](int i, T sum) { (&sums[0][0])[i] = sum; });
   for (; k < kc; k++) for (int i = 0; i < mr; i++) for (int j = 0; j < nr; j++) sums[i][j] += a[i * lda + k] * b[j * ldb + k];
-  for (int i = 0; i < mr; i++) for (int j = 0; j < nr; j++) {
-    T* p = c + i * crs + j * ccs;
-    *p = add ? *p + sums[i][j] : sums[i][j];
-  }
+  if (add) UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nr; j++) c[i * crs + j * ccs] += sums[i][j];
+  else UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nr; j++) c[i * crs + j * ccs] = sums[i][j];
 }
 // One row by one column after the other: what comes from memory comes faster in one stream than in several.
 OUTL void dot_streamed(L kc, const T* a, const T* b, L ldb, L columns, T* c, L ccs, bool add) {
