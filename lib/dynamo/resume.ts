@@ -16,6 +16,7 @@ import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
 import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
+import { isOfLoop } from "./trace/begun_iteration.ts";
 import { modesAt } from "./trace/region_modes.ts";
 import { handlerOf } from "./trace/resumable.ts";
 import { Unit } from "./unit.ts";
@@ -135,6 +136,9 @@ export function breakTail(end: End): Tail | null {
     let callee = constants.name(makeFunction({ kind: "step", code, pc, running }), "$step");
     if (info.kind === "made") callee += `([${info.free.map((bound) => rebuild.value(bound)).join(", ")}])`;
     else if (runs) callee += `(${rebuild.value(runs)})`;
+    const forgotten = reads.filter(isOfLoop).map((v) =>
+      `${rebuild.helper("forgetBegun")}(${rebuild.value(v)});`
+    );
     const plain = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
     const call = modes === null
       ? plain
@@ -160,11 +164,12 @@ export function breakTail(end: End): Tail | null {
     const then = way ? [callText(way, out, given)] : [];
     if (!thrown) {
       const first = wanted ? `const ${pattern} = ${call};` : `${call};`;
-      return [comment, first, ...then];
+      return [...forgotten, comment, first, ...then];
     }
     const error = names.fresh("error");
     const declare = wanted ? [`let ${results.join(", ")};`] : [];
     return [
+      ...forgotten,
       comment,
       ...declare,
       "try {",

@@ -22,14 +22,20 @@ export type Source =
   | { readonly kind: "property"; readonly name: string; readonly base: Source; readonly key: string | symbol }
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
-  /** The key or value of the entry at a position of a Map, or the member of a Set. */
+  /**
+   * The key or value of the entry at a position of a Map, or the member of a Set; of a loop's iterator what it gives so many
+   * steps on, the element there, and where it lies.
+   */
   | {
     readonly kind: "entry";
     readonly name: string;
     readonly base: Source;
-    readonly part: "key" | "value" | "member";
+    readonly part: EntryPart;
     readonly index: number;
   };
+
+/** What of a collection, or of an iterator, a source of an entry means. */
+export type EntryPart = "key" | "value" | "member" | "kind" | "item" | "place";
 
 /** A variable of an enclosing scope that can be read and written from outside. */
 export interface LiveCell {
@@ -127,9 +133,17 @@ export function privateSource(base: Source, member: string, access: PrivateReade
   return { kind: "private", name: `${base.name}.${member}`, base, access };
 }
 
-/** A key, value or member of a Map or Set, by position. */
-export function entrySource(base: Source, part: "key" | "value" | "member", index: number): Source {
-  return { kind: "entry", name: `${base.name}.${part}s[${index}]`, base, part, index };
+/** How what lies some steps behind an iterator is written. */
+const STEPS: ReadonlyMap<EntryPart, string> = new Map([
+  ["kind", "nextKind"],
+  ["item", "next"],
+  ["place", "position"],
+]);
+
+/** A key, value or member of a Map or Set, by position; of an iterator, by steps. */
+export function entrySource(base: Source, part: EntryPart, index: number): Source {
+  const steps = STEPS.get(part), text = steps ? `${steps}(${index})` : `${part}s[${index}]`;
+  return { kind: "entry", name: `${base.name}.${text}`, base, part, index };
 }
 
 /** Whether two sources of one name are one place. */

@@ -202,6 +202,18 @@ export const RESUMED_WORLDS: Readonly<Record<string, World>> = {
       return y;
     })(input());
   },
+  "a loop over layers with breaks"(other, wrap) {
+    const layers = [new Scaled(), new Shifted(), new Scaled()];
+    if (other) layers.splice(1, 1);
+    return wrap((x: Tensor) => {
+      let y = x;
+      for (const [at, layer] of layers.entries()) {
+        look(at);
+        y = layer.scale(y).add(ones([1]));
+      }
+      return y;
+    })(input());
+  },
   "a loop over a map with breaks"(other, wrap) {
     const map = new Map([["a", 1], ["b", other ? 3 : 2]]);
     return wrap((x: Tensor) => {

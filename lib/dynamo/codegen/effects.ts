@@ -30,6 +30,9 @@ export function isChanged(object: ObjectValue): boolean {
     object.slots.size > 0 || object.privates.size > 0 || object.prototypeChanged || object.frozen !== "no"
   ) return true;
   if (exotic.kind === "map" || exotic.kind === "set") return exotic.changed;
+  if (exotic.kind === "opaque") {
+    return exotic.begun !== undefined && (exotic.begun.taken > 0 || exotic.begun.isOver);
+  }
   if (exotic.kind !== "array" || !exotic.loaded) return false;
   return exotic.elements.length !== exotic.originals.length ||
     exotic.elements.some((e, i) => e !== exotic.originals[i]);
@@ -74,6 +77,8 @@ export function countEffects(state: ChangedState, visit: (value: Value) => void)
 /** The statements. */
 export function effectStatements(state: ChangedState, rebuild: Rebuilder): string[] {
   const lines: string[] = [];
+  // First: lists are as long as the trace has found them
+  for (const object of state.objects) iteratorEffects(object, rebuild, lines);
   for (const object of state.objects) objectEffects(object, rebuild, lines);
   for (const tensor of state.tensors) {
     for (const { op, args } of tensor.layoutChanges) {
@@ -90,6 +95,14 @@ export function effectStatements(state: ChangedState, rebuild: Rebuilder): strin
     lines.push(`${rebuild.cell(cell)}.v = ${content};`);
   }
   return lines;
+}
+
+/** Takes iterators of loops as far as the trace has. */
+function iteratorEffects({ exotic, source }: ObjectValue, rebuild: Rebuilder, lines: string[]): void {
+  if (exotic.kind !== "opaque" || !exotic.begun || !source) return;
+  const { taken, isOver } = exotic.begun;
+  if (taken === 0 && !isOver) return;
+  lines.push(`${rebuild.helper("takeBegun")}(${rebuild.reader.read(source)}, ${taken}, ${isOver});`);
 }
 
 function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[]): void {

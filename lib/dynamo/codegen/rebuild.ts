@@ -426,6 +426,10 @@ export class Rebuilder {
     if (exotic.kind === "listIterator" && (exotic.index > 0 || exotic.done)) {
       this.finals.push(`${this.helper("advance")}(${name}, ${exotic.index}, ${exotic.done});`);
     }
+    if (exotic.kind === "listIterator" && exotic.isOfLoop && !exotic.done) {
+      const { what, index } = exotic, at = `{ what: ${JSON.stringify(what)}, index: ${index} }`;
+      this.finals.push(`${this.helper("noteBegun")}(${name}, ${this.value(exotic.over)}, ${at});`);
+    }
     if (exotic.kind === "array") {
       const elements = exotic.elements;
       const simple = elements.every((e) => e !== HOLE) && this.#plainArray(object.prototype);

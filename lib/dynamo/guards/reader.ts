@@ -3,6 +3,7 @@
  * written; output: statements and expressions, and the objects the text refers to by name. Invariant: reading a
  * source in generated code gives what the tracer read there, and runs no user code.
  */
+import { itemAt, nextKind, placeAt } from "../begun_iterators.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";
@@ -116,8 +117,13 @@ export class SourceReader {
       }
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
-      case "entry":
-        return `${this.#list(source.base, source.part)}[${source.index}]`;
+      case "entry": {
+        const { base, part, index } = source;
+        if (part === "key" || part === "value" || part === "member") {
+          return `${this.#list(base, part)}[${index}]`;
+        }
+        return `${this.constants.name(LIST_READERS[ITERATED[part]])}(${this.read(base)}, ${index})`;
+      }
       default:
         return source satisfies never;
     }
@@ -159,7 +165,16 @@ export class SourceReader {
 const keysOfMap = Map.prototype.keys, valuesOfMap = Map.prototype.values, valuesOfSet = Set.prototype.values;
 
 /** Functions that generated code reads lists of entries with. */
-export const LIST_READERS: Readonly<Record<string, unknown>> = { mapKeys, mapValues, setMembers };
+export const LIST_READERS: Readonly<Record<string, unknown>> = {
+  mapKeys,
+  mapValues,
+  setMembers,
+  nextKind,
+  itemAt,
+  placeAt,
+};
+
+const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt" } as const;
 
 function mapKeys(map: Map<unknown, unknown>): unknown[] {
   return [...keysOfMap.call(map)];

@@ -18,6 +18,7 @@
 import type { Plain } from "../../base/recording.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { types } from "node:util";
+import { begunAt } from "../begun_iterators.ts";
 import { cellOfBox, isVariable } from "../cells.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { isLiveCell } from "./place_forms.ts";
@@ -186,7 +187,8 @@ function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object>
   for (const object of wanted) {
     if (types.isProxy(object)) throw new NotStorable("a proxy");
     if (cells.has(object)) continue;
-    const prototype: object | null = Object.getPrototypeOf(object);
+    const prototype: object | null = Object.getPrototypeOf(object), iterated = begunAt(object)?.list;
+    if (iterated) wanted.add(iterated);
     // A set that grows is walked to its end
     if (prototype) wanted.add(prototype);
   }
@@ -245,6 +247,7 @@ function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unkno
   const mark = typeof object === "function" ? markOfFunction(object) : undefined;
   if (mark && "original" in mark) yield [mark.original, () => ["original"]];
   if (isPlainTensor(object)) yield [object.state?.grad, () => ["gradient"]];
+  yield [begunAt(object)?.list, () => ["iterated"]];
   if (reads.functions.has(object)) {
     for (const [at, part] of boundParts(object)?.entries() ?? []) yield [part, () => ["bound", at]];
   }
@@ -430,6 +433,8 @@ class World {
         const mark = markOfFunction(from);
         return mark && "original" in mark ? mark.original : undefined;
       }
+      case "iterated":
+        return begunAt(from)?.list;
       case "bound":
         return boundParts(from)?.[numberIn(which)];
       case "gradient":

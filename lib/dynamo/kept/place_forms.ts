@@ -13,6 +13,7 @@ import {
   capturedName,
   capturedSource,
   cellSource,
+  type EntryPart,
   entrySource,
   globalSource,
   knownSource,
@@ -222,4 +223,4 @@ export const source: Form<Source> = {
   },
 };
 
-export const part = oneOf("key", "value", "member");
+export const part = oneOf<EntryPart>("key", "value", "member", "kind", "item", "place");

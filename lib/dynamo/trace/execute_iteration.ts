@@ -3,6 +3,7 @@
  * registers. Invariant: an iterator is asked for as many items as the program asks for.
  */
 import { breakGraph } from "../break_reasons.ts";
+import { isOfLoop, nextOfBegun } from "./begun_iteration.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import { constant, EnumeratorValue, isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
@@ -22,6 +23,12 @@ export function executeGetIterator(step: Step, instruction: InstructionOf<"getIt
     iterator,
     next: nextRegister,
   });
+  if (found?.exotic.kind === "listIterator") {
+    // What the instruction before has made for the loop is in no variable yet
+    const isFresh = found !== step.get(instruction.source) ||
+      (found.exotic.madeAt === m.steps - 1 && step.frame.code.registers[instruction.source]?.name === null);
+    if (isFresh) found.exotic.isOfLoop = true;
+  }
   if (found) m.complete({ kind: "iterator", iterator, next: nextRegister }, found);
   return;
 }
@@ -39,6 +46,12 @@ export function executeIteratorNext(step: Step, instruction: InstructionOf<"iter
     const item = nextOfList(m, iterator);
     frame.registers[instruction.done] = constant(item === null);
     frame.registers[instruction.value] = item ?? UNDEFINED;
+    return step.next();
+  }
+  const begun = nextOfBegun(m, iterator, method);
+  if (begun !== undefined) {
+    frame.registers[instruction.done] = constant(begun === null);
+    frame.registers[instruction.value] = begun ?? UNDEFINED;
     return step.next();
   }
   if (!isCallable(method)) return breakGraph("throws", "an iterator without next");
@@ -72,7 +85,7 @@ export function executeIteratorClose(step: Step, instruction: InstructionOf<"ite
   const { m } = step;
   const iterator = step.get(instruction.iterator);
   if (iterator.kind !== "object") return step.next();
-  if (iterator.exotic.kind === "listIterator") return step.next();
+  if (iterator.exotic.kind === "listIterator" || isOfLoop(iterator)) return step.next();
   const found = findProperty(m, iterator, "return");
   if (found.kind === "absent") return step.next();
   if (found.kind === "getter" || !isCallable(found.value)) return breakGraph("iterator");

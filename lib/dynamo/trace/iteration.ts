@@ -58,7 +58,7 @@ export function listIterator(m: Interpreter, over: Value, what: "keys" | "values
     }
   }
   const iterator = new ObjectValue(
-    { kind: "listIterator", over, what, index: 0, done: false },
+    { kind: "listIterator", over, what, index: 0, done: false, isOfLoop: false, madeAt: m.steps },
     builtinPrototype(m, prototype, "Iterator"),
     null,
     null,

@@ -133,9 +133,10 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
     case "constructed":
     case "formatter":
     case "thrown":
-    case "opaque":
     case "privateName":
       return own;
+    case "opaque":
+      return [...own, exotic.begun?.taken, exotic.begun?.isOver];
     case "typed":
       return [...own, ...exotic.elements];
     case "weak":

@@ -300,6 +300,8 @@ export type Exotic =
     readonly kind: "opaque";
     readonly what: string;
     readonly isOrdinary?: boolean;
+    /** Of a loop's iterator over an array that was begun before: how far the trace has taken it. */
+    readonly begun?: { taken: number; isOver: boolean };
     /** Of a proxy whose traps can be run. */
     readonly proxy?: ProxyParts;
   };
@@ -389,6 +391,10 @@ export interface ListIteratorExotic {
   readonly what: "keys" | "values" | "entries";
   index: number;
   done: boolean;
+  /** Whether a loop alone has it, and no variable or property of the program. */
+  isOfLoop: boolean;
+  /** The instruction that made it. */
+  readonly madeAt: number;
 }
 
 let nextObject = 0;

@@ -3,6 +3,7 @@
  * that make it the same in later calls. Invariant: one value per real object and trace; contents of objects are
  * looked at only when the program does.
  */
+import { begunAt } from "../begun_iterators.ts";
 import { types } from "node:util";
 import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
@@ -364,6 +365,9 @@ function exoticOf(real: object): Exotic {
   }
   if (BUILTIN_OBJECTS.has(real)) return { kind: "plain" };
   const native = nativeKind(real);
+  if (native !== null && begunAt(real)) {
+    return { kind: "opaque", what: native, begun: { taken: 0, isOver: false } };
+  }
   return native === null
     ? { kind: "plain" }
     : { kind: "opaque", what: native, isOrdinary: types.isDate(real) };

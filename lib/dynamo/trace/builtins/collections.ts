@@ -3,6 +3,7 @@
  * in the trace. Invariant: order of entries is the language's, also while an iteration is under way.
  */
 import { breakGraph } from "../../break_reasons.ts";
+import { nextOfBegun } from "../begun_iteration.ts";
 import {
   constant,
   type Entry,
@@ -249,7 +250,9 @@ export function addCollections(table: ModelTable): void {
   });
   for (const next of LIST_NEXTS) {
     if (typeof next !== "function") continue;
-    table.call(next, (m, { self }) => {
+    table.call(next, (m, { callee, self }) => {
+      const begun = nextOfBegun(m, self, callee);
+      if (begun !== undefined) return iteratorResult(m, begun ?? UNDEFINED, begun === null);
       if (self.kind !== "object" || self.exotic.kind !== "listIterator") {
         return breakGraph(self.kind === "object" && self.real ? "begunIterator" : "iterator");
       }

@@ -1,0 +1,195 @@
+/** Loops over lists that breaks interrupt, and lists that change meanwhile: who takes the iterator on, and what it gives. */
+import { compiler, type Tensor, tensor } from "../../mod.ts";
+import type { World } from "../../cli/fuzz/language/observation.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const one = (value: number): Tensor => tensor([value], { dtype: "float32" });
+
+/** What plain code between two graphs finds. */
+const seen: unknown[] = [];
+const look = compiler.disable((what: unknown) => seen.push(what));
+const change = compiler.disable((list: Tensor[], how: (list: Tensor[]) => void) => how(list));
+
+type Loop = (list: Tensor[], y: Tensor) => unknown;
+
+/** Calls a function on lists of several lengths, twice, and shows its results, the lists and what was seen. */
+function show({ compile, see, attempt }: World, fn: Loop): void {
+  const f = compile(fn);
+  for (const length of [3, 5, 0, 4, 3]) {
+    const list = Array.from({ length }, (_, i) => one(i + 1));
+    attempt(() => f(list, one(0.5)));
+    see(...list, ...seen.splice(0));
+  }
+}
+
+/** Goes through a list, and changes it in one way on the way. */
+const changing = (how: (list: Tensor[], x: Tensor) => void): Loop => (list, y) => {
+  const own = [...list];
+  for (const x of own) {
+    y = y.mul(2).add(x);
+    look(own.length);
+    how(own, x);
+  }
+  return [y, own.length];
+};
+
+export const begunLoops: Corpus = {
+  "values, positions and both": (w) =>
+    show(w, (list, y) => {
+      for (const x of list) {
+        y = y.add(x);
+        if (+y.sum() > 3) y = y.neg();
+      }
+      for (const [i, x] of list.entries()) {
+        look(i);
+        y = y.add(x.mul(i + 1));
+      }
+      for (const i of list.keys()) look(i);
+      return y;
+    }),
+  "one loop over positions or over values": ({ compile, see }) => {
+    const f = compile((list: number[], how: boolean, y: Tensor) => {
+      for (const x of how ? list.keys() : list.values()) {
+        look(x);
+        y = y.add(x);
+      }
+      return y;
+    });
+    for (const how of [true, false, true, false]) see(f([5, 6, 7], how, one(1)), ...seen.splice(0));
+  },
+  "lists that grow, shrink and turn in plain code": (w) => {
+    show(w, changing((list) => change(list, (own) => own.length < 7 && own.push(one(own.length)))));
+    show(w, changing((list) => change(list, (own) => own.length = 2)));
+    show(w, changing((list) => change(list, (own) => void own.reverse())));
+  },
+  "lists that change in the graph": (w) => {
+    show(w, changing((list, x) => void (list.length < 7 && list.push(x.mul(2)))));
+    show(w, changing((list) => void list.pop()));
+    show(w, changing((list, x) => void (list[(list.indexOf(x) + 1) % list.length] = x.mul(3))));
+    show(w, changing((list) => void list.shift()));
+  },
+  "loops in loops, over one list and two": (w) =>
+    show(w, (list, y) => {
+      for (const x of list) {
+        for (const z of list.slice(0, 2)) {
+          y = y.add(z.mul(x));
+          look("inner");
+        }
+        for (const z of list) if (z === x) look("same");
+      }
+      return y;
+    }),
+  "loops that are left": (w) =>
+    show(w, (list, y) => {
+      try {
+        for (const x of list) {
+          look("first");
+          y = y.add(x);
+          if (seen.length > 2) break;
+        }
+        for (const x of list) {
+          try {
+            look("second");
+            if (seen.length % 2 === 0) continue;
+            y = y.mul(x);
+          } finally {
+            look("finally");
+          }
+          if (seen.length > 9) throw new RangeError("enough");
+        }
+      } catch (error) {
+        look(`${error}`);
+      }
+      for (const x of list) {
+        look("third");
+        return y.sub(x);
+      }
+      return y;
+    }),
+  "iterators that the program has": (w) =>
+    show(w, (list, y) => {
+      const values = list[Symbol.iterator](), held = { entries: list.entries() };
+      for (const x of values) {
+        y = y.add(x);
+        look("values");
+        const { value, done } = values.next();
+        if (!done) y = y.mul(value);
+      }
+      let kept: IterableIterator<number>;
+      for (const i of (kept = list.keys())) {
+        look(i);
+        kept.next();
+      }
+      for (const [i, x] of held.entries) {
+        look(i);
+        y = y.add(x);
+        look(held.entries.next().done);
+      }
+      return y;
+    }),
+  "holes and getters": ({ compile, see }) => {
+    const f = compile((y: Tensor) => {
+      const list = [1, 2, 3, 4];
+      delete list[1];
+      Object.defineProperty(list, 2, { get: () => seen.push("get") });
+      for (const x of list) {
+        y = y.add(x ?? 7);
+        look(x);
+      }
+      return y;
+    });
+    for (let i = 0; i < 2; i++) see(f(one(1)), ...seen.splice(0));
+  },
+  "only the first round breaks": (w) =>
+    show(w, (list, y) => {
+      let isFirst = true;
+      for (const x of list) {
+        if (isFirst) look("first");
+        isFirst = false;
+        y = y.add(x);
+      }
+      return y;
+    }),
+  "a generator and an async function that loop": async ({ compile, see }) => {
+    const give = compile(function* (list: Tensor[]) {
+      for (const [i, x] of list.entries()) {
+        yield x.mul(i);
+        look(i);
+        if (list.length < 4) list.push(x.neg());
+      }
+    });
+    const wait = compile(async (list: Tensor[], y: Tensor) => {
+      for (const x of list) {
+        look(await Promise.resolve("waited"));
+        y = y.add(x);
+      }
+      return y;
+    });
+    for (let i = 0; i < 2; i++) {
+      const list = [one(1), one(2)];
+      see(...give(list), await wait(list, one(0.5)), ...seen.splice(0));
+    }
+  },
+  "a program that replaces how arrays give their items": ({ compile, see }) => {
+    const kind: { next: () => unknown } = Object.getPrototypeOf([][Symbol.iterator]()), { next } = kind;
+    const f = compile((list: Tensor[], y: Tensor) => {
+      for (const x of list) {
+        y = y.add(x);
+        look("round");
+      }
+      return y;
+    });
+    const call = () => f([one(1), one(2), one(3)], one(0.5));
+    see(call(), call(), ...seen.splice(0));
+    kind.next = function (this: unknown) {
+      seen.push("next");
+      return Reflect.apply(next, this, []);
+    };
+    try {
+      see(call());
+    } finally {
+      kind.next = next;
+    }
+    see(call(), ...seen.splice(0));
+  },
+};
