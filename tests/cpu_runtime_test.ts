@@ -8,6 +8,7 @@ import { buildLibraries, cacheCounters, storedText } from "../backends/cpu/objec
 import { type Routine, routineAddresses } from "../backends/cpu/runtime_library.ts";
 import { ToolchainError } from "../backends/cpu/compiler_faults.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
+import { randomNumbers, TAKES_ALL, testSeed } from "./support/sampling.ts";
 
 const test = (name: string, fn: () => void | Promise<void>): void =>
   Deno.test({ name, ignore: SKIP_NATIVE, fn });
@@ -449,6 +450,39 @@ test("filters of one tap by two read and write every second pixel", () => {
   checkConvolution({ ...base, n: 3, w: 7, h: 7, padding: [1, 1] });
   checkConvolution({ ...base, w: 1, h: 5, stride: [1, 2] });
   checkConvolution({ ...base, s: 2, w: 21, dilation: [1, 2], type: "f64" });
+});
+
+/** Multiplications at most: each is done here, too. */
+const MOST_PRODUCTS = 1.5e6;
+
+/** Some convolution, with channels on both sides of every threshold. */
+function someConvolution(random: () => number): Convolution {
+  const below = (n: number) => Math.floor(random() * n);
+  const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+  for (;;) {
+    const r = pick([1, 2, 3, 3, 3, 5]),
+      s = below(5) > 0 ? r : pick([1, 2, 3, 4]),
+      groups = pick([1, 1, 1, 2]);
+    const c = groups * pick([1, 3, 8, 16, 17, 32]), k = groups * pick([1, 4, 16, 24, 33]);
+    const stride = [pick([1, 2, 2, 3]), pick([1, 2, 2, 3])] as const;
+    const dilation = [pick([1, 1, 2, 3]), pick([1, 1, 2, 3])] as const;
+    const padding = [below(4), below(4)] as const, n = pick([1, 2, 3]);
+    const h = Math.max(1, dilation[0] * (r - 1) + 1 - 2 * padding[0]) + below(16);
+    const w = Math.max(1, dilation[1] * (s - 1) + 1 - 2 * padding[1]) + below(24);
+    if (n * c * k / groups * h * w * r * s > MOST_PRODUCTS * stride[0] * stride[1]) continue;
+    const flags = {
+      bias: below(2) > 0,
+      strided: below(4) === 0,
+      fast: below(6) === 0,
+      threads: pick([1, 2, 3]),
+    };
+    return { n, c, k, h, w, r, s, stride, padding, dilation, groups, ...flags };
+  }
+}
+
+test("convolutions of any geometry", () => {
+  const random = randomNumbers(testSeed());
+  for (let left = TAKES_ALL ? 1500 : 40; left > 0; left--) checkConvolution(someConvolution(random));
 });
 
 test("convolutions with few channels a group", () => {

@@ -271,6 +271,10 @@ INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
 
 const CONV_DISPATCH: string = String.raw`
 INL L unit_pixels(const Conv& p) { return most(UNIT_PIXELS, 16384 / (p.cg * p.r * p.s)); }
+// Whether a convolution is done in units of pixels and channels, which alone know how to spread rows.
+INL bool in_units(const Conv& p) {
+  return !scheme_of(p) && !depthwise_pays(p) && p.kg > FEW && !rows_pay(p);
+}
 static void convolve(Conv& p, L threads) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
   const L nt = threads > 1 && products > 262144 ? threads : 1;

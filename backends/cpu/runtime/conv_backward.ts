@@ -13,7 +13,7 @@ INL Conv plain(const ConvCall& g) {
   p.sh = g.sh; p.sw = g.sw; p.ph = g.ph; p.pw = g.pw; p.dh = g.dh; p.dw = g.dw;
   p.source = (const T*) g.image; p.result = (T*) g.result; p.bias = (const T*) g.bias; p.bias_stride = g.bias_stride;
   for (int i = 0; i < 4; i++) { p.ss[i] = g.image_strides[i]; p.rs[i] = g.result_strides[i]; }
-  p.epilogue = g.epilogue; p.context = g.context; p.fast = g.fast; p.scheme = 0; p.spread = 0;
+  p.epilogue = g.epilogue; p.context = g.context; p.fast = g.fast; p.scheme = 0; p.spread = 0; p.turned = false;
   return p;
 }
 
@@ -105,23 +105,23 @@ static void backward_image(const ConvCall& g) {
       zero_rows(p, (T*) g.image + y.i0 * is[2], is[3], g.w, g.threads);
       continue;
     }
+    // Whether of two elements only one is reached, and the other one written with it: the first tap reaches the first part.
+    bool alone = false;
     for (L b = 0; b < g.sw; b++) {
       const Part x = part_of(b, g.s, g.sw, g.pw, g.dw);
       p.ow = (g.w - x.i0 + g.sw - 1) / g.sw;
       if (p.ow <= 0) continue;
       p.result = (T*) g.image + y.i0 * is[2] + x.i0 * is[3];
       p.rs[3] = is[3] * g.sw;
-      // of two elements only one is reached: the other one is written with it
-      const bool alone = g.sw == 2 && is[3] == 1 && g.w > 1 && p.kg > FEW && !depthwise_pays(p) &&
-        part_of(1 - b, g.s, g.sw, g.pw, g.dw).count * x.count == 0;
       if (x.count == 0) {
         if (!alone) zero_rows(p, p.result, p.rs[3], p.ow, g.threads);
         continue;
       }
-      p.spread = alone ? g.w : 0; p.spread_first = x.i0;
       p.r = y.count; p.s = x.count;
       p.dh = y.count > 1 ? y.step * g.dh / g.sh : 1; p.dw = x.count > 1 ? x.step * g.dw / g.sw : 1;
       p.ph = (p.r - 1) * p.dh - y.lead; p.pw = (p.s - 1) * p.dw - x.lead;
+      if (b == 0) alone = g.sw == 2 && is[3] == 1 && g.w > 1 && in_units(p) && part_of(1, g.s, g.sw, g.pw, g.dw).count == 0;
+      p.spread = alone ? g.w : 0; p.spread_first = x.i0;
       const L blocks = (g.cg + 15) / 16, taps = p.r * p.s;
       if (whole && ws[3] == 1 && ws[2] == p.s && scheme_of(p)) {
         filters_at(p, w, ws[1], ws[0], g.kg * ws[0], true);
