@@ -109,7 +109,7 @@ const COUNTS: Readonly<Record<string, Counts>> = {
   "a confusion matrix": [2, 1],
   "metrics by name": [1, 0],
   "defaults and what was configured are merged": [3, 0],
-  "progress is printed": [3, 2],
+  "progress is printed": [2, 1],
   "values that are not finite are found": [3, 1],
   "dimensions are checked with a message": [1, 0],
   "a table of statistics": [1, 0],
