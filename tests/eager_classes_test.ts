@@ -17,8 +17,9 @@ import { isTensor } from "../lib/tensor/tensor.ts";
 import { callOp } from "../lib/tensor/eager.ts";
 import { classPlan } from "../lib/tensor/classes.ts";
 import { entryOf, type Plan, tensorsOf } from "../lib/tensor/plan.ts";
-import { arange, DynError, manualSeed, nn, noGrad, rand, randn, Tensor } from "../mod.ts";
+import { arange, DynError, manualSeed, nn, noGrad, rand, randn, Tensor, tensor, where } from "../mod.ts";
 import { makeSample } from "./support/samples.ts";
+import { orderedNumbers } from "./support/special_numbers.ts";
 
 /** Ops of which some rows give rows of what the whole gives. */
 const ROW_WISE: Readonly<Record<string, (x: Tensor) => Tensor>> = {
@@ -196,6 +197,18 @@ Deno.test("small compositions and rules that keep coming become programs where t
     // In the trials, and after them
     for (let k = 1006; k < 1012; k++) assertEquals(run()?.tolist(), first, `${name}, call ${k}`);
   }
+});
+
+Deno.test("what adds in another order than the ops of a composition never takes their place, whatever it is tried on", () => {
+  // Ops add what the first of them has written row by row, a program as the operand lies
+  const sums = (x: Tensor): Tensor => noGrad(() => x.nansum([0, 1]));
+  const byOps = (x: Tensor): Tensor => noGrad(() => where(x.isnan(), 0, x).sum([0, 1]));
+  const turned = (values: readonly number[]): Tensor =>
+    tensor([...values], { dtype: "float32" }).reshape([5, 7]).t();
+  const plain = turned(orderedNumbers(35).map(() => 0)), x = turned(orderedNumbers(35));
+  assert(!Object.is(x.sum([0, 1]).item(), byOps(x).item()), "another order has other bits here");
+  for (let k = 0; k < 1012; k++) sums(plain);
+  assertEquals(sums(x).item(), byOps(x).item());
 });
 
 Deno.test("further sizes of a composition that has a class are refused as the first are", () => {

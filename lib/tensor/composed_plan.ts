@@ -4,11 +4,13 @@
  *
  * A small call has a class only where it comes with ever other sizes, since making one takes milliseconds. One that keeps
  * coming with the same sizes gets it as well, once its ops have taken about as long and if some calls in a row show that
- * it adds in the same order: programs choose the order of loops, ops have one of their own.
+ * it adds in the same order: programs go by what they read, ops by what is read of the op before. The operands of a
+ * program's calls may not tell, zeros for one, so that others are made that do.
  */
+import { DynError } from "../base/errors.ts";
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import { classPlan, type ClassRequest } from "./classes.ts";
-import { readStored } from "./host.ts";
+import { readElements } from "./host.ts";
 import {
   type ComposedPlan,
   findPlan,
@@ -20,6 +22,7 @@ import {
 } from "./plan.ts";
 import { runInto } from "./run.ts";
 import { deviceNamed } from "./storage.ts";
+import { canTell, tellingArguments } from "./telling_operands.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** Calls of one signature, op by op, after which a program is tried, and how often. */
@@ -31,8 +34,8 @@ export interface ComposedCall {
   readonly args: TensorArgs;
   /** Whether a call that loads these numbers may be a program. Throws for what the composition refuses. */
   readonly admits: (numbers: readonly LoadedNumber[]) => boolean;
-  /** Runs the call op by op. */
-  readonly byOps: () => readonly Tensor[];
+  /** Runs the call, or one of other tensors, op by op. */
+  readonly byOps: (args: TensorArgs) => readonly Tensor[];
 }
 
 /** The program of a call; null: it runs op by op. */
@@ -42,11 +45,11 @@ export function composedPlan(call: ComposedCall): Plan | null {
     cache: entry.composed,
     known(numbers) {
       const plan = classPlan(requestOf(call, numbers), "ready");
-      return plan && { plan, calls: 0, trial: null, numbers };
+      return plan && { plan, calls: 0, trial: null, told: 0, numbers };
     },
     make(numbers) {
       const plan = admits(numbers) ? classPlan(requestOf(call, numbers)) ?? null : null;
-      return { plan, calls: 0, trial: null, numbers };
+      return { plan, calls: 0, trial: null, told: 0, numbers };
     },
   });
   if (found.plan === null && ++found.calls >= OFTEN) consider(found, call);
@@ -61,28 +64,44 @@ const requestOf = ({ entry, args }: ComposedCall, numbers: readonly LoadedNumber
 
 /** Tries a program in the place of the ops; it takes over once it has given their bits in all trials. */
 function consider(found: ComposedPlan, call: ComposedCall): void {
-  const { calls, numbers } = found;
+  const { calls, numbers } = found, { entry, args } = call;
   if (calls === OFTEN && call.admits(numbers)) {
     found.trial = preferringOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;
   }
   if (found.trial === null) return;
-  if (!givesSameBits(found.trial, call)) found.trial = null;
-  else if (calls === OFTEN + TRIALS) found.plan = found.trial;
+  const verdict = canTell(entry, args) ? verdictOf(found.trial, call, calls) : "same";
+  if (verdict === "same") found.told++;
+  if (verdict === "other" || compared(found.trial, call, args) === "other") found.trial = null;
+  else if (calls === OFTEN + TRIALS && found.told > 0) found.plan = found.trial;
 }
 
-function givesSameBits(plan: Plan, { entry, args, byOps }: ComposedCall): boolean {
-  if (plan.results.some(({ device }) => !deviceNamed(device).hostReadable)) return false;
+/** What a comparison of a program with the ops says: nothing where all results are NaN. */
+type Verdict = "same" | "other" | "nothing";
+
+/** What operands that tell say; nothing where the call refuses them. */
+function verdictOf(plan: Plan, call: ComposedCall, round: number): Verdict {
+  const { entry, args } = call;
+  try {
+    const telling = tellingArguments(entry, args, { kind: round % 2 === 0 ? "signed" : "fractions", round });
+    return compared(plan, call, telling);
+  } catch (thrown) {
+    if (thrown instanceof DynError) return "nothing";
+    throw thrown;
+  }
+}
+
+/** Compares all bits, but those of NaN: processors give them other signs from one instruction to the next. */
+function compared(plan: Plan, { entry, byOps }: ComposedCall, args: TensorArgs): Verdict {
+  if (plan.results.some(({ device }) => !deviceNamed(device).hostReadable)) return "other";
   const made = runInto(plan, { inputs: tensorsOf(entry, args), args });
-  return byOps().every((result, k) => {
-    const other = made[k];
-    return other !== undefined && sameBytes(bytesOf(result), bytesOf(other));
-  });
+  let verdict: Verdict = "nothing";
+  for (const [k, result] of byOps(args).entries()) {
+    const other = made[k], wanted = readElements(result), found = other && readElements(other);
+    if (found?.length !== wanted.length) return "other";
+    for (let i = 0; i < wanted.length; i++) {
+      if (!Object.is(found[i], wanted[i])) return "other";
+      if (!Number.isNaN(wanted[i])) verdict = "same";
+    }
+  }
+  return verdict;
 }
-
-function bytesOf(tensor: Tensor): Uint8Array {
-  const { buffer, byteOffset, byteLength } = readStored(tensor);
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, i) => byte === b[i]);

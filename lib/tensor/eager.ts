@@ -263,7 +263,7 @@ function runComposite(
       inferResults(entry.definition, mapTensors(entry, args, (t) => t.meta));
       return true;
     },
-    byOps: () => composeAndFree(implementation, args),
+    byOps: (given) => composeAndFree(implementation, given),
   });
   return plan === null ? composeAndFree(implementation, args) : runInto(plan, { inputs, args });
 }

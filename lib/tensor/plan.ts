@@ -53,6 +53,8 @@ export interface ComposedPlan {
   calls: number;
   /** What may become the plan. */
   trial: Plan | null;
+  /** Trials with operands that tell in which order they are added, where there are such. */
+  told: number;
   readonly numbers: readonly LoadedNumber[];
 }
 

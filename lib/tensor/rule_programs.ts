@@ -51,7 +51,7 @@ export function runRule(call: RuleCall): readonly Tensor[] | null {
     entry,
     args: given,
     admits: (numbers) => numbers.length === 0,
-    byOps: () => gradientsOf(definition, ops, given),
+    byOps: (args) => gradientsOf(definition, ops, args),
   });
   return plan === null ? null : runInto(plan, { inputs: tensorsOf(entry, given), args: given });
 }

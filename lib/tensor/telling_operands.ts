@@ -1,0 +1,51 @@
+/**
+ * Operands that tell in which order they are added. Input: a call; output: the same call of other tensors, which lie
+ * alike, and whose floats have all the digits and several magnitudes, so that sums in another order have other bits.
+ * Invariant: what is no float stays: it may be an index.
+ */
+import { encodeElements } from "../base/bfloat16.ts";
+import { hostArray, isFloat, itemSize } from "../base/dtype.ts";
+import { writeElements } from "./host.ts";
+import { mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "./plan.ts";
+import { allocateStorage } from "./storage.ts";
+import { Tensor } from "./tensor.ts";
+
+/** Of both signs, or between 0 and 1, which roots, logarithms and chances need. */
+export type Telling = "signed" | "fractions";
+
+/** Whether a call has operands that could tell. */
+export const canTell = (entry: OpEntry, args: TensorArgs): boolean =>
+  tensorsOf(entry, args).some(({ layout }) => isFloat(layout.dtype) && layout.numel > 1);
+
+/** The call with operands that tell; `round`: others each time. */
+export function tellingArguments(
+  entry: OpEntry,
+  args: TensorArgs,
+  { kind, round }: { readonly kind: Telling; readonly round: number },
+): TensorArgs {
+  let next = Math.imul(round + 1, 0x9e3779b1) | 1;
+  // Marsaglia's xorshift
+  const word = (): number => {
+    next ^= next << 13;
+    next ^= next >>> 17;
+    next ^= next << 5;
+    return next >>> 0;
+  };
+  const number = (): number => {
+    const fraction = (word() * 2 ** 21 + (word() >>> 11) + 0.5) / 2 ** 53;
+    return kind === "fractions"
+      ? fraction * 2 ** -(word() % 6)
+      : (fraction + 0.5) * 2 ** (word() % 6 - 3) * (word() % 2 === 0 ? 1 : -1);
+  };
+  return mapTensors(entry, args, (tensor) => {
+    const { layout } = tensor, { dtype, device, extent, byteLength } = layout;
+    if (!isFloat(dtype) || layout.numel === 0) return tensor;
+    const elements = dtype === "bfloat16"
+      ? new Float32Array(extent)
+      : hostArray(dtype, new ArrayBuffer(extent * itemSize(dtype)));
+    for (let k = 0; k < extent; k++) elements[k] = number();
+    const storage = allocateStorage(device, byteLength, layout);
+    writeElements(storage, encodeElements(dtype, elements));
+    return new Tensor(storage, layout);
+  });
+}
