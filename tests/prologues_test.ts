@@ -151,6 +151,12 @@ const CASES: Readonly<Record<string, Case>> = {
     prologues: ["0", "1"],
     kernels: 1,
   },
+  "or where they are rows in memory and little has to be done": {
+    inputs: [meta([1024, 64]), meta([32, 64], "float16"), meta([32])],
+    build: (o, xs) => [o.linear(pick(xs, 0), o.to(pick(xs, 1), "float32"), pick(xs, 2))],
+    prologues: ["1 transposed"],
+    kernels: 1,
+  },
   "rows that need a reduction stay in memory": {
     inputs: [meta([8, 64]), meta([64, 32])],
     build: (o, xs) => [o.matmul(o.softmax(pick(xs, 0), -1), pick(xs, 1))],

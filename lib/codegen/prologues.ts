@@ -28,8 +28,11 @@ import type { Target } from "./target.ts";
 const MOST_WEIGHT = 24;
 /** Over this many rows the columns of a product are computed again and again, and a kernel of their own costs nothing. */
 const MOST_ROWS = 512;
-/** But for what weighs no more than this, as bfloat16 read as float32 does: then a copy of it all is saved for nothing. */
-const LIGHT = 1;
+/**
+ * But for what weighs no more than this: bfloat16 read as float32, and float16 where the columns are rows in memory, as
+ * those of weights are. Then a copy of it all is saved for nothing.
+ */
+const LIGHT = SCALAR_OPS.bfloatToFloat.weight, LIGHT_TURNED = SCALAR_OPS.halfToFloat.weight;
 
 /** The program with prologues. */
 export function attachPrologues(program: Program, target: Target): Program {
@@ -42,9 +45,9 @@ export function attachPrologues(program: Program, target: Target): Program {
       // Workgroups compute columns for few rows each
       const isAgain = input === 1 && hintOf(rows) > MOST_ROWS;
       const found = isAgain && target.grid ? undefined : producerOf(view.buffer, at, { program, users });
-      if (isAgain && found && weightOf(found.kernel.body) > LIGHT) return [];
       const made = found && prologueOf(found.kernel, view, input);
       if (!found || !made || !keepsSources(found, at, program)) return [];
+      if (isAgain && weightOf(found.kernel.body) > (made.transposed ? LIGHT_TURNED : LIGHT)) return [];
       for (const buffer of usesOf(made.nest).all) touched.add(buffer);
       if (touched.size > target.kernelBuffers) return [];
       kernels[found.at] = undefined;
