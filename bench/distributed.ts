@@ -3,7 +3,7 @@
  * same calls of the MPI library by a program in C: 0.9 of its speed, and 5 µs more, are aimed at. A data-parallel training
  * step of a ConvNet, compiled as a whole, beside that of one process with as much work: 1.15 of its time is aimed at. Two
  * processes that make such steps at the same time but share nothing say what of it the machine takes for two. And what the
- * step's collectives move, how long they take, and how long the program waits for them.
+ * step's collectives move, how long it is from the beginning of each to its end, and how long the program waits for them.
  *
  *   deno run -A cli.ts bench distributed
  */
@@ -171,7 +171,7 @@ async function compare(): Promise<void> {
       "collectives of a step": {
         count,
         KiB: (bytes / 1024).toFixed(1),
-        "in them ms": took?.toFixed(3),
+        "from begin to end ms": took?.toFixed(3),
         "waited ms": waited?.toFixed(3),
       },
     });
