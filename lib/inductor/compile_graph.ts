@@ -12,6 +12,7 @@ import type { GraphSignature } from "../graph/signature.ts";
 import type { ProgramForms } from "../loops/device.ts";
 import type { BufferId, Kernel, Program } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
+import { usesOf } from "../loops/uses.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { assembleProgram } from "./assemble.ts";
 import type { CompiledGraph } from "./compiled_graph.ts";
@@ -89,8 +90,11 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
     const placements = placeBuffers(groups, storages, new Set(outputIds));
     const emitted = groups.flatMap((group) => emitGroup(group, placements, tiling));
     const needed = regions.size > 0 ? neededKernels(emitted, neededBuffers) : emitted;
-    // A decision stands between kernels
-    const kernels = uniqueNames(first === undefined ? gathered(needed, storages) : needed);
+    // No kernel passes the decision, which comes right after its flag is written
+    const decided = first === undefined
+      ? 0
+      : needed.findLastIndex((kernel) => usesOf(kernel).written.has(first)) + 1;
+    const kernels = uniqueNames([...needed.slice(0, decided), ...gathered(needed.slice(decided), storages)]);
     return assembleProgram({
       name,
       kernels,

@@ -103,7 +103,7 @@ class Lowering {
     this.#placeholders = this.graph.placeholders;
     const inputs = this.#placeholders.map((node, i) => this.#placeholder(node, i));
     const memoryOf = (node: Node) => storedForm(this.#operandOf(node));
-    this.#overwriting = Overwriting.of(this.graph, mutations, { memoryOf, mayFail: failure !== undefined });
+    this.#overwriting = Overwriting.of(this.graph, mutations, memoryOf);
     for (const node of this.graph.nodes) {
       this.#plan.order++;
       if (node.op === "call_function") this.#call(node);

@@ -1,7 +1,8 @@
 /**
  * Results of regions in the memory of what they are new values of, as optimizers' updates are. Input: a graph that writes
  * to its inputs, and calls of regions in it; output: where a call may write its results. Invariant: nothing that reads
- * the former elements of an input runs behind the kernel that writes the new ones, given that such calls come last.
+ * the former elements of an input runs behind the kernel that writes the new ones, given that such calls come last; what
+ * decides whether a call may write at all, which no such result is part of, comes first.
  */
 import { type Graph, isList, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
@@ -23,14 +24,11 @@ export class Overwriting {
   /** `results`: by the results that are written there and that nothing else reads; `all`: the memory of all of them. */
   constructor(readonly results: ReadonlyMap<Node, Written>, readonly all: ReadonlySet<BufferId>) {}
 
-  /** Those of a graph; `mayFail`: whether it is known late whether anything may be written. */
+  /** Those of a graph. */
   static of(
     graph: Graph,
     mutations: GraphSignature["mutatedInputs"],
-    { memoryOf, mayFail }: {
-      readonly memoryOf: (node: Node) => BufferOperand | undefined;
-      readonly mayFail: boolean;
-    },
+    memoryOf: (node: Node) => BufferOperand | undefined,
   ): Overwriting {
     const [list = null] = graph.output.args, outputs = isList(list) ? list : [list];
     const { placeholders } = graph, results = new Map<Node, Written>(), all = new Set<BufferId>();
@@ -40,7 +38,7 @@ export class Overwriting {
       all.add(memory.buffer);
       const isOnly = result instanceof Node && result.users.size === 1 &&
         outputs.indexOf(result) === outputs.lastIndexOf(result);
-      if (isOnly && !mayFail) results.set(result, { input, memory });
+      if (isOnly) results.set(result, { input, memory });
     }
     return new Overwriting(results, all);
   }
