@@ -3,8 +3,20 @@
  * results and tensors are those of eager execution, also where tensors are seen by other names, read before and behind
  * their updates, or given twice. A failure prints its seed; DYN_REGIONS_SEED begins elsewhere, DYN_REGIONS_RUNS takes more.
  */
-import { assert, assertEquals } from "@std/assert";
-import { clone, compile, config, manualSeed, nn, noGrad, optim, randn, type Tensor } from "../mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  clone,
+  compile,
+  config,
+  manualSeed,
+  nn,
+  noGrad,
+  optim,
+  profile,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 
 const SEED = Number(Deno.env.get("DYN_REGIONS_SEED") ?? 1),
@@ -90,6 +102,35 @@ Deno.test("a whole step of layers, a loss and an optimizer updates in regions", 
   const { result, made } = counted(() => train(true));
   assertNear(result, train(false), "step");
   assert((made[0] ?? 0) >= 1, "Expected a region");
+});
+
+Deno.test("a step that checks its labels updates in place, and writes nothing where one is out of range", () => {
+  const labels = tensor([1, 7, 0, 3]), outside = tensor([1, 8, 0, 3]);
+  const trained = (compiled: boolean) => {
+    manualSeed(4);
+    const module = new nn.Sequential(...Array.from({ length: 6 }, () => new nn.Linear(8, 8)));
+    const optimizer = new optim.Adam(module.parameters(), { lr: 0.01 }), x = randn([4, 8]);
+    const plain = (y: Tensor) => {
+      optimizer.zeroGrad();
+      const loss = nn.functional.crossEntropy(module.call(x), y);
+      loss.backward();
+      optimizer.step();
+      return loss.detach();
+    };
+    const step = compiled ? compile(plain, { fullgraph: true }) : plain;
+    const values = () => module.parameters().map((each) => elements(each));
+    for (let k = 0; k < 3; k++) step(labels);
+    return { step, values };
+  };
+  const { step, values } = trained(true), before = values();
+  assertThrows(() => step(outside), Error, "8");
+  assertEquals(values(), before);
+  const kernels = profile(() => step(labels)).keyAverages().filter(({ kind }) => kind === "kernel");
+  assert(kernels.length > 0, "Expected kernels");
+  assertEquals(kernels.filter(({ key }) => key.includes("copy_")).map(({ key }) => key), []);
+  const eager = trained(false);
+  eager.step(labels);
+  assertNear(values().flat(), eager.values().flat(), "a step behind one that failed");
 });
 
 /** Numbers from a seed. */
