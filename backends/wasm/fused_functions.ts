@@ -9,7 +9,6 @@ import {
   bitOr,
   bitXor,
   differs,
-  either,
   greater,
   isBelow,
   isLess,
@@ -20,14 +19,12 @@ import {
   lesser,
   type Long,
   long,
-  longRef,
   minus,
   plus,
   right,
-  setLong,
   times,
-  type Truth,
 } from "./long_terms.ts";
+import { assign, choose, ref, type Term } from "./terms.ts";
 
 const THREE = ["v128", "v128", "v128"] as const, ONE = ["v128"] as const;
 
@@ -77,7 +74,7 @@ function fmaElement(body: FunctionBody, lane: number): void {
   const [a, b, c] = [0, 1, 2].map((operand) => {
     const local = body.local("i64");
     body.get(operand).lane("i64Extract", lane).set(local);
-    return longRef(local);
+    return ref(local);
   });
   if (!a || !b || !c) throw new RangeError("Expected three operands");
   const result = body.local("f64");
@@ -117,7 +114,7 @@ function fmaElement(body: FunctionBody, lane: number): void {
 
 function whenAll(
   body: FunctionBody,
-  conditions: readonly Truth[],
+  conditions: readonly Term[],
   then: () => void,
   otherwise?: () => void,
 ): void {
@@ -131,8 +128,8 @@ function whenAll(
 const FRACTION = 2n ** 52n - 1n, IMPLICIT = 2n ** 52n, SIGN = 2n ** 63n, INFINITY = 0x7ffn << 52n;
 
 const magnitudeOf = (bits: Long): Long => bitAnd(bits, long(SIGN - 1n));
-const isFinite = (bits: Long): Truth => isLess(magnitudeOf(bits), long(INFINITY));
-const isNotZero = (bits: Long): Truth => differs(magnitudeOf(bits), long(0));
+const isFinite = (bits: Long): Term => isLess(magnitudeOf(bits), long(INFINITY));
+const isNotZero = (bits: Long): Term => differs(magnitudeOf(bits), long(0));
 
 /** A finite number other than 0 as (−1)^sign · whole · 2^exponent, 2⁵² ≤ whole < 2⁵³. */
 interface Unpacked {
@@ -141,24 +138,24 @@ interface Unpacked {
 }
 
 function unpack(body: FunctionBody, bits: Long): Unpacked {
-  const fraction = longRef(keepLong(body, bitAnd(bits, long(FRACTION))));
-  const biased = longRef(keepLong(body, bitAnd(right(bits, long(52)), long(2047))));
+  const fraction = ref(keepLong(body, bitAnd(bits, long(FRACTION))));
+  const biased = ref(keepLong(body, bitAnd(right(bits, long(52)), long(2047))));
   // Subnormal numbers are brought up to the same width
-  const up = longRef(keepLong(body, minus(leading(fraction), long(11))));
+  const up = ref(keepLong(body, minus(leading(fraction), long(11))));
   const normal = differs(biased, long(0));
-  const whole = either(normal, bitOr(fraction, long(IMPLICIT)), left(fraction, bitAnd(up, long(63))));
-  const exponent = minus(either(normal, biased, minus(long(1), up)), long(1075));
-  return { whole: longRef(keepLong(body, whole)), exponent: longRef(keepLong(body, exponent)) };
+  const whole = choose(normal, bitOr(fraction, long(IMPLICIT)), left(fraction, bitAnd(up, long(63))));
+  const exponent = minus(choose(normal, biased, minus(long(1), up)), long(1075));
+  return { whole: ref(keepLong(body, whole)), exponent: ref(keepLong(body, exponent)) };
 }
 
 /** The product of two integers below 2⁶³. */
 function product(body: FunctionBody, a: Long, b: Long): Wide {
   const low = (x: Long) => bitAnd(x, long(2n ** 32n - 1n)), high = (x: Long) => right(x, long(32));
   const [ll, lh, hl, hh] = [[low, low], [low, high], [high, low], [high, high]].map(([f = low, g = low]) =>
-    longRef(keepLong(body, times(f(a), g(b))))
+    ref(keepLong(body, times(f(a), g(b))))
   );
   if (!ll || !lh || !hl || !hh) throw new RangeError("Expected four products");
-  const middle = longRef(keepLong(body, plus(plus(high(ll), low(lh)), low(hl))));
+  const middle = ref(keepLong(body, plus(plus(high(ll), low(lh)), low(hl))));
   return {
     high: keepLong(body, plus(plus(hh, plus(high(lh), high(hl))), high(middle))),
     low: keepLong(body, bitOr(low(ll), left(middle, long(32)))),
@@ -175,70 +172,70 @@ function exactSum(
   const first = product(body, left(x.whole, long(10)), left(y.whole, long(10)));
   const second: Wide = { high: keepLong(body, left(z.whole, long(9))), low: keepLong(body, long(0)) };
   const exponent = keepLong(body, minus(plus(x.exponent, y.exponent), long(20)));
-  const distance = keepLong(body, minus(longRef(exponent), minus(z.exponent, long(73))));
-  isLess(long(0), longRef(distance))(body);
+  const distance = keepLong(body, minus(ref(exponent), minus(z.exponent, long(73))));
+  isLess(long(0), ref(distance))(body);
   body.when(
-    () => shiftSticky(body, second, lesser(longRef(distance), long(127))),
+    () => shiftSticky(body, second, lesser(ref(distance), long(127))),
     () => {
-      setLong(body, exponent, minus(longRef(exponent), longRef(distance)));
-      shiftSticky(body, first, lesser(minus(long(0), longRef(distance)), long(127)));
+      assign(body, exponent, minus(ref(exponent), ref(distance)));
+      shiftSticky(body, first, lesser(minus(long(0), ref(distance)), long(127)));
     },
   );
   const sign = keepLong(body, bitAnd(bitXor(a, b), long(SIGN)));
-  isSame(longRef(sign), bitAnd(c, long(SIGN)))(body);
-  const [h, l] = [longRef(first.high), longRef(first.low)];
+  isSame(ref(sign), bitAnd(c, long(SIGN)))(body);
+  const [h, l] = [ref(first.high), ref(first.low)];
   body.when(() => {
-    setLong(body, first.low, plus(l, longRef(second.low)));
-    const carry = asLong(isBelow(l, longRef(second.low)));
-    setLong(body, first.high, plus(plus(h, longRef(second.high)), carry));
+    assign(body, first.low, plus(l, ref(second.low)));
+    const carry = asLong(isBelow(l, ref(second.low)));
+    assign(body, first.high, plus(plus(h, ref(second.high)), carry));
   }, () => {
-    const borrow = asLong(isBelow(l, longRef(second.low)));
-    setLong(body, first.high, minus(minus(h, longRef(second.high)), borrow));
-    setLong(body, first.low, minus(l, longRef(second.low)));
+    const borrow = asLong(isBelow(l, ref(second.low)));
+    assign(body, first.high, minus(minus(h, ref(second.high)), borrow));
+    assign(body, first.low, minus(l, ref(second.low)));
     isLess(h, long(0))(body);
     body.when(() => {
-      setLong(body, first.low, minus(long(0), l));
-      setLong(body, first.high, minus(minus(long(0), h), asLong(differs(l, long(0)))));
-      setLong(body, sign, bitXor(longRef(sign), long(SIGN)));
+      assign(body, first.low, minus(long(0), l));
+      assign(body, first.high, minus(minus(long(0), h), asLong(differs(l, long(0)))));
+      assign(body, sign, bitXor(ref(sign), long(SIGN)));
     });
   });
   const nothing = isSame(bitOr(h, l), long(0));
-  return either(nothing, long(0), bitOr(longRef(sign), rounded(body, first, longRef(exponent))));
+  return choose(nothing, long(0), bitOr(ref(sign), rounded(body, first, ref(exponent))));
 }
 
 /** The bits of a positive number below 2¹²⁷, times 2^exponent, rounded half to even. */
 function rounded(body: FunctionBody, { high, low }: Wide, unit: Long): Long {
-  const [h, l] = [longRef(high), longRef(low)];
-  const zeros = either(differs(h, long(0)), leading(h), plus(long(64), leading(l)));
-  const up = longRef(keepLong(body, bitAnd(minus(zeros, long(1)), long(127))));
+  const [h, l] = [ref(high), ref(low)];
+  const zeros = choose(differs(h, long(0)), leading(h), plus(long(64), leading(l)));
+  const up = ref(keepLong(body, bitAnd(minus(zeros, long(1)), long(127))));
   // The highest bit goes to 62 of the high word; what is below remains as its lowest bit
-  const exponent = longRef(keepLong(body, plus(minus(unit, up), long(64 + 62 + 1023))));
+  const exponent = ref(keepLong(body, plus(minus(unit, up), long(64 + 62 + 1023))));
   isLess(long(63), up)(body);
   body.when(() => {
-    setLong(body, high, left(l, bitAnd(up, long(63))));
-    setLong(body, low, long(0));
+    assign(body, high, left(l, bitAnd(up, long(63))));
+    assign(body, low, long(0));
   }, () => {
     differs(up, long(0))(body);
     body.when(() => {
-      setLong(body, high, bitOr(left(h, up), right(l, minus(long(64), up))));
-      setLong(body, low, left(l, up));
+      assign(body, high, bitOr(left(h, up), right(l, minus(long(64), up))));
+      assign(body, low, left(l, up));
     });
   });
-  setLong(body, high, bitOr(h, asLong(differs(l, long(0)))));
+  assign(body, high, bitOr(h, asLong(differs(l, long(0)))));
   // Subnormal numbers keep fewer bits, or none
-  const least = longRef(keepLong(body, greater(exponent, long(1))));
-  const down = longRef(keepLong(body, plus(long(10), minus(least, exponent))));
-  const whole = longRef(keepLong(body, either(isLess(long(63), down), long(1), h)));
-  const by = longRef(keepLong(body, lesser(down, long(63))));
-  const kept = longRef(keepLong(body, right(whole, by)));
-  const rest = longRef(keepLong(body, minus(whole, left(kept, by))));
-  const half = longRef(keepLong(body, left(long(1), minus(by, long(1)))));
+  const least = ref(keepLong(body, greater(exponent, long(1))));
+  const down = ref(keepLong(body, plus(long(10), minus(least, exponent))));
+  const whole = ref(keepLong(body, choose(isLess(long(63), down), long(1), h)));
+  const by = ref(keepLong(body, lesser(down, long(63))));
+  const kept = ref(keepLong(body, right(whole, by)));
+  const rest = ref(keepLong(body, minus(whole, left(kept, by))));
+  const half = ref(keepLong(body, left(long(1), minus(by, long(1)))));
   const tie = bitAnd(asLong(isSame(rest, half)), bitAnd(kept, long(1)));
   const bits = plus(
     plus(kept, bitOr(asLong(isLess(half, rest)), tie)),
     left(minus(least, long(1)), long(52)),
   );
-  return either(isLess(long(2046), exponent), long(INFINITY), bits);
+  return choose(isLess(long(2046), exponent), long(INFINITY), bits);
 }
 
 /** A positive integer of 128 bits. */
@@ -249,18 +246,18 @@ interface Wide {
 
 /** Shifts to the right by 0 to 127 bits; what falls off remains as the lowest bit. */
 function shiftSticky(body: FunctionBody, { high, low }: Wide, given: Long): void {
-  const by = keepLong(body, given), count = longRef(by), [h, l] = [longRef(high), longRef(low)];
+  const by = keepLong(body, given), count = ref(by), [h, l] = [ref(high), ref(low)];
   isLess(long(63), count)(body);
   body.when(() => {
-    setLong(body, low, bitOr(h, asLong(differs(l, long(0)))));
-    setLong(body, high, long(0));
-    setLong(body, by, minus(count, long(64)));
+    assign(body, low, bitOr(h, asLong(differs(l, long(0)))));
+    assign(body, high, long(0));
+    assign(body, by, minus(count, long(64)));
   });
   differs(count, long(0))(body);
   body.when(() => {
     const up = minus(long(64), count);
     const lost = asLong(differs(left(l, up), long(0)));
-    setLong(body, low, bitOr(bitOr(right(l, count), left(h, up)), lost));
-    setLong(body, high, right(h, count));
+    assign(body, low, bitOr(bitOr(right(l, count), left(h, up)), lost));
+    assign(body, high, right(h, count));
   });
 }

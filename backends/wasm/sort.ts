@@ -7,7 +7,7 @@
 import { itemSize, type ValueType } from "../../lib/base/dtype.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import type { FunctionBody } from "./function_body.ts";
-import { isBelow, isLess, type Long, long, longRef } from "./long_terms.ts";
+import { isBelow, isLess, type Long, long } from "./long_terms.ts";
 import {
   add,
   assign,
@@ -165,7 +165,7 @@ function orderFloat(body: FunctionBody, dtype: keyof typeof FLOATS, bits: number
   // Negative ones count down; both zeros have magnitude 0
   body.i64(0).get(magnitude).op("i64Sub").get(magnitude).get(bits).i64(sign).op("i64ShrU", "i32WrapI64");
   body.op("select").set(bits);
-  isBelow(long(infinity), longRef(magnitude))(body);
+  isBelow(long(infinity), ref(magnitude))(body);
   body.when(() => {
     body.i64(2n ** 63n - 1n).set(bits);
   });
@@ -218,7 +218,7 @@ function selectFunction(key: number, merged: number): FunctionBody {
   each(body, { to: at("length") }, (index) => {
     call(body, key, [add(at("from"), mul(index, at("step"))), at("descending")]);
     body.set(own);
-    isLess(longRef(own), longRef(limit))(body);
+    isLess(ref(own), ref(limit))(body);
     body.get(enough).op("i32Eqz", "i32Or").when(() => {
       const record = keep(body, add(at("records"), mul(ref(found), int(RECORD))));
       body.get(record).get(own).memory("i64Store").get(record);

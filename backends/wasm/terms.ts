@@ -1,18 +1,20 @@
 /**
  * Integer expressions for functions written by hand. Input: constants, locals and words in memory; output: terms
- * that push one i32 when they are applied to a function body. Invariant: a term has no state, so it may be pushed
- * several times and in several places.
+ * that push one number, an i32 where nothing else is said, when they are applied to a function body. Invariant: a term
+ * has no state, so it may be pushed several times and in several places.
  */
 import { FunctionBody } from "./function_body.ts";
 import type { OP, WasmType } from "./opcodes.ts";
 
-/** Pushes one i32. */
+/** Pushes one number. */
 export type Term = (body: FunctionBody) => void;
 
 export const int = (value: number): Term => (body) => void body.i32(value);
+/** A local of any type. */
 export const ref = (local: number): Term => (body) => void body.get(local);
 
-const binary = (op: keyof typeof OP) => (left: Term, right: Term): Term => (body) => {
+/** An instruction of two operands. */
+export const binary = (op: keyof typeof OP): (left: Term, right: Term) => Term => (left, right) => (body) => {
   left(body);
   right(body);
   body.op(op);
@@ -33,7 +35,7 @@ export const mul = (...terms: readonly Term[]): Term => terms.reduce(mulTwo);
 export const shl = (term: Term, by: number): Term => binary("i32Shl")(term, int(by));
 export const shr = (term: Term, by: number): Term => binary("i32ShrS")(term, int(by));
 
-/** condition ? left : right, both evaluated. */
+/** condition ? left : right, both evaluated, of any type. */
 export const choose = (condition: Term, left: Term, right: Term): Term => (body) => {
   left(body);
   right(body);
@@ -56,8 +58,8 @@ export function assign(body: FunctionBody, local: number, term: Term): void {
 }
 
 /** A new local that holds the term. */
-export function keep(body: FunctionBody, term: Term): number {
-  const local = body.local("i32");
+export function keep(body: FunctionBody, term: Term, type: "i32" | "i64" = "i32"): number {
+  const local = body.local(type);
   assign(body, local, term);
   return local;
 }
