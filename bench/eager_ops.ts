@@ -1,14 +1,15 @@
 /**
  * Forty eager ops on 2²⁰ elements, each beside the same op of PyTorch: warm, when native code has taken over; without
  * a compiler, as WebAssembly; and the first call of all in a process, with an empty cache, with a full one and without
- * a compiler, beside PyTorch's first calls. Results are dropped, as programs drop them. Processes take turns, and the
- * least time of each op counts.
+ * a compiler, beside PyTorch's first calls, in CPU time of the calling thread. Results are dropped, as programs drop
+ * them. Processes take turns, and the least time of each op counts.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench eager_ops
  */
 import { arange, cat, config, nn, noGrad, rand, randint, randn, type Tensor, zeros } from "../mod.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import { threadTime } from "./support/thread_time.ts";
 
 const SIDE = 1024, COUNT = SIDE * SIDE;
 const F = nn.functional;
@@ -98,9 +99,9 @@ const ROUNDS = 5;
 function timings(part: Part): Timings {
   return noGrad(() => {
     const first = ROWS.map(([, run]) => {
-      const start = performance.now();
+      const start = threadTime();
       run();
-      return performance.now() - start;
+      return threadTime() - start;
     });
     if (part === "all") {
       // Until every op has native code: a compiler takes some tenths of a second for each
@@ -141,8 +142,8 @@ whole, mask, target = torch.randint(0, 1000, (SIDE, SIDE)), x > 0, torch.zeros(S
 places, image, channel = torch.randint(0, SIDE, (SIDE,)), torch.randn(16, 64, 32, 32), torch.rand(64) + 0.5
 query = torch.randn(4, 8, 128, 64)
 def time_first(name, run):
-  start = time.perf_counter(); run()
-  result["first " + name] = (time.perf_counter() - start) * 1e3
+  start = time.thread_time(); run()
+  result["first " + name] = (time.thread_time() - start) * 1e3
 def time_later(name, run): measure(name, run, 0.2)
 with torch.no_grad():
   time_op = time_first
