@@ -127,6 +127,7 @@ export { OutOfMemory, type Shortage } from "./lib/loops/device.ts";
 export * as autograd from "./lib/autograd/autograd.ts";
 /** Derivatives as functions of functions, as `torch.func`. */
 export * as func from "./lib/func/mod.ts";
+export type { BatchDims, Randomness } from "./lib/func/mod.ts";
 export { vmap, type VmapOptions } from "./lib/func/vmap.ts";
 /** Modules and functions of neural networks, as `torch.nn`. */
 export * as nn from "./lib/nn/mod.ts";

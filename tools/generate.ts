@@ -155,7 +155,8 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
   const result = resultType(definition, tensor);
   const at = definition.resultsIf;
   if (at === undefined) {
-    return parameterLists(definition, entries, options).map((list) => `(${list}): ${result}`);
+    return [...parameterLists(definition, entries, options), ...namedList(definition, entries, options)]
+      .map((list) => `(${list}): ${result}`);
   }
   const deciding = definition.params[at];
   if (!deciding) return [];
@@ -203,6 +204,25 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
     );
   for (const each of single) out.push(`(${each}): ${tensor}`);
   return out;
+}
+
+const OPERANDS: ReadonlySet<ParamKind> = new Set(["tensor", "tensors", "tensorsOrNulls", "operand"]);
+
+/** The parameter list with all by name from the first on that is needed and no tensor: `x.softmax({ dim: 1 })`. */
+function namedList(
+  definition: OpDefinition,
+  entries: readonly [string, Param][],
+  { tensor }: SignatureOptions,
+): string[] {
+  const from = entries.findIndex(([, p]) => !OPERANDS.has(p.kind));
+  const lead = entries.slice(0, from), named = entries.slice(from).filter(([, p]) => !isOptional(p));
+  const isSpread = entries.some(([, p]) => p.variadic), first = entries[from]?.[1];
+  if (!first || isOptional(first) || isSpread || isCreation(definition)) return [];
+  if (lead.some(([, p]) => isOptional(p))) return [];
+  const fields = named.map(([name, p]) => `readonly ${name}: ${typeOf(p, tensor)}`).join("; ");
+  const rest = hasOptions(definition) ? ` & ${optionsName(definition, tensor)}` : "";
+  const before = lead.map(([name, p]) => `${name}: ${typeOf(p, tensor)}`);
+  return [[...before, `named: { ${fields} }${rest}`].join(", ")];
 }
 
 /** Parameter lists: one, or two where sizes may be spread. */

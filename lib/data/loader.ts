@@ -79,7 +79,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   /** Samples a batch; null: they come one by one. */
   readonly batchSize: number | null;
   /** What it loads from; null for samples in an order of their own. */
-  readonly dataset: Dataset<S> | null;
+  readonly #dataset: Dataset<S> | null;
   readonly #stream: Iterable<S> | null;
   readonly #options: LoaderOptions<S, B>;
   readonly #sampler: Iterable<number>;
@@ -93,7 +93,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   constructor(dataset: Samples<S>, ...given: Trailing<LoaderOptions<S, B>, typeof POSITIONAL>) {
     const options = trailing<LoaderOptions<S, B>>("DataLoader", NAMES, given);
     const { sampler, batchSampler, shuffle = false, generator = null } = options;
-    this.dataset = isList(dataset) ? fromList(dataset) : isIndexed(dataset) ? dataset : null;
+    this.#dataset = isList(dataset) ? fromList(dataset) : isIndexed(dataset) ? dataset : null;
     this.#stream = isList(dataset) || isIndexed(dataset) ? null : dataset;
     this.batchSize = batchSampler || options.batchSize === null ? null : options.batchSize ?? 1;
     if (sampler && shuffle) throw new DynError("Expected either a sampler or shuffle but found both");
@@ -107,12 +107,12 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
       throw new DynError(`Expected a batchSize of at least 1 but found ${this.batchSize}`);
     }
     this.#options = options;
-    const source = this.dataset ?? { length: 0 };
+    const source = this.#dataset ?? { length: 0 };
     this.#sampler = sampler ??
       (shuffle ? new RandomSampler(source, { generator }) : new SequentialSampler(source));
     const { collateFn = null, collate = collateFn } = options,
       single = this.batchSize === null && !batchSampler;
-    this.#fetcher = new Fetcher<S, B>({ dataset: this.dataset, collate, single });
+    this.#fetcher = new Fetcher<S, B>({ dataset: this.#dataset, collate, single });
     checkWorkers(options);
     this.#task = !options.numWorkers ? null : {
       dataset: originOf(dataset, "a dataset"),
@@ -124,10 +124,16 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     };
   }
 
+  /** What it loads from. Throws DynError for samples in an order of their own. */
+  get dataset(): Dataset<S> {
+    if (this.#dataset) return this.#dataset;
+    throw new DynError("Expected a loader of a dataset but found one of samples in an order of their own");
+  }
+
   /** How many samples there are and how they are put together. */
   toString(): string {
     const { shuffle = false, dropLast = false } = this.#options;
-    const count = this.dataset ? `${this.dataset.length} samples` : "a stream";
+    const count = this.#dataset ? `${this.#dataset.length} samples` : "a stream";
     return `DataLoader(${count}, batchSize=${this.batchSize}, shuffle=${shuffle}, dropLast=${dropLast})`;
   }
 

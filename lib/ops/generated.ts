@@ -3877,6 +3877,8 @@ export interface OpApi<T extends TensorLike> {
   relu(self: T, inplace?: boolean | ReluOptions, options?: ReluOptions): T;
   /** The gradient where `self` is above the threshold (or NaN), else 0. */
   thresholdBackward(grad: T, self: T, threshold: number): T;
+  /** The gradient where `self` is above the threshold (or NaN), else 0. */
+  thresholdBackward(grad: T, self: T, named: { readonly threshold: number }): T;
   /** min(max(self, 0), 6), as `nn.functional.relu6`. */
   relu6(self: T, inplace?: boolean | Relu6Options, options?: Relu6Options): T;
   /** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
@@ -3902,6 +3904,8 @@ export interface OpApi<T extends TensorLike> {
     inplace?: boolean | ThresholdOptions,
     options?: ThresholdOptions,
   ): T;
+  /** self above the threshold, else `value`, as `nn.functional.threshold`. */
+  threshold(self: T, named: { readonly threshold: number; readonly value: number } & ThresholdOptions): T;
   /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
   prelu(self: T, weight: T): T;
   /** min(max(self + 3, 0), 6) / 6, as `nn.functional.hardsigmoid`. */
@@ -4109,8 +4113,12 @@ export interface OpApi<T extends TensorLike> {
   scalarTensor(s: Scalar | Dim, options?: ScalarTensorOptions): T;
   /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
   convert(self: T, dtype: DType): T;
+  /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
+  convert(self: T, named: { readonly dtype: DType }): T;
   /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
   to(self: T, dtype: DType): T;
+  /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
+  to(self: T, named: { readonly dtype: DType }): T;
   /** The elements as float32, as `Tensor.float`. */
   float(self: T): T;
   /** The elements as float64, as `Tensor.double`. */
@@ -4156,12 +4164,16 @@ export interface OpApi<T extends TensorLike> {
   squeeze(self: T, dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(self: T, dim: number): T;
+  /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
+  unsqueeze(self: T, named: { readonly dim: number }): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(self: T, size: readonly Dim[], options?: ExpandOptions): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(self: T, ...size: (Dim | ExpandOptions)[]): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(self: T, dim: number, index: Dim): T;
+  /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+  select(self: T, named: { readonly dim: number; readonly index: Dim }): T;
   /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
   slice(
     self: T,
@@ -4188,6 +4200,11 @@ export interface OpApi<T extends TensorLike> {
    * As `Tensor.unfold`.
    */
   unfold(self: T, dimension: number, size: number, step: number): T;
+  /**
+   * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
+   * As `Tensor.unfold`.
+   */
+  unfold(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(
     self: T,
@@ -4195,6 +4212,11 @@ export interface OpApi<T extends TensorLike> {
     stride: readonly Dim[],
     storageOffset?: Dim | null | AsStridedOptions,
     options?: AsStridedOptions,
+  ): T;
+  /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+  asStrided(
+    self: T,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions,
   ): T;
   /** As alias, copied. */
   aliasCopy(self: T): T;
@@ -4205,6 +4227,11 @@ export interface OpApi<T extends TensorLike> {
     stride: readonly Dim[],
     storageOffset?: Dim | null | AsStridedCopyOptions,
     options?: AsStridedCopyOptions,
+  ): T;
+  /** As asStrided, copied. */
+  asStridedCopy(
+    self: T,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedCopyOptions,
   ): T;
   /** As diagonal, copied. */
   diagonalCopy(
@@ -4230,14 +4257,20 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As unfold, copied. */
   unfoldCopy(self: T, dimension: number, size: number, step: number): T;
+  /** As unfold, copied. */
+  unfoldCopy(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
   /** As unsqueeze, copied. */
   unsqueezeCopy(self: T, dim: number): T;
+  /** As unsqueeze, copied. */
+  unsqueezeCopy(self: T, named: { readonly dim: number }): T;
   /** As view, copied. */
   viewCopy(self: T, size: readonly Dim[]): T;
   /** As view, copied. */
   viewCopy(self: T, ...size: Dim[]): T;
   /** As narrow, copied. */
   narrowCopy(self: T, dim: number, start: Dim, length: Dim): T;
+  /** As narrow, copied. */
+  narrowCopy(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** As splitWithSizes, copied. */
   splitWithSizesCopy(
     self: T,
@@ -4245,10 +4278,17 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | SplitWithSizesCopyOptions,
     options?: SplitWithSizesCopyOptions,
   ): T[];
+  /** As splitWithSizes, copied. */
+  splitWithSizesCopy(
+    self: T,
+    named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesCopyOptions,
+  ): T[];
   /** As t, copied. */
   tCopy(self: T): T;
   /** As transpose, copied. */
   transposeCopy(self: T, dim0: number, dim1: number): T;
+  /** As transpose, copied. */
+  transposeCopy(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
   /** As unbind, copied. */
   unbindCopy(self: T, dim?: number | UnbindCopyOptions, options?: UnbindCopyOptions): T[];
   /** As split, copied. */
@@ -4258,10 +4298,16 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | UnsafeSplitOptions,
     options?: UnsafeSplitOptions,
   ): T[];
+  /** As split, copied. */
+  unsafeSplit(self: T, named: { readonly splitSize: number | readonly number[] } & UnsafeSplitOptions): T[];
   /** As chunk, copied. */
   unsafeChunk(self: T, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): T[];
+  /** As chunk, copied. */
+  unsafeChunk(self: T, named: { readonly chunks: number } & UnsafeChunkOptions): T[];
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
+  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  selectScatter(self: T, src: T, named: { readonly dim: number; readonly index: Dim }): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
   sliceScatter(
     self: T,
@@ -4291,6 +4337,16 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Adds the windows of an unfolding back into a tensor of the shape it had. */
   unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
+  /** Adds the windows of an unfolding back into a tensor of the shape it had. */
+  unfoldBackward(
+    grad: T,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly dim: number;
+      readonly size: number;
+      readonly step: number;
+    },
+  ): T;
   /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
   asStridedBackward(
     grad: T,
@@ -4300,6 +4356,15 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedBackwardOptions,
     options?: AsStridedBackwardOptions,
   ): T;
+  /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
+  asStridedBackward(
+    grad: T,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly size: readonly Dim[];
+      readonly stride: readonly Dim[];
+    } & AsStridedBackwardOptions,
+  ): T;
   /** What asStrided shows of self, taken as row-major, wherever its elements lie. */
   readStrided(
     self: T,
@@ -4307,6 +4372,11 @@ export interface OpApi<T extends TensorLike> {
     stride: readonly Dim[],
     storageOffset?: Dim | null | ReadStridedOptions,
     options?: ReadStridedOptions,
+  ): T;
+  /** What asStrided shows of self, taken as row-major, wherever its elements lie. */
+  readStrided(
+    self: T,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & ReadStridedOptions,
   ): T;
   /** self, taken as row-major, with `src` put where asStrided reads. */
   writeStrided(
@@ -4316,6 +4386,12 @@ export interface OpApi<T extends TensorLike> {
     stride: readonly Dim[],
     storageOffset?: Dim | null | WriteStridedOptions,
     options?: WriteStridedOptions,
+  ): T;
+  /** self, taken as row-major, with `src` put where asStrided reads. */
+  writeStrided(
+    self: T,
+    src: T,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & WriteStridedOptions,
   ): T;
   /**
    * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
@@ -4329,8 +4405,19 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedScatterOptions,
     options?: AsStridedScatterOptions,
   ): T;
+  /**
+   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
+   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+   */
+  asStridedScatter(
+    self: T,
+    src: T,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedScatterOptions,
+  ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(self: T, dim0: number, dim1: number): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  transpose(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
   t(self: T): T;
   /** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
@@ -4339,6 +4426,11 @@ export interface OpApi<T extends TensorLike> {
   mT(self: T): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(self: T, source: number | readonly number[], destination: number | readonly number[]): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  movedim(
+    self: T,
+    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
+  ): T;
   /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
   flatten(
     self: T,
@@ -4348,6 +4440,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
   unflatten(self: T, dim: number, sizes: readonly Dim[]): T;
+  /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+  unflatten(self: T, named: { readonly dim: number; readonly sizes: readonly Dim[] }): T;
   /** As view, in the shape of `other`. */
   viewAs(self: T, other: T): T;
   /** As reshape, in the shape of `other`. */
@@ -4356,8 +4450,12 @@ export interface OpApi<T extends TensorLike> {
   expandAs(self: T, other: T): T;
   /** As expand, as `torch.broadcast_to`. */
   broadcastTo(self: T, size: readonly Dim[]): T;
+  /** As expand, as `torch.broadcast_to`. */
+  broadcastTo(self: T, named: { readonly size: readonly Dim[] }): T;
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(self: T, dim: number, start: Dim, length: Dim): T;
+  /** `length` elements from `start` along a dimension, as `torch.narrow`. */
+  narrow(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
   split(
     self: T,
@@ -4365,6 +4463,8 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | SplitOptions,
     options?: SplitOptions,
   ): T[];
+  /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
+  split(self: T, named: { readonly splitSize: number | readonly number[] } & SplitOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
   splitWithSizes(
     self: T,
@@ -4372,8 +4472,12 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | SplitWithSizesOptions,
     options?: SplitWithSizesOptions,
   ): T[];
+  /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
+  splitWithSizes(self: T, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesOptions): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
   chunk(self: T, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
+  /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
+  chunk(self: T, named: { readonly chunks: number } & ChunkOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
   tensorSplit(
     self: T,
@@ -4381,12 +4485,23 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | TensorSplitOptions,
     options?: TensorSplitOptions,
   ): T[];
+  /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
+  tensorSplit(
+    self: T,
+    named: { readonly indicesOrSections: number | readonly number[] } & TensorSplitOptions,
+  ): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(self: T, indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.hsplit`. */
+  hsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
   vsplit(self: T, indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.vsplit`. */
+  vsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** Parts along a dimension, as `torch.dsplit`. */
   dsplit(self: T, indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.dsplit`. */
+  dsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** All parts along a dimension, without it, as `torch.unbind`. */
   unbind(self: T, dim?: number | UnbindOptions, options?: UnbindOptions): T[];
   /**
@@ -4394,6 +4509,11 @@ export interface OpApi<T extends TensorLike> {
    * `torch.gather`.
    */
   gather(self: T, dim: number, index: T, options?: GatherOptions): T;
+  /**
+   * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
+   * `torch.gather`.
+   */
+  gather(self: T, named: { readonly dim: number; readonly index: T } & GatherOptions): T;
   /**
    * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
    * "multiply" combines instead. As `torch.scatter`.
@@ -4406,10 +4526,19 @@ export interface OpApi<T extends TensorLike> {
     value?: Scalar | Dim | null | ScatterOptions<T>,
     options?: ScatterOptions<T>,
   ): T;
+  /**
+   * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
+   * "multiply" combines instead. As `torch.scatter`.
+   */
+  scatter(self: T, named: { readonly dim: number; readonly index: T } & ScatterOptions<T>): T;
   /** As scatter without `reduce`. */
   scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
+  /** As scatter without `reduce`. */
+  scatterSet(self: T, named: { readonly dim: number; readonly index: T; readonly src: Operand<T> }): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(self: T, dim: number, index: T, src: T): T;
+  /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+  scatterAdd(self: T, named: { readonly dim: number; readonly index: T; readonly src: T }): T;
   /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
   take(self: T, index: T): T;
   /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
@@ -4423,12 +4552,23 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(self: T, dim: number, index: T): T;
+  /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+  indexSelect(self: T, named: { readonly dim: number; readonly index: T }): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
   indexAdd(self: T, dim: number, index: T, source: T, options?: IndexAddOptions): T;
+  /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+  indexAdd(
+    self: T,
+    named: { readonly dim: number; readonly index: T; readonly source: T } & IndexAddOptions,
+  ): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(self: T, dim: number, index: T, source: T): T;
+  /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+  indexCopy(self: T, named: { readonly dim: number; readonly index: T; readonly source: T }): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(self: T, dim: number, index: T, value: Operand<T>): T;
+  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  indexFill(self: T, named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
   /**
    * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
    * depend on elements. As `x[i, j]` with tensors.
@@ -4471,8 +4611,12 @@ export interface OpApi<T extends TensorLike> {
     dims?: number | readonly number[] | null | RollOptions,
     options?: RollOptions,
   ): T;
+  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  roll(self: T, named: { readonly shifts: number | readonly number[] } & RollOptions): T;
   /** Shifted around along dimensions. */
   rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
+  /** Shifted around along dimensions. */
+  rollDims(self: T, named: { readonly shifts: readonly number[]; readonly dims: readonly number[] }): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(self: T, repeats: readonly Dim[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
@@ -4510,18 +4654,38 @@ export interface OpApi<T extends TensorLike> {
   stack(tensors: readonly T[], dim?: number | StackOptions, options?: StackOptions): T;
   /** Running sums along a dimension, as `torch.cumsum`. */
   cumsum(self: T, dim: number, options?: CumsumOptions): T;
+  /** Running sums along a dimension, as `torch.cumsum`. */
+  cumsum(self: T, named: { readonly dim: number } & CumsumOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(self: T, dim: number, options?: CumprodOptions): T;
+  /** Running products along a dimension, as `torch.cumprod`. */
+  cumprod(self: T, named: { readonly dim: number } & CumprodOptions): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(self: T, dim: number): T;
+  /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
+  logcumsumexp(self: T, named: { readonly dim: number }): T;
   /** The maximum so far along a dimension. */
   runningMax(self: T, dim: number): T;
+  /** The maximum so far along a dimension. */
+  runningMax(self: T, named: { readonly dim: number }): T;
   /** The minimum so far along a dimension. */
   runningMin(self: T, dim: number): T;
+  /** The minimum so far along a dimension. */
+  runningMin(self: T, named: { readonly dim: number }): T;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
   cummax(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  cummax(
+    self: T,
+    named: { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
   cummin(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  cummin(
+    self: T,
+    named: { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The angle of the point (other, self), as `torch.atan2`. */
   atan2(self: T, other: Operand<T>): T;
   /** √(self² + other²) without overflow, as `torch.hypot`. */
@@ -4561,6 +4725,8 @@ export interface OpApi<T extends TensorLike> {
   argwhere(self: T): T;
   /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
   repeatedIndices(repeats: T, size: Dim): T;
+  /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
+  repeatedIndices(repeats: T, named: { readonly size: Dim }): T;
   /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
   uniqueGroups(
     self: T,
@@ -4677,14 +4843,30 @@ export interface OpApi<T extends TensorLike> {
     value?: Scalar | Dim | ConstantPadNdOptions,
     options?: ConstantPadNdOptions,
   ): T;
+  /** Padded with one value, as `torch.constant_pad_nd`. */
+  constantPadNd(self: T, named: { readonly pad: readonly Dim[] } & ConstantPadNdOptions): T;
   /** Padded with elements of the tensor: reflect, replicate or circular. */
   padBy(self: T, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
+  /** Padded with elements of the tensor: reflect, replicate or circular. */
+  padBy(
+    self: T,
+    named: { readonly pad: readonly Dim[]; readonly mode: "reflect" | "replicate" | "circular" },
+  ): T;
   /** Adds the elements of a padded gradient to where padBy read them. */
   padByBackward(
     grad: T,
     inputSizes: readonly Dim[],
     pad: readonly Dim[],
     mode: "reflect" | "replicate" | "circular",
+  ): T;
+  /** Adds the elements of a padded gradient to where padBy read them. */
+  padByBackward(
+    grad: T,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly pad: readonly Dim[];
+      readonly mode: "reflect" | "replicate" | "circular";
+    },
   ): T;
   /**
    * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
@@ -4698,10 +4880,28 @@ export interface OpApi<T extends TensorLike> {
     options?: PadOptions,
   ): T;
   /**
+   * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
+   * reflect, replicate or circular. As `nn.functional.pad`.
+   */
+  pad(self: T, named: { readonly pad: readonly Dim[] } & PadOptions): T;
+  /**
    * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral
    * value where there is none.
    */
   scatterCombined(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin"): T;
+  /**
+   * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral
+   * value where there is none.
+   */
+  scatterCombined(
+    self: T,
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly src: T;
+      readonly reduce: "prod" | "amax" | "amin";
+    },
+  ): T;
   /**
    * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
    * As `torch.scatter_reduce`.
@@ -4714,6 +4914,19 @@ export interface OpApi<T extends TensorLike> {
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
     options?: ScatterReduceOptions,
   ): T;
+  /**
+   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+   * As `torch.scatter_reduce`.
+   */
+  scatterReduce(
+    self: T,
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly src: T;
+      readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
+    } & ScatterReduceOptions,
+  ): T;
   /** As scatterReduce with prod, amax or amin. */
   scatterExtreme(
     self: T,
@@ -4722,6 +4935,17 @@ export interface OpApi<T extends TensorLike> {
     src: T,
     reduce: "prod" | "amax" | "amin",
     includeSelf: boolean,
+  ): T;
+  /** As scatterReduce with prod, amax or amin. */
+  scatterExtreme(
+    self: T,
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly src: T;
+      readonly reduce: "prod" | "amax" | "amin";
+      readonly includeSelf: boolean;
+    },
   ): T;
   /**
    * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
@@ -4735,16 +4959,39 @@ export interface OpApi<T extends TensorLike> {
     reduce: "prod" | "mean" | "amax" | "amin",
     options?: IndexReduceOptions,
   ): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(
+    self: T,
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly source: T;
+      readonly reduce: "prod" | "mean" | "amax" | "amin";
+    } & IndexReduceOptions,
+  ): T;
   /** Sorted along the last dimension, stable, with indices. */
   sortLast(
     self: T,
     descending: boolean,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** Sorted along the last dimension, stable, with indices. */
+  sortLast(
+    self: T,
+    named: { readonly descending: boolean },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
   firstOfSorted(
     self: T,
     count: Dim,
     descending: boolean,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
+  firstOfSorted(
+    self: T,
+    named: { readonly count: Dim; readonly descending: boolean },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
   sort(
@@ -4773,6 +5020,11 @@ export interface OpApi<T extends TensorLike> {
     sorted?: boolean | TopkOptions,
     options?: TopkOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
+  topk(
+    self: T,
+    named: { readonly k: Dim } & TopkOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
   kthvalue(
     self: T,
@@ -4781,8 +5033,15 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
+  kthvalue(
+    self: T,
+    named: { readonly k: number } & KthvalueOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element of all; its gradient is shared by the elements that equal it. */
   medianOfAll(self: T, numbersOnly: boolean): T;
+  /** The lower middle element of all; its gradient is shared by the elements that equal it. */
+  medianOfAll(self: T, named: { readonly numbersOnly: boolean }): T;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
     self: T,
@@ -4834,6 +5093,8 @@ export interface OpApi<T extends TensorLike> {
   searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
   /** How many elements of a sorted sequence lie before each value. */
   countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
+  /** How many elements of a sorted sequence lie before each value. */
+  countBefore(sequence: T, values: T, named: { readonly right: boolean; readonly int32: boolean }): T;
   /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
   bucketize(self: Operand<T>, boundaries: T, options?: BucketizeOptions): T;
   /** Whether each element is among the test elements, as `torch.isin`. */
@@ -4856,6 +5117,8 @@ export interface OpApi<T extends TensorLike> {
   ndtri(self: T): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   mvlgamma(self: T, p: number): T;
+  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  mvlgamma(self: T, named: { readonly p: number }): T;
   /** The modified Bessel function of order 0, as `torch.i0`. */
   i0(self: T): T;
   /** e^−|x| i0(x), as `torch.special.i0e`. */
@@ -4898,8 +5161,15 @@ export interface OpApi<T extends TensorLike> {
    * `x.polygamma(n)`.
    */
   polygamma(n: number, self: T): T;
+  /**
+   * The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in
+   * `x.polygamma(n)`.
+   */
+  polygamma(named: { readonly n: number; readonly self: T }): T;
   /** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
   polygammaOf(self: T, n: number): T;
+  /** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
+  polygammaOf(self: T, named: { readonly n: number }): T;
   /**
    * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
    * on the host.
@@ -4931,6 +5201,8 @@ export interface OpApi<T extends TensorLike> {
   tanhshrink(self: T): T;
   /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
   eluLinear(self: T, alpha: number, scale: number, rate: number): T;
+  /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
+  eluLinear(self: T, named: { readonly alpha: number; readonly scale: number; readonly rate: number }): T;
   /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
   elu(self: T, alpha?: number | EluOptions, inplace?: boolean | EluOptions, options?: EluOptions): T;
   /** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
@@ -4954,6 +5226,17 @@ export interface OpApi<T extends TensorLike> {
     indices: T,
     options?: MaxPool2dWithIndicesBackwardOptions,
   ): T;
+  /**
+   * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
+   * maxima were.
+   */
+  maxPool2dWithIndicesBackward(
+    gradOutput: T,
+    self: T,
+    named:
+      & { readonly kernelSize: number | readonly number[]; readonly indices: T }
+      & MaxPool2dWithIndicesBackwardOptions,
+  ): T;
   /** The maximum of each window over the last dimensions, and its flat place in the window. */
   maxPoolOffsets(
     self: T,
@@ -4962,6 +5245,17 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     dilation: readonly number[],
     ceilMode: boolean,
+  ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
+  /** The maximum of each window over the last dimensions, and its flat place in the window. */
+  maxPoolOffsets(
+    self: T,
+    named: {
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly ceilMode: boolean;
+    },
   ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
   /** Gradients of windows sent to where their maximum was. */
   maxPoolBackward(
@@ -4973,6 +5267,19 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     dilation: readonly number[],
     ceilMode: boolean,
+  ): T;
+  /** Gradients of windows sent to where their maximum was. */
+  maxPoolBackward(
+    grad: T,
+    offsets: T,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly ceilMode: boolean;
+    },
   ): T;
   /**
    * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
@@ -5129,6 +5436,16 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
   ): T;
+  /** The sum of each window over the last dimensions. */
+  windowSum(
+    self: T,
+    named: {
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly ceilMode: boolean;
+    },
+  ): T;
   /** Gradients of windows given to each of their elements. */
   windowSumBackward(
     grad: T,
@@ -5138,6 +5455,17 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
   ): T;
+  /** Gradients of windows given to each of their elements. */
+  windowSumBackward(
+    grad: T,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly ceilMode: boolean;
+    },
+  ): T;
   /** How many elements each window over the last dimensions has, of those in the (padded) input. */
   windowSizes(
     self: T,
@@ -5146,6 +5474,17 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
     countIncludePad: boolean,
+  ): T;
+  /** How many elements each window over the last dimensions has, of those in the (padded) input. */
+  windowSizes(
+    self: T,
+    named: {
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly ceilMode: boolean;
+      readonly countIncludePad: boolean;
+    },
   ): T;
   /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
   avgPool1d(
@@ -5158,6 +5497,8 @@ export interface OpApi<T extends TensorLike> {
     divisorOverride?: number | null | AvgPool1dOptions,
     options?: AvgPool1dOptions,
   ): T;
+  /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
+  avgPool1d(self: T, named: { readonly kernelSize: number | readonly number[] } & AvgPool1dOptions): T;
   /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
   avgPool2d(
     self: T,
@@ -5169,6 +5510,8 @@ export interface OpApi<T extends TensorLike> {
     divisorOverride?: number | null | AvgPool2dOptions,
     options?: AvgPool2dOptions,
   ): T;
+  /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
+  avgPool2d(self: T, named: { readonly kernelSize: number | readonly number[] } & AvgPool2dOptions): T;
   /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
   avgPool3d(
     self: T,
@@ -5180,6 +5523,8 @@ export interface OpApi<T extends TensorLike> {
     divisorOverride?: number | null | AvgPool3dOptions,
     options?: AvgPool3dOptions,
   ): T;
+  /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
+  avgPool3d(self: T, named: { readonly kernelSize: number | readonly number[] } & AvgPool3dOptions): T;
   /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
   lpPool1d(
     self: T,
@@ -5188,6 +5533,11 @@ export interface OpApi<T extends TensorLike> {
     stride?: number | readonly number[] | null | LpPool1dOptions,
     ceilMode?: boolean | LpPool1dOptions,
     options?: LpPool1dOptions,
+  ): T;
+  /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
+  lpPool1d(
+    self: T,
+    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool1dOptions,
   ): T;
   /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
   lpPool2d(
@@ -5198,6 +5548,11 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean | LpPool2dOptions,
     options?: LpPool2dOptions,
   ): T;
+  /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
+  lpPool2d(
+    self: T,
+    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool2dOptions,
+  ): T;
   /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
   lpPool3d(
     self: T,
@@ -5206,6 +5561,11 @@ export interface OpApi<T extends TensorLike> {
     stride?: number | readonly number[] | null | LpPool3dOptions,
     ceilMode?: boolean | LpPool3dOptions,
     options?: LpPool3dOptions,
+  ): T;
+  /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
+  lpPool3d(
+    self: T,
+    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool3dOptions,
   ): T;
   /**
    * The maxima of windows at random places over 2 dimensions (Graham 2014), as
@@ -5320,6 +5680,11 @@ export interface OpApi<T extends TensorLike> {
    */
   geometric(self: T, p: number, options?: GeometricOptions): T;
   /**
+   * How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as
+   * `Tensor.geometric_`.
+   */
+  geometric(self: T, named: { readonly p: number } & GeometricOptions): T;
+  /**
    * random_(), random_(to), random_(from, to): fills a tensor with integers of [from, to), as
    * `Tensor.random_`. Unless given they are those that the type holds without gaps, from 0 on.
    */
@@ -5339,6 +5704,11 @@ export interface OpApi<T extends TensorLike> {
     wrap?: boolean | FillDiagonalOptions,
     options?: FillDiagonalOptions,
   ): T;
+  /**
+   * A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as
+   * `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.
+   */
+  fillDiagonal(self: T, named: { readonly fillValue: Scalar | Dim } & FillDiagonalOptions): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
@@ -5382,8 +5752,12 @@ export interface OpApi<T extends TensorLike> {
     replacement?: boolean | MultinomialOptions,
     options?: MultinomialOptions,
   ): T;
+  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  multinomial(self: T, named: { readonly numSamples: number } & MultinomialOptions): T;
   /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
   dropoutMask(self: T, p: number): T;
+  /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
+  dropoutMask(self: T, named: { readonly p: number }): T;
   /**
    * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
    * `nn.functional.dropout`.
@@ -5507,12 +5881,23 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | LogsumexpOptions,
     options?: LogsumexpOptions,
   ): T;
+  /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
+  logsumexp(self: T, named: { readonly dim: number | readonly number[] } & LogsumexpOptions): T;
   /** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
   norm0(self: T, dim: readonly number[], keepdim: boolean): T;
+  /** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
+  norm0(self: T, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): T;
   /** √Σ self² over dimensions. */
   norm2(self: T, dim: readonly number[], keepdim: boolean): T;
+  /** √Σ self² over dimensions. */
+  norm2(self: T, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): T;
   /** (Σ |self|^p)^(1/p) over dimensions. */
   normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
+  /** (Σ |self|^p)^(1/p) over dimensions. */
+  normP(
+    self: T,
+    named: { readonly p: number; readonly dim: readonly number[]; readonly keepdim: boolean },
+  ): T;
   /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
   vectorNorm(
     x: T,
@@ -5562,8 +5947,15 @@ export interface OpApi<T extends TensorLike> {
   dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(self: T, p: number, dim: number, maxnorm: number): T;
+  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  renorm(self: T, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
   /** For each of `size` elements the number of its segment. */
   segmentNumbers(bounds: T, size: number, areOffsets: boolean, unsafe: boolean): T;
+  /** For each of `size` elements the number of its segment. */
+  segmentNumbers(
+    bounds: T,
+    named: { readonly size: number; readonly areOffsets: boolean; readonly unsafe: boolean },
+  ): T;
   /**
    * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
    * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is
@@ -5573,6 +5965,15 @@ export interface OpApi<T extends TensorLike> {
     data: T,
     reduce: "sum" | "mean" | "max" | "min" | "prod",
     options?: SegmentReduceOptions<T>,
+  ): T;
+  /**
+   * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
+   * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is
+   * combined with each. Elements must all be in a segment unless it is `unsafe`. As `torch.segment_reduce`.
+   */
+  segmentReduce(
+    data: T,
+    named: { readonly reduce: "sum" | "mean" | "max" | "min" | "prod" } & SegmentReduceOptions<T>,
   ): T;
   /**
    * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
@@ -5604,6 +6005,8 @@ export interface OpApi<T extends TensorLike> {
     paddingIdx?: number | null | EmbeddingBackwardOptions,
     options?: EmbeddingBackwardOptions,
   ): T;
+  /** The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index. */
+  embeddingBackward(grad: T, indices: T, named: { readonly rows: Dim } & EmbeddingBackwardOptions): T;
   /**
    * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
    * Without numClasses the size depends on elements.
@@ -5611,6 +6014,8 @@ export interface OpApi<T extends TensorLike> {
   oneHot(self: T, numClasses?: number | OneHotOptions, options?: OneHotOptions): T;
   /** oneHot of a known number of classes. */
   oneHotClasses(self: T, numClasses: number): T;
+  /** oneHot of a known number of classes. */
+  oneHotClasses(self: T, named: { readonly numClasses: number }): T;
   /** oneHot with as many classes as the greatest integer needs. */
   oneHotOfAll(self: T): T;
   /**
@@ -5656,6 +6061,12 @@ export interface OpApi<T extends TensorLike> {
   einsum(equation: string, ...operands: T[]): T;
   /** Sums of products over dimensions of one tensor paired with dimensions of another. */
   tensordotDims(self: T, other: T, dimsSelf: readonly number[], dimsOther: readonly number[]): T;
+  /** Sums of products over dimensions of one tensor paired with dimensions of another. */
+  tensordotDims(
+    self: T,
+    other: T,
+    named: { readonly dimsSelf: readonly number[]; readonly dimsOther: readonly number[] },
+  ): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
   inner(self: T, other: T): T;
   /** The sum of the diagonal of a matrix, as `torch.trace`. */
@@ -5806,12 +6217,20 @@ export interface OpApi<T extends TensorLike> {
     stride?: number | readonly number[] | Im2colOptions,
     options?: Im2colOptions,
   ): T;
+  /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
+  im2col(self: T, named: { readonly kernelSize: number | readonly number[] } & Im2colOptions): T;
   /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
   pixelShuffle(self: T, upscaleFactor: number): T;
+  /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
+  pixelShuffle(self: T, named: { readonly upscaleFactor: number }): T;
   /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
   pixelUnshuffle(self: T, downscaleFactor: number): T;
+  /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
+  pixelUnshuffle(self: T, named: { readonly downscaleFactor: number }): T;
   /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
   channelShuffle(self: T, groups: number): T;
+  /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
+  channelShuffle(self: T, named: { readonly groups: number }): T;
   /**
    * Divided by a power of the mean square over neighbouring channels, as
    * `nn.functional.local_response_norm`.
@@ -5825,6 +6244,11 @@ export interface OpApi<T extends TensorLike> {
     options?: LocalResponseNormOptions,
   ): T;
   /**
+   * Divided by a power of the mean square over neighbouring channels, as
+   * `nn.functional.local_response_norm`.
+   */
+  localResponseNorm(self: T, named: { readonly size: number } & LocalResponseNormOptions): T;
+  /**
    * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
    * `nn.functional.fold`.
    */
@@ -5836,6 +6260,17 @@ export interface OpApi<T extends TensorLike> {
     padding?: number | readonly number[] | Col2imOptions,
     stride?: number | readonly number[] | Col2imOptions,
     options?: Col2imOptions,
+  ): T;
+  /**
+   * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
+   * `nn.functional.fold`.
+   */
+  col2im(
+    self: T,
+    named: {
+      readonly outputSize: number | readonly number[];
+      readonly kernelSize: number | readonly number[];
+    } & Col2imOptions,
   ): T;
   /**
    * Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as
@@ -5851,10 +6286,40 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
   gridSampler(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
+  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
+  gridSampler(
+    input: T,
+    grid: T,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): T;
   /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
   gridSampler2d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
+  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
+  gridSampler2d(
+    input: T,
+    grid: T,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): T;
   /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
   gridSampler3d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
+  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
+  gridSampler3d(
+    input: T,
+    grid: T,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): T;
   /**
    * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
    * 4] voxels, as `nn.functional.affine_grid`.
@@ -5865,6 +6330,11 @@ export interface OpApi<T extends TensorLike> {
     alignCorners?: boolean | AffineGridOptions,
     options?: AffineGridOptions,
   ): T;
+  /**
+   * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
+   * 4] voxels, as `nn.functional.affine_grid`.
+   */
+  affineGrid(theta: T, named: { readonly size: readonly number[] } & AffineGridOptions): T;
   /** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
   marginRankingLoss(
     input1: T,
@@ -6005,6 +6475,14 @@ export interface OpApi<T extends TensorLike> {
     targetLengths: T,
     blank: number,
   ): [losses: T, slopes: T] & { readonly losses: T; readonly slopes: T };
+  /** The loss of each sequence, and its gradient. */
+  ctcLosses(
+    logProbs: T,
+    targets: T,
+    inputLengths: T,
+    targetLengths: T,
+    named: { readonly blank: number },
+  ): [losses: T, slopes: T] & { readonly losses: T; readonly slopes: T };
   /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
   chebyshevPolynomialT(x: Operand<T>, n: Operand<T>): T;
   /** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
@@ -6081,6 +6559,8 @@ export interface OpApi<T extends TensorLike> {
   logdet(A: T): T;
   /** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
   matrixPower(A: T, n: number): T;
+  /** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
+  matrixPower(A: T, named: { readonly n: number }): T;
   /** Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`. */
   vander(x: T, N?: number | null | VanderOptions, options?: VanderOptions): T;
   /** X with A · X = B, or X · A = B where `left` is false, as `torch.linalg.solve`. Computed on the host. */
@@ -6127,6 +6607,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
   unravelIndex(indices: T, shape: readonly number[]): T[];
+  /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
+  unravelIndex(indices: T, named: { readonly shape: readonly number[] }): T[];
   /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
   combinations(
     self: T,
@@ -6143,6 +6625,8 @@ export interface OpApi<T extends TensorLike> {
     range?: number | readonly number[] | null | BinEdgesOptions,
     options?: BinEdgesOptions,
   ): T;
+  /** The edges of bins of one width over a range, or over the elements where there is none. */
+  binEdges(self: T, named: { readonly bins: number } & BinEdgesOptions): T;
   /** How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights. */
   binnedSums(
     points: T,
@@ -6162,11 +6646,18 @@ export interface OpApi<T extends TensorLike> {
   ): [hist: T, binEdges: T] & { readonly hist: T; readonly binEdges: T };
   /** X with A · X = B for triangular A of the same leading dimensions as B. */
   backSubstitution(A: T, B: T, upper: boolean, unitriangular: boolean): T;
+  /** X with A · X = B for triangular A of the same leading dimensions as B. */
+  backSubstitution(A: T, B: T, named: { readonly upper: boolean; readonly unitriangular: boolean }): T;
   /**
    * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
    * `torch.linalg.solve_triangular`. Computed on the host.
    */
   solveTriangular(A: T, B: T, upper: boolean, options?: SolveTriangularOptions): T;
+  /**
+   * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
+   * `torch.linalg.solve_triangular`. Computed on the host.
+   */
+  solveTriangular(A: T, B: T, named: { readonly upper: boolean } & SolveTriangularOptions): T;
   /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
   triangularSolve(
     self: T,
@@ -6178,6 +6669,11 @@ export interface OpApi<T extends TensorLike> {
   ): [solution: T, cloned_coefficient: T] & { readonly solution: T; readonly cloned_coefficient: T };
   /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
   choleskyFactor(A: T, checkErrors: boolean): [L: T, info: T] & { readonly L: T; readonly info: T };
+  /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
+  choleskyFactor(
+    A: T,
+    named: { readonly checkErrors: boolean },
+  ): [L: T, info: T] & { readonly L: T; readonly info: T };
   /**
    * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
    * host.
@@ -6304,6 +6800,8 @@ export interface OpApi<T extends TensorLike> {
   ): [LU: T, pivots: T, info: T] & { readonly LU: T; readonly pivots: T; readonly info: T };
   /** The matrices P with A = P · L · U, of pivots. */
   permutationOf(pivots: T, rows: number, options?: PermutationOfOptions): T;
+  /** The matrices P with A = P · L · U, of pivots. */
+  permutationOf(pivots: T, named: { readonly rows: number } & PermutationOfOptions): T;
   /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
   luFactor(A: T, options?: LuFactorOptions): [LU: T, pivots: T] & { readonly LU: T; readonly pivots: T };
   /**
@@ -6361,6 +6859,8 @@ export interface OpApi<T extends TensorLike> {
   ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
   /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
   pseudoinverse(A: T, bound: T, hermitian: boolean): T;
+  /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
+  pseudoinverse(A: T, bound: T, named: { readonly hermitian: boolean }): T;
   /**
    * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
    * Computed on the host.
@@ -6460,6 +6960,11 @@ export interface OpApi<T extends TensorLike> {
     eps: number,
     options?: NativeLayerNormOptions<T>,
   ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
+  nativeLayerNorm(
+    self: T,
+    named: { readonly normalizedShape: readonly Dim[]; readonly eps: number } & NativeLayerNormOptions<T>,
+  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
   /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
   nativeGroupNorm(
     self: T,
@@ -6489,6 +6994,8 @@ export interface OpApi<T extends TensorLike> {
   ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
   /** grad · mask · scale, as `torch.native_dropout_backward`. */
   nativeDropoutBackward(gradOutput: T, mask: T, scale: number): T;
+  /** grad · mask · scale, as `torch.native_dropout_backward`. */
+  nativeDropoutBackward(gradOutput: T, mask: T, named: { readonly scale: number }): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -6534,6 +7041,18 @@ export interface OpApi<T extends TensorLike> {
     dilation: readonly number[],
     groups: number,
   ): T;
+  /** The gradient of a convolution in its input, of `inputSizes`. */
+  convolutionBackwardInput(
+    grad: T,
+    weight: T,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly groups: number;
+    },
+  ): T;
   /** The gradient of a convolution in its weight, of `weightSizes`. */
   convolutionBackwardWeight(
     grad: T,
@@ -6543,6 +7062,18 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     dilation: readonly number[],
     groups: number,
+  ): T;
+  /** The gradient of a convolution in its weight, of `weightSizes`. */
+  convolutionBackwardWeight(
+    grad: T,
+    input: T,
+    named: {
+      readonly weightSizes: readonly Dim[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly groups: number;
+    },
   ): T;
   /**
    * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
@@ -6624,29 +7155,57 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Sums of the `count` windows that cover a dimension. */
   adaptiveSum(self: T, dim: number, count: number): T;
+  /** Sums of the `count` windows that cover a dimension. */
+  adaptiveSum(self: T, named: { readonly dim: number; readonly count: number }): T;
   /** Gradients of windows given to each of their elements along a dimension of `size`. */
   adaptiveSumBackward(grad: T, dim: number, size: number): T;
+  /** Gradients of windows given to each of their elements along a dimension of `size`. */
+  adaptiveSumBackward(grad: T, named: { readonly dim: number; readonly size: number }): T;
   /** How many elements each of `count` windows that cover `size` has. */
   windowLengths(like: T, size: number, count: number): T;
+  /** How many elements each of `count` windows that cover `size` has. */
+  windowLengths(like: T, named: { readonly size: number; readonly count: number }): T;
   /**
    * Means of windows that cover 1 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_avg_pool1d`.
    */
   adaptiveAvgPool1d(self: T, outputSize: number | readonly (number | null)[]): T;
   /**
+   * Means of windows that cover 1 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_avg_pool1d`.
+   */
+  adaptiveAvgPool1d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
+  /**
    * Means of windows that cover 2 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_avg_pool2d`.
    */
   adaptiveAvgPool2d(self: T, outputSize: number | readonly (number | null)[]): T;
   /**
+   * Means of windows that cover 2 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_avg_pool2d`.
+   */
+  adaptiveAvgPool2d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
+  /**
    * Means of windows that cover 3 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_avg_pool3d`.
    */
   adaptiveAvgPool3d(self: T, outputSize: number | readonly (number | null)[]): T;
+  /**
+   * Means of windows that cover 3 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_avg_pool3d`.
+   */
+  adaptiveAvgPool3d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
   /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
   adaptiveMaxOffsets(self: T, sizes: readonly number[], kernel: readonly number[]): T;
+  /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
+  adaptiveMaxOffsets(
+    self: T,
+    named: { readonly sizes: readonly number[]; readonly kernel: readonly number[] },
+  ): T;
   /** For each window over the last dimensions the flat index of its maximum among them. */
   adaptiveMaxIndices(self: T, sizes: readonly number[]): T;
+  /** For each window over the last dimensions the flat index of its maximum among them. */
+  adaptiveMaxIndices(self: T, named: { readonly sizes: readonly number[] }): T;
   /**
    * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_max_pool1d`.
@@ -6741,6 +7300,12 @@ export interface OpApi<T extends TensorLike> {
     outputSize?: readonly number[] | null | MaxUnpool1dOptions,
     options?: MaxUnpool1dOptions,
   ): T;
+  /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
+  maxUnpool1d(
+    self: T,
+    indices: T,
+    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool1dOptions,
+  ): T;
   /** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
   maxUnpool2d(
     self: T,
@@ -6750,6 +7315,12 @@ export interface OpApi<T extends TensorLike> {
     padding?: number | readonly number[] | MaxUnpool2dOptions,
     outputSize?: readonly number[] | null | MaxUnpool2dOptions,
     options?: MaxUnpool2dOptions,
+  ): T;
+  /** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
+  maxUnpool2d(
+    self: T,
+    indices: T,
+    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool2dOptions,
   ): T;
   /** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
   maxUnpool3d(
@@ -6761,8 +7332,16 @@ export interface OpApi<T extends TensorLike> {
     outputSize?: readonly number[] | null | MaxUnpool3dOptions,
     options?: MaxUnpool3dOptions,
   ): T;
+  /** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
+  maxUnpool3d(
+    self: T,
+    indices: T,
+    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool3dOptions,
+  ): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
+  /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
+  softmax(self: T, named: { readonly dim: number } & SoftmaxOptions): T;
   /** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
   safeSoftmax(
     self: T,
@@ -6770,10 +7349,16 @@ export interface OpApi<T extends TensorLike> {
     dtype?: DType | null | SafeSoftmaxOptions,
     options?: SafeSoftmaxOptions,
   ): T;
+  /** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
+  safeSoftmax(self: T, named: { readonly dim: number } & SafeSoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
   logSoftmax(self: T, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
+  /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
+  logSoftmax(self: T, named: { readonly dim: number } & LogSoftmaxOptions): T;
   /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
   softmin(self: T, dim: number, dtype?: DType | null | SoftminOptions, options?: SoftminOptions): T;
+  /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
+  softmin(self: T, named: { readonly dim: number } & SoftminOptions): T;
   /**
    * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
    * `nn.functional.layer_norm`.
@@ -6786,6 +7371,11 @@ export interface OpApi<T extends TensorLike> {
     eps?: number | LayerNormOptions<T>,
     options?: LayerNormOptions<T>,
   ): T;
+  /**
+   * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
+   * `nn.functional.layer_norm`.
+   */
+  layerNorm(self: T, named: { readonly normalizedShape: readonly Dim[] } & LayerNormOptions<T>): T;
   /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
   rmsNorm(
     self: T,
@@ -6794,6 +7384,8 @@ export interface OpApi<T extends TensorLike> {
     eps?: number | null | RmsNormOptions<T>,
     options?: RmsNormOptions<T>,
   ): T;
+  /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
+  rmsNorm(self: T, named: { readonly normalizedShape: readonly Dim[] } & RmsNormOptions<T>): T;
   /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
   groupNorm(
     self: T,
@@ -6803,6 +7395,8 @@ export interface OpApi<T extends TensorLike> {
     eps?: number | GroupNormOptions<T>,
     options?: GroupNormOptions<T>,
   ): T;
+  /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
+  groupNorm(self: T, named: { readonly numGroups: number } & GroupNormOptions<T>): T;
   /**
    * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
    * `useInputStats` false by the running statistics.
@@ -6929,6 +7523,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The elements on another device, as `Tensor.to(device)`. */
   toDevice(self: T, device: DeviceName): T;
+  /** The elements on another device, as `Tensor.to(device)`. */
+  toDevice(self: T, named: { readonly device: DeviceName }): T;
   /**
    * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and
    * imaginary parts. As `torch.view_as_real`.
@@ -6967,6 +7563,37 @@ export interface OpApi<T extends TensorLike> {
       | "acosh"
       | "atanh"
       | "sigmoid",
+  ): T;
+  /** A function of complex numbers that are given, and given back, as pairs in the last dimension. */
+  complexFunction(
+    self: T,
+    named: {
+      readonly name:
+        | "exp"
+        | "exp2"
+        | "expm1"
+        | "log"
+        | "log2"
+        | "log10"
+        | "log1p"
+        | "sqrt"
+        | "rsqrt"
+        | "reciprocal"
+        | "square"
+        | "sinh"
+        | "cosh"
+        | "tanh"
+        | "sin"
+        | "cos"
+        | "tan"
+        | "asin"
+        | "acos"
+        | "atan"
+        | "asinh"
+        | "acosh"
+        | "atanh"
+        | "sigmoid";
+    },
   ): T;
   /** The complex tensor of real and imaginary parts, which are broadcast, as `torch.complex`. */
   complex(real: T, imag: T): T;
@@ -7213,6 +7840,11 @@ export interface OpApi<T extends TensorLike> {
     options?: StftOptions<T>,
   ): T;
   /**
+   * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
+   * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
+   */
+  stft(self: T, named: { readonly nFft: number } & StftOptions<T>): T;
+  /**
    * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
    * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
    * the host.
@@ -7230,6 +7862,12 @@ export interface OpApi<T extends TensorLike> {
     returnComplex?: boolean | IstftOptions<T>,
     options?: IstftOptions<T>,
   ): T;
+  /**
+   * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
+   * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
+   * the host.
+   */
+  istft(self: T, named: { readonly nFft: number } & IstftOptions<T>): T;
   /** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
   hannWindow(windowLength: number, periodic?: boolean | HannWindowOptions, options?: HannWindowOptions): T;
   /** alpha − beta·cos(2πi/n). As `torch.hamming_window`. */

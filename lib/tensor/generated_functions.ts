@@ -593,8 +593,10 @@ export const heaviside: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.h
 export const relu: (self: Tensor, inplace?: boolean | ReluOptions, options?: ReluOptions) => Tensor =
   ops.relu;
 /** The gradient where `self` is above the threshold (or NaN), else 0. */
-export const thresholdBackward: (grad: Tensor, self: Tensor, threshold: number) => Tensor =
-  ops.thresholdBackward;
+export const thresholdBackward: {
+  (grad: Tensor, self: Tensor, threshold: number): Tensor;
+  (grad: Tensor, self: Tensor, named: { readonly threshold: number }): Tensor;
+} = ops.thresholdBackward;
 /** min(max(self, 0), 6), as `nn.functional.relu6`. */
 export const relu6: (self: Tensor, inplace?: boolean | Relu6Options, options?: Relu6Options) => Tensor =
   ops.relu6;
@@ -614,13 +616,16 @@ export const leakyRelu: (
   options?: LeakyReluOptions,
 ) => Tensor = ops.leakyRelu;
 /** self above the threshold, else `value`, as `nn.functional.threshold`. */
-export const threshold: (
-  self: Tensor,
-  threshold: number,
-  value: number,
-  inplace?: boolean | ThresholdOptions,
-  options?: ThresholdOptions,
-) => Tensor = ops.threshold;
+export const threshold: {
+  (
+    self: Tensor,
+    threshold: number,
+    value: number,
+    inplace?: boolean | ThresholdOptions,
+    options?: ThresholdOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly threshold: number; readonly value: number } & ThresholdOptions): Tensor;
+} = ops.threshold;
 /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
 export const prelu: (self: Tensor, weight: Tensor) => Tensor = ops.prelu;
 /** min(max(self + 3, 0), 6) / 6, as `nn.functional.hardsigmoid`. */
@@ -852,9 +857,15 @@ export const eye: (n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions) =>
 /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
 export const scalarTensor: (s: Scalar | Dim, options?: ScalarTensorOptions) => Tensor = ops.scalarTensor;
 /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
-export const convert: (self: Tensor, dtype: DType) => Tensor = ops.convert;
+export const convert: {
+  (self: Tensor, dtype: DType): Tensor;
+  (self: Tensor, named: { readonly dtype: DType }): Tensor;
+} = ops.convert;
 /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
-export const to: (self: Tensor, dtype: DType) => Tensor = ops.to;
+export const to: {
+  (self: Tensor, dtype: DType): Tensor;
+  (self: Tensor, named: { readonly dtype: DType }): Tensor;
+} = ops.to;
 /** The elements as float32, as `Tensor.float`. */
 export const float: (self: Tensor) => Tensor = ops.float;
 /** The elements as float64, as `Tensor.double`. */
@@ -911,14 +922,20 @@ export const squeeze: (
   options?: SqueezeOptions,
 ) => Tensor = ops.squeeze;
 /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
-export const unsqueeze: (self: Tensor, dim: number) => Tensor = ops.unsqueeze;
+export const unsqueeze: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.unsqueeze;
 /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
 export const expand: {
   (self: Tensor, size: readonly Dim[], options?: ExpandOptions): Tensor;
   (self: Tensor, ...size: (Dim | ExpandOptions)[]): Tensor;
 } = ops.expand;
 /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
-export const select: (self: Tensor, dim: number, index: Dim) => Tensor = ops.select;
+export const select: {
+  (self: Tensor, dim: number, index: Dim): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Dim }): Tensor;
+} = ops.select;
 /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
 export const slice: (
   self: Tensor,
@@ -944,25 +961,40 @@ export const detach: (self: Tensor) => Tensor = ops.detach;
  * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension. As
  * `Tensor.unfold`.
  */
-export const unfold: (self: Tensor, dimension: number, size: number, step: number) => Tensor = ops.unfold;
+export const unfold: {
+  (self: Tensor, dimension: number, size: number, step: number): Tensor;
+  (self: Tensor, named: { readonly dimension: number; readonly size: number; readonly step: number }): Tensor;
+} = ops.unfold;
 /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
-export const asStrided: (
-  self: Tensor,
-  size: readonly Dim[],
-  stride: readonly Dim[],
-  storageOffset?: Dim | null | AsStridedOptions,
-  options?: AsStridedOptions,
-) => Tensor = ops.asStrided;
+export const asStrided: {
+  (
+    self: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedOptions,
+    options?: AsStridedOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions,
+  ): Tensor;
+} = ops.asStrided;
 /** As alias, copied. */
 export const aliasCopy: (self: Tensor) => Tensor = ops.aliasCopy;
 /** As asStrided, copied. */
-export const asStridedCopy: (
-  self: Tensor,
-  size: readonly Dim[],
-  stride: readonly Dim[],
-  storageOffset?: Dim | null | AsStridedCopyOptions,
-  options?: AsStridedCopyOptions,
-) => Tensor = ops.asStridedCopy;
+export const asStridedCopy: {
+  (
+    self: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedCopyOptions,
+    options?: AsStridedCopyOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedCopyOptions,
+  ): Tensor;
+} = ops.asStridedCopy;
 /** As diagonal, copied. */
 export const diagonalCopy: (
   self: Tensor,
@@ -988,28 +1020,42 @@ export const squeezeCopy: (
   options?: SqueezeCopyOptions,
 ) => Tensor = ops.squeezeCopy;
 /** As unfold, copied. */
-export const unfoldCopy: (self: Tensor, dimension: number, size: number, step: number) => Tensor =
-  ops.unfoldCopy;
+export const unfoldCopy: {
+  (self: Tensor, dimension: number, size: number, step: number): Tensor;
+  (self: Tensor, named: { readonly dimension: number; readonly size: number; readonly step: number }): Tensor;
+} = ops.unfoldCopy;
 /** As unsqueeze, copied. */
-export const unsqueezeCopy: (self: Tensor, dim: number) => Tensor = ops.unsqueezeCopy;
+export const unsqueezeCopy: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.unsqueezeCopy;
 /** As view, copied. */
 export const viewCopy: {
   (self: Tensor, size: readonly Dim[]): Tensor;
   (self: Tensor, ...size: Dim[]): Tensor;
 } = ops.viewCopy;
 /** As narrow, copied. */
-export const narrowCopy: (self: Tensor, dim: number, start: Dim, length: Dim) => Tensor = ops.narrowCopy;
+export const narrowCopy: {
+  (self: Tensor, dim: number, start: Dim, length: Dim): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): Tensor;
+} = ops.narrowCopy;
 /** As splitWithSizes, copied. */
-export const splitWithSizesCopy: (
-  self: Tensor,
-  splitSizes: readonly Dim[],
-  dim?: number | SplitWithSizesCopyOptions,
-  options?: SplitWithSizesCopyOptions,
-) => Tensor[] = ops.splitWithSizesCopy;
+export const splitWithSizesCopy: {
+  (
+    self: Tensor,
+    splitSizes: readonly Dim[],
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesCopyOptions): Tensor[];
+} = ops.splitWithSizesCopy;
 /** As t, copied. */
 export const tCopy: (self: Tensor) => Tensor = ops.tCopy;
 /** As transpose, copied. */
-export const transposeCopy: (self: Tensor, dim0: number, dim1: number) => Tensor = ops.transposeCopy;
+export const transposeCopy: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transposeCopy;
 /** As unbind, copied. */
 export const unbindCopy: (
   self: Tensor,
@@ -1017,22 +1063,25 @@ export const unbindCopy: (
   options?: UnbindCopyOptions,
 ) => Tensor[] = ops.unbindCopy;
 /** As split, copied. */
-export const unsafeSplit: (
-  self: Tensor,
-  splitSize: number | readonly number[],
-  dim?: number | UnsafeSplitOptions,
-  options?: UnsafeSplitOptions,
-) => Tensor[] = ops.unsafeSplit;
+export const unsafeSplit: {
+  (
+    self: Tensor,
+    splitSize: number | readonly number[],
+    dim?: number | UnsafeSplitOptions,
+    options?: UnsafeSplitOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSize: number | readonly number[] } & UnsafeSplitOptions): Tensor[];
+} = ops.unsafeSplit;
 /** As chunk, copied. */
-export const unsafeChunk: (
-  self: Tensor,
-  chunks: number,
-  dim?: number | UnsafeChunkOptions,
-  options?: UnsafeChunkOptions,
-) => Tensor[] = ops.unsafeChunk;
+export const unsafeChunk: {
+  (self: Tensor, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): Tensor[];
+  (self: Tensor, named: { readonly chunks: number } & UnsafeChunkOptions): Tensor[];
+} = ops.unsafeChunk;
 /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
-export const selectScatter: (self: Tensor, src: Tensor, dim: number, index: Dim) => Tensor =
-  ops.selectScatter;
+export const selectScatter: {
+  (self: Tensor, src: Tensor, dim: number, index: Dim): Tensor;
+  (self: Tensor, src: Tensor, named: { readonly dim: number; readonly index: Dim }): Tensor;
+} = ops.selectScatter;
 /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
 export const sliceScatter: (
   self: Tensor,
@@ -1061,57 +1110,101 @@ export const diagEmbed: (
   options?: DiagEmbedOptions,
 ) => Tensor = ops.diagEmbed;
 /** Adds the windows of an unfolding back into a tensor of the shape it had. */
-export const unfoldBackward: (
-  grad: Tensor,
-  inputSizes: readonly Dim[],
-  dim: number,
-  size: number,
-  step: number,
-) => Tensor = ops.unfoldBackward;
+export const unfoldBackward: {
+  (grad: Tensor, inputSizes: readonly Dim[], dim: number, size: number, step: number): Tensor;
+  (
+    grad: Tensor,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly dim: number;
+      readonly size: number;
+      readonly step: number;
+    },
+  ): Tensor;
+} = ops.unfoldBackward;
 /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
-export const asStridedBackward: (
-  grad: Tensor,
-  inputSizes: readonly Dim[],
-  size: readonly Dim[],
-  stride: readonly Dim[],
-  storageOffset?: Dim | null | AsStridedBackwardOptions,
-  options?: AsStridedBackwardOptions,
-) => Tensor = ops.asStridedBackward;
+export const asStridedBackward: {
+  (
+    grad: Tensor,
+    inputSizes: readonly Dim[],
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedBackwardOptions,
+    options?: AsStridedBackwardOptions,
+  ): Tensor;
+  (
+    grad: Tensor,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly size: readonly Dim[];
+      readonly stride: readonly Dim[];
+    } & AsStridedBackwardOptions,
+  ): Tensor;
+} = ops.asStridedBackward;
 /** What asStrided shows of self, taken as row-major, wherever its elements lie. */
-export const readStrided: (
-  self: Tensor,
-  size: readonly Dim[],
-  stride: readonly Dim[],
-  storageOffset?: Dim | null | ReadStridedOptions,
-  options?: ReadStridedOptions,
-) => Tensor = ops.readStrided;
+export const readStrided: {
+  (
+    self: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | ReadStridedOptions,
+    options?: ReadStridedOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & ReadStridedOptions,
+  ): Tensor;
+} = ops.readStrided;
 /** self, taken as row-major, with `src` put where asStrided reads. */
-export const writeStrided: (
-  self: Tensor,
-  src: Tensor,
-  size: readonly Dim[],
-  stride: readonly Dim[],
-  storageOffset?: Dim | null | WriteStridedOptions,
-  options?: WriteStridedOptions,
-) => Tensor = ops.writeStrided;
+export const writeStrided: {
+  (
+    self: Tensor,
+    src: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | WriteStridedOptions,
+    options?: WriteStridedOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    src: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & WriteStridedOptions,
+  ): Tensor;
+} = ops.writeStrided;
 /**
  * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
  * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
  */
-export const asStridedScatter: (
-  self: Tensor,
-  src: Tensor,
-  size: readonly Dim[],
-  stride: readonly Dim[],
-  storageOffset?: Dim | null | AsStridedScatterOptions,
-  options?: AsStridedScatterOptions,
-) => Tensor = ops.asStridedScatter;
+export const asStridedScatter: {
+  (
+    self: Tensor,
+    src: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedScatterOptions,
+    options?: AsStridedScatterOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    src: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedScatterOptions,
+  ): Tensor;
+} = ops.asStridedScatter;
 /** Two dimensions exchanged, as `torch.transpose`. */
-export const transpose: (self: Tensor, dim0: number, dim1: number) => Tensor = ops.transpose;
+export const transpose: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transpose;
 /** Two dimensions exchanged, as `torch.transpose`. */
-export const swapaxes: (self: Tensor, dim0: number, dim1: number) => Tensor = ops.transpose;
+export const swapaxes: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transpose;
 /** Two dimensions exchanged, as `torch.transpose`. */
-export const swapdims: (self: Tensor, dim0: number, dim1: number) => Tensor = ops.transpose;
+export const swapdims: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transpose;
 /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
 export const t: (self: Tensor) => Tensor = ops.t;
 /** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
@@ -1123,17 +1216,21 @@ export const mT: (self: Tensor) => Tensor = ops.mT;
 /** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
 export const mH: (self: Tensor) => Tensor = ops.mT;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
-export const movedim: (
-  self: Tensor,
-  source: number | readonly number[],
-  destination: number | readonly number[],
-) => Tensor = ops.movedim;
+export const movedim: {
+  (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;
+  (
+    self: Tensor,
+    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
+  ): Tensor;
+} = ops.movedim;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
-export const moveaxis: (
-  self: Tensor,
-  source: number | readonly number[],
-  destination: number | readonly number[],
-) => Tensor = ops.movedim;
+export const moveaxis: {
+  (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;
+  (
+    self: Tensor,
+    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
+  ): Tensor;
+} = ops.movedim;
 /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
 export const flatten: (
   self: Tensor,
@@ -1142,7 +1239,10 @@ export const flatten: (
   options?: FlattenOptions,
 ) => Tensor = ops.flatten;
 /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
-export const unflatten: (self: Tensor, dim: number, sizes: readonly Dim[]) => Tensor = ops.unflatten;
+export const unflatten: {
+  (self: Tensor, dim: number, sizes: readonly Dim[]): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly sizes: readonly Dim[] }): Tensor;
+} = ops.unflatten;
 /** As view, in the shape of `other`. */
 export const viewAs: (self: Tensor, other: Tensor) => Tensor = ops.viewAs;
 /** As reshape, in the shape of `other`. */
@@ -1150,43 +1250,68 @@ export const reshapeAs: (self: Tensor, other: Tensor) => Tensor = ops.reshapeAs;
 /** As expand, in the shape of `other`. */
 export const expandAs: (self: Tensor, other: Tensor) => Tensor = ops.expandAs;
 /** As expand, as `torch.broadcast_to`. */
-export const broadcastTo: (self: Tensor, size: readonly Dim[]) => Tensor = ops.broadcastTo;
+export const broadcastTo: {
+  (self: Tensor, size: readonly Dim[]): Tensor;
+  (self: Tensor, named: { readonly size: readonly Dim[] }): Tensor;
+} = ops.broadcastTo;
 /** `length` elements from `start` along a dimension, as `torch.narrow`. */
-export const narrow: (self: Tensor, dim: number, start: Dim, length: Dim) => Tensor = ops.narrow;
+export const narrow: {
+  (self: Tensor, dim: number, start: Dim, length: Dim): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): Tensor;
+} = ops.narrow;
 /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-export const split: (
-  self: Tensor,
-  splitSize: number | readonly number[],
-  dim?: number | SplitOptions,
-  options?: SplitOptions,
-) => Tensor[] = ops.split;
+export const split: {
+  (
+    self: Tensor,
+    splitSize: number | readonly number[],
+    dim?: number | SplitOptions,
+    options?: SplitOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSize: number | readonly number[] } & SplitOptions): Tensor[];
+} = ops.split;
 /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
-export const splitWithSizes: (
-  self: Tensor,
-  splitSizes: readonly Dim[],
-  dim?: number | SplitWithSizesOptions,
-  options?: SplitWithSizesOptions,
-) => Tensor[] = ops.splitWithSizes;
+export const splitWithSizes: {
+  (
+    self: Tensor,
+    splitSizes: readonly Dim[],
+    dim?: number | SplitWithSizesOptions,
+    options?: SplitWithSizesOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesOptions): Tensor[];
+} = ops.splitWithSizes;
 /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
-export const chunk: (
-  self: Tensor,
-  chunks: number,
-  dim?: number | ChunkOptions,
-  options?: ChunkOptions,
-) => Tensor[] = ops.chunk;
+export const chunk: {
+  (self: Tensor, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): Tensor[];
+  (self: Tensor, named: { readonly chunks: number } & ChunkOptions): Tensor[];
+} = ops.chunk;
 /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
-export const tensorSplit: (
-  self: Tensor,
-  indicesOrSections: number | readonly number[],
-  dim?: number | TensorSplitOptions,
-  options?: TensorSplitOptions,
-) => Tensor[] = ops.tensorSplit;
+export const tensorSplit: {
+  (
+    self: Tensor,
+    indicesOrSections: number | readonly number[],
+    dim?: number | TensorSplitOptions,
+    options?: TensorSplitOptions,
+  ): Tensor[];
+  (
+    self: Tensor,
+    named: { readonly indicesOrSections: number | readonly number[] } & TensorSplitOptions,
+  ): Tensor[];
+} = ops.tensorSplit;
 /** Parts along a dimension, as `torch.hsplit`. */
-export const hsplit: (self: Tensor, indicesOrSections: number | readonly number[]) => Tensor[] = ops.hsplit;
+export const hsplit: {
+  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+} = ops.hsplit;
 /** Parts along a dimension, as `torch.vsplit`. */
-export const vsplit: (self: Tensor, indicesOrSections: number | readonly number[]) => Tensor[] = ops.vsplit;
+export const vsplit: {
+  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+} = ops.vsplit;
 /** Parts along a dimension, as `torch.dsplit`. */
-export const dsplit: (self: Tensor, indicesOrSections: number | readonly number[]) => Tensor[] = ops.dsplit;
+export const dsplit: {
+  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+} = ops.dsplit;
 /** All parts along a dimension, without it, as `torch.unbind`. */
 export const unbind: (self: Tensor, dim?: number | UnbindOptions, options?: UnbindOptions) => Tensor[] =
   ops.unbind;
@@ -1194,25 +1319,38 @@ export const unbind: (self: Tensor, dim?: number | UnbindOptions, options?: Unbi
  * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
  * `torch.gather`.
  */
-export const gather: (self: Tensor, dim: number, index: Tensor, options?: GatherOptions) => Tensor =
-  ops.gather;
+export const gather: {
+  (self: Tensor, dim: number, index: Tensor, options?: GatherOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor } & GatherOptions): Tensor;
+} = ops.gather;
 /**
  * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
  * "multiply" combines instead. As `torch.scatter`.
  */
-export const scatter: (
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  src?: Operand<Tensor> | null | ScatterOptions<Tensor>,
-  value?: Scalar | Dim | null | ScatterOptions<Tensor>,
-  options?: ScatterOptions<Tensor>,
-) => Tensor = ops.scatter;
+export const scatter: {
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    src?: Operand<Tensor> | null | ScatterOptions<Tensor>,
+    value?: Scalar | Dim | null | ScatterOptions<Tensor>,
+    options?: ScatterOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor } & ScatterOptions<Tensor>): Tensor;
+} = ops.scatter;
 /** As scatter without `reduce`. */
-export const scatterSet: (self: Tensor, dim: number, index: Tensor, src: Operand<Tensor>) => Tensor =
-  ops.scatterSet;
+export const scatterSet: {
+  (self: Tensor, dim: number, index: Tensor, src: Operand<Tensor>): Tensor;
+  (
+    self: Tensor,
+    named: { readonly dim: number; readonly index: Tensor; readonly src: Operand<Tensor> },
+  ): Tensor;
+} = ops.scatterSet;
 /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
-export const scatterAdd: (self: Tensor, dim: number, index: Tensor, src: Tensor) => Tensor = ops.scatterAdd;
+export const scatterAdd: {
+  (self: Tensor, dim: number, index: Tensor, src: Tensor): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor; readonly src: Tensor }): Tensor;
+} = ops.scatterAdd;
 /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
 export const take: (self: Tensor, index: Tensor) => Tensor = ops.take;
 /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
@@ -1231,20 +1369,31 @@ export const takeAlongDim: (
   options?: TakeAlongDimOptions,
 ) => Tensor = ops.takeAlongDim;
 /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
-export const indexSelect: (self: Tensor, dim: number, index: Tensor) => Tensor = ops.indexSelect;
+export const indexSelect: {
+  (self: Tensor, dim: number, index: Tensor): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor }): Tensor;
+} = ops.indexSelect;
 /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
-export const indexAdd: (
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  source: Tensor,
-  options?: IndexAddOptions,
-) => Tensor = ops.indexAdd;
+export const indexAdd: {
+  (self: Tensor, dim: number, index: Tensor, source: Tensor, options?: IndexAddOptions): Tensor;
+  (
+    self: Tensor,
+    named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor } & IndexAddOptions,
+  ): Tensor;
+} = ops.indexAdd;
 /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
-export const indexCopy: (self: Tensor, dim: number, index: Tensor, source: Tensor) => Tensor = ops.indexCopy;
+export const indexCopy: {
+  (self: Tensor, dim: number, index: Tensor, source: Tensor): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor }): Tensor;
+} = ops.indexCopy;
 /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
-export const indexFill: (self: Tensor, dim: number, index: Tensor, value: Operand<Tensor>) => Tensor =
-  ops.indexFill;
+export const indexFill: {
+  (self: Tensor, dim: number, index: Tensor, value: Operand<Tensor>): Tensor;
+  (
+    self: Tensor,
+    named: { readonly dim: number; readonly index: Tensor; readonly value: Operand<Tensor> },
+  ): Tensor;
+} = ops.indexFill;
 /**
  * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
  * depend on elements. As `x[i, j]` with tensors.
@@ -1282,15 +1431,20 @@ export const fliplr: (self: Tensor) => Tensor = ops.fliplr;
 /** Reversed along dimension 0, as `torch.flipud`. */
 export const flipud: (self: Tensor) => Tensor = ops.flipud;
 /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
-export const roll: (
-  self: Tensor,
-  shifts: number | readonly number[],
-  dims?: number | readonly number[] | null | RollOptions,
-  options?: RollOptions,
-) => Tensor = ops.roll;
+export const roll: {
+  (
+    self: Tensor,
+    shifts: number | readonly number[],
+    dims?: number | readonly number[] | null | RollOptions,
+    options?: RollOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly shifts: number | readonly number[] } & RollOptions): Tensor;
+} = ops.roll;
 /** Shifted around along dimensions. */
-export const rollDims: (self: Tensor, shifts: readonly number[], dims: readonly number[]) => Tensor =
-  ops.rollDims;
+export const rollDims: {
+  (self: Tensor, shifts: readonly number[], dims: readonly number[]): Tensor;
+  (self: Tensor, named: { readonly shifts: readonly number[]; readonly dims: readonly number[] }): Tensor;
+} = ops.rollDims;
 /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
 export const repeat: {
   (self: Tensor, repeats: readonly Dim[]): Tensor;
@@ -1346,25 +1500,52 @@ export const stack: (
   options?: StackOptions,
 ) => Tensor = ops.stack;
 /** Running sums along a dimension, as `torch.cumsum`. */
-export const cumsum: (self: Tensor, dim: number, options?: CumsumOptions) => Tensor = ops.cumsum;
+export const cumsum: {
+  (self: Tensor, dim: number, options?: CumsumOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & CumsumOptions): Tensor;
+} = ops.cumsum;
 /** Running products along a dimension, as `torch.cumprod`. */
-export const cumprod: (self: Tensor, dim: number, options?: CumprodOptions) => Tensor = ops.cumprod;
+export const cumprod: {
+  (self: Tensor, dim: number, options?: CumprodOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & CumprodOptions): Tensor;
+} = ops.cumprod;
 /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
-export const logcumsumexp: (self: Tensor, dim: number) => Tensor = ops.logcumsumexp;
+export const logcumsumexp: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.logcumsumexp;
 /** The maximum so far along a dimension. */
-export const runningMax: (self: Tensor, dim: number) => Tensor = ops.runningMax;
+export const runningMax: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.runningMax;
 /** The minimum so far along a dimension. */
-export const runningMin: (self: Tensor, dim: number) => Tensor = ops.runningMin;
+export const runningMin: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.runningMin;
 /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
-export const cummax: (
-  self: Tensor,
-  dim: number,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.cummax;
+export const cummax: {
+  (
+    self: Tensor,
+    dim: number,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.cummax;
 /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
-export const cummin: (
-  self: Tensor,
-  dim: number,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.cummin;
+export const cummin: {
+  (
+    self: Tensor,
+    dim: number,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.cummin;
 /** The angle of the point (other, self), as `torch.atan2`. */
 export const atan2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.atan2;
 /** The angle of the point (other, self), as `torch.atan2`. */
@@ -1405,7 +1586,10 @@ export const nonzero: {
 /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
 export const argwhere: (self: Tensor) => Tensor = ops.argwhere;
 /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
-export const repeatedIndices: (repeats: Tensor, size: Dim) => Tensor = ops.repeatedIndices;
+export const repeatedIndices: {
+  (repeats: Tensor, size: Dim): Tensor;
+  (repeats: Tensor, named: { readonly size: Dim }): Tensor;
+} = ops.repeatedIndices;
 /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
 export const uniqueGroups: (
   self: Tensor,
@@ -1500,92 +1684,160 @@ export const bincount: (
   options?: BincountOptions<Tensor>,
 ) => Tensor = ops.bincount;
 /** Padded with one value, as `torch.constant_pad_nd`. */
-export const constantPadNd: (
-  self: Tensor,
-  pad: readonly Dim[],
-  value?: Scalar | Dim | ConstantPadNdOptions,
-  options?: ConstantPadNdOptions,
-) => Tensor = ops.constantPadNd;
+export const constantPadNd: {
+  (
+    self: Tensor,
+    pad: readonly Dim[],
+    value?: Scalar | Dim | ConstantPadNdOptions,
+    options?: ConstantPadNdOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly pad: readonly Dim[] } & ConstantPadNdOptions): Tensor;
+} = ops.constantPadNd;
 /** Padded with elements of the tensor: reflect, replicate or circular. */
-export const padBy: (
-  self: Tensor,
-  pad: readonly Dim[],
-  mode: "reflect" | "replicate" | "circular",
-) => Tensor = ops.padBy;
+export const padBy: {
+  (self: Tensor, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): Tensor;
+  (
+    self: Tensor,
+    named: { readonly pad: readonly Dim[]; readonly mode: "reflect" | "replicate" | "circular" },
+  ): Tensor;
+} = ops.padBy;
 /** Adds the elements of a padded gradient to where padBy read them. */
-export const padByBackward: (
-  grad: Tensor,
-  inputSizes: readonly Dim[],
-  pad: readonly Dim[],
-  mode: "reflect" | "replicate" | "circular",
-) => Tensor = ops.padByBackward;
+export const padByBackward: {
+  (
+    grad: Tensor,
+    inputSizes: readonly Dim[],
+    pad: readonly Dim[],
+    mode: "reflect" | "replicate" | "circular",
+  ): Tensor;
+  (
+    grad: Tensor,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly pad: readonly Dim[];
+      readonly mode: "reflect" | "replicate" | "circular";
+    },
+  ): Tensor;
+} = ops.padByBackward;
 /**
  * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
  * reflect, replicate or circular. As `nn.functional.pad`.
  */
-export const pad: (
-  self: Tensor,
-  pad: readonly Dim[],
-  mode?: "constant" | "reflect" | "replicate" | "circular" | PadOptions,
-  value?: Scalar | Dim | null | PadOptions,
-  options?: PadOptions,
-) => Tensor = ops.pad;
+export const pad: {
+  (
+    self: Tensor,
+    pad: readonly Dim[],
+    mode?: "constant" | "reflect" | "replicate" | "circular" | PadOptions,
+    value?: Scalar | Dim | null | PadOptions,
+    options?: PadOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly pad: readonly Dim[] } & PadOptions): Tensor;
+} = ops.pad;
 /**
  * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral value
  * where there is none.
  */
-export const scatterCombined: (
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  src: Tensor,
-  reduce: "prod" | "amax" | "amin",
-) => Tensor = ops.scatterCombined;
+export const scatterCombined: {
+  (self: Tensor, dim: number, index: Tensor, src: Tensor, reduce: "prod" | "amax" | "amin"): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly dim: number;
+      readonly index: Tensor;
+      readonly src: Tensor;
+      readonly reduce: "prod" | "amax" | "amin";
+    },
+  ): Tensor;
+} = ops.scatterCombined;
 /**
  * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
  * As `torch.scatter_reduce`.
  */
-export const scatterReduce: (
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  src: Tensor,
-  reduce: "sum" | "prod" | "mean" | "amax" | "amin",
-  options?: ScatterReduceOptions,
-) => Tensor = ops.scatterReduce;
+export const scatterReduce: {
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    src: Tensor,
+    reduce: "sum" | "prod" | "mean" | "amax" | "amin",
+    options?: ScatterReduceOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly dim: number;
+      readonly index: Tensor;
+      readonly src: Tensor;
+      readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
+    } & ScatterReduceOptions,
+  ): Tensor;
+} = ops.scatterReduce;
 /** As scatterReduce with prod, amax or amin. */
-export const scatterExtreme: (
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  src: Tensor,
-  reduce: "prod" | "amax" | "amin",
-  includeSelf: boolean,
-) => Tensor = ops.scatterExtreme;
+export const scatterExtreme: {
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    src: Tensor,
+    reduce: "prod" | "amax" | "amin",
+    includeSelf: boolean,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly dim: number;
+      readonly index: Tensor;
+      readonly src: Tensor;
+      readonly reduce: "prod" | "amax" | "amin";
+      readonly includeSelf: boolean;
+    },
+  ): Tensor;
+} = ops.scatterExtreme;
 /**
  * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
  * `torch.index_reduce`.
  */
-export const indexReduce: (
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  source: Tensor,
-  reduce: "prod" | "mean" | "amax" | "amin",
-  options?: IndexReduceOptions,
-) => Tensor = ops.indexReduce;
+export const indexReduce: {
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    source: Tensor,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly dim: number;
+      readonly index: Tensor;
+      readonly source: Tensor;
+      readonly reduce: "prod" | "mean" | "amax" | "amin";
+    } & IndexReduceOptions,
+  ): Tensor;
+} = ops.indexReduce;
 /** Sorted along the last dimension, stable, with indices. */
-export const sortLast: (
-  self: Tensor,
-  descending: boolean,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.sortLast;
+export const sortLast: {
+  (
+    self: Tensor,
+    descending: boolean,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly descending: boolean },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.sortLast;
 /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
-export const firstOfSorted: (
-  self: Tensor,
-  count: Dim,
-  descending: boolean,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } =
-  ops.firstOfSorted;
+export const firstOfSorted: {
+  (
+    self: Tensor,
+    count: Dim,
+    descending: boolean,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly count: Dim; readonly descending: boolean },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.firstOfSorted;
 /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
 export const sort: (
   self: Tensor,
@@ -1605,24 +1857,39 @@ export const argsort: (
 /** Sorted along the first dimension, as `torch.msort`. */
 export const msort: (self: Tensor) => Tensor = ops.msort;
 /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
-export const topk: (
-  self: Tensor,
-  k: Dim,
-  dim?: number | TopkOptions,
-  largest?: boolean | TopkOptions,
-  sorted?: boolean | TopkOptions,
-  options?: TopkOptions,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.topk;
+export const topk: {
+  (
+    self: Tensor,
+    k: Dim,
+    dim?: number | TopkOptions,
+    largest?: boolean | TopkOptions,
+    sorted?: boolean | TopkOptions,
+    options?: TopkOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly k: Dim } & TopkOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.topk;
 /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
-export const kthvalue: (
-  self: Tensor,
-  k: number,
-  dim?: number | KthvalueOptions,
-  keepdim?: boolean | KthvalueOptions,
-  options?: KthvalueOptions,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.kthvalue;
+export const kthvalue: {
+  (
+    self: Tensor,
+    k: number,
+    dim?: number | KthvalueOptions,
+    keepdim?: boolean | KthvalueOptions,
+    options?: KthvalueOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly k: number } & KthvalueOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.kthvalue;
 /** The lower middle element of all; its gradient is shared by the elements that equal it. */
-export const medianOfAll: (self: Tensor, numbersOnly: boolean) => Tensor = ops.medianOfAll;
+export const medianOfAll: {
+  (self: Tensor, numbersOnly: boolean): Tensor;
+  (self: Tensor, named: { readonly numbersOnly: boolean }): Tensor;
+} = ops.medianOfAll;
 /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
 export const median: {
   (
@@ -1677,8 +1944,10 @@ export const searchsorted: (
   options?: SearchsortedOptions<Tensor>,
 ) => Tensor = ops.searchsorted;
 /** How many elements of a sorted sequence lie before each value. */
-export const countBefore: (sequence: Tensor, values: Tensor, right: boolean, int32: boolean) => Tensor =
-  ops.countBefore;
+export const countBefore: {
+  (sequence: Tensor, values: Tensor, right: boolean, int32: boolean): Tensor;
+  (sequence: Tensor, values: Tensor, named: { readonly right: boolean; readonly int32: boolean }): Tensor;
+} = ops.countBefore;
 /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
 export const bucketize: (self: Operand<Tensor>, boundaries: Tensor, options?: BucketizeOptions) => Tensor =
   ops.bucketize;
@@ -1707,9 +1976,15 @@ export const logNdtr: (self: Tensor) => Tensor = ops.logNdtr;
 /** The inverse of ndtr, as `torch.special.ndtri`. */
 export const ndtri: (self: Tensor) => Tensor = ops.ndtri;
 /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-export const mvlgamma: (self: Tensor, p: number) => Tensor = ops.mvlgamma;
+export const mvlgamma: {
+  (self: Tensor, p: number): Tensor;
+  (self: Tensor, named: { readonly p: number }): Tensor;
+} = ops.mvlgamma;
 /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-export const multigammaln: (self: Tensor, p: number) => Tensor = ops.mvlgamma;
+export const multigammaln: {
+  (self: Tensor, p: number): Tensor;
+  (self: Tensor, named: { readonly p: number }): Tensor;
+} = ops.mvlgamma;
 /** The modified Bessel function of order 0, as `torch.i0`. */
 export const i0: (self: Tensor) => Tensor = ops.i0;
 /** e^−|x| i0(x), as `torch.special.i0e`. */
@@ -1745,9 +2020,15 @@ export const airyAi: (self: Tensor) => Tensor = ops.airyAi;
 /** The zeta function of Hurwitz, Σ 1/(other + i)^self, as `torch.special.zeta`. One of them may be a number. */
 export const zeta: (self: Operand<Tensor>, other: Operand<Tensor>) => Tensor = ops.zeta;
 /** The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in `x.polygamma(n)`. */
-export const polygamma: (n: number, self: Tensor) => Tensor = ops.polygamma;
+export const polygamma: {
+  (n: number, self: Tensor): Tensor;
+  (named: { readonly n: number; readonly self: Tensor }): Tensor;
+} = ops.polygamma;
 /** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
-export const polygammaOf: (self: Tensor, n: number) => Tensor = ops.polygammaOf;
+export const polygammaOf: {
+  (self: Tensor, n: number): Tensor;
+  (self: Tensor, named: { readonly n: number }): Tensor;
+} = ops.polygammaOf;
 /**
  * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed on
  * the host.
@@ -1794,7 +2075,10 @@ export const softsign: (self: Tensor) => Tensor = ops.softsign;
 /** self − tanh(self), as `nn.functional.tanhshrink`. */
 export const tanhshrink: (self: Tensor) => Tensor = ops.tanhshrink;
 /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
-export const eluLinear: (self: Tensor, alpha: number, scale: number, rate: number) => Tensor = ops.eluLinear;
+export const eluLinear: {
+  (self: Tensor, alpha: number, scale: number, rate: number): Tensor;
+  (self: Tensor, named: { readonly alpha: number; readonly scale: number; readonly rate: number }): Tensor;
+} = ops.eluLinear;
 /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
 export const elu: (
   self: Tensor,
@@ -1818,38 +2102,72 @@ export const glu: (self: Tensor, dim?: number | GluOptions, options?: GluOptions
  * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
  * maxima were.
  */
-export const maxPool2dWithIndicesBackward: (
-  gradOutput: Tensor,
-  self: Tensor,
-  kernelSize: number | readonly number[],
-  stride: number | readonly number[] | null | undefined,
-  padding: number | readonly number[] | undefined,
-  dilation: number | readonly number[] | undefined,
-  ceilMode: boolean | undefined,
-  indices: Tensor,
-  options?: MaxPool2dWithIndicesBackwardOptions,
-) => Tensor = ops.maxPool2dWithIndicesBackward;
+export const maxPool2dWithIndicesBackward: {
+  (
+    gradOutput: Tensor,
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    indices: Tensor,
+    options?: MaxPool2dWithIndicesBackwardOptions,
+  ): Tensor;
+  (
+    gradOutput: Tensor,
+    self: Tensor,
+    named:
+      & { readonly kernelSize: number | readonly number[]; readonly indices: Tensor }
+      & MaxPool2dWithIndicesBackwardOptions,
+  ): Tensor;
+} = ops.maxPool2dWithIndicesBackward;
 /** The maximum of each window over the last dimensions, and its flat place in the window. */
-export const maxPoolOffsets: (
-  self: Tensor,
-  kernel: readonly number[],
-  stride: readonly number[],
-  padding: readonly number[],
-  dilation: readonly number[],
-  ceilMode: boolean,
-) => [values: Tensor, offsets: Tensor] & { readonly values: Tensor; readonly offsets: Tensor } =
-  ops.maxPoolOffsets;
+export const maxPoolOffsets: {
+  (
+    self: Tensor,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    ceilMode: boolean,
+  ): [values: Tensor, offsets: Tensor] & { readonly values: Tensor; readonly offsets: Tensor };
+  (
+    self: Tensor,
+    named: {
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly ceilMode: boolean;
+    },
+  ): [values: Tensor, offsets: Tensor] & { readonly values: Tensor; readonly offsets: Tensor };
+} = ops.maxPoolOffsets;
 /** Gradients of windows sent to where their maximum was. */
-export const maxPoolBackward: (
-  grad: Tensor,
-  offsets: Tensor,
-  inputSizes: readonly Dim[],
-  kernel: readonly number[],
-  stride: readonly number[],
-  padding: readonly number[],
-  dilation: readonly number[],
-  ceilMode: boolean,
-) => Tensor = ops.maxPoolBackward;
+export const maxPoolBackward: {
+  (
+    grad: Tensor,
+    offsets: Tensor,
+    inputSizes: readonly Dim[],
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    ceilMode: boolean,
+  ): Tensor;
+  (
+    grad: Tensor,
+    offsets: Tensor,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly ceilMode: boolean;
+    },
+  ): Tensor;
+} = ops.maxPoolBackward;
 /**
  * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
  * `nn.functional.max_pool1d`.
@@ -1968,91 +2286,153 @@ export const maxPool3d: {
   ): Tensor;
 } = ops.maxPool3d;
 /** The sum of each window over the last dimensions. */
-export const windowSum: (
-  self: Tensor,
-  kernel: readonly number[],
-  stride: readonly number[],
-  padding: readonly number[],
-  ceilMode: boolean,
-) => Tensor = ops.windowSum;
+export const windowSum: {
+  (
+    self: Tensor,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly ceilMode: boolean;
+    },
+  ): Tensor;
+} = ops.windowSum;
 /** Gradients of windows given to each of their elements. */
-export const windowSumBackward: (
-  grad: Tensor,
-  inputSizes: readonly Dim[],
-  kernel: readonly number[],
-  stride: readonly number[],
-  padding: readonly number[],
-  ceilMode: boolean,
-) => Tensor = ops.windowSumBackward;
+export const windowSumBackward: {
+  (
+    grad: Tensor,
+    inputSizes: readonly Dim[],
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+  ): Tensor;
+  (
+    grad: Tensor,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly ceilMode: boolean;
+    },
+  ): Tensor;
+} = ops.windowSumBackward;
 /** How many elements each window over the last dimensions has, of those in the (padded) input. */
-export const windowSizes: (
-  self: Tensor,
-  kernel: readonly number[],
-  stride: readonly number[],
-  padding: readonly number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-) => Tensor = ops.windowSizes;
+export const windowSizes: {
+  (
+    self: Tensor,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+    countIncludePad: boolean,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly kernel: readonly number[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly ceilMode: boolean;
+      readonly countIncludePad: boolean;
+    },
+  ): Tensor;
+} = ops.windowSizes;
 /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
-export const avgPool1d: (
-  self: Tensor,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | AvgPool1dOptions,
-  padding?: number | readonly number[] | AvgPool1dOptions,
-  ceilMode?: boolean | AvgPool1dOptions,
-  countIncludePad?: boolean | AvgPool1dOptions,
-  divisorOverride?: number | null | AvgPool1dOptions,
-  options?: AvgPool1dOptions,
-) => Tensor = ops.avgPool1d;
+export const avgPool1d: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool1dOptions,
+    padding?: number | readonly number[] | AvgPool1dOptions,
+    ceilMode?: boolean | AvgPool1dOptions,
+    countIncludePad?: boolean | AvgPool1dOptions,
+    divisorOverride?: number | null | AvgPool1dOptions,
+    options?: AvgPool1dOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & AvgPool1dOptions): Tensor;
+} = ops.avgPool1d;
 /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
-export const avgPool2d: (
-  self: Tensor,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | AvgPool2dOptions,
-  padding?: number | readonly number[] | AvgPool2dOptions,
-  ceilMode?: boolean | AvgPool2dOptions,
-  countIncludePad?: boolean | AvgPool2dOptions,
-  divisorOverride?: number | null | AvgPool2dOptions,
-  options?: AvgPool2dOptions,
-) => Tensor = ops.avgPool2d;
+export const avgPool2d: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool2dOptions,
+    padding?: number | readonly number[] | AvgPool2dOptions,
+    ceilMode?: boolean | AvgPool2dOptions,
+    countIncludePad?: boolean | AvgPool2dOptions,
+    divisorOverride?: number | null | AvgPool2dOptions,
+    options?: AvgPool2dOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & AvgPool2dOptions): Tensor;
+} = ops.avgPool2d;
 /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
-export const avgPool3d: (
-  self: Tensor,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | AvgPool3dOptions,
-  padding?: number | readonly number[] | AvgPool3dOptions,
-  ceilMode?: boolean | AvgPool3dOptions,
-  countIncludePad?: boolean | AvgPool3dOptions,
-  divisorOverride?: number | null | AvgPool3dOptions,
-  options?: AvgPool3dOptions,
-) => Tensor = ops.avgPool3d;
+export const avgPool3d: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool3dOptions,
+    padding?: number | readonly number[] | AvgPool3dOptions,
+    ceilMode?: boolean | AvgPool3dOptions,
+    countIncludePad?: boolean | AvgPool3dOptions,
+    divisorOverride?: number | null | AvgPool3dOptions,
+    options?: AvgPool3dOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & AvgPool3dOptions): Tensor;
+} = ops.avgPool3d;
 /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
-export const lpPool1d: (
-  self: Tensor,
-  normType: number,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | LpPool1dOptions,
-  ceilMode?: boolean | LpPool1dOptions,
-  options?: LpPool1dOptions,
-) => Tensor = ops.lpPool1d;
+export const lpPool1d: {
+  (
+    self: Tensor,
+    normType: number,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | LpPool1dOptions,
+    ceilMode?: boolean | LpPool1dOptions,
+    options?: LpPool1dOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool1dOptions,
+  ): Tensor;
+} = ops.lpPool1d;
 /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
-export const lpPool2d: (
-  self: Tensor,
-  normType: number,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | LpPool2dOptions,
-  ceilMode?: boolean | LpPool2dOptions,
-  options?: LpPool2dOptions,
-) => Tensor = ops.lpPool2d;
+export const lpPool2d: {
+  (
+    self: Tensor,
+    normType: number,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | LpPool2dOptions,
+    ceilMode?: boolean | LpPool2dOptions,
+    options?: LpPool2dOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool2dOptions,
+  ): Tensor;
+} = ops.lpPool2d;
 /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
-export const lpPool3d: (
-  self: Tensor,
-  normType: number,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | LpPool3dOptions,
-  ceilMode?: boolean | LpPool3dOptions,
-  options?: LpPool3dOptions,
-) => Tensor = ops.lpPool3d;
+export const lpPool3d: {
+  (
+    self: Tensor,
+    normType: number,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | LpPool3dOptions,
+    ceilMode?: boolean | LpPool3dOptions,
+    options?: LpPool3dOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool3dOptions,
+  ): Tensor;
+} = ops.lpPool3d;
 /**
  * The maxima of windows at random places over 2 dimensions (Graham 2014), as
  * `nn.functional.fractional_max_pool2d`.
@@ -2144,7 +2524,10 @@ export const logNormal: (
  * How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as
  * `Tensor.geometric_`.
  */
-export const geometric: (self: Tensor, p: number, options?: GeometricOptions) => Tensor = ops.geometric;
+export const geometric: {
+  (self: Tensor, p: number, options?: GeometricOptions): Tensor;
+  (self: Tensor, named: { readonly p: number } & GeometricOptions): Tensor;
+} = ops.geometric;
 /**
  * random_(), random_(to), random_(from, to): fills a tensor with integers of [from, to), as
  * `Tensor.random_`. Unless given they are those that the type holds without gaps, from 0 on.
@@ -2159,12 +2542,15 @@ export const random: (
  * A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as
  * `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.
  */
-export const fillDiagonal: (
-  self: Tensor,
-  fillValue: Scalar | Dim,
-  wrap?: boolean | FillDiagonalOptions,
-  options?: FillDiagonalOptions,
-) => Tensor = ops.fillDiagonal;
+export const fillDiagonal: {
+  (
+    self: Tensor,
+    fillValue: Scalar | Dim,
+    wrap?: boolean | FillDiagonalOptions,
+    options?: FillDiagonalOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly fillValue: Scalar | Dim } & FillDiagonalOptions): Tensor;
+} = ops.fillDiagonal;
 /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
 export const rand: {
   (size: readonly Dim[], options?: RandOptions): Tensor;
@@ -2222,14 +2608,20 @@ export const exponential: (
   options?: ExponentialOptions,
 ) => Tensor = ops.exponential;
 /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
-export const multinomial: (
-  self: Tensor,
-  numSamples: number,
-  replacement?: boolean | MultinomialOptions,
-  options?: MultinomialOptions,
-) => Tensor = ops.multinomial;
+export const multinomial: {
+  (
+    self: Tensor,
+    numSamples: number,
+    replacement?: boolean | MultinomialOptions,
+    options?: MultinomialOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly numSamples: number } & MultinomialOptions): Tensor;
+} = ops.multinomial;
 /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
-export const dropoutMask: (self: Tensor, p: number) => Tensor = ops.dropoutMask;
+export const dropoutMask: {
+  (self: Tensor, p: number): Tensor;
+  (self: Tensor, named: { readonly p: number }): Tensor;
+} = ops.dropoutMask;
 /**
  * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
  * `nn.functional.dropout`.
@@ -2347,18 +2739,33 @@ export const stdMean: (
   options?: StdMeanOptions,
 ) => [deviation: Tensor, mean: Tensor] & { readonly deviation: Tensor; readonly mean: Tensor } = ops.stdMean;
 /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
-export const logsumexp: (
-  self: Tensor,
-  dim: number | readonly number[],
-  keepdim?: boolean | LogsumexpOptions,
-  options?: LogsumexpOptions,
-) => Tensor = ops.logsumexp;
+export const logsumexp: {
+  (
+    self: Tensor,
+    dim: number | readonly number[],
+    keepdim?: boolean | LogsumexpOptions,
+    options?: LogsumexpOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly dim: number | readonly number[] } & LogsumexpOptions): Tensor;
+} = ops.logsumexp;
 /** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
-export const norm0: (self: Tensor, dim: readonly number[], keepdim: boolean) => Tensor = ops.norm0;
+export const norm0: {
+  (self: Tensor, dim: readonly number[], keepdim: boolean): Tensor;
+  (self: Tensor, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): Tensor;
+} = ops.norm0;
 /** √Σ self² over dimensions. */
-export const norm2: (self: Tensor, dim: readonly number[], keepdim: boolean) => Tensor = ops.norm2;
+export const norm2: {
+  (self: Tensor, dim: readonly number[], keepdim: boolean): Tensor;
+  (self: Tensor, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): Tensor;
+} = ops.norm2;
 /** (Σ |self|^p)^(1/p) over dimensions. */
-export const normP: (self: Tensor, p: number, dim: readonly number[], keepdim: boolean) => Tensor = ops.normP;
+export const normP: {
+  (self: Tensor, p: number, dim: readonly number[], keepdim: boolean): Tensor;
+  (
+    self: Tensor,
+    named: { readonly p: number; readonly dim: readonly number[]; readonly keepdim: boolean },
+  ): Tensor;
+} = ops.normP;
 /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
 export const vectorNorm: (
   x: Tensor,
@@ -2408,20 +2815,34 @@ export const pairwiseDistance: (
 export const dist: (self: Tensor, other: Tensor, p?: number | DistOptions, options?: DistOptions) => Tensor =
   ops.dist;
 /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
-export const renorm: (self: Tensor, p: number, dim: number, maxnorm: number) => Tensor = ops.renorm;
+export const renorm: {
+  (self: Tensor, p: number, dim: number, maxnorm: number): Tensor;
+  (self: Tensor, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): Tensor;
+} = ops.renorm;
 /** For each of `size` elements the number of its segment. */
-export const segmentNumbers: (bounds: Tensor, size: number, areOffsets: boolean, unsafe: boolean) => Tensor =
-  ops.segmentNumbers;
+export const segmentNumbers: {
+  (bounds: Tensor, size: number, areOffsets: boolean, unsafe: boolean): Tensor;
+  (
+    bounds: Tensor,
+    named: { readonly size: number; readonly areOffsets: boolean; readonly unsafe: boolean },
+  ): Tensor;
+} = ops.segmentNumbers;
 /**
  * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
  * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is combined
  * with each. Elements must all be in a segment unless it is `unsafe`. As `torch.segment_reduce`.
  */
-export const segmentReduce: (
-  data: Tensor,
-  reduce: "sum" | "mean" | "max" | "min" | "prod",
-  options?: SegmentReduceOptions<Tensor>,
-) => Tensor = ops.segmentReduce;
+export const segmentReduce: {
+  (
+    data: Tensor,
+    reduce: "sum" | "mean" | "max" | "min" | "prod",
+    options?: SegmentReduceOptions<Tensor>,
+  ): Tensor;
+  (
+    data: Tensor,
+    named: { readonly reduce: "sum" | "mean" | "max" | "min" | "prod" } & SegmentReduceOptions<Tensor>,
+  ): Tensor;
+} = ops.segmentReduce;
 /**
  * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
  * other way round, as `torch.embedding`.
@@ -2445,13 +2866,16 @@ export const embeddingRows: (
   options?: EmbeddingRowsOptions,
 ) => Tensor = ops.embeddingRows;
 /** The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index. */
-export const embeddingBackward: (
-  grad: Tensor,
-  indices: Tensor,
-  rows: Dim,
-  paddingIdx?: number | null | EmbeddingBackwardOptions,
-  options?: EmbeddingBackwardOptions,
-) => Tensor = ops.embeddingBackward;
+export const embeddingBackward: {
+  (
+    grad: Tensor,
+    indices: Tensor,
+    rows: Dim,
+    paddingIdx?: number | null | EmbeddingBackwardOptions,
+    options?: EmbeddingBackwardOptions,
+  ): Tensor;
+  (grad: Tensor, indices: Tensor, named: { readonly rows: Dim } & EmbeddingBackwardOptions): Tensor;
+} = ops.embeddingBackward;
 /**
  * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
  * Without numClasses the size depends on elements.
@@ -2459,7 +2883,10 @@ export const embeddingBackward: (
 export const oneHot: (self: Tensor, numClasses?: number | OneHotOptions, options?: OneHotOptions) => Tensor =
   ops.oneHot;
 /** oneHot of a known number of classes. */
-export const oneHotClasses: (self: Tensor, numClasses: number) => Tensor = ops.oneHotClasses;
+export const oneHotClasses: {
+  (self: Tensor, numClasses: number): Tensor;
+  (self: Tensor, named: { readonly numClasses: number }): Tensor;
+} = ops.oneHotClasses;
 /** oneHot with as many classes as the greatest integer needs. */
 export const oneHotOfAll: (self: Tensor) => Tensor = ops.oneHotOfAll;
 /**
@@ -2502,12 +2929,14 @@ export const einsum: {
   (equation: string, ...operands: Tensor[]): Tensor;
 } = ops.einsum;
 /** Sums of products over dimensions of one tensor paired with dimensions of another. */
-export const tensordotDims: (
-  self: Tensor,
-  other: Tensor,
-  dimsSelf: readonly number[],
-  dimsOther: readonly number[],
-) => Tensor = ops.tensordotDims;
+export const tensordotDims: {
+  (self: Tensor, other: Tensor, dimsSelf: readonly number[], dimsOther: readonly number[]): Tensor;
+  (
+    self: Tensor,
+    other: Tensor,
+    named: { readonly dimsSelf: readonly number[]; readonly dimsOther: readonly number[] },
+  ): Tensor;
+} = ops.tensordotDims;
 /** Sums of products over the last dimensions, as `torch.inner`. */
 export const inner: (self: Tensor, other: Tensor) => Tensor = ops.inner;
 /** The sum of the diagonal of a matrix, as `torch.trace`. */
@@ -2690,55 +3119,88 @@ export const upsampleBilinear: (
   options?: UpsampleBilinearOptions,
 ) => Tensor = ops.upsampleBilinear;
 /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
-export const im2col: (
-  self: Tensor,
-  kernelSize: number | readonly number[],
-  dilation?: number | readonly number[] | Im2colOptions,
-  padding?: number | readonly number[] | Im2colOptions,
-  stride?: number | readonly number[] | Im2colOptions,
-  options?: Im2colOptions,
-) => Tensor = ops.im2col;
+export const im2col: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    dilation?: number | readonly number[] | Im2colOptions,
+    padding?: number | readonly number[] | Im2colOptions,
+    stride?: number | readonly number[] | Im2colOptions,
+    options?: Im2colOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & Im2colOptions): Tensor;
+} = ops.im2col;
 /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
-export const pixelShuffle: (self: Tensor, upscaleFactor: number) => Tensor = ops.pixelShuffle;
+export const pixelShuffle: {
+  (self: Tensor, upscaleFactor: number): Tensor;
+  (self: Tensor, named: { readonly upscaleFactor: number }): Tensor;
+} = ops.pixelShuffle;
 /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
-export const pixelUnshuffle: (self: Tensor, downscaleFactor: number) => Tensor = ops.pixelUnshuffle;
+export const pixelUnshuffle: {
+  (self: Tensor, downscaleFactor: number): Tensor;
+  (self: Tensor, named: { readonly downscaleFactor: number }): Tensor;
+} = ops.pixelUnshuffle;
 /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
-export const channelShuffle: (self: Tensor, groups: number) => Tensor = ops.channelShuffle;
+export const channelShuffle: {
+  (self: Tensor, groups: number): Tensor;
+  (self: Tensor, named: { readonly groups: number }): Tensor;
+} = ops.channelShuffle;
 /** Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`. */
-export const localResponseNorm: (
-  self: Tensor,
-  size: number,
-  alpha?: number | LocalResponseNormOptions,
-  beta?: number | LocalResponseNormOptions,
-  k?: number | LocalResponseNormOptions,
-  options?: LocalResponseNormOptions,
-) => Tensor = ops.localResponseNorm;
+export const localResponseNorm: {
+  (
+    self: Tensor,
+    size: number,
+    alpha?: number | LocalResponseNormOptions,
+    beta?: number | LocalResponseNormOptions,
+    k?: number | LocalResponseNormOptions,
+    options?: LocalResponseNormOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly size: number } & LocalResponseNormOptions): Tensor;
+} = ops.localResponseNorm;
 /**
  * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
  * `nn.functional.fold`.
  */
-export const col2im: (
-  self: Tensor,
-  outputSize: number | readonly number[],
-  kernelSize: number | readonly number[],
-  dilation?: number | readonly number[] | Col2imOptions,
-  padding?: number | readonly number[] | Col2imOptions,
-  stride?: number | readonly number[] | Col2imOptions,
-  options?: Col2imOptions,
-) => Tensor = ops.col2im;
+export const col2im: {
+  (
+    self: Tensor,
+    outputSize: number | readonly number[],
+    kernelSize: number | readonly number[],
+    dilation?: number | readonly number[] | Col2imOptions,
+    padding?: number | readonly number[] | Col2imOptions,
+    stride?: number | readonly number[] | Col2imOptions,
+    options?: Col2imOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly outputSize: number | readonly number[];
+      readonly kernelSize: number | readonly number[];
+    } & Col2imOptions,
+  ): Tensor;
+} = ops.col2im;
 /**
  * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
  * `nn.functional.fold`.
  */
-export const fold: (
-  self: Tensor,
-  outputSize: number | readonly number[],
-  kernelSize: number | readonly number[],
-  dilation?: number | readonly number[] | Col2imOptions,
-  padding?: number | readonly number[] | Col2imOptions,
-  stride?: number | readonly number[] | Col2imOptions,
-  options?: Col2imOptions,
-) => Tensor = ops.col2im;
+export const fold: {
+  (
+    self: Tensor,
+    outputSize: number | readonly number[],
+    kernelSize: number | readonly number[],
+    dilation?: number | readonly number[] | Col2imOptions,
+    padding?: number | readonly number[] | Col2imOptions,
+    stride?: number | readonly number[] | Col2imOptions,
+    options?: Col2imOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly outputSize: number | readonly number[];
+      readonly kernelSize: number | readonly number[];
+    } & Col2imOptions,
+  ): Tensor;
+} = ops.col2im;
 /**
  * Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as
  * `nn.functional.grid_sample`.
@@ -2752,49 +3214,88 @@ export const gridSample: (
   options?: GridSampleOptions,
 ) => Tensor = ops.gridSample;
 /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
-export const gridSampler: (
-  input: Tensor,
-  grid: Tensor,
-  interpolationMode: number,
-  paddingMode: number,
-  alignCorners: boolean,
-) => Tensor = ops.gridSampler;
+export const gridSampler: {
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    alignCorners: boolean,
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): Tensor;
+} = ops.gridSampler;
 /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
-export const gridSampler2d: (
-  input: Tensor,
-  grid: Tensor,
-  interpolationMode: number,
-  paddingMode: number,
-  alignCorners: boolean,
-) => Tensor = ops.gridSampler2d;
+export const gridSampler2d: {
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    alignCorners: boolean,
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): Tensor;
+} = ops.gridSampler2d;
 /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
-export const gridSampler3d: (
-  input: Tensor,
-  grid: Tensor,
-  interpolationMode: number,
-  paddingMode: number,
-  alignCorners: boolean,
-) => Tensor = ops.gridSampler3d;
+export const gridSampler3d: {
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    alignCorners: boolean,
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): Tensor;
+} = ops.gridSampler3d;
 /**
  * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
  * 4] voxels, as `nn.functional.affine_grid`.
  */
-export const affineGrid: (
-  theta: Tensor,
-  size: readonly number[],
-  alignCorners?: boolean | AffineGridOptions,
-  options?: AffineGridOptions,
-) => Tensor = ops.affineGrid;
+export const affineGrid: {
+  (
+    theta: Tensor,
+    size: readonly number[],
+    alignCorners?: boolean | AffineGridOptions,
+    options?: AffineGridOptions,
+  ): Tensor;
+  (theta: Tensor, named: { readonly size: readonly number[] } & AffineGridOptions): Tensor;
+} = ops.affineGrid;
 /**
  * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
  * 4] voxels, as `nn.functional.affine_grid`.
  */
-export const affineGridGenerator: (
-  theta: Tensor,
-  size: readonly number[],
-  alignCorners?: boolean | AffineGridOptions,
-  options?: AffineGridOptions,
-) => Tensor = ops.affineGrid;
+export const affineGridGenerator: {
+  (
+    theta: Tensor,
+    size: readonly number[],
+    alignCorners?: boolean | AffineGridOptions,
+    options?: AffineGridOptions,
+  ): Tensor;
+  (theta: Tensor, named: { readonly size: readonly number[] } & AffineGridOptions): Tensor;
+} = ops.affineGrid;
 /** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
 export const marginRankingLoss: (
   input1: Tensor,
@@ -2930,13 +3431,22 @@ export const ctcLoss: (
   options?: CtcLossOptions,
 ) => Tensor = ops.ctcLoss;
 /** The loss of each sequence, and its gradient. */
-export const ctcLosses: (
-  logProbs: Tensor,
-  targets: Tensor,
-  inputLengths: Tensor,
-  targetLengths: Tensor,
-  blank: number,
-) => [losses: Tensor, slopes: Tensor] & { readonly losses: Tensor; readonly slopes: Tensor } = ops.ctcLosses;
+export const ctcLosses: {
+  (
+    logProbs: Tensor,
+    targets: Tensor,
+    inputLengths: Tensor,
+    targetLengths: Tensor,
+    blank: number,
+  ): [losses: Tensor, slopes: Tensor] & { readonly losses: Tensor; readonly slopes: Tensor };
+  (
+    logProbs: Tensor,
+    targets: Tensor,
+    inputLengths: Tensor,
+    targetLengths: Tensor,
+    named: { readonly blank: number },
+  ): [losses: Tensor, slopes: Tensor] & { readonly losses: Tensor; readonly slopes: Tensor };
+} = ops.ctcLosses;
 /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
 export const chebyshevPolynomialT: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.chebyshevPolynomialT;
@@ -3038,7 +3548,10 @@ export const det: (A: Tensor) => Tensor = ops.det;
 /** Logarithms of determinants of square matrices, as `torch.logdet`. */
 export const logdet: (A: Tensor) => Tensor = ops.logdet;
 /** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
-export const matrixPower: (A: Tensor, n: number) => Tensor = ops.matrixPower;
+export const matrixPower: {
+  (A: Tensor, n: number): Tensor;
+  (A: Tensor, named: { readonly n: number }): Tensor;
+} = ops.matrixPower;
 /** Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`. */
 export const vander: (x: Tensor, N?: number | null | VanderOptions, options?: VanderOptions) => Tensor =
   ops.vander;
@@ -3095,7 +3608,10 @@ export const histc: (
   options?: HistcOptions,
 ) => Tensor = ops.histc;
 /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
-export const unravelIndex: (indices: Tensor, shape: readonly number[]) => Tensor[] = ops.unravelIndex;
+export const unravelIndex: {
+  (indices: Tensor, shape: readonly number[]): Tensor[];
+  (indices: Tensor, named: { readonly shape: readonly number[] }): Tensor[];
+} = ops.unravelIndex;
 /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
 export const combinations: (
   self: Tensor,
@@ -3111,12 +3627,15 @@ export const choiceIndices: (
   options?: ChoiceIndicesOptions,
 ) => Tensor = ops.choiceIndices;
 /** The edges of bins of one width over a range, or over the elements where there is none. */
-export const binEdges: (
-  self: Tensor,
-  bins: number,
-  range?: number | readonly number[] | null | BinEdgesOptions,
-  options?: BinEdgesOptions,
-) => Tensor = ops.binEdges;
+export const binEdges: {
+  (
+    self: Tensor,
+    bins: number,
+    range?: number | readonly number[] | null | BinEdgesOptions,
+    options?: BinEdgesOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly bins: number } & BinEdgesOptions): Tensor;
+} = ops.binEdges;
 /** How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights. */
 export const binnedSums: (
   points: Tensor,
@@ -3135,18 +3654,18 @@ export const histogram: (
   options?: HistogramOptions<Tensor>,
 ) => [hist: Tensor, binEdges: Tensor] & { readonly hist: Tensor; readonly binEdges: Tensor } = ops.histogram;
 /** X with A · X = B for triangular A of the same leading dimensions as B. */
-export const backSubstitution: (A: Tensor, B: Tensor, upper: boolean, unitriangular: boolean) => Tensor =
-  ops.backSubstitution;
+export const backSubstitution: {
+  (A: Tensor, B: Tensor, upper: boolean, unitriangular: boolean): Tensor;
+  (A: Tensor, B: Tensor, named: { readonly upper: boolean; readonly unitriangular: boolean }): Tensor;
+} = ops.backSubstitution;
 /**
  * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
  * `torch.linalg.solve_triangular`. Computed on the host.
  */
-export const solveTriangular: (
-  A: Tensor,
-  B: Tensor,
-  upper: boolean,
-  options?: SolveTriangularOptions,
-) => Tensor = ops.solveTriangular;
+export const solveTriangular: {
+  (A: Tensor, B: Tensor, upper: boolean, options?: SolveTriangularOptions): Tensor;
+  (A: Tensor, B: Tensor, named: { readonly upper: boolean } & SolveTriangularOptions): Tensor;
+} = ops.solveTriangular;
 /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
 export const triangularSolve: (
   self: Tensor,
@@ -3160,10 +3679,16 @@ export const triangularSolve: (
   readonly cloned_coefficient: Tensor;
 } = ops.triangularSolve;
 /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
-export const choleskyFactor: (
-  A: Tensor,
-  checkErrors: boolean,
-) => [L: Tensor, info: Tensor] & { readonly L: Tensor; readonly info: Tensor } = ops.choleskyFactor;
+export const choleskyFactor: {
+  (
+    A: Tensor,
+    checkErrors: boolean,
+  ): [L: Tensor, info: Tensor] & { readonly L: Tensor; readonly info: Tensor };
+  (
+    A: Tensor,
+    named: { readonly checkErrors: boolean },
+  ): [L: Tensor, info: Tensor] & { readonly L: Tensor; readonly info: Tensor };
+} = ops.choleskyFactor;
 /**
  * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
  * host.
@@ -3322,8 +3847,10 @@ export const luFactorEx: (
   readonly info: Tensor;
 } = ops.luFactorEx;
 /** The matrices P with A = P · L · U, of pivots. */
-export const permutationOf: (pivots: Tensor, rows: number, options?: PermutationOfOptions) => Tensor =
-  ops.permutationOf;
+export const permutationOf: {
+  (pivots: Tensor, rows: number, options?: PermutationOfOptions): Tensor;
+  (pivots: Tensor, named: { readonly rows: number } & PermutationOfOptions): Tensor;
+} = ops.permutationOf;
 /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
 export const luFactor: (
   A: Tensor,
@@ -3396,7 +3923,10 @@ export const svd: (
 ) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
   ops.svd;
 /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
-export const pseudoinverse: (A: Tensor, bound: Tensor, hermitian: boolean) => Tensor = ops.pseudoinverse;
+export const pseudoinverse: {
+  (A: Tensor, bound: Tensor, hermitian: boolean): Tensor;
+  (A: Tensor, bound: Tensor, named: { readonly hermitian: boolean }): Tensor;
+} = ops.pseudoinverse;
 /**
  * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
  * Computed on the host.
@@ -3512,17 +4042,29 @@ export const frexp: (
 /** The next float after self towards other, as `torch.nextafter`. */
 export const nextafter: (self: Tensor, other: Tensor) => Tensor = ops.nextafter;
 /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
-export const nativeLayerNorm: (
-  self: Tensor,
-  normalizedShape: readonly Dim[],
-  weight: Tensor | null | undefined,
-  bias: Tensor | null | undefined,
-  eps: number,
-  options?: NativeLayerNormOptions<Tensor>,
-) => [output: Tensor, mean: Tensor, rstd: Tensor] & {
-  readonly output: Tensor;
-  readonly mean: Tensor;
-  readonly rstd: Tensor;
+export const nativeLayerNorm: {
+  (
+    self: Tensor,
+    normalizedShape: readonly Dim[],
+    weight: Tensor | null | undefined,
+    bias: Tensor | null | undefined,
+    eps: number,
+    options?: NativeLayerNormOptions<Tensor>,
+  ): [output: Tensor, mean: Tensor, rstd: Tensor] & {
+    readonly output: Tensor;
+    readonly mean: Tensor;
+    readonly rstd: Tensor;
+  };
+  (
+    self: Tensor,
+    named:
+      & { readonly normalizedShape: readonly Dim[]; readonly eps: number }
+      & NativeLayerNormOptions<Tensor>,
+  ): [output: Tensor, mean: Tensor, rstd: Tensor] & {
+    readonly output: Tensor;
+    readonly mean: Tensor;
+    readonly rstd: Tensor;
+  };
 } = ops.nativeLayerNorm;
 /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
 export const nativeGroupNorm: (
@@ -3560,8 +4102,10 @@ export const nativeBatchNorm: (
   readonly rstd: Tensor;
 } = ops.nativeBatchNorm;
 /** grad · mask · scale, as `torch.native_dropout_backward`. */
-export const nativeDropoutBackward: (gradOutput: Tensor, mask: Tensor, scale: number) => Tensor =
-  ops.nativeDropoutBackward;
+export const nativeDropoutBackward: {
+  (gradOutput: Tensor, mask: Tensor, scale: number): Tensor;
+  (gradOutput: Tensor, mask: Tensor, named: { readonly scale: number }): Tensor;
+} = ops.nativeDropoutBackward;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: (self: Tensor, mat2: Tensor) => Tensor = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -3609,25 +4153,51 @@ export const convolution: (
   options?: ConvolutionOptions<Tensor>,
 ) => Tensor = ops.convolution;
 /** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: (
-  grad: Tensor,
-  weight: Tensor,
-  inputSizes: readonly Dim[],
-  stride: readonly number[],
-  padding: readonly number[],
-  dilation: readonly number[],
-  groups: number,
-) => Tensor = ops.convolutionBackwardInput;
+export const convolutionBackwardInput: {
+  (
+    grad: Tensor,
+    weight: Tensor,
+    inputSizes: readonly Dim[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    groups: number,
+  ): Tensor;
+  (
+    grad: Tensor,
+    weight: Tensor,
+    named: {
+      readonly inputSizes: readonly Dim[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly groups: number;
+    },
+  ): Tensor;
+} = ops.convolutionBackwardInput;
 /** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: (
-  grad: Tensor,
-  input: Tensor,
-  weightSizes: readonly Dim[],
-  stride: readonly number[],
-  padding: readonly number[],
-  dilation: readonly number[],
-  groups: number,
-) => Tensor = ops.convolutionBackwardWeight;
+export const convolutionBackwardWeight: {
+  (
+    grad: Tensor,
+    input: Tensor,
+    weightSizes: readonly Dim[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    groups: number,
+  ): Tensor;
+  (
+    grad: Tensor,
+    input: Tensor,
+    named: {
+      readonly weightSizes: readonly Dim[];
+      readonly stride: readonly number[];
+      readonly padding: readonly number[];
+      readonly dilation: readonly number[];
+      readonly groups: number;
+    },
+  ): Tensor;
+} = ops.convolutionBackwardWeight;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.
@@ -3707,38 +4277,54 @@ export const convTranspose3d: (
   options?: ConvTranspose3dOptions<Tensor>,
 ) => Tensor = ops.convTranspose3d;
 /** Sums of the `count` windows that cover a dimension. */
-export const adaptiveSum: (self: Tensor, dim: number, count: number) => Tensor = ops.adaptiveSum;
+export const adaptiveSum: {
+  (self: Tensor, dim: number, count: number): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly count: number }): Tensor;
+} = ops.adaptiveSum;
 /** Gradients of windows given to each of their elements along a dimension of `size`. */
-export const adaptiveSumBackward: (grad: Tensor, dim: number, size: number) => Tensor =
-  ops.adaptiveSumBackward;
+export const adaptiveSumBackward: {
+  (grad: Tensor, dim: number, size: number): Tensor;
+  (grad: Tensor, named: { readonly dim: number; readonly size: number }): Tensor;
+} = ops.adaptiveSumBackward;
 /** How many elements each of `count` windows that cover `size` has. */
-export const windowLengths: (like: Tensor, size: number, count: number) => Tensor = ops.windowLengths;
+export const windowLengths: {
+  (like: Tensor, size: number, count: number): Tensor;
+  (like: Tensor, named: { readonly size: number; readonly count: number }): Tensor;
+} = ops.windowLengths;
 /**
  * Means of windows that cover 1 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool1d`.
  */
-export const adaptiveAvgPool1d: (self: Tensor, outputSize: number | readonly (number | null)[]) => Tensor =
-  ops.adaptiveAvgPool1d;
+export const adaptiveAvgPool1d: {
+  (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
+  (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
+} = ops.adaptiveAvgPool1d;
 /**
  * Means of windows that cover 2 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool2d`.
  */
-export const adaptiveAvgPool2d: (self: Tensor, outputSize: number | readonly (number | null)[]) => Tensor =
-  ops.adaptiveAvgPool2d;
+export const adaptiveAvgPool2d: {
+  (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
+  (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
+} = ops.adaptiveAvgPool2d;
 /**
  * Means of windows that cover 3 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool3d`.
  */
-export const adaptiveAvgPool3d: (self: Tensor, outputSize: number | readonly (number | null)[]) => Tensor =
-  ops.adaptiveAvgPool3d;
+export const adaptiveAvgPool3d: {
+  (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
+  (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
+} = ops.adaptiveAvgPool3d;
 /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
-export const adaptiveMaxOffsets: (
-  self: Tensor,
-  sizes: readonly number[],
-  kernel: readonly number[],
-) => Tensor = ops.adaptiveMaxOffsets;
+export const adaptiveMaxOffsets: {
+  (self: Tensor, sizes: readonly number[], kernel: readonly number[]): Tensor;
+  (self: Tensor, named: { readonly sizes: readonly number[]; readonly kernel: readonly number[] }): Tensor;
+} = ops.adaptiveMaxOffsets;
 /** For each window over the last dimensions the flat index of its maximum among them. */
-export const adaptiveMaxIndices: (self: Tensor, sizes: readonly number[]) => Tensor = ops.adaptiveMaxIndices;
+export const adaptiveMaxIndices: {
+  (self: Tensor, sizes: readonly number[]): Tensor;
+  (self: Tensor, named: { readonly sizes: readonly number[] }): Tensor;
+} = ops.adaptiveMaxIndices;
 /**
  * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_max_pool1d`.
@@ -3806,92 +4392,119 @@ export const adaptiveMaxPool3d: {
   ): Tensor;
 } = ops.adaptiveMaxPool3d;
 /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
-export const maxUnpool1d: (
-  self: Tensor,
-  indices: Tensor,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | MaxUnpool1dOptions,
-  padding?: number | readonly number[] | MaxUnpool1dOptions,
-  outputSize?: readonly number[] | null | MaxUnpool1dOptions,
-  options?: MaxUnpool1dOptions,
-) => Tensor = ops.maxUnpool1d;
+export const maxUnpool1d: {
+  (
+    self: Tensor,
+    indices: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | MaxUnpool1dOptions,
+    padding?: number | readonly number[] | MaxUnpool1dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool1dOptions,
+    options?: MaxUnpool1dOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    indices: Tensor,
+    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool1dOptions,
+  ): Tensor;
+} = ops.maxUnpool1d;
 /** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
-export const maxUnpool2d: (
-  self: Tensor,
-  indices: Tensor,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | MaxUnpool2dOptions,
-  padding?: number | readonly number[] | MaxUnpool2dOptions,
-  outputSize?: readonly number[] | null | MaxUnpool2dOptions,
-  options?: MaxUnpool2dOptions,
-) => Tensor = ops.maxUnpool2d;
+export const maxUnpool2d: {
+  (
+    self: Tensor,
+    indices: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | MaxUnpool2dOptions,
+    padding?: number | readonly number[] | MaxUnpool2dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool2dOptions,
+    options?: MaxUnpool2dOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    indices: Tensor,
+    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool2dOptions,
+  ): Tensor;
+} = ops.maxUnpool2d;
 /** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
-export const maxUnpool3d: (
-  self: Tensor,
-  indices: Tensor,
-  kernelSize: number | readonly number[],
-  stride?: number | readonly number[] | null | MaxUnpool3dOptions,
-  padding?: number | readonly number[] | MaxUnpool3dOptions,
-  outputSize?: readonly number[] | null | MaxUnpool3dOptions,
-  options?: MaxUnpool3dOptions,
-) => Tensor = ops.maxUnpool3d;
+export const maxUnpool3d: {
+  (
+    self: Tensor,
+    indices: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | MaxUnpool3dOptions,
+    padding?: number | readonly number[] | MaxUnpool3dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool3dOptions,
+    options?: MaxUnpool3dOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    indices: Tensor,
+    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool3dOptions,
+  ): Tensor;
+} = ops.maxUnpool3d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
-export const softmax: (
-  self: Tensor,
-  dim: number,
-  dtype?: DType | null | SoftmaxOptions,
-  options?: SoftmaxOptions,
-) => Tensor = ops.softmax;
+export const softmax: {
+  (self: Tensor, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & SoftmaxOptions): Tensor;
+} = ops.softmax;
 /** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
-export const safeSoftmax: (
-  self: Tensor,
-  dim: number,
-  dtype?: DType | null | SafeSoftmaxOptions,
-  options?: SafeSoftmaxOptions,
-) => Tensor = ops.safeSoftmax;
+export const safeSoftmax: {
+  (
+    self: Tensor,
+    dim: number,
+    dtype?: DType | null | SafeSoftmaxOptions,
+    options?: SafeSoftmaxOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly dim: number } & SafeSoftmaxOptions): Tensor;
+} = ops.safeSoftmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
-export const logSoftmax: (
-  self: Tensor,
-  dim: number,
-  dtype?: DType | null | LogSoftmaxOptions,
-  options?: LogSoftmaxOptions,
-) => Tensor = ops.logSoftmax;
+export const logSoftmax: {
+  (self: Tensor, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & LogSoftmaxOptions): Tensor;
+} = ops.logSoftmax;
 /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
-export const softmin: (
-  self: Tensor,
-  dim: number,
-  dtype?: DType | null | SoftminOptions,
-  options?: SoftminOptions,
-) => Tensor = ops.softmin;
+export const softmin: {
+  (self: Tensor, dim: number, dtype?: DType | null | SoftminOptions, options?: SoftminOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & SoftminOptions): Tensor;
+} = ops.softmin;
 /**
  * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
  * `nn.functional.layer_norm`.
  */
-export const layerNorm: (
-  self: Tensor,
-  normalizedShape: readonly Dim[],
-  weight?: Tensor | null | LayerNormOptions<Tensor>,
-  bias?: Tensor | null | LayerNormOptions<Tensor>,
-  eps?: number | LayerNormOptions<Tensor>,
-  options?: LayerNormOptions<Tensor>,
-) => Tensor = ops.layerNorm;
+export const layerNorm: {
+  (
+    self: Tensor,
+    normalizedShape: readonly Dim[],
+    weight?: Tensor | null | LayerNormOptions<Tensor>,
+    bias?: Tensor | null | LayerNormOptions<Tensor>,
+    eps?: number | LayerNormOptions<Tensor>,
+    options?: LayerNormOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly normalizedShape: readonly Dim[] } & LayerNormOptions<Tensor>): Tensor;
+} = ops.layerNorm;
 /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
-export const rmsNorm: (
-  self: Tensor,
-  normalizedShape: readonly Dim[],
-  weight?: Tensor | null | RmsNormOptions<Tensor>,
-  eps?: number | null | RmsNormOptions<Tensor>,
-  options?: RmsNormOptions<Tensor>,
-) => Tensor = ops.rmsNorm;
+export const rmsNorm: {
+  (
+    self: Tensor,
+    normalizedShape: readonly Dim[],
+    weight?: Tensor | null | RmsNormOptions<Tensor>,
+    eps?: number | null | RmsNormOptions<Tensor>,
+    options?: RmsNormOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly normalizedShape: readonly Dim[] } & RmsNormOptions<Tensor>): Tensor;
+} = ops.rmsNorm;
 /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
-export const groupNorm: (
-  self: Tensor,
-  numGroups: number,
-  weight?: Tensor | null | GroupNormOptions<Tensor>,
-  bias?: Tensor | null | GroupNormOptions<Tensor>,
-  eps?: number | GroupNormOptions<Tensor>,
-  options?: GroupNormOptions<Tensor>,
-) => Tensor = ops.groupNorm;
+export const groupNorm: {
+  (
+    self: Tensor,
+    numGroups: number,
+    weight?: Tensor | null | GroupNormOptions<Tensor>,
+    bias?: Tensor | null | GroupNormOptions<Tensor>,
+    eps?: number | GroupNormOptions<Tensor>,
+    options?: GroupNormOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly numGroups: number } & GroupNormOptions<Tensor>): Tensor;
+} = ops.groupNorm;
 /**
  * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
  * `useInputStats` false by the running statistics.
@@ -4026,7 +4639,10 @@ export const klDiv: (
   options?: KlDivOptions,
 ) => Tensor = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */
-export const toDevice: (self: Tensor, device: DeviceName) => Tensor = ops.toDevice;
+export const toDevice: {
+  (self: Tensor, device: DeviceName): Tensor;
+  (self: Tensor, named: { readonly device: DeviceName }): Tensor;
+} = ops.toDevice;
 /**
  * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and imaginary
  * parts. As `torch.view_as_real`.
@@ -4038,34 +4654,66 @@ export const viewAsReal: (self: Tensor) => Tensor = ops.viewAsReal;
  */
 export const viewAsComplex: (self: Tensor) => Tensor = ops.viewAsComplex;
 /** A function of complex numbers that are given, and given back, as pairs in the last dimension. */
-export const complexFunction: (
-  self: Tensor,
-  name:
-    | "exp"
-    | "exp2"
-    | "expm1"
-    | "log"
-    | "log2"
-    | "log10"
-    | "log1p"
-    | "sqrt"
-    | "rsqrt"
-    | "reciprocal"
-    | "square"
-    | "sinh"
-    | "cosh"
-    | "tanh"
-    | "sin"
-    | "cos"
-    | "tan"
-    | "asin"
-    | "acos"
-    | "atan"
-    | "asinh"
-    | "acosh"
-    | "atanh"
-    | "sigmoid",
-) => Tensor = ops.complexFunction;
+export const complexFunction: {
+  (
+    self: Tensor,
+    name:
+      | "exp"
+      | "exp2"
+      | "expm1"
+      | "log"
+      | "log2"
+      | "log10"
+      | "log1p"
+      | "sqrt"
+      | "rsqrt"
+      | "reciprocal"
+      | "square"
+      | "sinh"
+      | "cosh"
+      | "tanh"
+      | "sin"
+      | "cos"
+      | "tan"
+      | "asin"
+      | "acos"
+      | "atan"
+      | "asinh"
+      | "acosh"
+      | "atanh"
+      | "sigmoid",
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly name:
+        | "exp"
+        | "exp2"
+        | "expm1"
+        | "log"
+        | "log2"
+        | "log10"
+        | "log1p"
+        | "sqrt"
+        | "rsqrt"
+        | "reciprocal"
+        | "square"
+        | "sinh"
+        | "cosh"
+        | "tanh"
+        | "sin"
+        | "cos"
+        | "tan"
+        | "asin"
+        | "acos"
+        | "atan"
+        | "asinh"
+        | "acosh"
+        | "atanh"
+        | "sigmoid";
+    },
+  ): Tensor;
+} = ops.complexFunction;
 /** The complex tensor of real and imaginary parts, which are broadcast, as `torch.complex`. */
 export const complex: (real: Tensor, imag: Tensor) => Tensor = ops.complex;
 /** abs · (cos angle + i · sin angle), broadcast, as `torch.polar`. */
@@ -4303,37 +4951,43 @@ export const fftIfftshift: (
  * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
  * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
  */
-export const stft: (
-  self: Tensor,
-  nFft: number,
-  hopLength?: number | null | StftOptions<Tensor>,
-  winLength?: number | null | StftOptions<Tensor>,
-  window?: Tensor | null | StftOptions<Tensor>,
-  center?: boolean | StftOptions<Tensor>,
-  padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<Tensor>,
-  normalized?: boolean | StftOptions<Tensor>,
-  onesided?: boolean | null | StftOptions<Tensor>,
-  returnComplex?: boolean | StftOptions<Tensor>,
-  options?: StftOptions<Tensor>,
-) => Tensor = ops.stft;
+export const stft: {
+  (
+    self: Tensor,
+    nFft: number,
+    hopLength?: number | null | StftOptions<Tensor>,
+    winLength?: number | null | StftOptions<Tensor>,
+    window?: Tensor | null | StftOptions<Tensor>,
+    center?: boolean | StftOptions<Tensor>,
+    padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<Tensor>,
+    normalized?: boolean | StftOptions<Tensor>,
+    onesided?: boolean | null | StftOptions<Tensor>,
+    returnComplex?: boolean | StftOptions<Tensor>,
+    options?: StftOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly nFft: number } & StftOptions<Tensor>): Tensor;
+} = ops.stft;
 /**
  * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by the
  * sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on the
  * host.
  */
-export const istft: (
-  self: Tensor,
-  nFft: number,
-  hopLength?: number | null | IstftOptions<Tensor>,
-  winLength?: number | null | IstftOptions<Tensor>,
-  window?: Tensor | null | IstftOptions<Tensor>,
-  center?: boolean | IstftOptions<Tensor>,
-  normalized?: boolean | IstftOptions<Tensor>,
-  onesided?: boolean | null | IstftOptions<Tensor>,
-  length?: number | null | IstftOptions<Tensor>,
-  returnComplex?: boolean | IstftOptions<Tensor>,
-  options?: IstftOptions<Tensor>,
-) => Tensor = ops.istft;
+export const istft: {
+  (
+    self: Tensor,
+    nFft: number,
+    hopLength?: number | null | IstftOptions<Tensor>,
+    winLength?: number | null | IstftOptions<Tensor>,
+    window?: Tensor | null | IstftOptions<Tensor>,
+    center?: boolean | IstftOptions<Tensor>,
+    normalized?: boolean | IstftOptions<Tensor>,
+    onesided?: boolean | null | IstftOptions<Tensor>,
+    length?: number | null | IstftOptions<Tensor>,
+    returnComplex?: boolean | IstftOptions<Tensor>,
+    options?: IstftOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly nFft: number } & IstftOptions<Tensor>): Tensor;
+} = ops.istft;
 /** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
 export const hannWindow: (
   windowLength: number,

@@ -773,6 +773,8 @@ export interface TensorMethods<T> {
   squeeze_(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(dim: number): T;
+  /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
+  unsqueeze(named: { readonly dim: number }): T;
   /** unsqueeze, which this tensor is from now on; it is returned. */
   unsqueeze_(dim: number): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
@@ -781,6 +783,8 @@ export interface TensorMethods<T> {
   expand(...size: (Dim | ExpandOptions)[]): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(dim: number, index: Dim): T;
+  /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+  select(named: { readonly dim: number; readonly index: Dim }): T;
   /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
   slice(
     dim?: number | SliceOptions,
@@ -803,6 +807,11 @@ export interface TensorMethods<T> {
    * As `Tensor.unfold`.
    */
   unfold(dimension: number, size: number, step: number): T;
+  /**
+   * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
+   * As `Tensor.unfold`.
+   */
+  unfold(named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(
     size: readonly Dim[],
@@ -810,6 +819,8 @@ export interface TensorMethods<T> {
     storageOffset?: Dim | null | AsStridedOptions,
     options?: AsStridedOptions,
   ): T;
+  /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+  asStrided(named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions): T;
   /** asStrided, which this tensor is from now on; it is returned. */
   asStrided_(
     size: readonly Dim[],
@@ -819,6 +830,8 @@ export interface TensorMethods<T> {
   ): T;
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(src: T, dim: number, index: Dim): T;
+  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  selectScatter(src: T, named: { readonly dim: number; readonly index: Dim }): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
   sliceScatter(
     src: T,
@@ -854,16 +867,30 @@ export interface TensorMethods<T> {
     storageOffset?: Dim | null | AsStridedScatterOptions,
     options?: AsStridedScatterOptions,
   ): T;
+  /**
+   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
+   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+   */
+  asStridedScatter(
+    src: T,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedScatterOptions,
+  ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(dim0: number, dim1: number): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  transpose(named: { readonly dim0: number; readonly dim1: number }): T;
   /** transpose, which this tensor is from now on; it is returned. */
   transpose_(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapaxes(dim0: number, dim1: number): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  swapaxes(named: { readonly dim0: number; readonly dim1: number }): T;
   /** swapaxes, which this tensor is from now on; it is returned. */
   swapaxes_(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(dim0: number, dim1: number): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  swapdims(named: { readonly dim0: number; readonly dim1: number }): T;
   /** swapdims, which this tensor is from now on; it is returned. */
   swapdims_(dim0: number, dim1: number): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
@@ -873,11 +900,21 @@ export interface TensorMethods<T> {
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(source: number | readonly number[], destination: number | readonly number[]): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  movedim(
+    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
+  ): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   moveaxis(source: number | readonly number[], destination: number | readonly number[]): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  moveaxis(
+    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
+  ): T;
   /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
   flatten(startDim?: number | FlattenOptions, endDim?: number | FlattenOptions, options?: FlattenOptions): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
   unflatten(dim: number, sizes: readonly Dim[]): T;
+  /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+  unflatten(named: { readonly dim: number; readonly sizes: readonly Dim[] }): T;
   /** As view, in the shape of `other`. */
   viewAs(other: T): T;
   /** As reshape, in the shape of `other`. */
@@ -886,30 +923,48 @@ export interface TensorMethods<T> {
   expandAs(other: T): T;
   /** As expand, as `torch.broadcast_to`. */
   broadcastTo(size: readonly Dim[]): T;
+  /** As expand, as `torch.broadcast_to`. */
+  broadcastTo(named: { readonly size: readonly Dim[] }): T;
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(dim: number, start: Dim, length: Dim): T;
+  /** `length` elements from `start` along a dimension, as `torch.narrow`. */
+  narrow(named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
   split(splitSize: number | readonly number[], dim?: number | SplitOptions, options?: SplitOptions): T[];
+  /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
+  split(named: { readonly splitSize: number | readonly number[] } & SplitOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
   splitWithSizes(
     splitSizes: readonly Dim[],
     dim?: number | SplitWithSizesOptions,
     options?: SplitWithSizesOptions,
   ): T[];
+  /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
+  splitWithSizes(named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesOptions): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
   chunk(chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
+  /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
+  chunk(named: { readonly chunks: number } & ChunkOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
   tensorSplit(
     indicesOrSections: number | readonly number[],
     dim?: number | TensorSplitOptions,
     options?: TensorSplitOptions,
   ): T[];
+  /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
+  tensorSplit(named: { readonly indicesOrSections: number | readonly number[] } & TensorSplitOptions): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.hsplit`. */
+  hsplit(named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
   vsplit(indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.vsplit`. */
+  vsplit(named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** Parts along a dimension, as `torch.dsplit`. */
   dsplit(indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.dsplit`. */
+  dsplit(named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** All parts along a dimension, without it, as `torch.unbind`. */
   unbind(dim?: number | UnbindOptions, options?: UnbindOptions): T[];
   /**
@@ -917,6 +972,11 @@ export interface TensorMethods<T> {
    * `torch.gather`.
    */
   gather(dim: number, index: T, options?: GatherOptions): T;
+  /**
+   * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
+   * `torch.gather`.
+   */
+  gather(named: { readonly dim: number; readonly index: T } & GatherOptions): T;
   /**
    * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
    * "multiply" combines instead. As `torch.scatter`.
@@ -928,6 +988,11 @@ export interface TensorMethods<T> {
     value?: Scalar | Dim | null | ScatterOptions<T>,
     options?: ScatterOptions<T>,
   ): T;
+  /**
+   * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
+   * "multiply" combines instead. As `torch.scatter`.
+   */
+  scatter(named: { readonly dim: number; readonly index: T } & ScatterOptions<T>): T;
   /** scatter, written into this tensor, which is returned. */
   scatter_(
     dim: number,
@@ -938,6 +1003,8 @@ export interface TensorMethods<T> {
   ): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(dim: number, index: T, src: T): T;
+  /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+  scatterAdd(named: { readonly dim: number; readonly index: T; readonly src: T }): T;
   /** scatterAdd, written into this tensor, which is returned. */
   scatterAdd_(dim: number, index: T, src: T): T;
   /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
@@ -950,16 +1017,24 @@ export interface TensorMethods<T> {
   takeAlongDim(indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(dim: number, index: T): T;
+  /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+  indexSelect(named: { readonly dim: number; readonly index: T }): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
   indexAdd(dim: number, index: T, source: T, options?: IndexAddOptions): T;
+  /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+  indexAdd(named: { readonly dim: number; readonly index: T; readonly source: T } & IndexAddOptions): T;
   /** indexAdd, written into this tensor, which is returned. */
   indexAdd_(dim: number, index: T, source: T, options?: IndexAddOptions): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(dim: number, index: T, source: T): T;
+  /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+  indexCopy(named: { readonly dim: number; readonly index: T; readonly source: T }): T;
   /** indexCopy, written into this tensor, which is returned. */
   indexCopy_(dim: number, index: T, source: T): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(dim: number, index: T, value: Operand<T>): T;
+  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  indexFill(named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
   /** indexFill, written into this tensor, which is returned. */
   indexFill_(dim: number, index: T, value: Operand<T>): T;
   /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
@@ -996,6 +1071,8 @@ export interface TensorMethods<T> {
     dims?: number | readonly number[] | null | RollOptions,
     options?: RollOptions,
   ): T;
+  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  roll(named: { readonly shifts: number | readonly number[] } & RollOptions): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(repeats: readonly Dim[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
@@ -1027,18 +1104,32 @@ export interface TensorMethods<T> {
   diag(diagonal?: number | DiagOptions, options?: DiagOptions): T;
   /** Running sums along a dimension, as `torch.cumsum`. */
   cumsum(dim: number, options?: CumsumOptions): T;
+  /** Running sums along a dimension, as `torch.cumsum`. */
+  cumsum(named: { readonly dim: number } & CumsumOptions): T;
   /** cumsum, written into this tensor, which is returned. */
   cumsum_(dim: number, options?: CumsumOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(dim: number, options?: CumprodOptions): T;
+  /** Running products along a dimension, as `torch.cumprod`. */
+  cumprod(named: { readonly dim: number } & CumprodOptions): T;
   /** cumprod, written into this tensor, which is returned. */
   cumprod_(dim: number, options?: CumprodOptions): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(dim: number): T;
+  /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
+  logcumsumexp(named: { readonly dim: number }): T;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
   cummax(dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  cummax(
+    named: { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
   cummin(dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  cummin(
+    named: { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The angle of the point (other, self), as `torch.atan2`. */
   atan2(other: Operand<T>): T;
   /** atan2, written into this tensor, which is returned. */
@@ -1192,6 +1283,18 @@ export interface TensorMethods<T> {
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
     options?: ScatterReduceOptions,
   ): T;
+  /**
+   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+   * As `torch.scatter_reduce`.
+   */
+  scatterReduce(
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly src: T;
+      readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
+    } & ScatterReduceOptions,
+  ): T;
   /** scatterReduce, written into this tensor, which is returned. */
   scatterReduce_(
     dim: number,
@@ -1210,6 +1313,18 @@ export interface TensorMethods<T> {
     source: T,
     reduce: "prod" | "mean" | "amax" | "amin",
     options?: IndexReduceOptions,
+  ): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly source: T;
+      readonly reduce: "prod" | "mean" | "amax" | "amin";
+    } & IndexReduceOptions,
   ): T;
   /** indexReduce, written into this tensor, which is returned. */
   indexReduce_(
@@ -1243,12 +1358,20 @@ export interface TensorMethods<T> {
     sorted?: boolean | TopkOptions,
     options?: TopkOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
+  topk(
+    named: { readonly k: Dim } & TopkOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
   kthvalue(
     k: number,
     dim?: number | KthvalueOptions,
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
+  kthvalue(
+    named: { readonly k: number } & KthvalueOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
@@ -1302,10 +1425,14 @@ export interface TensorMethods<T> {
   erfinv_(): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   mvlgamma(p: number): T;
+  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  mvlgamma(named: { readonly p: number }): T;
   /** mvlgamma, written into this tensor, which is returned. */
   mvlgamma_(p: number): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   multigammaln(p: number): T;
+  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  multigammaln(named: { readonly p: number }): T;
   /** multigammaln, written into this tensor, which is returned. */
   multigammaln_(p: number): T;
   /** The modified Bessel function of order 0, as `torch.i0`. */
@@ -1384,6 +1511,8 @@ export interface TensorMethods<T> {
     replacement?: boolean | MultinomialOptions,
     options?: MultinomialOptions,
   ): T;
+  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  multinomial(named: { readonly numSamples: number } & MultinomialOptions): T;
   /** dropout, written into this tensor, which is returned. */
   dropout_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
   /** dropout1d, written into this tensor, which is returned. */
@@ -1456,6 +1585,8 @@ export interface TensorMethods<T> {
     keepdim?: boolean | LogsumexpOptions,
     options?: LogsumexpOptions,
   ): T;
+  /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
+  logsumexp(named: { readonly dim: number | readonly number[] } & LogsumexpOptions): T;
   /**
    * The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as
    * `torch.norm`.
@@ -1471,6 +1602,8 @@ export interface TensorMethods<T> {
   dist(other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(p: number, dim: number, maxnorm: number): T;
+  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  renorm(named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
   /** renorm, written into this tensor, which is returned. */
   renorm_(p: number, dim: number, maxnorm: number): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
@@ -1520,6 +1653,8 @@ export interface TensorMethods<T> {
   logdet(): T;
   /** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
   matrixPower(n: number): T;
+  /** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
+  matrixPower(named: { readonly n: number }): T;
   /** The covariance of rows over columns, with frequencies and weights, as `torch.cov`. */
   cov(options?: CovOptions<T>): T;
   /** The correlation of rows over columns, as `torch.corrcoef`. */
@@ -1658,8 +1793,12 @@ export interface TensorMethods<T> {
   ger(vec2: T): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
+  /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
+  softmax(named: { readonly dim: number } & SoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
   logSoftmax(dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
+  /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
+  logSoftmax(named: { readonly dim: number } & LogSoftmaxOptions): T;
   /** The real part, of a complex tensor as a view; of real tensors themselves. As `torch.real`. */
   real(): T;
   /** The imaginary part of a complex tensor, as a view; real tensors have none. As `torch.imag`. */
@@ -1698,6 +1837,11 @@ export interface TensorMethods<T> {
     options?: StftOptions<T>,
   ): T;
   /**
+   * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
+   * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
+   */
+  stft(named: { readonly nFft: number } & StftOptions<T>): T;
+  /**
    * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
    * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
    * the host.
@@ -1714,4 +1858,10 @@ export interface TensorMethods<T> {
     returnComplex?: boolean | IstftOptions<T>,
     options?: IstftOptions<T>,
   ): T;
+  /**
+   * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
+   * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
+   * the host.
+   */
+  istft(named: { readonly nFft: number } & IstftOptions<T>): T;
 }

@@ -30,6 +30,28 @@ export function installMethods(
   }
 }
 
+/**
+ * `x.data` is a method: Python's `x.data.fill_(0)` says what to write instead of that a function lacks it, and `x.data = y`,
+ * which would change no element, is an error.
+ */
+export function refuseData(prototype: object): void {
+  const data: unknown = Reflect.get(prototype, "data");
+  if (typeof data !== "function") return;
+  const members = ALL_OPS.filter(isMethod).flatMap(({ name, inplace }) => inplace ? [name, `${name}_`] : [name]);
+  for (const name of ["shape", "device", "dtype", "numel", "item", ...members]) {
+    if (name in data) continue;
+    Object.defineProperty(data, name, {
+      configurable: true,
+      get() {
+        throw new DynError(
+          `Expected x.detach().${name} but found x.data.${name}: data() is a promise of elements`,
+        );
+      },
+    });
+  }
+  Object.defineProperty(prototype, "data", { writable: false });
+}
+
 /** Brackets take the name of a property: Python's x[0] says what to write instead of being undefined. */
 export function refuseBrackets(prototype: object): void {
   for (const index of [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {

@@ -37,7 +37,7 @@ import type { Layout } from "./layout.ts";
 import { layoutOf } from "./layout.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, ModeStack } from "./modes.ts";
-import { installMethods, refuseBrackets } from "./methods.ts";
+import { installMethods, refuseBrackets, refuseData } from "./methods.ts";
 import { tensorText } from "./print.ts";
 import { LateBound, type TensorRuntime } from "./runtime.ts";
 import { isShapesOnly, Storage } from "./storage.ts";
@@ -537,4 +537,5 @@ export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
 }
 
 refuseBrackets(Tensor.prototype);
+refuseData(Tensor.prototype);
 installMethods(Tensor.prototype, (target, given) => dispatch.there.call(target, given));
