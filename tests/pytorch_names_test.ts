@@ -382,3 +382,33 @@ Deno.test("tensors are printed as the options say", () => {
   const misspelt = { precision: 2, digits: 3 };
   assertThrows(() => dyn.setPrintoptions(misspelt), DynError, "found digits");
 });
+
+Deno.test("arguments that are needed are given by name, and by PyTorch's spelling of them", () => {
+  const x = tensor([[1, 2], [3, 4]]).float();
+  assertEquals(nn.functional.softmax(x, { dim: 1 }).tolist(), x.softmax(1).tolist());
+  assertEquals(x.gather({ dim: 1, index: tensor([[0], [1]]) }).tolist(), [[1], [4]]);
+  assertEquals(nn.functional.maxPool2d(ones([1, 1, 4, 4]), { kernelSize: 2, stride: 1 }).shape, [1, 1, 3, 3]);
+  const optimizer = new optim.SGD([new nn.Parameter(x)], { lr: 0.1 });
+  const cosine = new optim.lrScheduler.CosineAnnealingLR(optimizer, { TMax: 2 });
+  assertEquals([
+    cosine.tMax,
+    new optim.lrScheduler.CosineAnnealingWarmRestarts(optimizer, { T0: 3, TMult: 2 }).t0,
+  ], [2, 3]);
+  const sampler = new dyn.data.WeightedRandomSampler([1, 0], { numSamples: 3, replacement: true });
+  assertEquals([...sampler], [0, 0, 0]);
+  const loader = new dyn.data.DataLoader([1, 2, 3], { batchSize: 2, pinMemory: true });
+  assertEquals(loader.dataset.length, 3);
+  class Rows extends dyn.data.Dataset<Tensor> {
+    readonly length = 2;
+    get(index: number): Tensor {
+      return x.at(index);
+    }
+  }
+  assertEquals([...new dyn.data.DataLoader(new Rows(), { batchSize: 2 })].map((each) => each.shape), [[
+    2,
+    2,
+  ]]);
+  const filled = () => Reflect.get(x.data, "fill_");
+  assertThrows(filled, DynError, "Expected x.detach().fill_ but found x.data.fill_");
+  assertThrows(() => Object.assign(x, { data: ones([1]) }), TypeError, "data");
+});

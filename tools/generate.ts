@@ -202,7 +202,8 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
     : list(before, { ...options, plain: true }).map((l) =>
       [l, `${at}?: ${without} | ${named}`, ...plainRest].filter((x) => x !== "").join(", ")
     );
-  for (const each of single) out.push(`(${each}): ${tensor}`);
+  const byName = namedList(definition, entries, options);
+  for (const each of [...single, ...byName]) out.push(`(${each}): ${tensor}`);
   return out;
 }
 

@@ -83,9 +83,12 @@ function collect<O extends object>(
   const positional = [...required, ...optional];
   const known = [...positional, ...named];
   const found: Partial<O> = {};
-  const add = (name: string, value: unknown) => {
-    if (!known.some((each) => each === name)) {
-      throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${name}`);
+  const add = (given: string, value: unknown) => {
+    // PyTorch's T_max is TMax by the rule, and tMax as names of arguments are
+    const name = known.find((each) => each === given) ??
+      known.find((each) => each === `${given.charAt(0).toLowerCase()}${given.slice(1)}`);
+    if (name === undefined) {
+      throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${given}`);
     }
     if (Object.hasOwn(found, name)) {
       throw new DynError(`Expected one value for ${name} of ${owner} but found two`);

@@ -39,6 +39,8 @@ export interface LoaderOptions<S, B> {
   readonly prefetchFactor?: number;
   /** How many threads make batches; 0 unless given: this one does. */
   readonly numWorkers?: number;
+  /** Accepted without effect: memory of the CPU is not pinned. */
+  readonly pinMemory?: boolean;
   /** Whether workers stay for the next epoch. */
   readonly persistentWorkers?: boolean;
   /** Called in each worker with its number before it begins; from `data.fromModule`. */
@@ -57,6 +59,7 @@ const NAMES = {
     "generator",
     "prefetchFactor",
     "numWorkers",
+    "pinMemory",
     "persistentWorkers",
     "workerInitFn",
     "timeout",

@@ -139,6 +139,8 @@ showAsText(SubsetRandomSampler.prototype);
 
 /** Options of WeightedRandomSampler. */
 export interface WeightedOptions extends RandomOptions {
+  /** How many are drawn, where it is given by name. */
+  readonly numSamples?: number;
   /** Whether an index may come more than once; true unless given. */
   readonly replacement?: boolean;
 }
@@ -151,16 +153,27 @@ export class WeightedRandomSampler implements Sampler {
   readonly #options: WeightedOptions;
 
   /** Takes a weight for each sample, none negative, and how many are drawn. */
-  constructor(weights: Tensor | readonly number[], numSamples: number, options: WeightedOptions = {}) {
+  constructor(
+    weights: Tensor | readonly number[],
+    numSamples: number | WeightedOptions & { readonly numSamples: number },
+    replacement?: boolean | WeightedOptions,
+    more?: WeightedOptions,
+  ) {
+    const options = typeof numSamples === "object" ? numSamples : {
+      numSamples,
+      ...(typeof replacement === "boolean" ? { replacement } : replacement),
+      ...more,
+    };
     const given = isTensor(weights) ? Array.from(weights.toTypedArray(), Number) : [...weights];
     if (given.some((weight) => !(weight >= 0))) {
       throw new DynError("Expected weights that are not negative");
     }
-    if (!Number.isInteger(numSamples) || numSamples < 1) {
-      throw new DynError(`Expected a positive number of samples but found ${numSamples}`);
+    const count = options.numSamples;
+    if (!Number.isInteger(count) || count < 1) {
+      throw new DynError(`Expected a positive number of samples but found ${count}`);
     }
     this.#weights = tensor(given, { dtype: "float64", device: "cpu" });
-    this.length = numSamples;
+    this.length = count;
     this.#options = options;
   }
 

@@ -5331,6 +5331,11 @@ export interface OpApi<T extends TensorLike> {
     returnIndices?: false | MaxPool1dOptions,
   ): T;
   /**
+   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool1d`.
+   */
+  maxPool1d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool1dOptions): T;
+  /**
    * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool2d`.
    */
@@ -5380,6 +5385,11 @@ export interface OpApi<T extends TensorLike> {
     returnIndices?: false | MaxPool2dOptions,
   ): T;
   /**
+   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool2d`.
+   */
+  maxPool2d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool2dOptions): T;
+  /**
    * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool3d`.
    */
@@ -5428,6 +5438,11 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean,
     returnIndices?: false | MaxPool3dOptions,
   ): T;
+  /**
+   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool3d`.
+   */
+  maxPool3d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool3dOptions): T;
   /** The sum of each window over the last dimensions. */
   windowSum(
     self: T,
@@ -5613,6 +5628,14 @@ export interface OpApi<T extends TensorLike> {
     randomSamples?: T | null,
   ): T;
   /**
+   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool2d`.
+   */
+  fractionalMaxPool2d(
+    self: T,
+    named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool2dOptions<T>,
+  ): T;
+  /**
    * The maxima of windows at random places over 3 dimensions (Graham 2014), as
    * `nn.functional.fractional_max_pool3d`.
    */
@@ -5656,6 +5679,14 @@ export interface OpApi<T extends TensorLike> {
     outputRatio?: number | readonly number[] | null,
     returnIndices?: false | FractionalMaxPool3dOptions<T>,
     randomSamples?: T | null,
+  ): T;
+  /**
+   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
+   * `nn.functional.fractional_max_pool3d`.
+   */
+  fractionalMaxPool3d(
+    self: T,
+    named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool3dOptions<T>,
   ): T;
   /** Numbers of a Cauchy distribution; `cauchy_` fills a tensor with them, as `Tensor.cauchy_`. */
   cauchy(
@@ -7235,6 +7266,14 @@ export interface OpApi<T extends TensorLike> {
     returnIndices?: false | AdaptiveMaxPool1dOptions,
   ): T;
   /**
+   * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool1d`.
+   */
+  adaptiveMaxPool1d(
+    self: T,
+    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool1dOptions,
+  ): T;
+  /**
    * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_max_pool2d`.
    */
@@ -7263,6 +7302,14 @@ export interface OpApi<T extends TensorLike> {
     returnIndices?: false | AdaptiveMaxPool2dOptions,
   ): T;
   /**
+   * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool2d`.
+   */
+  adaptiveMaxPool2d(
+    self: T,
+    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool2dOptions,
+  ): T;
+  /**
    * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_max_pool3d`.
    */
@@ -7289,6 +7336,14 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     outputSize: number | readonly (number | null)[],
     returnIndices?: false | AdaptiveMaxPool3dOptions,
+  ): T;
+  /**
+   * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool3d`.
+   */
+  adaptiveMaxPool3d(
+    self: T,
+    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool3dOptions,
   ): T;
   /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
   maxUnpool1d(

@@ -96,6 +96,11 @@ interface CosineLength {
   readonly tMax: number;
 }
 
+/** PyTorch's spelling of it. */
+interface CosineLengthByRule {
+  readonly TMax: number;
+}
+
 interface CosineOptions {
   readonly etaMin?: number;
 }
@@ -110,7 +115,12 @@ export class CosineAnnealingLR extends LRScheduler {
   readonly etaMin: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<CosineLength, CosineOptions, typeof COSINE>) {
+  constructor(
+    optimizer: Optimizer,
+    ...given:
+      | Arguments<CosineLength, CosineOptions, typeof COSINE>
+      | [named: CosineLengthByRule & CosineOptions]
+  ) {
     super(optimizer);
     const options = argumentsOf<CosineLength, CosineOptions>("CosineAnnealingLR", COSINE, given);
     this.tMax = options.tMax;
@@ -132,8 +142,15 @@ interface FirstLength {
   readonly t0: number;
 }
 
+/** PyTorch's spelling of it. */
+interface FirstLengthByRule {
+  readonly T0: number;
+}
+
 interface RestartOptions {
   readonly tMult?: number;
+  /** PyTorch's spelling of tMult. */
+  readonly TMult?: number;
   readonly etaMin?: number;
 }
 
@@ -149,7 +166,12 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
   readonly etaMin: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<FirstLength, RestartOptions, typeof RESTARTS>) {
+  constructor(
+    optimizer: Optimizer,
+    ...given:
+      | Arguments<FirstLength, RestartOptions, typeof RESTARTS>
+      | [named: FirstLengthByRule & RestartOptions]
+  ) {
     super(optimizer);
     const options = argumentsOf<FirstLength, RestartOptions>("CosineAnnealingWarmRestarts", RESTARTS, given);
     this.t0 = options.t0;

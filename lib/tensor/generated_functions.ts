@@ -2206,6 +2206,7 @@ export const maxPool1d: {
     ceilMode?: boolean,
     returnIndices?: false | MaxPool1dOptions,
   ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool1dOptions): Tensor;
 } = ops.maxPool1d;
 /**
  * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
@@ -2245,6 +2246,7 @@ export const maxPool2d: {
     ceilMode?: boolean,
     returnIndices?: false | MaxPool2dOptions,
   ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool2dOptions): Tensor;
 } = ops.maxPool2d;
 /**
  * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
@@ -2284,6 +2286,7 @@ export const maxPool3d: {
     ceilMode?: boolean,
     returnIndices?: false | MaxPool3dOptions,
   ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool3dOptions): Tensor;
 } = ops.maxPool3d;
 /** The sum of each window over the last dimensions. */
 export const windowSum: {
@@ -2467,6 +2470,10 @@ export const fractionalMaxPool2d: {
     returnIndices?: false | FractionalMaxPool2dOptions<Tensor>,
     randomSamples?: Tensor | null,
   ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool2dOptions<Tensor>,
+  ): Tensor;
 } = ops.fractionalMaxPool2d;
 /**
  * The maxima of windows at random places over 3 dimensions (Graham 2014), as
@@ -2501,6 +2508,10 @@ export const fractionalMaxPool3d: {
     outputRatio?: number | readonly number[] | null,
     returnIndices?: false | FractionalMaxPool3dOptions<Tensor>,
     randomSamples?: Tensor | null,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool3dOptions<Tensor>,
   ): Tensor;
 } = ops.fractionalMaxPool3d;
 /** Numbers of a Cauchy distribution; `cauchy_` fills a tensor with them, as `Tensor.cauchy_`. */
@@ -4346,6 +4357,10 @@ export const adaptiveMaxPool1d: {
     outputSize: number | readonly (number | null)[],
     returnIndices?: false | AdaptiveMaxPool1dOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool1dOptions,
+  ): Tensor;
 } = ops.adaptiveMaxPool1d;
 /**
  * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
@@ -4368,6 +4383,10 @@ export const adaptiveMaxPool2d: {
     outputSize: number | readonly (number | null)[],
     returnIndices?: false | AdaptiveMaxPool2dOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool2dOptions,
+  ): Tensor;
 } = ops.adaptiveMaxPool2d;
 /**
  * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
@@ -4389,6 +4408,10 @@ export const adaptiveMaxPool3d: {
     self: Tensor,
     outputSize: number | readonly (number | null)[],
     returnIndices?: false | AdaptiveMaxPool3dOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool3dOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool3d;
 /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */

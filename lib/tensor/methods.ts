@@ -37,7 +37,9 @@ export function installMethods(
 export function refuseData(prototype: object): void {
   const data: unknown = Reflect.get(prototype, "data");
   if (typeof data !== "function") return;
-  const members = ALL_OPS.filter(isMethod).flatMap(({ name, inplace }) => inplace ? [name, `${name}_`] : [name]);
+  const members = ALL_OPS.filter(isMethod).flatMap(({ name, inplace }) =>
+    inplace ? [name, `${name}_`] : [name]
+  );
   for (const name of ["shape", "device", "dtype", "numel", "item", ...members]) {
     if (name in data) continue;
     Object.defineProperty(data, name, {
