@@ -412,3 +412,38 @@ Deno.test("arguments that are needed are given by name, and by PyTorch's spellin
   assertThrows(filled, DynError, "Expected x.detach().fill_ but found x.data.fill_");
   assertThrows(() => Object.assign(x, { data: ones([1]) }), TypeError, "data");
 });
+
+Deno.test("what these names cannot take is refused with what was found", () => {
+  const { Normal, TransformedDistribution } = distributions, weights = [new nn.Parameter(ones([1]))];
+  const wrong: readonly (readonly [call: () => unknown, message: string])[] = [
+    [() => Reflect.construct(nn.Sequential, [[new nn.ReLU()]]), "spread the list"],
+    [
+      () => Reflect.construct(nn.Sequential, [(x: Tensor) => x]),
+      "Expected layers, or an object of layers by name",
+    ],
+    [() => Reflect.construct(nn.Sequential, [{ act: 3 }]), "Expected a module as a layer but found 3"],
+    [
+      () => Reflect.construct(optim.SGD, [weights, { lr: "0.1" }]),
+      'Expected a number for lr of SGD but found "0.1"',
+    ],
+    [
+      () => Reflect.construct(optim.Adam, [weights, { betas: 0.9 }]),
+      "2 numbers for betas of Adam but found 0.9",
+    ],
+    [() => Reflect.construct(nn.Parameter, [[1, 2]]), "Expected a tensor for a parameter but found"],
+    [() => Reflect.construct(nn.Buffer, [3]), "Expected a tensor for a buffer but found 3"],
+    [() => Reflect.apply(dyn.relu_, undefined, [3]), "Expected a tensor for relu_ but found 3"],
+    [() => Reflect.apply(dyn.vmap, undefined, [3]), "Expected a function to run over a batch but found 3"],
+    [() => Reflect.apply(ones([2]).nonzeroStatic, ones([2]), []), "a size of nonzeroStatic"],
+    [
+      () => Reflect.construct(TransformedDistribution, [new Normal(0, 1), [null]]),
+      "Expected transforms but found null",
+    ],
+    [
+      () => Reflect.apply(distributions.bijectTo, undefined, ["positive"]),
+      "one of distributions.constraints",
+    ],
+    [() => new nn.Linear(1, 1).cuda(), "GPUs of every make are reached as webgpu"],
+  ];
+  for (const [call, message] of wrong) assertThrows(call, DynError, message);
+});

@@ -3,6 +3,7 @@
  * transforms; output: a distribution. Invariant: the others are not changed.
  */
 import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type Constraint, independent } from "./constraints.ts";
 import { Distribution, type Parameter, type SampleShape, sumRightmost } from "./distribution.ts";
@@ -21,7 +22,9 @@ export class TransformedDistribution extends Distribution {
 
   /** Takes a distribution and one or more transforms. Throws DynError where an event of theirs is larger than a sample. */
   constructor(base: Distribution, transforms: Transform | readonly Transform[]) {
-    const transform = new ComposeTransform([transforms].flat()), { domainDim, codomainDim } = transform;
+    const parts = [transforms].flat(), other = parts.find((each) => typeof each?.call !== "function");
+    if (other !== undefined) throw new DynError(`Expected transforms but found ${oneLine(other)}`);
+    const transform = new ComposeTransform(parts), { domainDim, codomainDim } = transform;
     const before = [...base.batchShape, ...base.eventShape], own = base.eventShape.length;
     if (before.length < domainDim) {
       throw new DynError(

@@ -2,6 +2,7 @@
  * Transforms from all numbers into sets, as `torch.distributions.biject_to` and `transform_to`. Input: a constraint of the
  * namespace `constraints`; output: a transform whose images meet it. Invariant: what `bijectTo` gives can be inverted.
  */
+import { oneLine } from "../base/shown.ts";
 import { DynError } from "../base/errors.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import * as sets from "./constraints.ts";
@@ -36,6 +37,9 @@ const EITHER: ReadonlyMap<Constraint, Made> = new Map<Constraint, Made>([
 
 function found(constraint: Constraint, made = EITHER.get(constraint)): Transform {
   if (made) return made();
+  if (!(constraint instanceof sets.Constraint)) {
+    throw new DynError(`Expected one of distributions.constraints but found ${oneLine(constraint)}`);
+  }
   const { bounds: { lower, upper }, isDiscrete } = constraint;
   if (isDiscrete || (lower === undefined && upper === undefined)) {
     throw new DynError(`Expected a constraint that a transform is known for but found ${constraint}`);

@@ -3,6 +3,7 @@
  * each op runs once over the whole batch. Invariant: the result for each element is what the function gives for it alone.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
+import { checkFunction } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
 import { type BatchResults, overBatch } from "../autograd/batches/over_batch.ts";
@@ -38,6 +39,7 @@ export function vmap<A extends readonly unknown[]>(
   f: (...args: A) => unknown,
   ...given: Trailing<VmapOptions, ["inDims", "outDims", "randomness"]>
 ): (...args: A) => unknown {
+  checkFunction(f, "to run over a batch");
   const options = trailing<VmapOptions>("vmap", NAMES, given);
   const { inDims = 0, outDims = 0, randomness = "error", chunkSize = null } = options;
   if (!["error", "different", "same"].includes(randomness)) {

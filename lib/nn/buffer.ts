@@ -2,7 +2,9 @@
  * Tensors that are buffers of the modules whose fields they are assigned to. Input: a tensor; output: one that shares its
  * elements and says so of itself. Invariant: it is an ordinary tensor for everything else.
  */
-import { Tensor } from "../tensor/tensor.ts";
+import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
 
 const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
 
@@ -14,6 +16,7 @@ const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
 export class Buffer extends Tensor {
   /** Shares the storage of `data`. Where it is not persistent, it is no part of state dicts. */
   constructor(data: Tensor, persistent: boolean | { readonly persistent?: boolean } = true) {
+    if (!isTensor(data)) throw new DynError(`Expected a tensor for a buffer but found ${oneLine(data)}`);
     super(data.storage, data.layout, data.offset);
     const plain = new Tensor(data.storage, data.layout, data.offset);
     Object.defineProperty(plain, PERSISTENCE, {

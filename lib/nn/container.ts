@@ -1,5 +1,7 @@
 /** Modules that hold modules: in a row, in a list, by name. Members are fields, so their state keys are PyTorch's. */
 import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
+import { isPlainObject } from "../base/tree.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { Module } from "./module.ts";
 import type { Parameter } from "./parameter.ts";
@@ -22,19 +24,19 @@ export class Sequential extends Module {
     super();
     for (const each of given) {
       if (isLayer(each)) this.append(each);
-      else for (const [name, layer] of Object.entries(each)) this.named(name, layer);
+      else for (const [name, layer] of Object.entries(checkedNames(each))) this.named(name, layer);
     }
   }
 
   /** Adds a layer under a name, which is its key in states. */
   private named(name: string, layer: Layer): void {
-    this.addModule(name, layer);
+    this.addModule(name, checkedLayer(layer));
     const at = { value: layer, writable: true, configurable: true, enumerable: false };
     Object.defineProperty(this, this.length++, at);
   }
 
   append(layer: Layer): this {
-    this[this.length] = layer;
+    this[this.length] = checkedLayer(layer);
     this.length++;
     return this;
   }
@@ -256,6 +258,19 @@ function parameterLines(entries: readonly (readonly [string, Parameter])[]): str
 }
 
 const isLayer = (value: Layer | Readonly<Record<string, Layer>>): value is Layer => value instanceof Module;
+
+/** Layers by name. Throws DynError for a list, for functions, and for numbers as names, which are those of places. */
+function checkedNames(given: Readonly<Record<string, Layer>>): Readonly<Record<string, Layer>> {
+  const isNamed = isPlainObject(given) && Object.keys(given).every((name) => !/^\d+$/.test(name));
+  if (isNamed) return given;
+  const hint = Array.isArray(given) ? "; spread the list: new nn.Sequential(...layers)" : "";
+  throw new DynError(`Expected layers, or an object of layers by name, but found ${oneLine(given)}${hint}`);
+}
+
+function checkedLayer(layer: Layer): Layer {
+  if (isLayer(layer)) return layer;
+  throw new DynError(`Expected a module as a layer but found ${oneLine(layer)}`);
+}
 
 interface Indexed<M> {
   readonly [index: number]: M;

@@ -304,6 +304,11 @@ export class Module {
     return this;
   }
 
+  /** Throws DynError: there are no CUDA devices. */
+  cuda(): this {
+    return this.to(String("cuda"));
+  }
+
   /** Moves parameters and buffers to the CPU. */
   cpu(): this {
     return this.to("cpu");

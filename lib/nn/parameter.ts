@@ -2,12 +2,15 @@
  * A tensor that a Module trains. Assigning one to a field of a Module makes it part of `parameters()`.
  * Invariant: a leaf of the autograd graph; it shares the storage of the tensor it is made from.
  */
-import { Tensor } from "../tensor/tensor.ts";
+import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
 
 /** A trainable leaf tensor, as torch.nn.Parameter. */
 export class Parameter extends Tensor {
   /** Shares the storage of `data`; requires grad unless told otherwise (float types only). */
   constructor(data: Tensor, requiresGrad: boolean | { requiresGrad?: boolean } = true) {
+    if (!isTensor(data)) throw new DynError(`Expected a tensor for a parameter but found ${oneLine(data)}`);
     super(data.storage, data.layout, data.offset);
     const wanted = typeof requiresGrad === "boolean" ? requiresGrad : requiresGrad.requiresGrad ?? true;
     this.requiresGrad_(wanted);

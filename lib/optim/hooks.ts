@@ -3,6 +3,7 @@
  * output: lists that the optimizer goes through. Invariant: they run in the order in which they were registered, the ones
  * to be first in front of the others. Hooks are typed as methods are, so that an optimizer of one kind stands for any.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 
 /** Called before a step with its arguments; a list that it gives replaces them. */
@@ -43,6 +44,7 @@ export class OptimizerHooks<O, S> {
 
 /** Adds a hook to a list. */
 export function addHook<H>(hooks: H[], hook: H, { prepend = false }: PlaceOfHook = {}): HookHandle {
+  checkFunction(hook, "as a hook of an optimizer");
   if (prepend) hooks.unshift(hook);
   else hooks.push(hook);
   let isThere = true;

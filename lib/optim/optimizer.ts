@@ -55,6 +55,16 @@ export function hyperparameters<H extends object>(
     ],
   }, given);
   const all: H = { ...defaults, ...written };
+  for (const [name, usual] of Object.entries(defaults)) {
+    const value: unknown = Reflect.get(all, name), isList = Array.isArray(usual);
+    const fits = isList
+      ? Array.isArray(value) && value.length === usual.length &&
+        value.every((each) => typeof each === "number" || each === null)
+      : typeof usual !== "number" || typeof value === "number" || value instanceof Tensor;
+    if (fits || value === usual) continue;
+    const wanted = isList ? `${usual.length} numbers` : "a number";
+    throw new DynError(`Expected ${wanted} for ${name} of ${optimizer} but found ${oneLine(value)}`);
+  }
   for (const name of NOT_NEGATIVE) {
     const value: unknown = Reflect.get(all, name);
     if (typeof value === "number" && !(value >= 0)) {

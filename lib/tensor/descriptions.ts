@@ -4,6 +4,7 @@
  * these mean with them.
  */
 import type { DType } from "../base/dtype.ts";
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { defineOwn } from "../base/own_builtins.ts";
 import { asTensor, tensor, type TensorOptions } from "./creation.ts";
@@ -136,6 +137,7 @@ function written(
   given: readonly Tensor[],
   fn: (...elements: [Element, Element]) => Element,
 ): Tensor {
+  checkFunction(fn, "of elements");
   const [firsts = [], seconds = firsts] = given.map((each) =>
     each.detach().reshape([-1]).tolist<Element[]>()
   );
@@ -160,7 +162,9 @@ export function emptyStrided(
 }
 
 /** As the method of tensors. */
-export function nonzeroStatic(input: Tensor, { size, fillValue = -1 }: NonzeroStaticOptions): Tensor {
+export function nonzeroStatic(input: Tensor, options: NonzeroStaticOptions): Tensor {
+  checkOptions("nonzeroStatic", { size: ["number"], fillValue: ["number"] }, options ?? {});
+  const { size, fillValue = -1 } = options ?? {};
   if (!Number.isInteger(size) || size < 0) {
     throw new DynError(`Expected a size of nonzeroStatic that is not negative but found ${size}`);
   }

@@ -2,7 +2,9 @@
  * The methods in place that PyTorch has as functions, too: `relu_(x)` is `x.relu_()`. Input: the tensor that is written
  * into, then the arguments of the method; output: that tensor.
  */
-import type { Tensor } from "./tensor.ts";
+import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
 
 /** The arguments of a method, also where it can be called in two ways. */
 export type ArgumentsOf<F> = F extends { (...first: infer A): unknown; (...second: infer B): unknown } ? A | B
@@ -13,7 +15,12 @@ export type ArgumentsOf<F> = F extends { (...first: infer A): unknown; (...secon
 export type InPlace<Name extends keyof Tensor> = (self: Tensor, ...args: ArgumentsOf<Tensor[Name]>) => Tensor;
 
 function inPlace<Name extends keyof Tensor>(name: Name): InPlace<Name> {
-  return (self, ...args) => Reflect.apply(self[name] as (...given: unknown[]) => Tensor, self, args);
+  return (self, ...args) => {
+    if (!isTensor(self)) {
+      throw new DynError(`Expected a tensor for ${String(name)} but found ${oneLine(self)}`);
+    }
+    return Reflect.apply(self[name] as (...given: unknown[]) => Tensor, self, args);
+  };
 }
 
 /** `x.abs_(…)` as a function of x. */
