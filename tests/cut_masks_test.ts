@@ -3,7 +3,7 @@
  * every element stays what it was.
  */
 import { assertEquals } from "@std/assert";
-import { cutMasks } from "../lib/codegen/cut_masks.ts";
+import { cutMasks, cutOutermost } from "../lib/codegen/cut_masks.ts";
 import type { Body, Element, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program, Statement } from "../lib/loops/ir.ts";
 import { add, type Dim, max, min, mod, mul, sub } from "../lib/sym/expr.ts";
@@ -125,4 +125,44 @@ Deno.test("cut masks: conditions whose slope is not one, and that exclude each o
   const made = cut(whole);
   assertEquals(innerOf(made), [[2, 0], [22, 0]]);
   assertEquals(run(made), run(whole));
+});
+
+Deno.test("cut masks: where long vectors are joined each is copied by a loop of its own", () => {
+  const joined = (lengths: readonly number[]): Program => {
+    const operands = lengths.map((size) => ({ shape: [size], dtype: "float32" }) as const);
+    const total = lengths.reduce((a, b) => a + b);
+    return singleOp(operands, [{ shape: [total], dtype: "float32" }], (...xs): Lowered => ({
+      kind: "pointwise",
+      dtype: "float32",
+      shape: [total],
+      element: (o, [at = 0]) => {
+        const from = (k: number, start: number): ReturnType<typeof o.load> => {
+          const x = xs[k], end = start + (lengths[k] ?? 0);
+          if (!x) return o.constant(0, "float32");
+          const here = o.lt(o.index(at, "int64"), o.constant(BigInt(end), "int64"));
+          const rest = o.masked(o.not(here), () => from(k + 1, end), o.constant(0, "float32"));
+          return o.masked(here, () => o.load(x, [sub(at, start)]), rest);
+        };
+        return from(0, 0);
+      },
+    }));
+  };
+  const outermost = (whole: Program): Program => ({
+    ...whole,
+    kernels: whole.kernels.map((k) => k.kind === "loops" ? { ...k, body: cutOutermost(k.body) } : k),
+  });
+  const results = (program: Program, lengths: readonly number[]): number[] => {
+    const inputs = lengths.map((n, k) => toHost("float32", Array.from({ length: n }, (_, at) => at + k / 8)));
+    const output = toHost("float32", new Array(lengths.reduce((a, b) => a + b)).fill(NaN));
+    interpret(program, { inputs, outputs: [output] });
+    return [...output].map(Number);
+  };
+  for (const long of [[3, 2 ** 14, 5, 40, 1], [2 ** 13, 2 ** 13 - 1, 2 ** 13]]) {
+    const whole = joined(long), made = outermost(whole);
+    verifyProgram(made);
+    assertEquals(innerOf(made), long.map((length) => [length, 0]));
+    assertEquals(results(made, long), results(whole, long));
+  }
+  const short = joined([3, 2 ** 10, 5]);
+  assertEquals(outermost(short), short);
 });

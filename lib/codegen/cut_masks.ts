@@ -13,12 +13,32 @@ import { nextId, valueTypes } from "../loops/value_types.ts";
 import { copied, copiedIndex, type Renaming } from "./copied.ts";
 import { axisOf } from "./cut_loop.ts";
 
-/** The most parts of a loop, and statements of all of them together, that cutting is worth. */
-const PARTS = 4, STATEMENTS = 800;
+/** The most parts of a loop, and statements of all of them together before they are cut, that cutting is worth. */
+interface Limits {
+  readonly parts: number;
+  readonly statements: number;
+  /** Whether it is worth it, too, where no part is most of the loop. */
+  readonly even: boolean;
+}
+
+/** Those of loops in others, and of long ones that nothing is around, whose parts become kernels of their own. */
+const INNER: Limits = { parts: 4, statements: 800, even: false };
+const OUTERMOST: Limits = { parts: 16, statements: 1500, even: true };
 /** Loops shorter than this stay whole. */
 const SHORT = 8;
 /** Loops around others stay whole where fewer iterations are around them: threads share them out together. */
 const APART = 16;
+
+/** The fewest iterations of a loop that are worth kernels of their own. */
+const LONG = 2 ** 14;
+
+/**
+ * The statements with long loops cut that nothing is around and that have none inside: where many tensors are joined along
+ * their first dimension, each is copied by a loop of its own.
+ */
+export function cutOutermost(body: readonly Statement[]): readonly Statement[] {
+  return isCuttable(body) ? new Cutter(body).outermost(body) : body;
+}
 
 /** The statements with loops cut. */
 export function cutMasks(body: readonly Statement[]): readonly Statement[] {
@@ -78,6 +98,17 @@ class Cutter {
     else if (s.dtype === "int32" || s.dtype === "int64") this.#indices.set(s.id, Number(s.value));
   }
 
+  /** Statements that nothing is around. */
+  outermost(body: readonly Statement[]): readonly Statement[] {
+    // Several loops may be one kernel for a reason
+    if (body.filter(({ kind }) => kind === "loop").length > 1) return body;
+    return body.flatMap((s): readonly Statement[] => {
+      if (s.kind !== "loop" || s.body.some(({ kind }) => kind === "loop")) return [s];
+      const { size } = s.axis;
+      return typeof size === "number" && size >= LONG ? this.#parts(s, APART, OUTERMOST) : [s];
+    });
+  }
+
   /** Statements below parallel loops of so many iterations together; 0: below none. */
   inside(body: readonly Statement[], around: number): readonly Statement[] {
     return body.flatMap((s): readonly Statement[] => {
@@ -89,7 +120,8 @@ class Cutter {
   }
 
   /** A loop, or its parts, of which there are so many at most. */
-  #parts(loop: Loop, around: number, most = PARTS): readonly Loop[] {
+  #parts(loop: Loop, around: number, limits: Limits = INNER): readonly Loop[] {
+    const { parts: most, statements, even } = limits;
     const { body, axis: { size, symbol } } = loop;
     const plain = loop.order === "parallel" && loop.carried.length + loop.reductions.length === 0;
     if (!plain || around === 0 || (around < APART && body.some((s) => s.kind === "loop"))) return [loop];
@@ -97,11 +129,14 @@ class Cutter {
     const places = [...this.#places(body, { symbol, size })].toSorted((a, b) => a - b);
     if (places.length === 0) return [loop];
     const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
-    if (starts.length > most || starts.length * statementsOf(body) > STATEMENTS) return [loop];
-    if (2 * Math.max(...lengths) < size) return [loop];
+    if (starts.length > most || starts.length * statementsOf(body) > statements) return [loop];
+    if (!even && 2 * Math.max(...lengths) < size) return [loop];
     // What bends inside of what bent is straight before it bends itself
     return starts.flatMap((start, at) =>
-      this.#parts(this.#part(loop, start, lengths[at] ?? 0), around, most - places.length)
+      this.#parts(this.#part(loop, start, lengths[at] ?? 0), around, {
+        ...limits,
+        parts: most - places.length,
+      })
     );
   }
 
@@ -147,7 +182,7 @@ class Cutter {
     const left = node.kind === "mod" ? lineOf(node.left, symbol) : undefined;
     if (node.kind !== "mod" || !left || typeof node.right !== "number") return [];
     const turns = (at: number) => Math.floor(left(at) / Number(node.right)), found: number[] = [];
-    if (Math.abs(turns(size - 1) - turns(0)) >= PARTS) return [];
+    if (Math.abs(turns(size - 1) - turns(0)) >= INNER.parts) return [];
     for (let from = 0; from < size;) {
       const now = turns(from), place = from + firstChange((at) => turns(from + at) === now, size - from);
       if (place < size) found.push(place);

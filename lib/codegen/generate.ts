@@ -12,7 +12,7 @@ import { fusedAttention } from "./attention.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
-import { cutMasks } from "./cut_masks.ts";
+import { cutMasks, cutOutermost } from "./cut_masks.ts";
 import { fewRows } from "./few_rows.ts";
 import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
@@ -52,6 +52,7 @@ export const PASSES: readonly Pass[] = [
   { name: "prologues", applies: () => true, run: attachPrologues },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
   { name: "turned_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: turnedOperands },
+  { name: "cut_outermost", applies: ({ runs }) => runs, run: perNest(cutOutermost) },
   { name: "separate", applies: () => true, run: separateLoops },
   { name: "flat_loops", applies: ({ grid }) => grid !== null, run: flatLoops },
   { name: "few_rows", applies: ({ grid }) => grid !== null, run: fewRows },
