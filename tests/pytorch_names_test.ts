@@ -443,6 +443,10 @@ Deno.test("what these names cannot take is refused with what was found", () => {
       () => Reflect.apply(distributions.bijectTo, undefined, ["positive"]),
       "one of distributions.constraints",
     ],
+    [
+      () => Reflect.construct(dyn.data.DataLoader, [Promise.resolve([1])]),
+      "samples with get() and length, or an iterable",
+    ],
     [() => new nn.Linear(1, 1).cuda(), "GPUs of every make are reached as webgpu"],
   ];
   for (const [call, message] of wrong) assertThrows(call, DynError, message);

@@ -5,7 +5,7 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText } from "../base/shown.ts";
+import { oneLine, showAsText } from "../base/shown.ts";
 import { randint } from "../tensor/generated_functions.ts";
 import type { Generator } from "../tensor/random.ts";
 import type { Collated } from "./collate.ts";
@@ -96,6 +96,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   constructor(dataset: Samples<S>, ...given: Trailing<LoaderOptions<S, B>, typeof POSITIONAL>) {
     const options = trailing<LoaderOptions<S, B>>("DataLoader", NAMES, given);
     const { sampler, batchSampler, shuffle = false, generator = null } = options;
+    checkSamples(dataset);
     this.#dataset = isList(dataset) ? fromList(dataset) : isIndexed(dataset) ? dataset : null;
     this.#stream = isList(dataset) || isIndexed(dataset) ? null : dataset;
     this.batchSize = batchSampler || options.batchSize === null ? null : options.batchSize ?? 1;
@@ -271,6 +272,21 @@ function sized(sampler: Iterable<number>): Sampler {
 function countOf(items: Iterable<unknown>): number {
   const length: unknown = Reflect.get(Object(items), "length");
   return typeof length === "number" ? length : [...items].length;
+}
+
+/** Throws DynError for what is neither indexed nor iterable. */
+function checkSamples(given: unknown): void {
+  const isObject = typeof given === "object" && given !== null;
+  if (
+    isObject &&
+    (Symbol.iterator in given || Symbol.asyncIterator in given || ("get" in given && "length" in given))
+  ) {
+    return;
+  }
+  const hint = given instanceof Promise ? "; await it" : "";
+  throw new DynError(
+    `Expected samples with get() and length, or an iterable, but found ${oneLine(given)}${hint}`,
+  );
 }
 
 function isList<S>(dataset: Samples<S>): dataset is readonly S[] {
