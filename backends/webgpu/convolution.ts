@@ -19,13 +19,8 @@ import { type Axis, Phases, size } from "./phases.ts";
 import { printFewRows } from "./few_rows.ts";
 import { printFewSums } from "./few_sums.ts";
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
-import {
-  printTiles,
-  type TileElement,
-  type TileOperand,
-  type TileProduct,
-  type TileResult,
-} from "./tiles.ts";
+import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_product.ts";
+import { printTiles } from "./tiles.ts";
 
 /** The calls that this file prints. */
 export type ConvolutionOp = Extract<ExternOp, ConvGeometry>;

@@ -7,7 +7,8 @@
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import { FEW_SUMS, type FewSums } from "./target.ts";
-import { placeWorkgroup, type TileProduct } from "./tiles.ts";
+import type { TileProduct } from "./tile_product.ts";
+import { placeWorkgroup } from "./tiles.ts";
 
 const { threads: THREADS } = FEW_SUMS;
 

@@ -13,7 +13,8 @@ import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
 import { foursOf, printFours, vectorDimension } from "./fours.ts";
 import { tilesOf, tileThreads } from "./target.ts";
-import { printTiles, type TileOperand } from "./tiles.ts";
+import type { TileOperand } from "./tile_product.ts";
+import { printTiles } from "./tiles.ts";
 
 /** The shader of a matmul call. */
 export function printMatmul(kernel: ExternKernel, program: Program, placement: Placement): Shader {

@@ -8,7 +8,7 @@
  */
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { ShaderWriter } from "./print/statements.ts";
-import type { TileOperand, TileProduct } from "./tiles.ts";
+import type { TileOperand, TileProduct } from "./tile_product.ts";
 
 /** Columns of A that are staged at once. */
 export const STAGE_DEPTH = 16;

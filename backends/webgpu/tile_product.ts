@@ -1,0 +1,61 @@
+/**
+ * A product of matrices as shaders of tiles take it. Input: nothing; output: how its operands are read through functions, and
+ * where results go. Invariant: what lines declare for a place ends in its name.
+ */
+import type { Dim } from "../../lib/sym/expr.ts";
+
+/** An element of an operand. */
+export interface TileElement {
+  readonly text: string;
+  /** When it counts; it is zero otherwise. */
+  readonly inside?: string;
+}
+
+/** One side of a product. What lines declare for a place ends in its name, and elements are told by both names. */
+export interface TileOperand {
+  /** Whether neighbouring invocations read along the depth, rather than along rows (of A) or columns (of B). */
+  readonly alongDepth: boolean;
+  /** Whether elements may be read outside of the matrix, to be thrown away. */
+  readonly reads: "anywhere" | "inside";
+  /** Writes lines about a row (of A) or a column (of B), which are there once for all its elements. */
+  other(place: string, name: string): void;
+  /** Writes lines about a place along the depth. */
+  depth(place: string, name: string): void;
+  /** The integers that these declare, by what stands before `_` and the name. */
+  readonly declares?: readonly string[];
+  element(at: { readonly other: string; readonly depth: string }): TileElement;
+  /** Four elements along memory from a multiple of four on, as a vector; only where all or none of them are inside. */
+  four?(at: { readonly other: string; readonly depth: string }): string;
+}
+
+/** Where results go. */
+export interface TileResult {
+  /** Writes lines about a row and a column, as of operands. */
+  row(place: string, name: string): void;
+  column(place: string, name: string): void;
+  /** Writes lines that put `value` at a place. */
+  store(at: { readonly row: string; readonly column: string; readonly value: string }): void;
+  /** The same for four columns from a multiple of four on, of which all or none are inside. */
+  storeFour?(at: { readonly row: string; readonly column: string; readonly value: string }): void;
+}
+
+/**
+ * out[batch…, row, column] = Σ over depth of A · B. The counters of `batch` are `n0`, `n1`, …; where the depth is shared,
+ * `part` is the number of the share.
+ */
+export interface TileProduct {
+  readonly batch: readonly Dim[];
+  readonly rows: Dim;
+  readonly columns: Dim;
+  /** Or an expression of counters, and of what `prepare` declares. */
+  readonly depth: Dim | string;
+  /** Workgroups that share the depth of one tile. */
+  readonly splits: number;
+  readonly type: "f32" | "i32" | "bool";
+  readonly zero: string;
+  readonly a: TileOperand;
+  readonly b: TileOperand;
+  readonly result: TileResult;
+  /** Writes lines before the first load: bases of addresses. */
+  prepare(): void;
+}
