@@ -89,3 +89,19 @@ for (const [name, { run, undone = 0 }] of sampleBySeed(Object.entries(PROGRAMS),
     },
   });
 }
+
+Deno.test({
+  name: "webgpu: a rate that changes from call to call is handed over in a type that the device has",
+  ignore: SKIP_WEBGPU,
+  async fn() {
+    await init({ device });
+    const settings = { rate: 0.5 };
+    const run = (x: Tensor) => x.sub(x.outer(x).sum(0).mul(settings.rate / 3));
+    const compiled = compile(run, { fullgraph: true });
+    for (const rate of [0.5, 0.25, 0.1, 3]) {
+      settings.rate = rate;
+      assertEquals(outcome(compiled, floats(1, -2, 3)), outcome(run, floats(1, -2, 3)));
+    }
+    assertEquals(compiler.status(compiled).graphs, 2);
+  },
+});

@@ -10,11 +10,11 @@ import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
 import { symbolsOf } from "../graph/sizes.ts";
 import { hintOf, isUnbacked } from "../sym/decide.ts";
-import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient, enableGrad, regionModes, throughRegions } from "../tensor/modes.ts";
 import { modes } from "../tensor/tensor.ts";
 import { nextGraphName } from "./program.ts";
+import { scalar } from "./scalars.ts";
 import { leavesInference } from "./trace/region_modes.ts";
 import { SymbolicLimit } from "./trace/restart.ts";
 import { backendFailure, type Unit } from "./unit.ts";
@@ -40,7 +40,7 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
       case "size":
         return hintOf(input.size);
       case "scalar":
-        return scalarTensor(input.hint, { dtype: "float64", device: "cpu" });
+        return scalar(input.hint, input.device);
       default:
         return input satisfies never;
     }

@@ -1062,4 +1062,20 @@ export const FOUND: Readonly<Record<string, Found>> = {
       );
     },
   },
+  "a rate that changes from call to call": {
+    make() {
+      const w = leaf([1, -2]), state = { rate: 0 };
+      return life(
+        (x: Tensor, rate: number) => {
+          state.rate = rate;
+          const loss = w.mul(x).sum();
+          loss.backward();
+          noGrad(() => w.sub_(w.grad ?? x, { alpha: 1 }).mul_(state.rate / 3));
+          return [loss.mul(rate)];
+        },
+        [0.5, 0.3, 0.2].map((rate) => () => [float([0.25, 3]), rate]),
+        { state: { w } },
+      );
+    },
+  },
 };

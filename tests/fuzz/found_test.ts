@@ -42,7 +42,7 @@ const BACKENDS: Readonly<Record<string, Backend>> = {
 const NATIVE: ReadonlySet<string> = new Set(sampleBySeed(Object.keys(FOUND), 25, 1));
 
 /** Those that run on the GPU, too: shaders take their time in a software adapter. */
-const ON_GPU = sampleBySeed(Object.entries(FOUND), 10, 2);
+const ON_GPU = sampleBySeed(Object.entries(FOUND), 25, 2);
 
 const modesOf = ({ make, modes }: Found): Mode[] => make().calls.map((_, k) => modes?.[k] ?? "grad");
 

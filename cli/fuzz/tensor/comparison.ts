@@ -18,7 +18,7 @@ import {
   withoutSubnormals,
 } from "./facts.ts";
 import type { Instance } from "./instance.ts";
-import { withoutKnown } from "./known_differences.ts";
+import { FLOAT64, withoutKnown } from "./known_differences.ts";
 import { REFUSED } from "./refused.ts";
 import { observe, type Runnable } from "./observe.ts";
 import { RoundingJudge } from "./rounding.ts";
@@ -98,6 +98,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
       failedPass: facts.some(isFailedPass),
       readsNumbers: options.readsNumbers ?? false,
       severalPasses: options.severalPasses ?? false,
+      needsFloat64: () => needsFloat64(runnable, options.device ?? "cpu"),
     });
     const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));
     const left = await judge.unexplained(k, all);
@@ -118,6 +119,11 @@ const isFailedPass = (fact: Fact): boolean =>
   (fact.aspect === "gradients"
     ? /^\w*Error: /.test(fact.text)
     : fact.aspect === "outcome" && REFUSED.test(fact.text));
+
+/** Whether a plain run on a device ends where float64 is asked for. */
+const needsFloat64 = (runnable: Runnable, device: DeviceName): boolean =>
+  onDevice(device, () => observe(runnable, (f) => f)).flat()
+    .some((fact) => fact.kind === "text" && FLOAT64.test(fact.text));
 
 /** Runs `body` with tensors made on a device. */
 function onDevice<R>(device: DeviceName, body: () => R): R {

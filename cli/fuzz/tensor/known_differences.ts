@@ -8,6 +8,9 @@ import type { Fact, FactDifference } from "./facts.ts";
 import type { Mode } from "./observe.ts";
 import { REFUSED } from "./refused.ts";
 
+/** What a device says that has no float64. */
+export const FLOAT64: RegExp = /on webgpu but found float64/;
+
 /** A difference that is meant to be. */
 interface KnownDifference {
   readonly because: string;
@@ -19,6 +22,8 @@ interface KnownDifference {
   readonly failedPass?: true;
   /** Only in programs that compute with numbers read off tensors. */
   readonly readsNumbers?: true;
+  /** Only in programs that the device refuses plainly, too, for float64. */
+  readonly needsFloat64?: true;
   /** Only in programs that ask for gradients more than once. */
   readonly severalPasses?: true;
   readonly is: (difference: FactDifference) => boolean;
@@ -152,7 +157,8 @@ const KNOWN: readonly KnownDifference[] = [
   {
     because: "WebGPU has no float64",
     device: "webgpu",
-    is: ({ found }) => /on webgpu but found float64/.test(text(found)),
+    needsFloat64: true,
+    is: ({ found }) => FLOAT64.test(text(found)),
     hides: () => true,
   },
 ];
@@ -167,18 +173,20 @@ export interface CallContext {
   readonly readsNumbers: boolean;
   /** Whether the program asks for gradients more than once. */
   readonly severalPasses: boolean;
+  /** Whether the device refuses the program plainly, too, since it has no float64; asked where it matters. */
+  readonly needsFloat64: () => boolean;
 }
 
 /** The differences that are not meant to be. */
 export function withoutKnown(
   differences: readonly FactDifference[],
-  { device, mode, failedPass, readsNumbers, severalPasses }: CallContext,
+  { device, mode, failedPass, readsNumbers, severalPasses, needsFloat64 }: CallContext,
 ): readonly FactDifference[] {
   const here = KNOWN.filter((each) =>
     (each.device === undefined || each.device === device) && (!each.unrecorded || mode !== "grad") &&
     (!each.failedPass || failedPass) && (!each.readsNumbers || readsNumbers) &&
     (!each.severalPasses || severalPasses)
   );
-  const known = here.filter(({ is }) => differences.some(is));
+  const known = here.filter((each) => differences.some(each.is) && (!each.needsFloat64 || needsFloat64()));
   return differences.filter((each) => !known.some(({ is, hides }) => is(each) || hides(each)));
 }

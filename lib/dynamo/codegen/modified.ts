@@ -12,7 +12,7 @@ import { type ChangedState, countEffects, effectStatements } from "./effects.ts"
 import { Names } from "./names.ts";
 import { Rebuilder } from "./rebuild.ts";
 import type { ClosurePrinter } from "./closure_types.ts";
-import { scalar } from "./runtime.ts";
+import { scalar } from "../scalars.ts";
 import type { Node } from "../../graph/node.ts";
 
 /** What modified code is made from. */
@@ -96,7 +96,9 @@ export function buildModified(parts: ModifiedParts): Modified {
           return dimText(input.size, (s) => sizeText(s));
         case "scalar":
           constants.add("$scalar", scalar);
-          return `$scalar(${reader.host(input.expression)})`;
+          return input.device === "cpu"
+            ? `$scalar(${reader.host(input.expression)})`
+            : `$scalar(${reader.host(input.expression)}, ${JSON.stringify(input.device)})`;
         default:
           return input satisfies never;
       }

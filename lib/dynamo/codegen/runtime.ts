@@ -7,7 +7,6 @@ import { defineOwn, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import type { DType } from "../../base/dtype.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { opNamed } from "../../ops/table.ts";
-import { scalarTensor } from "../../tensor/creation.ts";
 import { callInplace } from "../../tensor/eager.ts";
 import { empty } from "../../tensor/generated_functions.ts";
 import { noGrad, type RegionModes, throughRegions } from "../../tensor/modes.ts";
@@ -136,11 +135,6 @@ export function underModes<R>(modes: RegionModes, body: () => R): R {
     enter(modes);
     return body();
   });
-}
-
-/** A number as the graph takes it. */
-export function scalar(value: number): Tensor {
-  return scalarTensor(value, { dtype: "float64", device: "cpu" });
 }
 
 /** A parameter that the graph fills. */

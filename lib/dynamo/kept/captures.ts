@@ -27,16 +27,17 @@ import { numberSizes, readSizes, writeSizes } from "../../sym/stored/envs.ts";
 import { Symbols } from "../../sym/stored/symbols.ts";
 import { graphRunner } from "../../tensor/graph_runner.ts";
 import { ambient } from "../../tensor/modes.ts";
+import { deviceNamed } from "../../tensor/storage.ts";
 import { ambientState } from "../ambient.ts";
 import type { Answer, Asked, ChangeHistory } from "../automatic_dynamic.ts";
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
-import * as runtime from "../codegen/runtime.ts";
 import { compileCaptured } from "../captured_graph.ts";
 import { siteOf } from "../frame/capture.ts";
 import type { Fact, Guard } from "../guards/guard.ts";
 import { markOfFunction } from "../marks.ts";
 import { checked } from "../entry_parts.ts";
 import { unitOf } from "../resume.ts";
+import { scalar } from "../scalars.ts";
 import { currentStance } from "../stance.ts";
 import type { Source } from "../source.ts";
 import type { GraphInput, OutputGraph } from "../trace/output_graph.ts";
@@ -295,21 +296,21 @@ function writeInput(input: GraphInput, by: ByNumber): Plain {
     case "size":
       return [input.kind, hintOf(input.size)];
     case "scalar":
-      return [input.kind, writePrimitive(input.hint)];
+      return [input.kind, writePrimitive(input.hint), input.device];
     default:
       return input satisfies never;
   }
 }
 
 function readInput(form: Plain, by: ByNumber): unknown {
-  const [kind, given = null] = listIn(form);
+  const [kind, given = null, device = null] = listIn(form);
   switch (kind) {
     case "tensor":
       return by.at(numberIn(given));
     case "size":
       return numberIn(given);
     case "scalar":
-      return runtime.scalar(Number(readPrimitive(given)));
+      return scalar(Number(readPrimitive(given)), deviceNamed(textIn(device)).name);
     default:
       throw new DamagedForm(`Expected an input of a graph but found ${JSON.stringify(kind)}`);
   }

@@ -23,7 +23,9 @@ import {
 } from "../variables/host_number.ts";
 import { hostLeafText } from "../guards/guard.ts";
 import { type ItemValue, NumberValue, type TensorValue } from "../variables/value.ts";
+import type { DeviceName } from "../../loops/device.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { scalarMeta } from "../scalars.ts";
 import { Restart } from "./restart.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
@@ -34,10 +36,11 @@ export type GraphInput =
   | { readonly kind: "tensor"; readonly node: Node; readonly value: TensorValue }
   /** A size or integer, computed by a size expression. */
   | { readonly kind: "size"; readonly node: Node; readonly size: Sym }
-  /** A number as a 0-dimensional float64 tensor. */
+  /** A number as a 0-dimensional tensor. */
   | {
     readonly kind: "scalar";
     readonly node: Node;
+    readonly device: DeviceName;
     readonly expression: HostExpression;
     readonly hint: number;
   };
@@ -213,17 +216,17 @@ export class OutputGraph {
     return node;
   }
 
-  /** A placeholder that hands a number in as a 0-dimensional tensor of float64. */
-  scalarNode(value: NumberValue): Node {
-    const text = hostText(value.expression, hostLeafText);
-    const known = this.#scalarNodes.get(text);
+  /** A placeholder that hands a number in as a 0-dimensional tensor for a device. */
+  scalarNode(value: NumberValue, device: DeviceName = "cpu"): Node {
+    const text = hostText(value.expression, hostLeafText), key = `${device} ${text}`;
+    const known = this.#scalarNodes.get(key);
     if (known) return known;
     const name = value.expression.kind === "source" ? placeholderName(value.expression.source) : "scalar_";
     const node = this.graph.create("placeholder", name, {
       meta: {
         value: {
           kind: "tensor",
-          tensor: { shape: [], strides: [], offset: 0, dtype: "float64", device: "cpu" },
+          tensor: scalarMeta(device),
           requiresGrad: false,
         },
         stack: [],
@@ -231,9 +234,9 @@ export class OutputGraph {
       },
       ...this.#place(),
     });
-    this.#scalarNodes.set(text, node);
+    this.#scalarNodes.set(key, node);
     this.scalars.add(node);
-    this.inputs.push({ kind: "scalar", node, expression: value.expression, hint: value.hint });
+    this.inputs.push({ kind: "scalar", node, device, expression: value.expression, hint: value.hint });
     return node;
   }
 

@@ -41,6 +41,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
+import { scalarDevice } from "../scalars.ts";
 import { allElements, newArray } from "./objects.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { argumentItself } from "./identity.ts";
@@ -71,7 +72,7 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   if (made) return made;
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
-    number: (value) => scalarOperand(m, value),
+    number: (value) => scalarOperand(m, value, args),
     item: (value, form) => itemOperand(m, value, { form, of: definition.name }),
   };
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
@@ -264,8 +265,9 @@ function shownValue(
   return value.kind === "object" ? nameResults(definition, allElements(m, value).map(shown)) : shown(value);
 }
 
-function scalarOperand(m: Interpreter, value: NumberValue): GraphValue {
-  const node = m.output.scalarNode(value);
+function scalarOperand(m: Interpreter, value: NumberValue, beside: readonly Value[]): GraphValue {
+  const devices = beside.flatMap((each) => each.kind === "tensor" ? each.meta.device : []);
+  const node = m.output.scalarNode(value, scalarDevice(devices));
   const { value: known } = node.meta;
   if (known.kind !== "tensor") return breakGraph("symbolicNumber", "a number");
   return new GraphValue(node, known.tensor);
