@@ -13,6 +13,7 @@ import { readCaptured } from "../entry_parts.ts";
 import { LIST_READERS } from "../guards/reader.ts";
 import { makeFunction, recipeOf } from "../made_functions.ts";
 import type { ResumePlan } from "../resume_plan.ts";
+import { scalar } from "../scalars.ts";
 import { asyncCall, asyncGeneratorOf, generatorOf, waiting } from "../suspension.ts";
 import { planForm, recipeForm } from "./code_forms.ts";
 import { type ByNumber, cell, object } from "./place_forms.ts";
@@ -22,6 +23,7 @@ type Functions = Readonly<Record<string, unknown>>;
 
 const HELPERS: ReadonlyMap<string, Functions> = new Map<string, Functions>([
   ["runtime", runtime],
+  ["scalars", { scalar }],
   ["list", LIST_READERS],
   ["waits", { asyncCall, asyncGeneratorOf, generatorOf, waiting }],
   ["code", {
