@@ -10,7 +10,7 @@ import { isConstant, sharedOpNamed } from "../autograd/shared_ops.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { type Graph, Node } from "../graph/node.ts";
-import { graphApi } from "../ops/graph_api.ts";
+import { builtBy } from "../ops/graph_api.ts";
 import { GraphBuilder, placeOf, valueOfNode } from "../ops/graph_builder.ts";
 import { type GraphPass, runPasses } from "../ops/rewrite/passes.ts";
 import { beginsWork, resultsOf } from "./shared_calls.ts";
@@ -104,7 +104,7 @@ function joinGroup(graph: Graph, group: readonly Joinable[]): void {
   const last = group.at(-1);
   if (!last) return;
   const { node: { target, args: [, ...rest] }, result: { dtype, device } } = last;
-  const builder = new GraphBuilder(graph, last.node), api = graphApi((call) => builder.call(call));
+  const builder = new GraphBuilder(graph, last.node), api = builtBy(builder);
   builder.shared = placeOf(last.node);
   const flat = group.map(({ input, elements }) => api.reshape(valueOfNode(input), [elements]));
   const whole = api.cat(flat), total = group.reduce((sum, { elements }) => sum + elements, 0);

@@ -6,7 +6,13 @@ import { makeOpApi } from "./api.ts";
 import { parseCall } from "./call.ts";
 import { formOf } from "./complex/form.ts";
 import type { OpApi } from "./generated.ts";
-import { type GraphValue, isGraphValue, type OpCall, type Results } from "./graph_builder.ts";
+import {
+  type GraphBuilder,
+  type GraphValue,
+  isGraphValue,
+  type OpCall,
+  type Results,
+} from "./graph_builder.ts";
 
 /** Makes a call. */
 export type RunCall = (call: OpCall<GraphValue>) => Results;
@@ -21,4 +27,13 @@ export function graphApi(run: RunCall): OpApi<GraphValue> {
   return makeOpApi<GraphValue>((definition, given) =>
     run(formed({ definition, args: parseCall(definition, given, isGraphValue) }))
   );
+}
+
+/** The ops as a builder makes them: of compositions, what they are composed of. */
+export function builtBy(builder: Pick<GraphBuilder, "call">): OpApi<GraphValue> {
+  const api = graphApi((call) => {
+    const { implementation } = call.definition;
+    return implementation.kind === "composite" ? implementation.compose(api, call.args) : builder.call(call);
+  });
+  return api;
 }

@@ -1078,4 +1078,12 @@ export const FOUND: Readonly<Record<string, Found>> = {
       );
     },
   },
+  "a complex result that is an input, after all": {
+    make: () =>
+      life((x: Tensor) => {
+        const values = linalg.eigvals(x);
+        values.set(["..."], values);
+        return [values];
+      }, [() => [float([[1.5, 0.5], [0.25, 2]])]]),
+  },
 };

@@ -10,7 +10,7 @@ import { elementCount, type TensorMeta } from "../../graph/meta.ts";
 import { type Argument, type Graph, isList, Node, type NodeValue } from "../../graph/node.ts";
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
 import type { OpApi } from "../generated.ts";
-import { graphApi } from "../graph_api.ts";
+import { builtBy } from "../graph_api.ts";
 import { GraphBuilder, type GraphValue, placeOf, valueOfNode } from "../graph_builder.ts";
 import { memoryRoot } from "./memory_root.ts";
 import { inferredMetas, sameMeta } from "./metadata.ts";
@@ -62,7 +62,7 @@ export class GraphContract {
       }
       const builder = new GraphBuilder(graph, graph.output);
       builder.shared = placeOf(output);
-      const copy = laidOut(graphApi((call) => builder.call(call)), valueOfNode(output), meta, true).node;
+      const copy = laidOut(builtBy(builder), valueOfNode(output), meta, true).node;
       taken.add(memoryRoot(copy));
       changed = true;
       return copy;
