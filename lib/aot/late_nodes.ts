@@ -4,8 +4,8 @@
  * call that other processes have a part in waits for them.
  */
 import type { Node } from "../graph/node.ts";
+import type { Group } from "./groups.ts";
 import { Classifier } from "./recompute.ts";
-import type { Group } from "./little_parts.ts";
 
 /**
  * Moves loops over elements that only the last group reads: those that are computed from inputs alone, as the decay of an

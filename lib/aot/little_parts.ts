@@ -5,13 +5,8 @@
  */
 import type { Node } from "../graph/node.ts";
 import type { Dim } from "../sym/expr.ts";
+import type { Group } from "./groups.ts";
 import { Classifier } from "./recompute.ts";
-
-/** Nodes that run together. */
-export interface Group {
-  readonly nodes: readonly Node[];
-  readonly kind: "compiled" | "host" | "begins";
-}
 
 /** Loops over as many elements take less time than beginning with a part, or having a call go on beside it. */
 const FEW = 2048;

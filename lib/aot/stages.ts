@@ -28,7 +28,8 @@ import { drawingNodes } from "../autograd/graph_replay.ts";
 import { showsArgument } from "../autograd/shows_argument.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { GraphPart, type PartNodes, type PreparedPart, symbolsOfNodes } from "./graph_part.ts";
-import { type Group, hasTime } from "./little_parts.ts";
+import type { Group } from "./groups.ts";
+import { hasTime } from "./little_parts.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
 
 /** Whether a graph has sizes or numbers that only the host can say while it runs. */

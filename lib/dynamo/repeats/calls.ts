@@ -6,10 +6,12 @@
  */
 import { hasEffect, type Node, type NodeMeta, type SourcePosition } from "../../graph/node.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
+import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import { isChanged } from "../codegen/effects.ts";
 import { NO_RULES } from "../frame_rules.ts";
 import { isModule } from "../modules.ts";
 import type { Frame, Interpreter } from "../trace/interpreter.ts";
+import { modesOf } from "../trace/region_modes.ts";
 import { type ConstantValue, type ObjectValue, TensorValue, type Value } from "../variables/value.ts";
 
 /** What a call was given. */
@@ -42,7 +44,7 @@ export interface RecordedCall {
   readonly callee: object;
   readonly self: ObjectValue & { readonly real: object };
   readonly given: readonly Given[];
-  readonly modes: Modes;
+  readonly modes: RegionModes;
   readonly appended: readonly Appended[];
   readonly gave: Gave;
   /** What its functions took from their variables. */
@@ -54,11 +56,6 @@ export interface RecordedCall {
   /** How many guards there were when it had ended. */
   readonly guards: number;
 }
-
-/** What of the trace every operation depends on. */
-type Modes = readonly unknown[];
-
-export const modesOf = (m: Interpreter): Modes => [m.gradEnabled, m.inference, m.autocast];
 
 export const sameList = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((each, at) => Object.is(each, b[at]));
@@ -74,7 +71,7 @@ export function sameMeta(a: TensorMeta, b: TensorMeta): boolean {
 export interface OpenCall {
   readonly frame: Frame;
   readonly given: readonly Given[] | null;
-  readonly modes: Modes;
+  readonly modes: RegionModes;
   readonly counts: readonly number[];
   readonly last: Node | undefined;
   readonly step: number;
@@ -122,7 +119,7 @@ export function recorded(m: Interpreter, call: OpenCall, value: Value): Recorded
   if (call.refused || given === null || !callee || m.steps - call.step < LEAST_STEPS) return null;
   if (self.kind !== "object" || !hasReal(self)) return null;
   if (frame.regionCall !== null || frame.recomputed !== null || frame.rules !== NO_RULES) return null;
-  if (!sameList(modes, modesOf(m)) || !sameList(call.counts, countsOf(m)) || !isUntouched(m)) return null;
+  if (!sameModes(modes, modesOf(m)) || !sameList(call.counts, countsOf(m)) || !isUntouched(m)) return null;
   const appended = appendedSince(m, call);
   if (appended === null || !readsOnly(m, appended, given)) return null;
   const own = new Set(appended.map(({ node }) => node));

@@ -17,9 +17,11 @@
 import { invariant } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { type Argument, mapNodes, type Node } from "../../graph/node.ts";
+import { sameModes } from "../../tensor/modes.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
 import { newArray } from "../trace/objects.ts";
+import { modesOf } from "../trace/region_modes.ts";
 import { TensorValue, type Value } from "../variables/value.ts";
 import {
   begun,
@@ -27,13 +29,11 @@ import {
   type Given,
   givenOf,
   isUntouched,
-  modesOf,
   moduleOf,
   type OpenCall,
   putAway,
   recorded,
   type RecordedCall,
-  sameList,
   sameMeta,
 } from "./calls.ts";
 import { leadsThrough, MovedPlaces, type PlacedFact, relyOnMoved } from "./facts.ts";
@@ -136,7 +136,7 @@ export class RepeatedCalls implements CallMemory {
     { frame, self }: { readonly frame: Frame; readonly self: RecordedCall["self"] },
   ): Value | null {
     const { call } = known;
-    if (!sameList(call.modes, modesOf(m)) || call.putAway !== putAway(m)) return null;
+    if (!sameModes(call.modes, modesOf(m)) || call.putAway !== putAway(m)) return null;
     const nodes = fitting(m, call.given, frame.args);
     if (!nodes || !self.source || !call.self.source) return null;
     if (known.prepared === undefined) known.prepared = prepare(m, call);

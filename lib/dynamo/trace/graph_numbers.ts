@@ -23,6 +23,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { scalarMeta } from "../scalars.ts";
 import type { OutputGraph } from "./output_graph.ts";
 
 /** A primitive that may be an operand. */
@@ -261,7 +262,7 @@ function quotientOf([a, b]: readonly (Dim | null)[]): readonly [Dim, Dim] | null
 const isNonNegative = (d: Dim): boolean => boundsOf(d)[0] >= 0;
 
 /** The tensor that hands a number to an op. */
-export const SCALAR_META: TensorMeta = { shape: [], strides: [], offset: 0, dtype: "float64", device: "cpu" };
+export const SCALAR_META: TensorMeta = scalarMeta("cpu");
 
 /** A number of the graph as an operand of an op: a 0-d tensor that stands for it. */
 export function scalarOf(output: OutputGraph, item: ItemValue): Node {

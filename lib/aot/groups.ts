@@ -1,0 +1,8 @@
+/** Groups of the nodes of a graph: what stages are made of. */
+import type { Node } from "../graph/node.ts";
+
+/** Nodes that run together. */
+export interface Group {
+  readonly nodes: readonly Node[];
+  readonly kind: "compiled" | "host" | "begins";
+}
