@@ -57,7 +57,7 @@ export interface RecordedCall {
   readonly guards: number;
 }
 
-export const sameList = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+const sameList = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((each, at) => Object.is(each, b[at]));
 
 /** Whether two tensors look the same. */
