@@ -5,6 +5,7 @@
 import { isNarrow } from "../../lib/base/dtype.ts";
 import { inFours } from "../../lib/codegen/fours.ts";
 import type { BufferId, BufferView, Loop, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
+import { accessesOf } from "../../lib/loops/uses.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import type { ShaderWriter } from "./print/statements.ts";
@@ -60,18 +61,19 @@ export function foursOf(setting: FourSetting): Fours {
   }
   const singles = operands.flatMap(({ buffer, byVectors }) => byVectors ? [] : [buffer]);
   const nest = epilogue && inFours(...nestOf(epilogue), program.buffers);
-  const finish = nest ? accessesOf(nest.body) : [];
+  const finish = nest ? [...accessesOf(nest.body)] : [];
   const with4 = (single: readonly BufferId[]) =>
     new Bindings(program, statements, { placement, lanes: 4, single: new Set(single) });
   if (out.byVectors && (nest || !epilogue)) {
     const bindings = with4(singles);
     const isWhole = (buffer: BufferId) =>
       bindings.inFours(buffer) || isNarrow(program.buffers[buffer]?.dtype ?? "bool");
-    if (bindings.inFours(out.buffer) && finish.every(isWhole)) {
+    if (bindings.inFours(out.buffer) && finish.every(({ buffer }) => isWhole(buffer))) {
       return { bindings, stores: true, epilogue: nest };
     }
   }
-  const written = [out.buffer, ...epilogue ? storesOf(epilogue.body) : []];
+  const stores = epilogue ? [...accessesOf(epilogue.body)].filter(({ kind }) => kind === "store") : [];
+  const written = [out.buffer, ...stores.map(({ buffer }) => buffer)];
   return { bindings: with4([...singles, ...written]), stores: false, epilogue: undefined };
 }
 
@@ -91,20 +93,4 @@ function nestOf({ body }: LoopKernel): readonly [readonly Loop[], readonly State
     leaf = loop.body;
   }
   return [loops, leaf];
-}
-
-function accessesOf(body: readonly Statement[]): readonly BufferId[] {
-  return body.flatMap((s) =>
-    s.kind === "load" || s.kind === "store"
-      ? [s.buffer]
-      : s.kind === "loop" || s.kind === "masked"
-      ? accessesOf(s.body)
-      : []
-  );
-}
-
-function storesOf(body: readonly Statement[]): readonly BufferId[] {
-  return body.flatMap((s) =>
-    s.kind === "store" ? [s.buffer] : s.kind === "loop" || s.kind === "masked" ? storesOf(s.body) : []
-  );
 }

@@ -49,6 +49,17 @@ function findUses(kernel: Kernel): Uses {
   return { all, written };
 }
 
+/** What reads or writes memory in statements, in loops and masks too. */
+export function* accessesOf(body: readonly Statement[]): Iterable<Access> {
+  for (const s of body) {
+    if (s.kind === "loop" || s.kind === "masked") yield* accessesOf(s.body);
+    else if (s.kind === "load" || s.kind === "store") yield s;
+  }
+}
+
+/** A statement that reads or writes memory. */
+export type Access = Statement & { readonly kind: "load" | "store" };
+
 /** Which kernels mention a buffer, of a list that changes. */
 export class Mentions {
   readonly #kernels = new Map<BufferId, Set<Kernel>>();

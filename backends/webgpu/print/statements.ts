@@ -17,6 +17,7 @@ import {
   type ValueId,
 } from "../../../lib/loops/ir.ts";
 import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
+import { type Access, accessesOf } from "../../../lib/loops/uses.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Bindings } from "./bindings.ts";
 import { neighboursOf } from "../../../lib/codegen/fours.ts";
@@ -249,7 +250,7 @@ export class ShaderWriter {
   /** Invocations that are behind still read what others go on to write. */
   #meetBefore(body: readonly Statement[]): void {
     const { bindings } = this.setting;
-    if ([...buffersOf(body, "store")].some((id) => this.#readSince.has(bindings.ownerOf(id)))) {
+    if (buffersOf(body, "store").some((id) => this.#readSince.has(bindings.ownerOf(id)))) {
       this.#barrier();
     }
   }
@@ -285,7 +286,7 @@ export class ShaderWriter {
     this.line("}");
     if (shared) {
       loop.reductions.forEach((r, i) => this.#shareReduction(r, taken[i] ?? r.dtype));
-      if ([...buffersOf(loop.body, "store")].some((id) => this.setting.bindings.reads(id))) this.#barrier();
+      if (buffersOf(loop.body, "store").some((id) => this.setting.bindings.reads(id))) this.#barrier();
     }
     loop.reductions.forEach((r) => this.#closeReduction(r));
   }
@@ -371,9 +372,5 @@ export class ShaderWriter {
 }
 
 /** The buffers that statements load from or store to, those of inner loops too. */
-function* buffersOf(body: readonly Statement[], kind: "load" | "store"): Iterable<BufferId> {
-  for (const s of body) {
-    if (s.kind === kind) yield s.buffer;
-    if (s.kind === "loop" || s.kind === "masked") yield* buffersOf(s.body, kind);
-  }
-}
+const buffersOf = (body: readonly Statement[], kind: Access["kind"]): BufferId[] =>
+  [...accessesOf(body)].flatMap((s) => s.kind === kind ? s.buffer : []);
