@@ -51,7 +51,13 @@ function mpiOptions(): readonly string[] | null {
   } catch {
     return null;
   }
-  const words = text.trim().split(/\s+/).filter((word) => /^-(?:[ILl].|Wl,-rpath|pthread)/.test(word));
+  return wordsOf(text);
+}
+
+/** What of a call of a compiler builds against MPI. Macros choose the standard ABI where a library has several. */
+export function wordsOf(call: string): readonly string[] {
+  // A folder to look in at run time may be a word of its own, behind one that says so: folders of libraries say it too
+  const words = call.trim().split(/\s+/).filter((word) => /^-(?:[DILl].|Wl,-rpath[,=]|pthread)/.test(word));
   const folders = words.filter((word) => word.startsWith("-L")).map((word) => `-Wl,-rpath,${word.slice(2)}`);
   // Libraries stand before the source, where linkers that take only what is needed would leave them out
   return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...words, ...folders];

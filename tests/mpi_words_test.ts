@@ -1,0 +1,16 @@
+/** What a compiler of an MPI library says of itself, as words for ours. */
+import { assertEquals } from "@std/assert";
+import { wordsOf } from "../backends/mpi/library.ts";
+
+const BEFORE = Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"];
+
+Deno.test("folders to look in at run time are words of one or of two, and macros choose the ABI", () => {
+  assertEquals(
+    wordsOf("cc -DMPI_ABI -I/m/include -L/m/lib -Wl,-rpath -Wl,/m/lib -Wl,--enable-new-dtags -lmpi_abi"),
+    [...BEFORE, "-DMPI_ABI", "-I/m/include", "-L/m/lib", "-lmpi_abi", "-Wl,-rpath,/m/lib"],
+  );
+  assertEquals(
+    wordsOf("gcc -I/m/include -pthread -L/m/lib -Wl,-rpath,/m/lib -lmpi\n"),
+    [...BEFORE, "-I/m/include", "-pthread", "-L/m/lib", "-Wl,-rpath,/m/lib", "-lmpi", "-Wl,-rpath,/m/lib"],
+  );
+});
