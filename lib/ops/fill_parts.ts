@@ -23,5 +23,5 @@ export const OVERWRITTEN = {
   rule: <T extends TensorLike>(
     o: OpApi<T>,
     { grads: [grad] }: { readonly grads: readonly (T | null)[] },
-  ): { readonly self?: T } => grad ? { self: o.zerosLike(grad) } : {},
+  ): { readonly self?: T } => grad ? { self: o.zero(grad) } : {},
 } as const;
