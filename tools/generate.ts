@@ -99,8 +99,8 @@ function defaultText(name: string, { default: value }: Param): string {
   return `As PyTorch's \`${shown}\`; ${otherwise}.`;
 }
 
-function optionsInterface(definition: OpDefinition): string {
-  const generic = optionsGeneric(definition) ? "<T>" : "";
+/** The fields of the arguments of an op by name. */
+function optionsFields(definition: OpDefinition): string[] {
   const fields = namedParams(definition).flatMap(([name, p]) => [
     `  /** ${defaultText(name, p)} */`,
     `  readonly ${name}?: ${typeOf(p, "T")} | undefined;`,
@@ -117,12 +117,22 @@ function optionsInterface(definition: OpDefinition): string {
       "  readonly generator?: RandomSource | null | undefined;",
     );
   }
-  return [
-    `/** Arguments of ${definition.name} by name. */`,
-    `export interface ${capital(definition.name)}Options${generic} {`,
-    ...fields,
-    "}",
-  ].join("\n");
+  return fields;
+}
+
+/** The interfaces of arguments by name; one that has several fields of an earlier one extends it. */
+function optionsInterfaces(): string[] {
+  const firsts = new Map<string, OpDefinition>();
+  return ALL_OPS.filter(hasOptions).map((definition) => {
+    const fields = optionsFields(definition), text = fields.join("\n");
+    const first = fields.length > 2 ? firsts.get(text) : undefined;
+    if (!first) firsts.set(text, definition);
+    const about = first ? `, those of ${first.name}` : "";
+    const base = first ? ` extends ${optionsName(first, "T")} {}` : ` {\n${text}\n}`;
+    return `/** Arguments of ${definition.name} by name${about}. */\nexport interface ${
+      optionsName(definition, "T")
+    }${base}\n`;
+  });
 }
 
 function tupleType(definition: OpDefinition, tensor: string): string {
@@ -270,10 +280,12 @@ function comment(text: string, indent: string): string {
 }
 
 function opsFile(): string {
-  const names = ALL_OPS.map((d) => JSON.stringify(d.name));
-  const body = ALL_OPS.map((d) => {
-    const lines = signatures(d, { tensor: "T", method: false });
-    return lines.flatMap((s) => [comment(d.doc, "  "), `  ${d.name}${s};`]).join("\n");
+  const body = ALL_OPS.flatMap((d) => {
+    const forms = signatures(d, { tensor: "T", method: false }).map((form) => `  ${d.name}${form};`);
+    return forms.flatMap((
+      form,
+      k,
+    ) => [comment(k === 0 ? d.doc : "The same call in another form.", "  "), form]);
   });
   return [
     "/**",
@@ -288,12 +300,12 @@ function opsFile(): string {
     'import type { TensorLike } from "./tensor_like.ts";',
     "",
     "/** Public names of all ops. */",
-    `export type OpName =\n${names.map((n) => `  | ${n}`).join("\n")};`,
+    "export type OpName = keyof OpApi<TensorLike>;",
     "",
     "/** What may stand as an operand: a tensor or a number. */",
     "export type Operand<T> = T | Scalar | Dim | Complex;",
     "",
-    ...ALL_OPS.filter(hasOptions).map((d) => `${optionsInterface(d)}\n`),
+    ...optionsInterfaces(),
     "/** Every op as a function of tensors of type T. Trailing arguments may be given by name. */",
     "export interface OpApi<T extends TensorLike> {",
     body.join("\n"),
@@ -376,9 +388,14 @@ function functionType(definition: OpDefinition): string {
   return `{\n${lists.map((list) => `  ${list};`).join("\n")}\n}`;
 }
 
-function functionsFile(): string {
+/** Whether an op is at the top of the module, and not only in namespaces. */
+const isFree = (definition: OpDefinition): boolean => definition.exposure?.free !== false;
+
+/** The functions that are at the top of the module, or the others with those. */
+function functionsFile(about: string, free: boolean): string {
   const lines: string[] = [];
   for (const d of ALL_OPS) {
+    if (isFree(d) !== free) continue;
     for (const name of exportNames(d)) {
       if (isTaken(name, d)) continue;
       lines.push(comment(d.doc, ""), `export const ${name}: ${functionType(d)} = ops.${d.name};`);
@@ -387,12 +404,13 @@ function functionsFile(): string {
   const text = lines.join("\n");
   return [
     "/**",
-    ` * The ops as functions over tensors, those of all namespaces. ${NOTICE}`,
+    ` * ${about} ${NOTICE}`,
     " */",
     ...typeImports(text),
     optionImports(text),
     'import { ops } from "./eager.ts";',
     'import type { Tensor } from "./tensor.ts";',
+    ...(free ? [] : ['export * from "./generated_free.ts";']),
     "",
     ...lines,
     "",
@@ -404,17 +422,13 @@ const PREFIXES = { "nn.functional": "functional", linalg: "linalg", special: "sp
 
 type Namespace = keyof typeof PREFIXES;
 
-/** Exports of a part of the functions: those at the top, or those of a namespace. */
-function selectionFile(about: string, namespace: Namespace | null): string {
-  const exports: string[] = [];
+/** Exports of the functions of a namespace. */
+function selectionFile(namespace: Namespace): string {
+  const exports: string[] = [], prefix = PREFIXES[namespace];
   for (const d of ALL_OPS) {
-    const here = namespace === null
-      ? d.exposure?.free !== false
-      : d.exposure?.namespaces?.includes(namespace);
-    if (!here) continue;
+    if (!d.exposure?.namespaces?.includes(namespace)) continue;
     for (const name of exportNames(d)) {
-      const prefix = namespace === null ? undefined : PREFIXES[namespace];
-      const rest = prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : "";
+      const rest = name.startsWith(prefix) ? name.slice(prefix.length) : "";
       const shown = /^[A-Z]/.test(rest) ? rest.charAt(0).toLowerCase() + rest.slice(1) : name;
       const source = isTaken(name, d) ? d.name : name;
       exports.push(shown === source ? source : `${source} as ${shown}`);
@@ -422,7 +436,7 @@ function selectionFile(about: string, namespace: Namespace | null): string {
   }
   return [
     "/**",
-    ` * ${about} ${NOTICE}`,
+    ` * The ops in \`${namespace}\`. ${NOTICE}`,
     " */",
     `export {\n${
       [...new Set(exports)].sort(byName).map((e) => `  ${e},`).join("\n")
@@ -436,15 +450,15 @@ export function generateAll(): GeneratedFile[] {
   return [
     { path: "lib/ops/generated.ts", text: opsFile() },
     { path: "lib/tensor/generated_methods.ts", text: methodsFile() },
-    { path: "lib/tensor/generated_functions.ts", text: functionsFile() },
-    { path: "lib/tensor/generated_free.ts", text: selectionFile("The ops at the top of the module.", null) },
+    { path: "lib/tensor/generated_free.ts", text: functionsFile("The ops at the top of the module.", true) },
     {
-      path: "lib/tensor/generated_functional.ts",
-      text: selectionFile("The ops in `nn.functional`.", "nn.functional"),
+      path: "lib/tensor/generated_functions.ts",
+      text: functionsFile("The ops as functions over tensors, those of all namespaces.", false),
     },
-    { path: "lib/tensor/generated_linalg.ts", text: selectionFile("The ops in `linalg`.", "linalg") },
-    { path: "lib/tensor/generated_special.ts", text: selectionFile("The ops in `special`.", "special") },
-    { path: "lib/tensor/generated_fft.ts", text: selectionFile("The ops in `fft`.", "fft") },
+    { path: "lib/tensor/generated_functional.ts", text: selectionFile("nn.functional") },
+    { path: "lib/tensor/generated_linalg.ts", text: selectionFile("linalg") },
+    { path: "lib/tensor/generated_special.ts", text: selectionFile("special") },
+    { path: "lib/tensor/generated_fft.ts", text: selectionFile("fft") },
   ];
 }
 

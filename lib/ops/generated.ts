@@ -10,652 +10,7 @@ import type { Scalar } from "./params.ts";
 import type { TensorLike } from "./tensor_like.ts";
 
 /** Public names of all ops. */
-export type OpName =
-  | "add"
-  | "sub"
-  | "rsub"
-  | "mul"
-  | "div"
-  | "floorDivide"
-  | "remainder"
-  | "fmod"
-  | "pow"
-  | "floatPower"
-  | "eq"
-  | "ne"
-  | "lt"
-  | "le"
-  | "gt"
-  | "ge"
-  | "logicalAnd"
-  | "logicalOr"
-  | "logicalXor"
-  | "logicalNot"
-  | "bitwiseAnd"
-  | "bitwiseOr"
-  | "bitwiseXor"
-  | "bitwiseNot"
-  | "bitwiseLeftShift"
-  | "bitwiseRightShift"
-  | "isnan"
-  | "isinf"
-  | "isposinf"
-  | "isneginf"
-  | "isfinite"
-  | "isreal"
-  | "signbit"
-  | "where"
-  | "maskedFill"
-  | "isclose"
-  | "neg"
-  | "abs"
-  | "sign"
-  | "square"
-  | "positive"
-  | "floor"
-  | "ceil"
-  | "trunc"
-  | "round"
-  | "frac"
-  | "sigmoid"
-  | "logit"
-  | "sqrt"
-  | "rsqrt"
-  | "reciprocal"
-  | "exp"
-  | "exp2"
-  | "expm1"
-  | "log"
-  | "log2"
-  | "log10"
-  | "log1p"
-  | "sin"
-  | "cos"
-  | "tan"
-  | "asin"
-  | "acos"
-  | "atan"
-  | "sinh"
-  | "cosh"
-  | "tanh"
-  | "asinh"
-  | "acosh"
-  | "atanh"
-  | "erf"
-  | "erfc"
-  | "lgamma"
-  | "sinc"
-  | "deg2rad"
-  | "rad2deg"
-  | "maximum"
-  | "minimum"
-  | "fmax"
-  | "fmin"
-  | "clamp"
-  | "clampMin"
-  | "clampMax"
-  | "nanToNum"
-  | "heaviside"
-  | "relu"
-  | "thresholdBackward"
-  | "relu6"
-  | "hardtanh"
-  | "leakyRelu"
-  | "threshold"
-  | "prelu"
-  | "hardsigmoid"
-  | "hardswish"
-  | "softshrink"
-  | "hardshrink"
-  | "sum"
-  | "mean"
-  | "prod"
-  | "amax"
-  | "amin"
-  | "argmax"
-  | "argmin"
-  | "any"
-  | "all"
-  | "max"
-  | "min"
-  | "countNonzero"
-  | "nansum"
-  | "nanmean"
-  | "zeros"
-  | "ones"
-  | "empty"
-  | "zerosLike"
-  | "onesLike"
-  | "emptyLike"
-  | "newZeros"
-  | "newOnes"
-  | "newEmpty"
-  | "full"
-  | "fullLike"
-  | "newFull"
-  | "fill"
-  | "zero"
-  | "arange"
-  | "linspace"
-  | "logspace"
-  | "eye"
-  | "scalarTensor"
-  | "convert"
-  | "to"
-  | "float"
-  | "double"
-  | "long"
-  | "int"
-  | "half"
-  | "bfloat16"
-  | "short"
-  | "char"
-  | "byte"
-  | "bool"
-  | "clone"
-  | "copy"
-  | "view"
-  | "reshape"
-  | "contiguous"
-  | "permute"
-  | "squeeze"
-  | "unsqueeze"
-  | "expand"
-  | "select"
-  | "slice"
-  | "diagonal"
-  | "alias"
-  | "detach"
-  | "unfold"
-  | "asStrided"
-  | "aliasCopy"
-  | "asStridedCopy"
-  | "diagonalCopy"
-  | "expandCopy"
-  | "permuteCopy"
-  | "squeezeCopy"
-  | "unfoldCopy"
-  | "unsqueezeCopy"
-  | "viewCopy"
-  | "narrowCopy"
-  | "splitWithSizesCopy"
-  | "tCopy"
-  | "transposeCopy"
-  | "unbindCopy"
-  | "unsafeSplit"
-  | "unsafeChunk"
-  | "selectScatter"
-  | "sliceScatter"
-  | "diagonalScatter"
-  | "diagEmbed"
-  | "unfoldBackward"
-  | "asStridedBackward"
-  | "readStrided"
-  | "writeStrided"
-  | "asStridedScatter"
-  | "transpose"
-  | "t"
-  | "T"
-  | "mT"
-  | "movedim"
-  | "flatten"
-  | "unflatten"
-  | "viewAs"
-  | "reshapeAs"
-  | "expandAs"
-  | "broadcastTo"
-  | "narrow"
-  | "split"
-  | "splitWithSizes"
-  | "chunk"
-  | "tensorSplit"
-  | "hsplit"
-  | "vsplit"
-  | "dsplit"
-  | "unbind"
-  | "gather"
-  | "scatter"
-  | "scatterSet"
-  | "scatterAdd"
-  | "take"
-  | "put"
-  | "takeAlongDim"
-  | "indexSelect"
-  | "indexAdd"
-  | "indexCopy"
-  | "indexFill"
-  | "index"
-  | "gatherIndices"
-  | "indexPut"
-  | "putIndices"
-  | "maskedSelect"
-  | "maskedScatter"
-  | "flip"
-  | "fliplr"
-  | "flipud"
-  | "roll"
-  | "rollDims"
-  | "repeat"
-  | "tile"
-  | "repeatInterleave"
-  | "rot90"
-  | "tril"
-  | "triu"
-  | "diag"
-  | "cat"
-  | "stack"
-  | "cumsum"
-  | "cumprod"
-  | "logcumsumexp"
-  | "runningMax"
-  | "runningMin"
-  | "cummax"
-  | "cummin"
-  | "atan2"
-  | "hypot"
-  | "copysign"
-  | "xlogy"
-  | "xlog1py"
-  | "logaddexp"
-  | "logaddexp2"
-  | "lerp"
-  | "addcmul"
-  | "addcdiv"
-  | "ldexp"
-  | "nonzero"
-  | "argwhere"
-  | "repeatedIndices"
-  | "uniqueGroups"
-  | "unique"
-  | "uniqueConsecutive"
-  | "bincount"
-  | "constantPadNd"
-  | "padBy"
-  | "padByBackward"
-  | "pad"
-  | "scatterCombined"
-  | "scatterReduce"
-  | "scatterExtreme"
-  | "indexReduce"
-  | "sortLast"
-  | "firstOfSorted"
-  | "sort"
-  | "argsort"
-  | "msort"
-  | "topk"
-  | "kthvalue"
-  | "medianOfAll"
-  | "median"
-  | "nanmedian"
-  | "quantile"
-  | "nanquantile"
-  | "searchsorted"
-  | "countBefore"
-  | "bucketize"
-  | "isin"
-  | "digamma"
-  | "trigamma"
-  | "erfinv"
-  | "ndtr"
-  | "entr"
-  | "erfcx"
-  | "logNdtr"
-  | "ndtri"
-  | "mvlgamma"
-  | "i0"
-  | "i0e"
-  | "i1"
-  | "i1e"
-  | "modifiedBesselI0"
-  | "modifiedBesselI1"
-  | "modifiedBesselK0"
-  | "modifiedBesselK1"
-  | "scaledModifiedBesselK0"
-  | "scaledModifiedBesselK1"
-  | "besselJ0"
-  | "besselJ1"
-  | "besselY0"
-  | "besselY1"
-  | "sphericalBesselJ0"
-  | "airyAi"
-  | "zeta"
-  | "polygamma"
-  | "polygammaOf"
-  | "igamma"
-  | "igammac"
-  | "gelu"
-  | "silu"
-  | "mish"
-  | "softplus"
-  | "logsigmoid"
-  | "softsign"
-  | "tanhshrink"
-  | "eluLinear"
-  | "elu"
-  | "celu"
-  | "selu"
-  | "glu"
-  | "maxPool2dWithIndicesBackward"
-  | "maxPoolOffsets"
-  | "maxPoolBackward"
-  | "maxPool1d"
-  | "maxPool2d"
-  | "maxPool3d"
-  | "windowSum"
-  | "windowSumBackward"
-  | "windowSizes"
-  | "avgPool1d"
-  | "avgPool2d"
-  | "avgPool3d"
-  | "lpPool1d"
-  | "lpPool2d"
-  | "lpPool3d"
-  | "fractionalMaxPool2d"
-  | "fractionalMaxPool3d"
-  | "cauchy"
-  | "logNormal"
-  | "geometric"
-  | "random"
-  | "fillDiagonal"
-  | "rand"
-  | "randn"
-  | "randLike"
-  | "randnLike"
-  | "randint"
-  | "randintLike"
-  | "randperm"
-  | "bernoulli"
-  | "uniform"
-  | "normal"
-  | "exponential"
-  | "multinomial"
-  | "dropoutMask"
-  | "dropout"
-  | "dropout1d"
-  | "dropout2d"
-  | "dropout3d"
-  | "alphaDropout"
-  | "featureAlphaDropout"
-  | "rrelu"
-  | "gumbelSoftmax"
-  | "var"
-  | "std"
-  | "varMean"
-  | "stdMean"
-  | "logsumexp"
-  | "norm0"
-  | "norm2"
-  | "normP"
-  | "vectorNorm"
-  | "norm"
-  | "normalize"
-  | "cosineSimilarity"
-  | "pairwiseDistance"
-  | "dist"
-  | "renorm"
-  | "segmentNumbers"
-  | "segmentReduce"
-  | "embedding"
-  | "embeddingRows"
-  | "embeddingBackward"
-  | "oneHot"
-  | "oneHotClasses"
-  | "oneHotOfAll"
-  | "embeddingBag"
-  | "scaledDotProductAttention"
-  | "einsum"
-  | "tensordotDims"
-  | "inner"
-  | "trace"
-  | "kron"
-  | "bilinear"
-  | "atleast1d"
-  | "atleast2d"
-  | "atleast3d"
-  | "hstack"
-  | "vstack"
-  | "dstack"
-  | "columnStack"
-  | "blockDiag"
-  | "meshgrid"
-  | "cartesianProd"
-  | "broadcastTensors"
-  | "ravel"
-  | "diagflat"
-  | "triuIndices"
-  | "trilIndices"
-  | "tensordot"
-  | "diff"
-  | "trapezoid"
-  | "cumulativeTrapezoid"
-  | "sumToSize"
-  | "interpolate"
-  | "upsampleNearest"
-  | "upsampleBilinear"
-  | "im2col"
-  | "pixelShuffle"
-  | "pixelUnshuffle"
-  | "channelShuffle"
-  | "localResponseNorm"
-  | "col2im"
-  | "gridSample"
-  | "gridSampler"
-  | "gridSampler2d"
-  | "gridSampler3d"
-  | "affineGrid"
-  | "marginRankingLoss"
-  | "hingeEmbeddingLoss"
-  | "cosineEmbeddingLoss"
-  | "gaussianNllLoss"
-  | "poissonNllLoss"
-  | "tripletMarginLoss"
-  | "multiMarginLoss"
-  | "multilabelSoftMarginLoss"
-  | "cdist"
-  | "pdist"
-  | "multilabelMarginLoss"
-  | "linearCrossEntropy"
-  | "ctcLoss"
-  | "ctcLosses"
-  | "chebyshevPolynomialT"
-  | "chebyshevPolynomialU"
-  | "chebyshevPolynomialV"
-  | "chebyshevPolynomialW"
-  | "hermitePolynomialH"
-  | "hermitePolynomialHe"
-  | "laguerrePolynomialL"
-  | "legendrePolynomialP"
-  | "shiftedChebyshevPolynomialT"
-  | "shiftedChebyshevPolynomialU"
-  | "shiftedChebyshevPolynomialV"
-  | "shiftedChebyshevPolynomialW"
-  | "gcd"
-  | "lcm"
-  | "matrixNorm"
-  | "linalgNorm"
-  | "linalgDiagonal"
-  | "cross"
-  | "linalgCross"
-  | "vecdot"
-  | "multiDot"
-  | "inv"
-  | "slogdet"
-  | "det"
-  | "logdet"
-  | "matrixPower"
-  | "vander"
-  | "solve"
-  | "solveEx"
-  | "invEx"
-  | "tensorinv"
-  | "frequencies"
-  | "cov"
-  | "corrcoef"
-  | "singularFactors"
-  | "svdvals"
-  | "aminmax"
-  | "mode"
-  | "histc"
-  | "unravelIndex"
-  | "combinations"
-  | "choiceIndices"
-  | "binEdges"
-  | "binnedSums"
-  | "histogram"
-  | "backSubstitution"
-  | "solveTriangular"
-  | "triangularSolve"
-  | "choleskyFactor"
-  | "choleskyEx"
-  | "cholesky"
-  | "choleskyInverse"
-  | "choleskySolve"
-  | "tallQr"
-  | "completeQr"
-  | "qr"
-  | "symmetricEigen"
-  | "eigh"
-  | "eigvalsh"
-  | "eigenPairs"
-  | "eig"
-  | "eigvals"
-  | "extremePairs"
-  | "lobpcg"
-  | "svdLowrank"
-  | "pcaLowrank"
-  | "luFactorEx"
-  | "permutationOf"
-  | "luFactor"
-  | "luUnpack"
-  | "linalgLu"
-  | "lu"
-  | "linalgLuSolve"
-  | "luSolve"
-  | "linalgSvd"
-  | "svd"
-  | "pseudoinverse"
-  | "pinv"
-  | "pinverse"
-  | "matrixRank"
-  | "cond"
-  | "lstsq"
-  | "tensorsolve"
-  | "matrixExp"
-  | "geqrf"
-  | "householderProduct"
-  | "ormqr"
-  | "ldlFactorEx"
-  | "ldlFactor"
-  | "ldlSolve"
-  | "ldlSolutions"
-  | "matrixSqrth"
-  | "linalgPolar"
-  | "angle"
-  | "frexp"
-  | "nextafter"
-  | "nativeLayerNorm"
-  | "nativeGroupNorm"
-  | "nativeBatchNorm"
-  | "nativeDropoutBackward"
-  | "mm"
-  | "bmm"
-  | "mv"
-  | "dot"
-  | "matmul"
-  | "addmm"
-  | "addmv"
-  | "baddbmm"
-  | "addbmm"
-  | "addr"
-  | "outer"
-  | "linear"
-  | "convolution"
-  | "convolutionBackwardInput"
-  | "convolutionBackwardWeight"
-  | "conv1d"
-  | "conv2d"
-  | "conv3d"
-  | "convTranspose1d"
-  | "convTranspose2d"
-  | "convTranspose3d"
-  | "adaptiveSum"
-  | "adaptiveSumBackward"
-  | "windowLengths"
-  | "adaptiveAvgPool1d"
-  | "adaptiveAvgPool2d"
-  | "adaptiveAvgPool3d"
-  | "adaptiveMaxOffsets"
-  | "adaptiveMaxIndices"
-  | "adaptiveMaxPool1d"
-  | "adaptiveMaxPool2d"
-  | "adaptiveMaxPool3d"
-  | "maxUnpool1d"
-  | "maxUnpool2d"
-  | "maxUnpool3d"
-  | "softmax"
-  | "safeSoftmax"
-  | "logSoftmax"
-  | "softmin"
-  | "layerNorm"
-  | "rmsNorm"
-  | "groupNorm"
-  | "instanceNorm"
-  | "batchNormTraining"
-  | "batchNormInference"
-  | "mseLoss"
-  | "l1Loss"
-  | "smoothL1Loss"
-  | "huberLoss"
-  | "softMarginLoss"
-  | "nllLoss"
-  | "crossEntropy"
-  | "binaryCrossEntropy"
-  | "binaryCrossEntropyWithLogits"
-  | "klDiv"
-  | "toDevice"
-  | "viewAsReal"
-  | "viewAsComplex"
-  | "complexFunction"
-  | "complex"
-  | "polar"
-  | "real"
-  | "imag"
-  | "conj"
-  | "conjPhysical"
-  | "resolveConj"
-  | "resolveNeg"
-  | "sgn"
-  | "vdot"
-  | "fourierPairs"
-  | "fftFft"
-  | "fftIfft"
-  | "fftRfft"
-  | "fftIrfft"
-  | "fftHfft"
-  | "fftIhfft"
-  | "fftFft2"
-  | "fftIfft2"
-  | "fftRfft2"
-  | "fftIrfft2"
-  | "fftFftn"
-  | "fftIfftn"
-  | "fftRfftn"
-  | "fftIrfftn"
-  | "fftHfft2"
-  | "fftIhfft2"
-  | "fftHfftn"
-  | "fftIhfftn"
-  | "fftFftfreq"
-  | "fftRfftfreq"
-  | "fftFftshift"
-  | "fftIfftshift"
-  | "stft"
-  | "istft"
-  | "hannWindow"
-  | "hammingWindow"
-  | "blackmanWindow"
-  | "bartlettWindow"
-  | "kaiserWindow";
+export type OpName = keyof OpApi<TensorLike>;
 
 /** What may stand as an operand: a tensor or a number. */
 export type Operand<T> = T | Scalar | Dim | Complex;
@@ -806,15 +161,8 @@ export interface SumOptions {
   readonly dtype?: DType | null | undefined;
 }
 
-/** Arguments of mean by name. */
-export interface MeanOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of mean by name, those of sum. */
+export interface MeanOptions extends SumOptions {}
 
 /** Arguments of prod by name. */
 export interface ProdOptions {
@@ -834,13 +182,8 @@ export interface AmaxOptions {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of amin by name. */
-export interface AminOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of amin by name, those of amax. */
+export interface AminOptions extends AmaxOptions {}
 
 /** Arguments of argmax by name. */
 export interface ArgmaxOptions {
@@ -850,29 +193,14 @@ export interface ArgmaxOptions {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of argmin by name. */
-export interface ArgminOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of argmin by name, those of argmax. */
+export interface ArgminOptions extends ArgmaxOptions {}
 
-/** Arguments of any by name. */
-export interface AnyOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of any by name, those of amax. */
+export interface AnyOptions extends AmaxOptions {}
 
-/** Arguments of all by name. */
-export interface AllOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of all by name, those of amax. */
+export interface AllOptions extends AmaxOptions {}
 
 /** Arguments of max by name. */
 export interface MaxOptions<T> {
@@ -882,13 +210,8 @@ export interface MaxOptions<T> {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of min by name. */
-export interface MinOptions<T> {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: Operand<T> | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of min by name, those of max. */
+export interface MinOptions<T> extends MaxOptions<T> {}
 
 /** Arguments of countNonzero by name. */
 export interface CountNonzeroOptions {
@@ -896,25 +219,11 @@ export interface CountNonzeroOptions {
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
-/** Arguments of nansum by name. */
-export interface NansumOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of nansum by name, those of sum. */
+export interface NansumOptions extends SumOptions {}
 
-/** Arguments of nanmean by name. */
-export interface NanmeanOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of nanmean by name, those of sum. */
+export interface NanmeanOptions extends SumOptions {}
 
 /** Arguments of zeros by name. */
 export interface ZerosOptions {
@@ -926,115 +235,38 @@ export interface ZerosOptions {
   readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of ones by name. */
-export interface OnesOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of ones by name, those of zeros. */
+export interface OnesOptions extends ZerosOptions {}
 
-/** Arguments of empty by name. */
-export interface EmptyOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of empty by name, those of zeros. */
+export interface EmptyOptions extends ZerosOptions {}
 
-/** Arguments of zerosLike by name. */
-export interface ZerosLikeOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of zerosLike by name, those of zeros. */
+export interface ZerosLikeOptions extends ZerosOptions {}
 
-/** Arguments of onesLike by name. */
-export interface OnesLikeOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of onesLike by name, those of zeros. */
+export interface OnesLikeOptions extends ZerosOptions {}
 
-/** Arguments of emptyLike by name. */
-export interface EmptyLikeOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of emptyLike by name, those of zeros. */
+export interface EmptyLikeOptions extends ZerosOptions {}
 
-/** Arguments of newZeros by name. */
-export interface NewZerosOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of newZeros by name, those of zeros. */
+export interface NewZerosOptions extends ZerosOptions {}
 
-/** Arguments of newOnes by name. */
-export interface NewOnesOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of newOnes by name, those of zeros. */
+export interface NewOnesOptions extends ZerosOptions {}
 
-/** Arguments of newEmpty by name. */
-export interface NewEmptyOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of newEmpty by name, those of zeros. */
+export interface NewEmptyOptions extends ZerosOptions {}
 
-/** Arguments of full by name. */
-export interface FullOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of full by name, those of zeros. */
+export interface FullOptions extends ZerosOptions {}
 
-/** Arguments of fullLike by name. */
-export interface FullLikeOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of fullLike by name, those of zeros. */
+export interface FullLikeOptions extends ZerosOptions {}
 
-/** Arguments of newFull by name. */
-export interface NewFullOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of newFull by name, those of zeros. */
+export interface NewFullOptions extends ZerosOptions {}
 
 /** Arguments of arange by name. */
 export interface ArangeOptions {
@@ -1050,15 +282,8 @@ export interface ArangeOptions {
   readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of linspace by name. */
-export interface LinspaceOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of linspace by name, those of zeros. */
+export interface LinspaceOptions extends ZerosOptions {}
 
 /** Arguments of logspace by name. */
 export interface LogspaceOptions {
@@ -1084,15 +309,8 @@ export interface EyeOptions {
   readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of scalarTensor by name. */
-export interface ScalarTensorOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of scalarTensor by name, those of zeros. */
+export interface ScalarTensorOptions extends ZerosOptions {}
 
 /** Arguments of copy by name. */
 export interface CopyOptions {
@@ -1146,15 +364,8 @@ export interface AsStridedCopyOptions {
   readonly storageOffset?: Dim | null | undefined;
 }
 
-/** Arguments of diagonalCopy by name. */
-export interface DiagonalCopyOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
-  readonly offset?: number | undefined;
-  /** As PyTorch's `dim1`; 0 unless given. */
-  readonly dim1?: number | undefined;
-  /** As PyTorch's `dim2`; 1 unless given. */
-  readonly dim2?: number | undefined;
-}
+/** Arguments of diagonalCopy by name, those of diagonal. */
+export interface DiagonalCopyOptions extends DiagonalOptions {}
 
 /** Arguments of expandCopy by name. */
 export interface ExpandCopyOptions {
@@ -1192,27 +403,11 @@ export interface UnsafeChunkOptions {
   readonly dim?: number | undefined;
 }
 
-/** Arguments of sliceScatter by name. */
-export interface SliceScatterOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
-  readonly dim?: number | undefined;
-  /** As PyTorch's `start`; may be left out. */
-  readonly start?: Dim | null | undefined;
-  /** As PyTorch's `end`; may be left out. */
-  readonly end?: Dim | null | undefined;
-  /** As PyTorch's `step`; 1 unless given. */
-  readonly step?: number | undefined;
-}
+/** Arguments of sliceScatter by name, those of slice. */
+export interface SliceScatterOptions extends SliceOptions {}
 
-/** Arguments of diagonalScatter by name. */
-export interface DiagonalScatterOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
-  readonly offset?: number | undefined;
-  /** As PyTorch's `dim1`; 0 unless given. */
-  readonly dim1?: number | undefined;
-  /** As PyTorch's `dim2`; 1 unless given. */
-  readonly dim2?: number | undefined;
-}
+/** Arguments of diagonalScatter by name, those of diagonal. */
+export interface DiagonalScatterOptions extends DiagonalOptions {}
 
 /** Arguments of diagEmbed by name. */
 export interface DiagEmbedOptions {
@@ -1518,21 +713,11 @@ export interface KthvalueOptions {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of median by name. */
-export interface MedianOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of median by name, those of argmax. */
+export interface MedianOptions extends ArgmaxOptions {}
 
-/** Arguments of nanmedian by name. */
-export interface NanmedianOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of nanmedian by name, those of argmax. */
+export interface NanmedianOptions extends ArgmaxOptions {}
 
 /** Arguments of quantile by name. */
 export interface QuantileOptions {
@@ -1544,15 +729,8 @@ export interface QuantileOptions {
   readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
 }
 
-/** Arguments of nanquantile by name. */
-export interface NanquantileOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `interpolation`; "linear" unless given. */
-  readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
-}
+/** Arguments of nanquantile by name, those of quantile. */
+export interface NanquantileOptions extends QuantileOptions {}
 
 /** Arguments of searchsorted by name. */
 export interface SearchsortedOptions<T> {
@@ -1616,13 +794,8 @@ export interface EluOptions {
   readonly inplace?: boolean | undefined;
 }
 
-/** Arguments of celu by name. */
-export interface CeluOptions {
-  /** As PyTorch's `alpha`; 1 unless given. */
-  readonly alpha?: number | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of celu by name, those of elu. */
+export interface CeluOptions extends EluOptions {}
 
 /** Arguments of selu by name. */
 export interface SeluOptions {
@@ -1662,33 +835,11 @@ export interface MaxPool1dOptions {
   readonly returnIndices?: boolean | undefined;
 }
 
-/** Arguments of maxPool2d by name. */
-export interface MaxPool2dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
-  readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
-  readonly ceilMode?: boolean | undefined;
-  /** As PyTorch's `return_indices`; false unless given. */
-  readonly returnIndices?: boolean | undefined;
-}
+/** Arguments of maxPool2d by name, those of maxPool1d. */
+export interface MaxPool2dOptions extends MaxPool1dOptions {}
 
-/** Arguments of maxPool3d by name. */
-export interface MaxPool3dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
-  readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
-  readonly ceilMode?: boolean | undefined;
-  /** As PyTorch's `return_indices`; false unless given. */
-  readonly returnIndices?: boolean | undefined;
-}
+/** Arguments of maxPool3d by name, those of maxPool1d. */
+export interface MaxPool3dOptions extends MaxPool1dOptions {}
 
 /** Arguments of avgPool1d by name. */
 export interface AvgPool1dOptions {
@@ -1704,33 +855,11 @@ export interface AvgPool1dOptions {
   readonly divisorOverride?: number | null | undefined;
 }
 
-/** Arguments of avgPool2d by name. */
-export interface AvgPool2dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
-  readonly ceilMode?: boolean | undefined;
-  /** As PyTorch's `count_include_pad`; true unless given. */
-  readonly countIncludePad?: boolean | undefined;
-  /** As PyTorch's `divisor_override`; may be left out. */
-  readonly divisorOverride?: number | null | undefined;
-}
+/** Arguments of avgPool2d by name, those of avgPool1d. */
+export interface AvgPool2dOptions extends AvgPool1dOptions {}
 
-/** Arguments of avgPool3d by name. */
-export interface AvgPool3dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
-  readonly ceilMode?: boolean | undefined;
-  /** As PyTorch's `count_include_pad`; true unless given. */
-  readonly countIncludePad?: boolean | undefined;
-  /** As PyTorch's `divisor_override`; may be left out. */
-  readonly divisorOverride?: number | null | undefined;
-}
+/** Arguments of avgPool3d by name, those of avgPool1d. */
+export interface AvgPool3dOptions extends AvgPool1dOptions {}
 
 /** Arguments of lpPool1d by name. */
 export interface LpPool1dOptions {
@@ -1740,21 +869,11 @@ export interface LpPool1dOptions {
   readonly ceilMode?: boolean | undefined;
 }
 
-/** Arguments of lpPool2d by name. */
-export interface LpPool2dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
-  readonly ceilMode?: boolean | undefined;
-}
+/** Arguments of lpPool2d by name, those of lpPool1d. */
+export interface LpPool2dOptions extends LpPool1dOptions {}
 
-/** Arguments of lpPool3d by name. */
-export interface LpPool3dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
-  readonly ceilMode?: boolean | undefined;
-}
+/** Arguments of lpPool3d by name, those of lpPool1d. */
+export interface LpPool3dOptions extends LpPool1dOptions {}
 
 /** Arguments of fractionalMaxPool2d by name. */
 export interface FractionalMaxPool2dOptions<T> {
@@ -1768,17 +887,8 @@ export interface FractionalMaxPool2dOptions<T> {
   readonly randomSamples?: T | null | undefined;
 }
 
-/** Arguments of fractionalMaxPool3d by name. */
-export interface FractionalMaxPool3dOptions<T> {
-  /** As PyTorch's `output_size`; may be left out. */
-  readonly outputSize?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `output_ratio`; may be left out. */
-  readonly outputRatio?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `return_indices`; false unless given. */
-  readonly returnIndices?: boolean | undefined;
-  /** As PyTorch's `random_samples`; may be left out. */
-  readonly randomSamples?: T | null | undefined;
-}
+/** Arguments of fractionalMaxPool3d by name, those of fractionalMaxPool2d. */
+export interface FractionalMaxPool3dOptions<T> extends FractionalMaxPool2dOptions<T> {}
 
 /** Arguments of cauchy by name. */
 export interface CauchyOptions {
@@ -1834,41 +944,14 @@ export interface RandOptions {
   readonly generator?: RandomSource | null | undefined;
 }
 
-/** Arguments of randn by name. */
-export interface RandnOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
-  readonly generator?: RandomSource | null | undefined;
-}
+/** Arguments of randn by name, those of rand. */
+export interface RandnOptions extends RandOptions {}
 
-/** Arguments of randLike by name. */
-export interface RandLikeOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
-  readonly generator?: RandomSource | null | undefined;
-}
+/** Arguments of randLike by name, those of rand. */
+export interface RandLikeOptions extends RandOptions {}
 
-/** Arguments of randnLike by name. */
-export interface RandnLikeOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
-  readonly generator?: RandomSource | null | undefined;
-}
+/** Arguments of randnLike by name, those of rand. */
+export interface RandnLikeOptions extends RandOptions {}
 
 /** Arguments of randint by name. */
 export interface RandintOptions {
@@ -1900,17 +983,8 @@ export interface RandintLikeOptions {
   readonly generator?: RandomSource | null | undefined;
 }
 
-/** Arguments of randperm by name. */
-export interface RandpermOptions {
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
-  readonly generator?: RandomSource | null | undefined;
-}
+/** Arguments of randperm by name, those of rand. */
+export interface RandpermOptions extends RandOptions {}
 
 /** Arguments of bernoulli by name. */
 export interface BernoulliOptions<T> {
@@ -1966,35 +1040,14 @@ export interface DropoutOptions {
   readonly inplace?: boolean | undefined;
 }
 
-/** Arguments of dropout1d by name. */
-export interface Dropout1dOptions {
-  /** As PyTorch's `p`; 0.5 unless given. */
-  readonly p?: number | undefined;
-  /** As PyTorch's `training`; true unless given. */
-  readonly training?: boolean | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of dropout1d by name, those of dropout. */
+export interface Dropout1dOptions extends DropoutOptions {}
 
-/** Arguments of dropout2d by name. */
-export interface Dropout2dOptions {
-  /** As PyTorch's `p`; 0.5 unless given. */
-  readonly p?: number | undefined;
-  /** As PyTorch's `training`; true unless given. */
-  readonly training?: boolean | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of dropout2d by name, those of dropout. */
+export interface Dropout2dOptions extends DropoutOptions {}
 
-/** Arguments of dropout3d by name. */
-export interface Dropout3dOptions {
-  /** As PyTorch's `p`; 0.5 unless given. */
-  readonly p?: number | undefined;
-  /** As PyTorch's `training`; true unless given. */
-  readonly training?: boolean | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of dropout3d by name, those of dropout. */
+export interface Dropout3dOptions extends DropoutOptions {}
 
 /** Arguments of alphaDropout by name. */
 export interface AlphaDropoutOptions {
@@ -2006,15 +1059,8 @@ export interface AlphaDropoutOptions {
   readonly inplace?: boolean | undefined;
 }
 
-/** Arguments of featureAlphaDropout by name. */
-export interface FeatureAlphaDropoutOptions {
-  /** As PyTorch's `p`; 0.5 unless given. */
-  readonly p?: number | undefined;
-  /** As PyTorch's `training`; false unless given. */
-  readonly training?: boolean | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of featureAlphaDropout by name, those of alphaDropout. */
+export interface FeatureAlphaDropoutOptions extends AlphaDropoutOptions {}
 
 /** Arguments of rrelu by name. */
 export interface RreluOptions {
@@ -2052,41 +1098,14 @@ export interface VarOptions {
   readonly correction?: Scalar | Dim | null | undefined;
 }
 
-/** Arguments of std by name. */
-export interface StdOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | boolean | null | undefined;
-  /** As PyTorch's `unbiased`; may be left out. */
-  readonly unbiased?: boolean | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `correction`; may be left out. */
-  readonly correction?: Scalar | Dim | null | undefined;
-}
+/** Arguments of std by name, those of var. */
+export interface StdOptions extends VarOptions {}
 
-/** Arguments of varMean by name. */
-export interface VarMeanOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | boolean | null | undefined;
-  /** As PyTorch's `unbiased`; may be left out. */
-  readonly unbiased?: boolean | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `correction`; may be left out. */
-  readonly correction?: Scalar | Dim | null | undefined;
-}
+/** Arguments of varMean by name, those of var. */
+export interface VarMeanOptions extends VarOptions {}
 
-/** Arguments of stdMean by name. */
-export interface StdMeanOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | boolean | null | undefined;
-  /** As PyTorch's `unbiased`; may be left out. */
-  readonly unbiased?: boolean | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `correction`; may be left out. */
-  readonly correction?: Scalar | Dim | null | undefined;
-}
+/** Arguments of stdMean by name, those of var. */
+export interface StdMeanOptions extends VarOptions {}
 
 /** Arguments of logsumexp by name. */
 export interface LogsumexpOptions {
@@ -2266,17 +1285,8 @@ export interface TriuIndicesOptions {
   readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of trilIndices by name. */
-export interface TrilIndicesOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
-  readonly offset?: number | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of trilIndices by name, those of triuIndices. */
+export interface TrilIndicesOptions extends TriuIndicesOptions {}
 
 /** Arguments of tensordot by name. */
 export interface TensordotOptions {
@@ -2306,15 +1316,8 @@ export interface TrapezoidOptions<T> {
   readonly dim?: number | undefined;
 }
 
-/** Arguments of cumulativeTrapezoid by name. */
-export interface CumulativeTrapezoidOptions<T> {
-  /** As PyTorch's `x`; may be left out. */
-  readonly x?: Operand<T> | null | undefined;
-  /** As PyTorch's `dx`; may be left out. */
-  readonly dx?: Operand<T> | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of cumulativeTrapezoid by name, those of trapezoid. */
+export interface CumulativeTrapezoidOptions<T> extends TrapezoidOptions<T> {}
 
 /** Arguments of interpolate by name. */
 export interface InterpolateOptions {
@@ -2348,13 +1351,8 @@ export interface UpsampleNearestOptions {
   readonly scaleFactor?: number | readonly number[] | null | undefined;
 }
 
-/** Arguments of upsampleBilinear by name. */
-export interface UpsampleBilinearOptions {
-  /** As PyTorch's `size`; may be left out. */
-  readonly size?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `scale_factor`; may be left out. */
-  readonly scaleFactor?: number | readonly number[] | null | undefined;
-}
+/** Arguments of upsampleBilinear by name, those of upsampleNearest. */
+export interface UpsampleBilinearOptions extends UpsampleNearestOptions {}
 
 /** Arguments of im2col by name. */
 export interface Im2colOptions {
@@ -2376,15 +1374,8 @@ export interface LocalResponseNormOptions {
   readonly k?: number | undefined;
 }
 
-/** Arguments of col2im by name. */
-export interface Col2imOptions {
-  /** As PyTorch's `dilation`; 1 unless given. */
-  readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
-  readonly stride?: number | readonly number[] | undefined;
-}
+/** Arguments of col2im by name, those of im2col. */
+export interface Col2imOptions extends Im2colOptions {}
 
 /** Arguments of gridSample by name. */
 export interface GridSampleOptions {
@@ -2418,13 +1409,8 @@ export interface HingeEmbeddingLossOptions {
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
-/** Arguments of cosineEmbeddingLoss by name. */
-export interface CosineEmbeddingLossOptions {
-  /** As PyTorch's `margin`; 0 unless given. */
-  readonly margin?: number | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
-}
+/** Arguments of cosineEmbeddingLoss by name, those of marginRankingLoss. */
+export interface CosineEmbeddingLossOptions extends MarginRankingLossOptions {}
 
 /** Arguments of gaussianNllLoss by name. */
 export interface GaussianNllLossOptions {
@@ -2570,15 +1556,8 @@ export interface LinalgNormOptions {
   readonly dtype?: DType | null | undefined;
 }
 
-/** Arguments of linalgDiagonal by name. */
-export interface LinalgDiagonalOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
-  readonly offset?: number | undefined;
-  /** As PyTorch's `dim1`; -2 unless given. */
-  readonly dim1?: number | undefined;
-  /** As PyTorch's `dim2`; -1 unless given. */
-  readonly dim2?: number | undefined;
-}
+/** Arguments of linalgDiagonal by name, those of diagEmbed. */
+export interface LinalgDiagonalOptions extends DiagEmbedOptions {}
 
 /** Arguments of cross by name. */
 export interface CrossOptions {
@@ -2640,21 +1619,11 @@ export interface CovOptions<T> {
   readonly aweights?: T | null | undefined;
 }
 
-/** Arguments of aminmax by name. */
-export interface AminmaxOptions {
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of aminmax by name, those of argmax. */
+export interface AminmaxOptions extends ArgmaxOptions {}
 
-/** Arguments of mode by name. */
-export interface ModeOptions {
-  /** As PyTorch's `dim`; -1 unless given. */
-  readonly dim?: number | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
-  readonly keepdim?: boolean | undefined;
-}
+/** Arguments of mode by name, those of kthvalue. */
+export interface ModeOptions extends KthvalueOptions {}
 
 /** Arguments of histc by name. */
 export interface HistcOptions {
@@ -2970,13 +1939,8 @@ export interface NativeLayerNormOptions<T> {
   readonly bias?: T | null | undefined;
 }
 
-/** Arguments of nativeGroupNorm by name. */
-export interface NativeGroupNormOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-}
+/** Arguments of nativeGroupNorm by name, those of nativeLayerNorm. */
+export interface NativeGroupNormOptions<T> extends NativeLayerNormOptions<T> {}
 
 /** Arguments of nativeBatchNorm by name. */
 export interface NativeBatchNormOptions<T> {
@@ -2998,37 +1962,17 @@ export interface AddmmOptions {
   readonly alpha?: Scalar | Dim | undefined;
 }
 
-/** Arguments of addmv by name. */
-export interface AddmvOptions {
-  /** As PyTorch's `beta`; 1 unless given. */
-  readonly beta?: Scalar | Dim | undefined;
-  /** As PyTorch's `alpha`; 1 unless given. */
-  readonly alpha?: Scalar | Dim | undefined;
-}
+/** Arguments of addmv by name, those of addmm. */
+export interface AddmvOptions extends AddmmOptions {}
 
-/** Arguments of baddbmm by name. */
-export interface BaddbmmOptions {
-  /** As PyTorch's `beta`; 1 unless given. */
-  readonly beta?: Scalar | Dim | undefined;
-  /** As PyTorch's `alpha`; 1 unless given. */
-  readonly alpha?: Scalar | Dim | undefined;
-}
+/** Arguments of baddbmm by name, those of addmm. */
+export interface BaddbmmOptions extends AddmmOptions {}
 
-/** Arguments of addbmm by name. */
-export interface AddbmmOptions {
-  /** As PyTorch's `beta`; 1 unless given. */
-  readonly beta?: Scalar | Dim | undefined;
-  /** As PyTorch's `alpha`; 1 unless given. */
-  readonly alpha?: Scalar | Dim | undefined;
-}
+/** Arguments of addbmm by name, those of addmm. */
+export interface AddbmmOptions extends AddmmOptions {}
 
-/** Arguments of addr by name. */
-export interface AddrOptions {
-  /** As PyTorch's `beta`; 1 unless given. */
-  readonly beta?: Scalar | Dim | undefined;
-  /** As PyTorch's `alpha`; 1 unless given. */
-  readonly alpha?: Scalar | Dim | undefined;
-}
+/** Arguments of addr by name, those of addmm. */
+export interface AddrOptions extends AddmmOptions {}
 
 /** Arguments of linear by name. */
 export interface LinearOptions<T> {
@@ -3056,33 +2000,11 @@ export interface Conv1dOptions<T> {
   readonly groups?: number | undefined;
 }
 
-/** Arguments of conv2d by name. */
-export interface Conv2dOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
-  readonly stride?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | string | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
-  readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `groups`; 1 unless given. */
-  readonly groups?: number | undefined;
-}
+/** Arguments of conv2d by name, those of conv1d. */
+export interface Conv2dOptions<T> extends Conv1dOptions<T> {}
 
-/** Arguments of conv3d by name. */
-export interface Conv3dOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
-  readonly stride?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | string | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
-  readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `groups`; 1 unless given. */
-  readonly groups?: number | undefined;
-}
+/** Arguments of conv3d by name, those of conv1d. */
+export interface Conv3dOptions<T> extends Conv1dOptions<T> {}
 
 /** Arguments of convTranspose1d by name. */
 export interface ConvTranspose1dOptions<T> {
@@ -3100,37 +2022,11 @@ export interface ConvTranspose1dOptions<T> {
   readonly dilation?: number | readonly number[] | undefined;
 }
 
-/** Arguments of convTranspose2d by name. */
-export interface ConvTranspose2dOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
-  readonly stride?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `output_padding`; 0 unless given. */
-  readonly outputPadding?: number | readonly number[] | undefined;
-  /** As PyTorch's `groups`; 1 unless given. */
-  readonly groups?: number | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
-  readonly dilation?: number | readonly number[] | undefined;
-}
+/** Arguments of convTranspose2d by name, those of convTranspose1d. */
+export interface ConvTranspose2dOptions<T> extends ConvTranspose1dOptions<T> {}
 
-/** Arguments of convTranspose3d by name. */
-export interface ConvTranspose3dOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
-  readonly stride?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `output_padding`; 0 unless given. */
-  readonly outputPadding?: number | readonly number[] | undefined;
-  /** As PyTorch's `groups`; 1 unless given. */
-  readonly groups?: number | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
-  readonly dilation?: number | readonly number[] | undefined;
-}
+/** Arguments of convTranspose3d by name, those of convTranspose1d. */
+export interface ConvTranspose3dOptions<T> extends ConvTranspose1dOptions<T> {}
 
 /** Arguments of adaptiveMaxPool1d by name. */
 export interface AdaptiveMaxPool1dOptions {
@@ -3160,25 +2056,11 @@ export interface MaxUnpool1dOptions {
   readonly outputSize?: readonly number[] | null | undefined;
 }
 
-/** Arguments of maxUnpool2d by name. */
-export interface MaxUnpool2dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `output_size`; may be left out. */
-  readonly outputSize?: readonly number[] | null | undefined;
-}
+/** Arguments of maxUnpool2d by name, those of maxUnpool1d. */
+export interface MaxUnpool2dOptions extends MaxUnpool1dOptions {}
 
-/** Arguments of maxUnpool3d by name. */
-export interface MaxUnpool3dOptions {
-  /** As PyTorch's `stride`; may be left out. */
-  readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
-  readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `output_size`; may be left out. */
-  readonly outputSize?: readonly number[] | null | undefined;
-}
+/** Arguments of maxUnpool3d by name, those of maxUnpool1d. */
+export interface MaxUnpool3dOptions extends MaxUnpool1dOptions {}
 
 /** Arguments of softmax by name. */
 export interface SoftmaxOptions {
@@ -3222,15 +2104,8 @@ export interface RmsNormOptions<T> {
   readonly eps?: number | null | undefined;
 }
 
-/** Arguments of groupNorm by name. */
-export interface GroupNormOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-  /** As PyTorch's `eps`; 0.00001 unless given. */
-  readonly eps?: number | undefined;
-}
+/** Arguments of groupNorm by name, those of layerNorm. */
+export interface GroupNormOptions<T> extends LayerNormOptions<T> {}
 
 /** Arguments of instanceNorm by name. */
 export interface InstanceNormOptions<T> {
@@ -3250,25 +2125,11 @@ export interface InstanceNormOptions<T> {
   readonly eps?: number | undefined;
 }
 
-/** Arguments of batchNormTraining by name. */
-export interface BatchNormTrainingOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-  /** As PyTorch's `eps`; 0.00001 unless given. */
-  readonly eps?: number | undefined;
-}
+/** Arguments of batchNormTraining by name, those of layerNorm. */
+export interface BatchNormTrainingOptions<T> extends LayerNormOptions<T> {}
 
-/** Arguments of batchNormInference by name. */
-export interface BatchNormInferenceOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
-  readonly bias?: T | null | undefined;
-  /** As PyTorch's `eps`; 0.00001 unless given. */
-  readonly eps?: number | undefined;
-}
+/** Arguments of batchNormInference by name, those of layerNorm. */
+export interface BatchNormInferenceOptions<T> extends LayerNormOptions<T> {}
 
 /** Arguments of mseLoss by name. */
 export interface MseLossOptions {
@@ -3368,55 +2229,20 @@ export interface FftFftOptions {
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
-/** Arguments of fftIfft by name. */
-export interface FftIfftOptions {
-  /** As PyTorch's `n`; may be left out. */
-  readonly n?: number | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
-  readonly dim?: number | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIfft by name, those of fftFft. */
+export interface FftIfftOptions extends FftFftOptions {}
 
-/** Arguments of fftRfft by name. */
-export interface FftRfftOptions {
-  /** As PyTorch's `n`; may be left out. */
-  readonly n?: number | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
-  readonly dim?: number | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftRfft by name, those of fftFft. */
+export interface FftRfftOptions extends FftFftOptions {}
 
-/** Arguments of fftIrfft by name. */
-export interface FftIrfftOptions {
-  /** As PyTorch's `n`; may be left out. */
-  readonly n?: number | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
-  readonly dim?: number | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIrfft by name, those of fftFft. */
+export interface FftIrfftOptions extends FftFftOptions {}
 
-/** Arguments of fftHfft by name. */
-export interface FftHfftOptions {
-  /** As PyTorch's `n`; may be left out. */
-  readonly n?: number | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
-  readonly dim?: number | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftHfft by name, those of fftFft. */
+export interface FftHfftOptions extends FftFftOptions {}
 
-/** Arguments of fftIhfft by name. */
-export interface FftIhfftOptions {
-  /** As PyTorch's `n`; may be left out. */
-  readonly n?: number | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
-  readonly dim?: number | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIhfft by name, those of fftFft. */
+export interface FftIhfftOptions extends FftFftOptions {}
 
 /** Arguments of fftFft2 by name. */
 export interface FftFft2Options {
@@ -3428,35 +2254,14 @@ export interface FftFft2Options {
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
-/** Arguments of fftIfft2 by name. */
-export interface FftIfft2Options {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; [-2,-1] unless given. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIfft2 by name, those of fftFft2. */
+export interface FftIfft2Options extends FftFft2Options {}
 
-/** Arguments of fftRfft2 by name. */
-export interface FftRfft2Options {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; [-2,-1] unless given. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftRfft2 by name, those of fftFft2. */
+export interface FftRfft2Options extends FftFft2Options {}
 
-/** Arguments of fftIrfft2 by name. */
-export interface FftIrfft2Options {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; [-2,-1] unless given. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIrfft2 by name, those of fftFft2. */
+export interface FftIrfft2Options extends FftFft2Options {}
 
 /** Arguments of fftFftn by name. */
 export interface FftFftnOptions {
@@ -3468,75 +2273,26 @@ export interface FftFftnOptions {
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
-/** Arguments of fftIfftn by name. */
-export interface FftIfftnOptions {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIfftn by name, those of fftFftn. */
+export interface FftIfftnOptions extends FftFftnOptions {}
 
-/** Arguments of fftRfftn by name. */
-export interface FftRfftnOptions {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftRfftn by name, those of fftFftn. */
+export interface FftRfftnOptions extends FftFftnOptions {}
 
-/** Arguments of fftIrfftn by name. */
-export interface FftIrfftnOptions {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIrfftn by name, those of fftFftn. */
+export interface FftIrfftnOptions extends FftFftnOptions {}
 
-/** Arguments of fftHfft2 by name. */
-export interface FftHfft2Options {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; [-2,-1] unless given. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftHfft2 by name, those of fftFft2. */
+export interface FftHfft2Options extends FftFft2Options {}
 
-/** Arguments of fftIhfft2 by name. */
-export interface FftIhfft2Options {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; [-2,-1] unless given. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIhfft2 by name, those of fftFft2. */
+export interface FftIhfft2Options extends FftFft2Options {}
 
-/** Arguments of fftHfftn by name. */
-export interface FftHfftnOptions {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftHfftn by name, those of fftFftn. */
+export interface FftHfftnOptions extends FftFftnOptions {}
 
-/** Arguments of fftIhfftn by name. */
-export interface FftIhfftnOptions {
-  /** As PyTorch's `s`; may be left out. */
-  readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; may be left out. */
-  readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
-  readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
-}
+/** Arguments of fftIhfftn by name, those of fftFftn. */
+export interface FftIhfftnOptions extends FftFftnOptions {}
 
 /** Arguments of fftFftfreq by name. */
 export interface FftFftfreqOptions {
@@ -3550,17 +2306,8 @@ export interface FftFftfreqOptions {
   readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of fftRfftfreq by name. */
-export interface FftRfftfreqOptions {
-  /** As PyTorch's `d`; 1 unless given. */
-  readonly d?: number | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of fftRfftfreq by name, those of fftFftfreq. */
+export interface FftRfftfreqOptions extends FftFftfreqOptions {}
 
 /** Arguments of fftFftshift by name. */
 export interface FftFftshiftOptions {
@@ -3642,29 +2389,11 @@ export interface HammingWindowOptions {
   readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of blackmanWindow by name. */
-export interface BlackmanWindowOptions {
-  /** As PyTorch's `periodic`; true unless given. */
-  readonly periodic?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of blackmanWindow by name, those of hannWindow. */
+export interface BlackmanWindowOptions extends HannWindowOptions {}
 
-/** Arguments of bartlettWindow by name. */
-export interface BartlettWindowOptions {
-  /** As PyTorch's `periodic`; true unless given. */
-  readonly periodic?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
-  readonly requiresGrad?: boolean | undefined;
-}
+/** Arguments of bartlettWindow by name, those of hannWindow. */
+export interface BartlettWindowOptions extends HannWindowOptions {}
 
 /** Arguments of kaiserWindow by name. */
 export interface KaiserWindowOptions {
@@ -3877,7 +2606,7 @@ export interface OpApi<T extends TensorLike> {
   relu(self: T, inplace?: boolean | ReluOptions, options?: ReluOptions): T;
   /** The gradient where `self` is above the threshold (or NaN), else 0. */
   thresholdBackward(grad: T, self: T, threshold: number): T;
-  /** The gradient where `self` is above the threshold (or NaN), else 0. */
+  /** The same call in another form. */
   thresholdBackward(grad: T, self: T, named: { readonly threshold: number }): T;
   /** min(max(self, 0), 6), as `nn.functional.relu6`. */
   relu6(self: T, inplace?: boolean | Relu6Options, options?: Relu6Options): T;
@@ -3904,7 +2633,7 @@ export interface OpApi<T extends TensorLike> {
     inplace?: boolean | ThresholdOptions,
     options?: ThresholdOptions,
   ): T;
-  /** self above the threshold, else `value`, as `nn.functional.threshold`. */
+  /** The same call in another form. */
   threshold(self: T, named: { readonly threshold: number; readonly value: number } & ThresholdOptions): T;
   /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
   prelu(self: T, weight: T): T;
@@ -3979,56 +2708,38 @@ export interface OpApi<T extends TensorLike> {
    * the elementwise maximum. As `torch.max`.
    */
   max(self: T, other: T): T;
-  /**
-   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise maximum. As `torch.max`.
-   */
+  /** The same call in another form. */
   max(
     self: T,
     dim: number,
     keepdim?: boolean | MaxOptions<T>,
     options?: MaxOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise maximum. As `torch.max`.
-   */
+  /** The same call in another form. */
   max(
     self: T,
     options: MaxOptions<T> & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise maximum. As `torch.max`.
-   */
+  /** The same call in another form. */
   max(self: T, dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
   min(self: T, other: T): T;
-  /**
-   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise minimum. As `torch.min`.
-   */
+  /** The same call in another form. */
   min(
     self: T,
     dim: number,
     keepdim?: boolean | MinOptions<T>,
     options?: MinOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise minimum. As `torch.min`.
-   */
+  /** The same call in another form. */
   min(
     self: T,
     options: MinOptions<T> & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise minimum. As `torch.min`.
-   */
+  /** The same call in another form. */
   min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
   countNonzero(
@@ -4052,15 +2763,15 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** A tensor of zeros, as `torch.zeros`. */
   zeros(size: readonly Dim[], options?: ZerosOptions): T;
-  /** A tensor of zeros, as `torch.zeros`. */
+  /** The same call in another form. */
   zeros(...size: (Dim | ZerosOptions)[]): T;
   /** A tensor of ones, as `torch.ones`. */
   ones(size: readonly Dim[], options?: OnesOptions): T;
-  /** A tensor of ones, as `torch.ones`. */
+  /** The same call in another form. */
   ones(...size: (Dim | OnesOptions)[]): T;
   /** A tensor whose elements are not specified (zeros), as `torch.empty`. */
   empty(size: readonly Dim[], options?: EmptyOptions): T;
-  /** A tensor whose elements are not specified (zeros), as `torch.empty`. */
+  /** The same call in another form. */
   empty(...size: (Dim | EmptyOptions)[]): T;
   /** As zeros, of the shape, type and device of `self`. */
   zerosLike(self: T, options?: ZerosLikeOptions): T;
@@ -4070,15 +2781,15 @@ export interface OpApi<T extends TensorLike> {
   emptyLike(self: T, options?: EmptyLikeOptions): T;
   /** As zeros, of the type and device of `self`. */
   newZeros(self: T, size: readonly Dim[], options?: NewZerosOptions): T;
-  /** As zeros, of the type and device of `self`. */
+  /** The same call in another form. */
   newZeros(self: T, ...size: (Dim | NewZerosOptions)[]): T;
   /** As ones, of the type and device of `self`. */
   newOnes(self: T, size: readonly Dim[], options?: NewOnesOptions): T;
-  /** As ones, of the type and device of `self`. */
+  /** The same call in another form. */
   newOnes(self: T, ...size: (Dim | NewOnesOptions)[]): T;
   /** As empty, of the type and device of `self`. */
   newEmpty(self: T, size: readonly Dim[], options?: NewEmptyOptions): T;
-  /** As empty, of the type and device of `self`. */
+  /** The same call in another form. */
   newEmpty(self: T, ...size: (Dim | NewEmptyOptions)[]): T;
   /** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
   full(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: FullOptions): T;
@@ -4113,11 +2824,11 @@ export interface OpApi<T extends TensorLike> {
   scalarTensor(s: Scalar | Dim, options?: ScalarTensorOptions): T;
   /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
   convert(self: T, dtype: DType): T;
-  /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
+  /** The same call in another form. */
   convert(self: T, named: { readonly dtype: DType }): T;
   /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
   to(self: T, dtype: DType): T;
-  /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
+  /** The same call in another form. */
   to(self: T, named: { readonly dtype: DType }): T;
   /** The elements as float32, as `Tensor.float`. */
   float(self: T): T;
@@ -4148,31 +2859,31 @@ export interface OpApi<T extends TensorLike> {
   copy(self: T, src: Operand<T>, nonBlocking?: boolean | CopyOptions, options?: CopyOptions): T;
   /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
   view(self: T, size: readonly Dim[]): T;
-  /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
+  /** The same call in another form. */
   view(self: T, ...size: Dim[]): T;
   /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(self: T, shape: readonly Dim[]): T;
-  /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
+  /** The same call in another form. */
   reshape(self: T, ...shape: Dim[]): T;
   /** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
   contiguous(self: T): T;
   /** The dimensions in another order, as `torch.permute`. */
   permute(self: T, dims: readonly number[]): T;
-  /** The dimensions in another order, as `torch.permute`. */
+  /** The same call in another form. */
   permute(self: T, ...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(self: T, dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(self: T, dim: number): T;
-  /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
+  /** The same call in another form. */
   unsqueeze(self: T, named: { readonly dim: number }): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(self: T, size: readonly Dim[], options?: ExpandOptions): T;
-  /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
+  /** The same call in another form. */
   expand(self: T, ...size: (Dim | ExpandOptions)[]): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(self: T, dim: number, index: Dim): T;
-  /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+  /** The same call in another form. */
   select(self: T, named: { readonly dim: number; readonly index: Dim }): T;
   /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
   slice(
@@ -4200,10 +2911,7 @@ export interface OpApi<T extends TensorLike> {
    * As `Tensor.unfold`.
    */
   unfold(self: T, dimension: number, size: number, step: number): T;
-  /**
-   * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
-   * As `Tensor.unfold`.
-   */
+  /** The same call in another form. */
   unfold(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(
@@ -4213,7 +2921,7 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedOptions,
     options?: AsStridedOptions,
   ): T;
-  /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+  /** The same call in another form. */
   asStrided(
     self: T,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions,
@@ -4228,7 +2936,7 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedCopyOptions,
     options?: AsStridedCopyOptions,
   ): T;
-  /** As asStrided, copied. */
+  /** The same call in another form. */
   asStridedCopy(
     self: T,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedCopyOptions,
@@ -4243,11 +2951,11 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As expand, copied. */
   expandCopy(self: T, size: readonly Dim[], options?: ExpandCopyOptions): T;
-  /** As expand, copied. */
+  /** The same call in another form. */
   expandCopy(self: T, ...size: (Dim | ExpandCopyOptions)[]): T;
   /** As permute, copied. */
   permuteCopy(self: T, dims: readonly number[]): T;
-  /** As permute, copied. */
+  /** The same call in another form. */
   permuteCopy(self: T, ...dims: number[]): T;
   /** As squeeze, copied. */
   squeezeCopy(
@@ -4257,19 +2965,19 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As unfold, copied. */
   unfoldCopy(self: T, dimension: number, size: number, step: number): T;
-  /** As unfold, copied. */
+  /** The same call in another form. */
   unfoldCopy(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
   /** As unsqueeze, copied. */
   unsqueezeCopy(self: T, dim: number): T;
-  /** As unsqueeze, copied. */
+  /** The same call in another form. */
   unsqueezeCopy(self: T, named: { readonly dim: number }): T;
   /** As view, copied. */
   viewCopy(self: T, size: readonly Dim[]): T;
-  /** As view, copied. */
+  /** The same call in another form. */
   viewCopy(self: T, ...size: Dim[]): T;
   /** As narrow, copied. */
   narrowCopy(self: T, dim: number, start: Dim, length: Dim): T;
-  /** As narrow, copied. */
+  /** The same call in another form. */
   narrowCopy(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** As splitWithSizes, copied. */
   splitWithSizesCopy(
@@ -4278,7 +2986,7 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | SplitWithSizesCopyOptions,
     options?: SplitWithSizesCopyOptions,
   ): T[];
-  /** As splitWithSizes, copied. */
+  /** The same call in another form. */
   splitWithSizesCopy(
     self: T,
     named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesCopyOptions,
@@ -4287,7 +2995,7 @@ export interface OpApi<T extends TensorLike> {
   tCopy(self: T): T;
   /** As transpose, copied. */
   transposeCopy(self: T, dim0: number, dim1: number): T;
-  /** As transpose, copied. */
+  /** The same call in another form. */
   transposeCopy(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
   /** As unbind, copied. */
   unbindCopy(self: T, dim?: number | UnbindCopyOptions, options?: UnbindCopyOptions): T[];
@@ -4298,15 +3006,15 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | UnsafeSplitOptions,
     options?: UnsafeSplitOptions,
   ): T[];
-  /** As split, copied. */
+  /** The same call in another form. */
   unsafeSplit(self: T, named: { readonly splitSize: number | readonly number[] } & UnsafeSplitOptions): T[];
   /** As chunk, copied. */
   unsafeChunk(self: T, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): T[];
-  /** As chunk, copied. */
+  /** The same call in another form. */
   unsafeChunk(self: T, named: { readonly chunks: number } & UnsafeChunkOptions): T[];
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
-  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  /** The same call in another form. */
   selectScatter(self: T, src: T, named: { readonly dim: number; readonly index: Dim }): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
   sliceScatter(
@@ -4337,7 +3045,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Adds the windows of an unfolding back into a tensor of the shape it had. */
   unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
-  /** Adds the windows of an unfolding back into a tensor of the shape it had. */
+  /** The same call in another form. */
   unfoldBackward(
     grad: T,
     named: {
@@ -4356,7 +3064,7 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedBackwardOptions,
     options?: AsStridedBackwardOptions,
   ): T;
-  /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
+  /** The same call in another form. */
   asStridedBackward(
     grad: T,
     named: {
@@ -4373,7 +3081,7 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | ReadStridedOptions,
     options?: ReadStridedOptions,
   ): T;
-  /** What asStrided shows of self, taken as row-major, wherever its elements lie. */
+  /** The same call in another form. */
   readStrided(
     self: T,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & ReadStridedOptions,
@@ -4387,7 +3095,7 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | WriteStridedOptions,
     options?: WriteStridedOptions,
   ): T;
-  /** self, taken as row-major, with `src` put where asStrided reads. */
+  /** The same call in another form. */
   writeStrided(
     self: T,
     src: T,
@@ -4405,10 +3113,7 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedScatterOptions,
     options?: AsStridedScatterOptions,
   ): T;
-  /**
-   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
-   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
-   */
+  /** The same call in another form. */
   asStridedScatter(
     self: T,
     src: T,
@@ -4416,7 +3121,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(self: T, dim0: number, dim1: number): T;
-  /** Two dimensions exchanged, as `torch.transpose`. */
+  /** The same call in another form. */
   transpose(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
   t(self: T): T;
@@ -4426,7 +3131,7 @@ export interface OpApi<T extends TensorLike> {
   mT(self: T): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(self: T, source: number | readonly number[], destination: number | readonly number[]): T;
-  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  /** The same call in another form. */
   movedim(
     self: T,
     named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
@@ -4440,7 +3145,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
   unflatten(self: T, dim: number, sizes: readonly Dim[]): T;
-  /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+  /** The same call in another form. */
   unflatten(self: T, named: { readonly dim: number; readonly sizes: readonly Dim[] }): T;
   /** As view, in the shape of `other`. */
   viewAs(self: T, other: T): T;
@@ -4450,11 +3155,11 @@ export interface OpApi<T extends TensorLike> {
   expandAs(self: T, other: T): T;
   /** As expand, as `torch.broadcast_to`. */
   broadcastTo(self: T, size: readonly Dim[]): T;
-  /** As expand, as `torch.broadcast_to`. */
+  /** The same call in another form. */
   broadcastTo(self: T, named: { readonly size: readonly Dim[] }): T;
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(self: T, dim: number, start: Dim, length: Dim): T;
-  /** `length` elements from `start` along a dimension, as `torch.narrow`. */
+  /** The same call in another form. */
   narrow(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
   split(
@@ -4463,7 +3168,7 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | SplitOptions,
     options?: SplitOptions,
   ): T[];
-  /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
+  /** The same call in another form. */
   split(self: T, named: { readonly splitSize: number | readonly number[] } & SplitOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
   splitWithSizes(
@@ -4472,11 +3177,11 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | SplitWithSizesOptions,
     options?: SplitWithSizesOptions,
   ): T[];
-  /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
+  /** The same call in another form. */
   splitWithSizes(self: T, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesOptions): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
   chunk(self: T, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
-  /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
+  /** The same call in another form. */
   chunk(self: T, named: { readonly chunks: number } & ChunkOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
   tensorSplit(
@@ -4485,22 +3190,22 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | TensorSplitOptions,
     options?: TensorSplitOptions,
   ): T[];
-  /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
+  /** The same call in another form. */
   tensorSplit(
     self: T,
     named: { readonly indicesOrSections: number | readonly number[] } & TensorSplitOptions,
   ): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(self: T, indicesOrSections: number | readonly number[]): T[];
-  /** Parts along a dimension, as `torch.hsplit`. */
+  /** The same call in another form. */
   hsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
   vsplit(self: T, indicesOrSections: number | readonly number[]): T[];
-  /** Parts along a dimension, as `torch.vsplit`. */
+  /** The same call in another form. */
   vsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** Parts along a dimension, as `torch.dsplit`. */
   dsplit(self: T, indicesOrSections: number | readonly number[]): T[];
-  /** Parts along a dimension, as `torch.dsplit`. */
+  /** The same call in another form. */
   dsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
   /** All parts along a dimension, without it, as `torch.unbind`. */
   unbind(self: T, dim?: number | UnbindOptions, options?: UnbindOptions): T[];
@@ -4509,10 +3214,7 @@ export interface OpApi<T extends TensorLike> {
    * `torch.gather`.
    */
   gather(self: T, dim: number, index: T, options?: GatherOptions): T;
-  /**
-   * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
-   * `torch.gather`.
-   */
+  /** The same call in another form. */
   gather(self: T, named: { readonly dim: number; readonly index: T } & GatherOptions): T;
   /**
    * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
@@ -4526,18 +3228,15 @@ export interface OpApi<T extends TensorLike> {
     value?: Scalar | Dim | null | ScatterOptions<T>,
     options?: ScatterOptions<T>,
   ): T;
-  /**
-   * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
-   * "multiply" combines instead. As `torch.scatter`.
-   */
+  /** The same call in another form. */
   scatter(self: T, named: { readonly dim: number; readonly index: T } & ScatterOptions<T>): T;
   /** As scatter without `reduce`. */
   scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
-  /** As scatter without `reduce`. */
+  /** The same call in another form. */
   scatterSet(self: T, named: { readonly dim: number; readonly index: T; readonly src: Operand<T> }): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(self: T, dim: number, index: T, src: T): T;
-  /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+  /** The same call in another form. */
   scatterAdd(self: T, named: { readonly dim: number; readonly index: T; readonly src: T }): T;
   /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
   take(self: T, index: T): T;
@@ -4552,22 +3251,22 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(self: T, dim: number, index: T): T;
-  /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+  /** The same call in another form. */
   indexSelect(self: T, named: { readonly dim: number; readonly index: T }): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
   indexAdd(self: T, dim: number, index: T, source: T, options?: IndexAddOptions): T;
-  /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+  /** The same call in another form. */
   indexAdd(
     self: T,
     named: { readonly dim: number; readonly index: T; readonly source: T } & IndexAddOptions,
   ): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(self: T, dim: number, index: T, source: T): T;
-  /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+  /** The same call in another form. */
   indexCopy(self: T, named: { readonly dim: number; readonly index: T; readonly source: T }): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(self: T, dim: number, index: T, value: Operand<T>): T;
-  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  /** The same call in another form. */
   indexFill(self: T, named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
   /**
    * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
@@ -4598,7 +3297,7 @@ export interface OpApi<T extends TensorLike> {
   maskedScatter(self: T, mask: T, source: T): T;
   /** Reversed along dimensions, as `torch.flip`. */
   flip(self: T, dims: number | readonly number[]): T;
-  /** Reversed along dimensions, as `torch.flip`. */
+  /** The same call in another form. */
   flip(self: T, ...dims: number[]): T;
   /** Reversed along dimension 1, as `torch.fliplr`. */
   fliplr(self: T): T;
@@ -4611,19 +3310,19 @@ export interface OpApi<T extends TensorLike> {
     dims?: number | readonly number[] | null | RollOptions,
     options?: RollOptions,
   ): T;
-  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  /** The same call in another form. */
   roll(self: T, named: { readonly shifts: number | readonly number[] } & RollOptions): T;
   /** Shifted around along dimensions. */
   rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
-  /** Shifted around along dimensions. */
+  /** The same call in another form. */
   rollDims(self: T, named: { readonly shifts: readonly number[]; readonly dims: readonly number[] }): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(self: T, repeats: readonly Dim[]): T;
-  /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
+  /** The same call in another form. */
   repeat(self: T, ...repeats: Dim[]): T;
   /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(self: T, dims: readonly Dim[]): T;
-  /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
+  /** The same call in another form. */
   tile(self: T, ...dims: Dim[]): T;
   /**
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
@@ -4654,34 +3353,34 @@ export interface OpApi<T extends TensorLike> {
   stack(tensors: readonly T[], dim?: number | StackOptions, options?: StackOptions): T;
   /** Running sums along a dimension, as `torch.cumsum`. */
   cumsum(self: T, dim: number, options?: CumsumOptions): T;
-  /** Running sums along a dimension, as `torch.cumsum`. */
+  /** The same call in another form. */
   cumsum(self: T, named: { readonly dim: number } & CumsumOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(self: T, dim: number, options?: CumprodOptions): T;
-  /** Running products along a dimension, as `torch.cumprod`. */
+  /** The same call in another form. */
   cumprod(self: T, named: { readonly dim: number } & CumprodOptions): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(self: T, dim: number): T;
-  /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
+  /** The same call in another form. */
   logcumsumexp(self: T, named: { readonly dim: number }): T;
   /** The maximum so far along a dimension. */
   runningMax(self: T, dim: number): T;
-  /** The maximum so far along a dimension. */
+  /** The same call in another form. */
   runningMax(self: T, named: { readonly dim: number }): T;
   /** The minimum so far along a dimension. */
   runningMin(self: T, dim: number): T;
-  /** The minimum so far along a dimension. */
+  /** The same call in another form. */
   runningMin(self: T, named: { readonly dim: number }): T;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
   cummax(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  /** The same call in another form. */
   cummax(
     self: T,
     named: { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
   cummin(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  /** The same call in another form. */
   cummin(
     self: T,
     named: { readonly dim: number },
@@ -4716,16 +3415,13 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     options: NonzeroOptions & { readonly asTuple: true },
   ): [indices: T] & { readonly indices: T };
-  /**
-   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
-   * `torch.nonzero`.
-   */
+  /** The same call in another form. */
   nonzero(self: T, options?: NonzeroOptions): T;
   /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
   argwhere(self: T): T;
   /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
   repeatedIndices(repeats: T, size: Dim): T;
-  /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
+  /** The same call in another form. */
   repeatedIndices(repeats: T, named: { readonly size: Dim }): T;
   /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
   uniqueGroups(
@@ -4754,10 +3450,7 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
-  /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
-   */
+  /** The same call in another form. */
   unique(
     self: T,
     options: UniqueOptions & { readonly returnInverse: true },
@@ -4766,10 +3459,7 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
-  /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
-   */
+  /** The same call in another form. */
   unique(
     self: T,
     sorted: boolean | undefined,
@@ -4779,10 +3469,7 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
-  /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
-   */
+  /** The same call in another form. */
   unique(
     self: T,
     sorted?: boolean,
@@ -4806,10 +3493,7 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
-  /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
-   */
+  /** The same call in another form. */
   uniqueConsecutive(
     self: T,
     options: UniqueConsecutiveOptions & { readonly returnInverse: true },
@@ -4818,10 +3502,7 @@ export interface OpApi<T extends TensorLike> {
     readonly inverseIndices: T;
     readonly counts: T;
   };
-  /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
-   */
+  /** The same call in another form. */
   uniqueConsecutive(
     self: T,
     returnInverse?: false | UniqueConsecutiveOptions,
@@ -4843,11 +3524,11 @@ export interface OpApi<T extends TensorLike> {
     value?: Scalar | Dim | ConstantPadNdOptions,
     options?: ConstantPadNdOptions,
   ): T;
-  /** Padded with one value, as `torch.constant_pad_nd`. */
+  /** The same call in another form. */
   constantPadNd(self: T, named: { readonly pad: readonly Dim[] } & ConstantPadNdOptions): T;
   /** Padded with elements of the tensor: reflect, replicate or circular. */
   padBy(self: T, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
-  /** Padded with elements of the tensor: reflect, replicate or circular. */
+  /** The same call in another form. */
   padBy(
     self: T,
     named: { readonly pad: readonly Dim[]; readonly mode: "reflect" | "replicate" | "circular" },
@@ -4859,7 +3540,7 @@ export interface OpApi<T extends TensorLike> {
     pad: readonly Dim[],
     mode: "reflect" | "replicate" | "circular",
   ): T;
-  /** Adds the elements of a padded gradient to where padBy read them. */
+  /** The same call in another form. */
   padByBackward(
     grad: T,
     named: {
@@ -4879,20 +3560,14 @@ export interface OpApi<T extends TensorLike> {
     value?: Scalar | Dim | null | PadOptions,
     options?: PadOptions,
   ): T;
-  /**
-   * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
-   * reflect, replicate or circular. As `nn.functional.pad`.
-   */
+  /** The same call in another form. */
   pad(self: T, named: { readonly pad: readonly Dim[] } & PadOptions): T;
   /**
    * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral
    * value where there is none.
    */
   scatterCombined(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin"): T;
-  /**
-   * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral
-   * value where there is none.
-   */
+  /** The same call in another form. */
   scatterCombined(
     self: T,
     named: {
@@ -4914,10 +3589,7 @@ export interface OpApi<T extends TensorLike> {
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
     options?: ScatterReduceOptions,
   ): T;
-  /**
-   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
-   * As `torch.scatter_reduce`.
-   */
+  /** The same call in another form. */
   scatterReduce(
     self: T,
     named: {
@@ -4936,7 +3608,7 @@ export interface OpApi<T extends TensorLike> {
     reduce: "prod" | "amax" | "amin",
     includeSelf: boolean,
   ): T;
-  /** As scatterReduce with prod, amax or amin. */
+  /** The same call in another form. */
   scatterExtreme(
     self: T,
     named: {
@@ -4959,10 +3631,7 @@ export interface OpApi<T extends TensorLike> {
     reduce: "prod" | "mean" | "amax" | "amin",
     options?: IndexReduceOptions,
   ): T;
-  /**
-   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
-   * `torch.index_reduce`.
-   */
+  /** The same call in another form. */
   indexReduce(
     self: T,
     named: {
@@ -4977,7 +3646,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     descending: boolean,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** Sorted along the last dimension, stable, with indices. */
+  /** The same call in another form. */
   sortLast(
     self: T,
     named: { readonly descending: boolean },
@@ -4988,7 +3657,7 @@ export interface OpApi<T extends TensorLike> {
     count: Dim,
     descending: boolean,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
+  /** The same call in another form. */
   firstOfSorted(
     self: T,
     named: { readonly count: Dim; readonly descending: boolean },
@@ -5020,7 +3689,7 @@ export interface OpApi<T extends TensorLike> {
     sorted?: boolean | TopkOptions,
     options?: TopkOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
+  /** The same call in another form. */
   topk(
     self: T,
     named: { readonly k: Dim } & TopkOptions,
@@ -5033,14 +3702,14 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
+  /** The same call in another form. */
   kthvalue(
     self: T,
     named: { readonly k: number } & KthvalueOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element of all; its gradient is shared by the elements that equal it. */
   medianOfAll(self: T, numbersOnly: boolean): T;
-  /** The lower middle element of all; its gradient is shared by the elements that equal it. */
+  /** The same call in another form. */
   medianOfAll(self: T, named: { readonly numbersOnly: boolean }): T;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
@@ -5049,12 +3718,12 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | MedianOptions,
     options?: MedianOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  /** The same call in another form. */
   median(
     self: T,
     options: MedianOptions & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  /** The same call in another form. */
   median(self: T, dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
@@ -5063,12 +3732,12 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | NanmedianOptions,
     options?: NanmedianOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  /** The same call in another form. */
   nanmedian(
     self: T,
     options: NanmedianOptions & { readonly dim: number },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  /** The same call in another form. */
   nanmedian(self: T, dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
   quantile(
@@ -5093,7 +3762,7 @@ export interface OpApi<T extends TensorLike> {
   searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
   /** How many elements of a sorted sequence lie before each value. */
   countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
-  /** How many elements of a sorted sequence lie before each value. */
+  /** The same call in another form. */
   countBefore(sequence: T, values: T, named: { readonly right: boolean; readonly int32: boolean }): T;
   /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
   bucketize(self: Operand<T>, boundaries: T, options?: BucketizeOptions): T;
@@ -5117,7 +3786,7 @@ export interface OpApi<T extends TensorLike> {
   ndtri(self: T): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   mvlgamma(self: T, p: number): T;
-  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  /** The same call in another form. */
   mvlgamma(self: T, named: { readonly p: number }): T;
   /** The modified Bessel function of order 0, as `torch.i0`. */
   i0(self: T): T;
@@ -5161,14 +3830,11 @@ export interface OpApi<T extends TensorLike> {
    * `x.polygamma(n)`.
    */
   polygamma(n: number, self: T): T;
-  /**
-   * The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in
-   * `x.polygamma(n)`.
-   */
+  /** The same call in another form. */
   polygamma(named: { readonly n: number; readonly self: T }): T;
   /** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
   polygammaOf(self: T, n: number): T;
-  /** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
+  /** The same call in another form. */
   polygammaOf(self: T, named: { readonly n: number }): T;
   /**
    * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
@@ -5201,7 +3867,7 @@ export interface OpApi<T extends TensorLike> {
   tanhshrink(self: T): T;
   /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
   eluLinear(self: T, alpha: number, scale: number, rate: number): T;
-  /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
+  /** The same call in another form. */
   eluLinear(self: T, named: { readonly alpha: number; readonly scale: number; readonly rate: number }): T;
   /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
   elu(self: T, alpha?: number | EluOptions, inplace?: boolean | EluOptions, options?: EluOptions): T;
@@ -5226,10 +3892,7 @@ export interface OpApi<T extends TensorLike> {
     indices: T,
     options?: MaxPool2dWithIndicesBackwardOptions,
   ): T;
-  /**
-   * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
-   * maxima were.
-   */
+  /** The same call in another form. */
   maxPool2dWithIndicesBackward(
     gradOutput: T,
     self: T,
@@ -5246,7 +3909,7 @@ export interface OpApi<T extends TensorLike> {
     dilation: readonly number[],
     ceilMode: boolean,
   ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
-  /** The maximum of each window over the last dimensions, and its flat place in the window. */
+  /** The same call in another form. */
   maxPoolOffsets(
     self: T,
     named: {
@@ -5268,7 +3931,7 @@ export interface OpApi<T extends TensorLike> {
     dilation: readonly number[],
     ceilMode: boolean,
   ): T;
-  /** Gradients of windows sent to where their maximum was. */
+  /** The same call in another form. */
   maxPoolBackward(
     grad: T,
     offsets: T,
@@ -5295,19 +3958,13 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: MaxPool1dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool1d`.
-   */
+  /** The same call in another form. */
   maxPool1d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool1d`.
-   */
+  /** The same call in another form. */
   maxPool1d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5317,10 +3974,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool1d`.
-   */
+  /** The same call in another form. */
   maxPool1d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5330,10 +3984,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean,
     returnIndices?: false | MaxPool1dOptions,
   ): T;
-  /**
-   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool1d`.
-   */
+  /** The same call in another form. */
   maxPool1d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool1dOptions): T;
   /**
    * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
@@ -5349,19 +4000,13 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: MaxPool2dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool2d`.
-   */
+  /** The same call in another form. */
   maxPool2d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool2dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool2d`.
-   */
+  /** The same call in another form. */
   maxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5371,10 +4016,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     options: MaxPool2dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool2d`.
-   */
+  /** The same call in another form. */
   maxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5384,10 +4026,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean,
     returnIndices?: false | MaxPool2dOptions,
   ): T;
-  /**
-   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool2d`.
-   */
+  /** The same call in another form. */
   maxPool2d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool2dOptions): T;
   /**
    * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
@@ -5403,19 +4042,13 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: MaxPool3dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool3d`.
-   */
+  /** The same call in another form. */
   maxPool3d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool3dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool3d`.
-   */
+  /** The same call in another form. */
   maxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5425,10 +4058,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     options: MaxPool3dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool3d`.
-   */
+  /** The same call in another form. */
   maxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5438,10 +4068,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean,
     returnIndices?: false | MaxPool3dOptions,
   ): T;
-  /**
-   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
-   * `nn.functional.max_pool3d`.
-   */
+  /** The same call in another form. */
   maxPool3d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool3dOptions): T;
   /** The sum of each window over the last dimensions. */
   windowSum(
@@ -5451,7 +4078,7 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
   ): T;
-  /** The sum of each window over the last dimensions. */
+  /** The same call in another form. */
   windowSum(
     self: T,
     named: {
@@ -5470,7 +4097,7 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
   ): T;
-  /** Gradients of windows given to each of their elements. */
+  /** The same call in another form. */
   windowSumBackward(
     grad: T,
     named: {
@@ -5490,7 +4117,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean,
     countIncludePad: boolean,
   ): T;
-  /** How many elements each window over the last dimensions has, of those in the (padded) input. */
+  /** The same call in another form. */
   windowSizes(
     self: T,
     named: {
@@ -5512,7 +4139,7 @@ export interface OpApi<T extends TensorLike> {
     divisorOverride?: number | null | AvgPool1dOptions,
     options?: AvgPool1dOptions,
   ): T;
-  /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
+  /** The same call in another form. */
   avgPool1d(self: T, named: { readonly kernelSize: number | readonly number[] } & AvgPool1dOptions): T;
   /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
   avgPool2d(
@@ -5525,7 +4152,7 @@ export interface OpApi<T extends TensorLike> {
     divisorOverride?: number | null | AvgPool2dOptions,
     options?: AvgPool2dOptions,
   ): T;
-  /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
+  /** The same call in another form. */
   avgPool2d(self: T, named: { readonly kernelSize: number | readonly number[] } & AvgPool2dOptions): T;
   /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
   avgPool3d(
@@ -5538,7 +4165,7 @@ export interface OpApi<T extends TensorLike> {
     divisorOverride?: number | null | AvgPool3dOptions,
     options?: AvgPool3dOptions,
   ): T;
-  /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
+  /** The same call in another form. */
   avgPool3d(self: T, named: { readonly kernelSize: number | readonly number[] } & AvgPool3dOptions): T;
   /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
   lpPool1d(
@@ -5549,7 +4176,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean | LpPool1dOptions,
     options?: LpPool1dOptions,
   ): T;
-  /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
+  /** The same call in another form. */
   lpPool1d(
     self: T,
     named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool1dOptions,
@@ -5563,7 +4190,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean | LpPool2dOptions,
     options?: LpPool2dOptions,
   ): T;
-  /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
+  /** The same call in another form. */
   lpPool2d(
     self: T,
     named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool2dOptions,
@@ -5577,7 +4204,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode?: boolean | LpPool3dOptions,
     options?: LpPool3dOptions,
   ): T;
-  /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
+  /** The same call in another form. */
   lpPool3d(
     self: T,
     named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool3dOptions,
@@ -5595,19 +4222,13 @@ export interface OpApi<T extends TensorLike> {
     randomSamples?: T | null | FractionalMaxPool2dOptions<T>,
     options?: FractionalMaxPool2dOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool2d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool2d(
     self: T,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool2d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5615,10 +4236,7 @@ export interface OpApi<T extends TensorLike> {
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool2d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool2d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5627,10 +4245,7 @@ export interface OpApi<T extends TensorLike> {
     returnIndices?: false | FractionalMaxPool2dOptions<T>,
     randomSamples?: T | null,
   ): T;
-  /**
-   * The maxima of windows at random places over 2 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool2d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool2d(
     self: T,
     named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool2dOptions<T>,
@@ -5648,19 +4263,13 @@ export interface OpApi<T extends TensorLike> {
     randomSamples?: T | null | FractionalMaxPool3dOptions<T>,
     options?: FractionalMaxPool3dOptions<T>,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool3d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool3d(
     self: T,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool3d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5668,10 +4277,7 @@ export interface OpApi<T extends TensorLike> {
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool3d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool3d(
     self: T,
     kernelSize: number | readonly number[],
@@ -5680,10 +4286,7 @@ export interface OpApi<T extends TensorLike> {
     returnIndices?: false | FractionalMaxPool3dOptions<T>,
     randomSamples?: T | null,
   ): T;
-  /**
-   * The maxima of windows at random places over 3 dimensions (Graham 2014), as
-   * `nn.functional.fractional_max_pool3d`.
-   */
+  /** The same call in another form. */
   fractionalMaxPool3d(
     self: T,
     named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool3dOptions<T>,
@@ -5710,10 +4313,7 @@ export interface OpApi<T extends TensorLike> {
    * `Tensor.geometric_`.
    */
   geometric(self: T, p: number, options?: GeometricOptions): T;
-  /**
-   * How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as
-   * `Tensor.geometric_`.
-   */
+  /** The same call in another form. */
   geometric(self: T, named: { readonly p: number } & GeometricOptions): T;
   /**
    * random_(), random_(to), random_(from, to): fills a tensor with integers of [from, to), as
@@ -5735,18 +4335,15 @@ export interface OpApi<T extends TensorLike> {
     wrap?: boolean | FillDiagonalOptions,
     options?: FillDiagonalOptions,
   ): T;
-  /**
-   * A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as
-   * `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.
-   */
+  /** The same call in another form. */
   fillDiagonal(self: T, named: { readonly fillValue: Scalar | Dim } & FillDiagonalOptions): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;
-  /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
+  /** The same call in another form. */
   rand(...size: (Dim | RandOptions)[]): T;
   /** Numbers of the standard normal distribution, as `torch.randn`. */
   randn(size: readonly Dim[], options?: RandnOptions): T;
-  /** Numbers of the standard normal distribution, as `torch.randn`. */
+  /** The same call in another form. */
   randn(...size: (Dim | RandnOptions)[]): T;
   /** As rand, of the shape, type and device of `self`. */
   randLike(self: T, options?: RandLikeOptions): T;
@@ -5783,11 +4380,11 @@ export interface OpApi<T extends TensorLike> {
     replacement?: boolean | MultinomialOptions,
     options?: MultinomialOptions,
   ): T;
-  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  /** The same call in another form. */
   multinomial(self: T, named: { readonly numSamples: number } & MultinomialOptions): T;
   /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
   dropoutMask(self: T, p: number): T;
-  /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
+  /** The same call in another form. */
   dropoutMask(self: T, named: { readonly p: number }): T;
   /**
    * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
@@ -5912,19 +4509,19 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | LogsumexpOptions,
     options?: LogsumexpOptions,
   ): T;
-  /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
+  /** The same call in another form. */
   logsumexp(self: T, named: { readonly dim: number | readonly number[] } & LogsumexpOptions): T;
   /** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
   norm0(self: T, dim: readonly number[], keepdim: boolean): T;
-  /** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
+  /** The same call in another form. */
   norm0(self: T, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): T;
   /** √Σ self² over dimensions. */
   norm2(self: T, dim: readonly number[], keepdim: boolean): T;
-  /** √Σ self² over dimensions. */
+  /** The same call in another form. */
   norm2(self: T, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): T;
   /** (Σ |self|^p)^(1/p) over dimensions. */
   normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
-  /** (Σ |self|^p)^(1/p) over dimensions. */
+  /** The same call in another form. */
   normP(
     self: T,
     named: { readonly p: number; readonly dim: readonly number[]; readonly keepdim: boolean },
@@ -5978,11 +4575,11 @@ export interface OpApi<T extends TensorLike> {
   dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(self: T, p: number, dim: number, maxnorm: number): T;
-  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  /** The same call in another form. */
   renorm(self: T, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
   /** For each of `size` elements the number of its segment. */
   segmentNumbers(bounds: T, size: number, areOffsets: boolean, unsafe: boolean): T;
-  /** For each of `size` elements the number of its segment. */
+  /** The same call in another form. */
   segmentNumbers(
     bounds: T,
     named: { readonly size: number; readonly areOffsets: boolean; readonly unsafe: boolean },
@@ -5997,11 +4594,7 @@ export interface OpApi<T extends TensorLike> {
     reduce: "sum" | "mean" | "max" | "min" | "prod",
     options?: SegmentReduceOptions<T>,
   ): T;
-  /**
-   * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
-   * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is
-   * combined with each. Elements must all be in a segment unless it is `unsafe`. As `torch.segment_reduce`.
-   */
+  /** The same call in another form. */
   segmentReduce(
     data: T,
     named: { readonly reduce: "sum" | "mean" | "max" | "min" | "prod" } & SegmentReduceOptions<T>,
@@ -6036,7 +4629,7 @@ export interface OpApi<T extends TensorLike> {
     paddingIdx?: number | null | EmbeddingBackwardOptions,
     options?: EmbeddingBackwardOptions,
   ): T;
-  /** The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index. */
+  /** The same call in another form. */
   embeddingBackward(grad: T, indices: T, named: { readonly rows: Dim } & EmbeddingBackwardOptions): T;
   /**
    * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
@@ -6045,7 +4638,7 @@ export interface OpApi<T extends TensorLike> {
   oneHot(self: T, numClasses?: number | OneHotOptions, options?: OneHotOptions): T;
   /** oneHot of a known number of classes. */
   oneHotClasses(self: T, numClasses: number): T;
-  /** oneHot of a known number of classes. */
+  /** The same call in another form. */
   oneHotClasses(self: T, named: { readonly numClasses: number }): T;
   /** oneHot with as many classes as the greatest integer needs. */
   oneHotOfAll(self: T): T;
@@ -6085,14 +4678,11 @@ export interface OpApi<T extends TensorLike> {
    * `torch.einsum`, in all of its forms.
    */
   einsum(equation: string, operands: readonly T[]): T;
-  /**
-   * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
-   * `torch.einsum`, in all of its forms.
-   */
+  /** The same call in another form. */
   einsum(equation: string, ...operands: T[]): T;
   /** Sums of products over dimensions of one tensor paired with dimensions of another. */
   tensordotDims(self: T, other: T, dimsSelf: readonly number[], dimsOther: readonly number[]): T;
-  /** Sums of products over dimensions of one tensor paired with dimensions of another. */
+  /** The same call in another form. */
   tensordotDims(
     self: T,
     other: T,
@@ -6128,25 +4718,22 @@ export interface OpApi<T extends TensorLike> {
   columnStack(tensors: readonly T[]): T;
   /** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
   blockDiag(tensors: readonly T[]): T;
-  /** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
+  /** The same call in another form. */
   blockDiag(...tensors: T[]): T;
   /**
    * Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As
    * `torch.meshgrid`.
    */
   meshgrid(tensors: readonly T[], options?: MeshgridOptions): T[];
-  /**
-   * Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As
-   * `torch.meshgrid`.
-   */
+  /** The same call in another form. */
   meshgrid(...tensors: (T | MeshgridOptions)[]): T[];
   /** All combinations of elements of vectors, one a row, as `torch.cartesian_prod`. */
   cartesianProd(tensors: readonly T[]): T;
-  /** All combinations of elements of vectors, one a row, as `torch.cartesian_prod`. */
+  /** The same call in another form. */
   cartesianProd(...tensors: T[]): T;
   /** Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`. */
   broadcastTensors(tensors: readonly T[]): T[];
-  /** Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`. */
+  /** The same call in another form. */
   broadcastTensors(...tensors: T[]): T[];
   /** All elements in one dimension, as `torch.ravel`. */
   ravel(self: T): T;
@@ -6201,7 +4788,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(self: T, size: readonly Dim[]): T;
-  /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
+  /** The same call in another form. */
   sumToSize(self: T, ...size: Dim[]): T;
   /**
    * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area.
@@ -6248,19 +4835,19 @@ export interface OpApi<T extends TensorLike> {
     stride?: number | readonly number[] | Im2colOptions,
     options?: Im2colOptions,
   ): T;
-  /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
+  /** The same call in another form. */
   im2col(self: T, named: { readonly kernelSize: number | readonly number[] } & Im2colOptions): T;
   /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
   pixelShuffle(self: T, upscaleFactor: number): T;
-  /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
+  /** The same call in another form. */
   pixelShuffle(self: T, named: { readonly upscaleFactor: number }): T;
   /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
   pixelUnshuffle(self: T, downscaleFactor: number): T;
-  /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
+  /** The same call in another form. */
   pixelUnshuffle(self: T, named: { readonly downscaleFactor: number }): T;
   /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
   channelShuffle(self: T, groups: number): T;
-  /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
+  /** The same call in another form. */
   channelShuffle(self: T, named: { readonly groups: number }): T;
   /**
    * Divided by a power of the mean square over neighbouring channels, as
@@ -6274,10 +4861,7 @@ export interface OpApi<T extends TensorLike> {
     k?: number | LocalResponseNormOptions,
     options?: LocalResponseNormOptions,
   ): T;
-  /**
-   * Divided by a power of the mean square over neighbouring channels, as
-   * `nn.functional.local_response_norm`.
-   */
+  /** The same call in another form. */
   localResponseNorm(self: T, named: { readonly size: number } & LocalResponseNormOptions): T;
   /**
    * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
@@ -6292,10 +4876,7 @@ export interface OpApi<T extends TensorLike> {
     stride?: number | readonly number[] | Col2imOptions,
     options?: Col2imOptions,
   ): T;
-  /**
-   * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
-   * `nn.functional.fold`.
-   */
+  /** The same call in another form. */
   col2im(
     self: T,
     named: {
@@ -6317,7 +4898,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
   gridSampler(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
-  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
+  /** The same call in another form. */
   gridSampler(
     input: T,
     grid: T,
@@ -6329,7 +4910,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
   gridSampler2d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
-  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
+  /** The same call in another form. */
   gridSampler2d(
     input: T,
     grid: T,
@@ -6341,7 +4922,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
   gridSampler3d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
-  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
+  /** The same call in another form. */
   gridSampler3d(
     input: T,
     grid: T,
@@ -6361,10 +4942,7 @@ export interface OpApi<T extends TensorLike> {
     alignCorners?: boolean | AffineGridOptions,
     options?: AffineGridOptions,
   ): T;
-  /**
-   * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
-   * 4] voxels, as `nn.functional.affine_grid`.
-   */
+  /** The same call in another form. */
   affineGrid(theta: T, named: { readonly size: readonly number[] } & AffineGridOptions): T;
   /** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
   marginRankingLoss(
@@ -6506,7 +5084,7 @@ export interface OpApi<T extends TensorLike> {
     targetLengths: T,
     blank: number,
   ): [losses: T, slopes: T] & { readonly losses: T; readonly slopes: T };
-  /** The loss of each sequence, and its gradient. */
+  /** The same call in another form. */
   ctcLosses(
     logProbs: T,
     targets: T,
@@ -6590,7 +5168,7 @@ export interface OpApi<T extends TensorLike> {
   logdet(A: T): T;
   /** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
   matrixPower(A: T, n: number): T;
-  /** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
+  /** The same call in another form. */
   matrixPower(A: T, named: { readonly n: number }): T;
   /** Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`. */
   vander(x: T, N?: number | null | VanderOptions, options?: VanderOptions): T;
@@ -6638,7 +5216,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
   unravelIndex(indices: T, shape: readonly number[]): T[];
-  /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
+  /** The same call in another form. */
   unravelIndex(indices: T, named: { readonly shape: readonly number[] }): T[];
   /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
   combinations(
@@ -6656,7 +5234,7 @@ export interface OpApi<T extends TensorLike> {
     range?: number | readonly number[] | null | BinEdgesOptions,
     options?: BinEdgesOptions,
   ): T;
-  /** The edges of bins of one width over a range, or over the elements where there is none. */
+  /** The same call in another form. */
   binEdges(self: T, named: { readonly bins: number } & BinEdgesOptions): T;
   /** How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights. */
   binnedSums(
@@ -6677,17 +5255,14 @@ export interface OpApi<T extends TensorLike> {
   ): [hist: T, binEdges: T] & { readonly hist: T; readonly binEdges: T };
   /** X with A · X = B for triangular A of the same leading dimensions as B. */
   backSubstitution(A: T, B: T, upper: boolean, unitriangular: boolean): T;
-  /** X with A · X = B for triangular A of the same leading dimensions as B. */
+  /** The same call in another form. */
   backSubstitution(A: T, B: T, named: { readonly upper: boolean; readonly unitriangular: boolean }): T;
   /**
    * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
    * `torch.linalg.solve_triangular`. Computed on the host.
    */
   solveTriangular(A: T, B: T, upper: boolean, options?: SolveTriangularOptions): T;
-  /**
-   * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
-   * `torch.linalg.solve_triangular`. Computed on the host.
-   */
+  /** The same call in another form. */
   solveTriangular(A: T, B: T, named: { readonly upper: boolean } & SolveTriangularOptions): T;
   /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
   triangularSolve(
@@ -6700,7 +5275,7 @@ export interface OpApi<T extends TensorLike> {
   ): [solution: T, cloned_coefficient: T] & { readonly solution: T; readonly cloned_coefficient: T };
   /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
   choleskyFactor(A: T, checkErrors: boolean): [L: T, info: T] & { readonly L: T; readonly info: T };
-  /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
+  /** The same call in another form. */
   choleskyFactor(
     A: T,
     named: { readonly checkErrors: boolean },
@@ -6831,7 +5406,7 @@ export interface OpApi<T extends TensorLike> {
   ): [LU: T, pivots: T, info: T] & { readonly LU: T; readonly pivots: T; readonly info: T };
   /** The matrices P with A = P · L · U, of pivots. */
   permutationOf(pivots: T, rows: number, options?: PermutationOfOptions): T;
-  /** The matrices P with A = P · L · U, of pivots. */
+  /** The same call in another form. */
   permutationOf(pivots: T, named: { readonly rows: number } & PermutationOfOptions): T;
   /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
   luFactor(A: T, options?: LuFactorOptions): [LU: T, pivots: T] & { readonly LU: T; readonly pivots: T };
@@ -6890,7 +5465,7 @@ export interface OpApi<T extends TensorLike> {
   ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
   /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
   pseudoinverse(A: T, bound: T, hermitian: boolean): T;
-  /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
+  /** The same call in another form. */
   pseudoinverse(A: T, bound: T, named: { readonly hermitian: boolean }): T;
   /**
    * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
@@ -6991,7 +5566,7 @@ export interface OpApi<T extends TensorLike> {
     eps: number,
     options?: NativeLayerNormOptions<T>,
   ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
-  /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
+  /** The same call in another form. */
   nativeLayerNorm(
     self: T,
     named: { readonly normalizedShape: readonly Dim[]; readonly eps: number } & NativeLayerNormOptions<T>,
@@ -7025,7 +5600,7 @@ export interface OpApi<T extends TensorLike> {
   ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
   /** grad · mask · scale, as `torch.native_dropout_backward`. */
   nativeDropoutBackward(gradOutput: T, mask: T, scale: number): T;
-  /** grad · mask · scale, as `torch.native_dropout_backward`. */
+  /** The same call in another form. */
   nativeDropoutBackward(gradOutput: T, mask: T, named: { readonly scale: number }): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
@@ -7072,7 +5647,7 @@ export interface OpApi<T extends TensorLike> {
     dilation: readonly number[],
     groups: number,
   ): T;
-  /** The gradient of a convolution in its input, of `inputSizes`. */
+  /** The same call in another form. */
   convolutionBackwardInput(
     grad: T,
     weight: T,
@@ -7094,7 +5669,7 @@ export interface OpApi<T extends TensorLike> {
     dilation: readonly number[],
     groups: number,
   ): T;
-  /** The gradient of a convolution in its weight, of `weightSizes`. */
+  /** The same call in another form. */
   convolutionBackwardWeight(
     grad: T,
     input: T,
@@ -7186,56 +5761,47 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Sums of the `count` windows that cover a dimension. */
   adaptiveSum(self: T, dim: number, count: number): T;
-  /** Sums of the `count` windows that cover a dimension. */
+  /** The same call in another form. */
   adaptiveSum(self: T, named: { readonly dim: number; readonly count: number }): T;
   /** Gradients of windows given to each of their elements along a dimension of `size`. */
   adaptiveSumBackward(grad: T, dim: number, size: number): T;
-  /** Gradients of windows given to each of their elements along a dimension of `size`. */
+  /** The same call in another form. */
   adaptiveSumBackward(grad: T, named: { readonly dim: number; readonly size: number }): T;
   /** How many elements each of `count` windows that cover `size` has. */
   windowLengths(like: T, size: number, count: number): T;
-  /** How many elements each of `count` windows that cover `size` has. */
+  /** The same call in another form. */
   windowLengths(like: T, named: { readonly size: number; readonly count: number }): T;
   /**
    * Means of windows that cover 1 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_avg_pool1d`.
    */
   adaptiveAvgPool1d(self: T, outputSize: number | readonly (number | null)[]): T;
-  /**
-   * Means of windows that cover 1 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_avg_pool1d`.
-   */
+  /** The same call in another form. */
   adaptiveAvgPool1d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
   /**
    * Means of windows that cover 2 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_avg_pool2d`.
    */
   adaptiveAvgPool2d(self: T, outputSize: number | readonly (number | null)[]): T;
-  /**
-   * Means of windows that cover 2 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_avg_pool2d`.
-   */
+  /** The same call in another form. */
   adaptiveAvgPool2d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
   /**
    * Means of windows that cover 3 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_avg_pool3d`.
    */
   adaptiveAvgPool3d(self: T, outputSize: number | readonly (number | null)[]): T;
-  /**
-   * Means of windows that cover 3 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_avg_pool3d`.
-   */
+  /** The same call in another form. */
   adaptiveAvgPool3d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
   /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
   adaptiveMaxOffsets(self: T, sizes: readonly number[], kernel: readonly number[]): T;
-  /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
+  /** The same call in another form. */
   adaptiveMaxOffsets(
     self: T,
     named: { readonly sizes: readonly number[]; readonly kernel: readonly number[] },
   ): T;
   /** For each window over the last dimensions the flat index of its maximum among them. */
   adaptiveMaxIndices(self: T, sizes: readonly number[]): T;
-  /** For each window over the last dimensions the flat index of its maximum among them. */
+  /** The same call in another form. */
   adaptiveMaxIndices(self: T, named: { readonly sizes: readonly number[] }): T;
   /**
    * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
@@ -7247,28 +5813,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: AdaptiveMaxPool1dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool1d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool1d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool1d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool1d(
     self: T,
     outputSize: number | readonly (number | null)[],
     returnIndices?: false | AdaptiveMaxPool1dOptions,
   ): T;
-  /**
-   * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool1d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool1d(
     self: T,
     named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool1dOptions,
@@ -7283,28 +5840,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: AdaptiveMaxPool2dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool2d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool2d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool2d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool2d(
     self: T,
     outputSize: number | readonly (number | null)[],
     returnIndices?: false | AdaptiveMaxPool2dOptions,
   ): T;
-  /**
-   * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool2d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool2d(
     self: T,
     named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool2dOptions,
@@ -7319,28 +5867,19 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     options?: AdaptiveMaxPool3dOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool3d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool3d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /**
-   * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool3d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool3d(
     self: T,
     outputSize: number | readonly (number | null)[],
     returnIndices?: false | AdaptiveMaxPool3dOptions,
   ): T;
-  /**
-   * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
-   * `nn.functional.adaptive_max_pool3d`.
-   */
+  /** The same call in another form. */
   adaptiveMaxPool3d(
     self: T,
     named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool3dOptions,
@@ -7355,7 +5894,7 @@ export interface OpApi<T extends TensorLike> {
     outputSize?: readonly number[] | null | MaxUnpool1dOptions,
     options?: MaxUnpool1dOptions,
   ): T;
-  /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
+  /** The same call in another form. */
   maxUnpool1d(
     self: T,
     indices: T,
@@ -7371,7 +5910,7 @@ export interface OpApi<T extends TensorLike> {
     outputSize?: readonly number[] | null | MaxUnpool2dOptions,
     options?: MaxUnpool2dOptions,
   ): T;
-  /** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
+  /** The same call in another form. */
   maxUnpool2d(
     self: T,
     indices: T,
@@ -7387,7 +5926,7 @@ export interface OpApi<T extends TensorLike> {
     outputSize?: readonly number[] | null | MaxUnpool3dOptions,
     options?: MaxUnpool3dOptions,
   ): T;
-  /** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
+  /** The same call in another form. */
   maxUnpool3d(
     self: T,
     indices: T,
@@ -7395,7 +5934,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
-  /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
+  /** The same call in another form. */
   softmax(self: T, named: { readonly dim: number } & SoftmaxOptions): T;
   /** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
   safeSoftmax(
@@ -7404,15 +5943,15 @@ export interface OpApi<T extends TensorLike> {
     dtype?: DType | null | SafeSoftmaxOptions,
     options?: SafeSoftmaxOptions,
   ): T;
-  /** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
+  /** The same call in another form. */
   safeSoftmax(self: T, named: { readonly dim: number } & SafeSoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
   logSoftmax(self: T, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
-  /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
+  /** The same call in another form. */
   logSoftmax(self: T, named: { readonly dim: number } & LogSoftmaxOptions): T;
   /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
   softmin(self: T, dim: number, dtype?: DType | null | SoftminOptions, options?: SoftminOptions): T;
-  /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
+  /** The same call in another form. */
   softmin(self: T, named: { readonly dim: number } & SoftminOptions): T;
   /**
    * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
@@ -7426,10 +5965,7 @@ export interface OpApi<T extends TensorLike> {
     eps?: number | LayerNormOptions<T>,
     options?: LayerNormOptions<T>,
   ): T;
-  /**
-   * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
-   * `nn.functional.layer_norm`.
-   */
+  /** The same call in another form. */
   layerNorm(self: T, named: { readonly normalizedShape: readonly Dim[] } & LayerNormOptions<T>): T;
   /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
   rmsNorm(
@@ -7439,7 +5975,7 @@ export interface OpApi<T extends TensorLike> {
     eps?: number | null | RmsNormOptions<T>,
     options?: RmsNormOptions<T>,
   ): T;
-  /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
+  /** The same call in another form. */
   rmsNorm(self: T, named: { readonly normalizedShape: readonly Dim[] } & RmsNormOptions<T>): T;
   /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
   groupNorm(
@@ -7450,7 +5986,7 @@ export interface OpApi<T extends TensorLike> {
     eps?: number | GroupNormOptions<T>,
     options?: GroupNormOptions<T>,
   ): T;
-  /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
+  /** The same call in another form. */
   groupNorm(self: T, named: { readonly numGroups: number } & GroupNormOptions<T>): T;
   /**
    * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
@@ -7578,7 +6114,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The elements on another device, as `Tensor.to(device)`. */
   toDevice(self: T, device: DeviceName): T;
-  /** The elements on another device, as `Tensor.to(device)`. */
+  /** The same call in another form. */
   toDevice(self: T, named: { readonly device: DeviceName }): T;
   /**
    * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and
@@ -7619,7 +6155,7 @@ export interface OpApi<T extends TensorLike> {
       | "atanh"
       | "sigmoid",
   ): T;
-  /** A function of complex numbers that are given, and given back, as pairs in the last dimension. */
+  /** The same call in another form. */
   complexFunction(
     self: T,
     named: {
@@ -7894,10 +6430,7 @@ export interface OpApi<T extends TensorLike> {
     returnComplex?: boolean | StftOptions<T>,
     options?: StftOptions<T>,
   ): T;
-  /**
-   * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
-   * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
-   */
+  /** The same call in another form. */
   stft(self: T, named: { readonly nFft: number } & StftOptions<T>): T;
   /**
    * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
@@ -7917,11 +6450,7 @@ export interface OpApi<T extends TensorLike> {
     returnComplex?: boolean | IstftOptions<T>,
     options?: IstftOptions<T>,
   ): T;
-  /**
-   * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
-   * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
-   * the host.
-   */
+  /** The same call in another form. */
   istft(self: T, named: { readonly nFft: number } & IstftOptions<T>): T;
   /** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
   hannWindow(windowLength: number, periodic?: boolean | HannWindowOptions, options?: HannWindowOptions): T;

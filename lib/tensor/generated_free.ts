@@ -1,418 +1,2632 @@
 /**
  * The ops at the top of the module. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
-export {
-  abs,
-  absolute,
-  acos,
-  acosh,
-  add,
-  addbmm,
-  addcdiv,
-  addcmul,
-  addmm,
-  addmv,
-  addr,
-  affineGrid,
-  affineGridGenerator,
-  aliasCopy,
-  all,
-  alphaDropout,
-  amax,
-  amin,
-  aminmax,
-  angle,
-  any,
-  arange,
-  arccos,
-  arccosh,
-  arcsin,
-  arcsinh,
-  arctan,
-  arctan2,
-  arctanh,
-  argmax,
-  argmin,
-  argsort,
-  argwhere,
-  asin,
-  asinh,
-  asStrided,
-  asStridedCopy,
-  asStridedScatter,
-  atan,
-  atan2,
-  atanh,
-  atleast1d,
-  atleast2d,
-  atleast3d,
-  avgPool1d,
-  baddbmm,
-  bartlettWindow,
-  bernoulli,
-  bincount,
-  bitwiseAnd,
-  bitwiseLeftShift,
-  bitwiseNot,
-  bitwiseOr,
-  bitwiseRightShift,
-  bitwiseXor,
-  blackmanWindow,
-  blockDiag,
-  bmm,
-  broadcastTensors,
-  broadcastTo,
-  bucketize,
-  cartesianProd,
-  cat,
-  cdist,
-  ceil,
-  celu,
-  channelShuffle,
-  cholesky,
-  choleskyInverse,
-  choleskySolve,
-  chunk,
-  clamp,
-  clampMax,
-  clampMin,
-  clip,
-  clone,
-  columnStack,
-  combinations,
-  complex,
-  concat,
-  concatenate,
-  conj,
-  conjPhysical,
-  constantPadNd,
-  conv1d,
-  conv2d,
-  conv3d,
-  convTranspose1d,
-  convTranspose2d,
-  convTranspose3d,
-  copysign,
-  corrcoef,
-  cos,
-  cosh,
-  cosineSimilarity,
-  countNonzero,
-  cov,
-  cross,
-  ctcLoss,
-  cummax,
-  cummin,
-  cumprod,
-  cumsum,
-  cumulativeTrapezoid,
-  deg2rad,
-  det,
-  detach,
-  diag,
-  diagEmbed,
-  diagflat,
-  diagonal,
-  diagonalCopy,
-  diagonalScatter,
-  diff,
-  digamma,
-  dist,
-  div,
-  divide,
-  dot,
-  dropout,
-  dsplit,
-  dstack,
-  einsum,
-  empty,
-  emptyLike,
-  eq,
-  erf,
-  erfc,
-  erfinv,
-  exp,
-  exp2,
-  expandCopy,
-  expit,
-  expm1,
-  eye,
-  featureAlphaDropout,
-  fill,
-  fix,
-  flatten,
-  flip,
-  fliplr,
-  flipud,
-  floatPower,
-  floor,
-  floorDivide,
-  fmax,
-  fmin,
-  fmod,
-  frac,
-  frexp,
-  full,
-  fullLike,
-  gammainc,
-  gammaincc,
-  gammaln,
-  gather,
-  gcd,
-  ge,
-  geqrf,
-  ger,
-  greater,
-  greaterEqual,
-  gridSampler,
-  gridSampler2d,
-  gridSampler3d,
-  groupNorm,
-  gt,
-  H,
-  hammingWindow,
-  hannWindow,
-  hardshrink,
-  heaviside,
-  histc,
-  histogram,
-  hsplit,
-  hstack,
-  hypot,
-  i0,
-  igamma,
-  igammac,
-  imag,
-  indexAdd,
-  indexCopy,
-  indexFill,
-  indexPut,
-  indexReduce,
-  indexSelect,
-  inner,
-  inv,
-  inverse,
-  isclose,
-  isfinite,
-  isin,
-  isinf,
-  isnan,
-  isneginf,
-  isposinf,
-  isreal,
-  istft,
-  kaiserWindow,
-  kron,
-  kthvalue,
-  layerNorm,
-  lcm,
-  ldexp,
-  le,
-  lerp,
-  less,
-  lessEqual,
-  lgamma,
-  linspace,
-  lobpcg,
-  log,
-  log10,
-  log1p,
-  log2,
-  logaddexp,
-  logaddexp2,
-  logcumsumexp,
-  logdet,
-  logicalAnd,
-  logicalNot,
-  logicalOr,
-  logicalXor,
-  logit,
-  logSoftmax,
-  logspace,
-  logsumexp,
-  lt,
-  lu,
-  luSolve,
-  luUnpack,
-  maskedFill,
-  maskedScatter,
-  maskedSelect,
-  matmul,
-  matrixExp,
-  matrixPower,
-  max,
-  maximum,
-  maxPool1d,
-  maxPool2d,
-  maxPool2dWithIndicesBackward,
-  maxPool3d,
-  mean,
-  median,
-  meshgrid,
-  mH,
-  min,
-  minimum,
-  mm,
-  mode,
-  moveaxis,
-  movedim,
-  msort,
-  mT,
-  mul,
-  multigammaln,
-  multinomial,
-  multiply,
-  mv,
-  mvlgamma,
-  nanmean,
-  nanmedian,
-  nanquantile,
-  nansum,
-  nanToNum,
-  narrow,
-  narrowCopy,
-  nativeBatchNorm,
-  nativeDropoutBackward,
-  nativeGroupNorm,
-  nativeLayerNorm,
-  ne,
-  neg,
-  negative,
-  nextafter,
-  nonzero,
-  norm,
-  notEqual,
-  ones,
-  onesLike,
-  ormqr,
-  outer,
-  pairwiseDistance,
-  pcaLowrank,
-  pdist,
-  permute,
-  permuteCopy,
-  pinverse,
-  pixelShuffle,
-  pixelUnshuffle,
-  polar,
-  polygamma,
-  positive,
-  pow,
-  prelu,
-  prod,
-  psi,
-  put,
-  quantile,
-  rad2deg,
-  rand,
-  randint,
-  randintLike,
-  randLike,
-  randn,
-  randnLike,
-  randperm,
-  ravel,
-  real,
-  reciprocal,
-  relu,
-  remainder,
-  renorm,
-  repeatInterleave,
-  reshape,
-  resolveConj,
-  resolveNeg,
-  rmsNorm,
-  roll,
-  rot90,
-  round,
-  rowStack,
-  rrelu,
-  rsqrt,
-  rsub,
-  scalarTensor,
-  scatter,
-  scatterAdd,
-  scatterReduce,
-  searchsorted,
-  segmentReduce,
-  select,
-  selectScatter,
-  selu,
-  sgn,
-  sigmoid,
-  sign,
-  signbit,
-  sin,
-  sinc,
-  sinh,
-  slice,
-  sliceScatter,
-  slogdet,
-  softmax,
-  sort,
-  split,
-  splitWithSizes,
-  splitWithSizesCopy,
-  sqrt,
-  square,
-  squeeze,
-  squeezeCopy,
-  stack,
-  std,
-  stdMean,
-  stft,
-  sub,
-  subtract,
-  sum,
-  svd,
-  svdLowrank,
-  swapaxes,
-  swapdims,
-  T,
-  t,
-  take,
-  takeAlongDim,
-  tan,
-  tanh,
-  tCopy,
-  tensordot,
-  tensorSplit,
-  threshold,
-  tile,
-  topk,
-  trace,
-  transpose,
-  transposeCopy,
-  trapezoid,
-  trapz,
-  triangularSolve,
-  tril,
-  trilIndices,
-  triu,
-  triuIndices,
-  trueDivide,
-  trunc,
-  unbind,
-  unbindCopy,
-  unflatten,
-  unfoldCopy,
-  unique,
-  uniqueConsecutive,
-  unravelIndex,
-  unsafeChunk,
-  unsafeSplit,
-  unsqueeze,
-  unsqueezeCopy,
-  variance,
-  varMean,
-  vdot,
-  viewAsComplex,
-  viewAsReal,
-  viewCopy,
-  vsplit,
-  vstack,
-  where,
-  xlogy,
-  zeros,
-  zerosLike,
-} from "./generated_functions.ts";
+import type { Complex } from "../base/complex.ts";
+import type { DType } from "../base/dtype.ts";
+import type { Dim } from "../sym/expr.ts";
+import type { Scalar } from "../ops/params.ts";
+import type {
+  AddbmmOptions,
+  AddcdivOptions,
+  AddcmulOptions,
+  AddmmOptions,
+  AddmvOptions,
+  AddOptions,
+  AddrOptions,
+  AffineGridOptions,
+  AllOptions,
+  AlphaDropoutOptions,
+  AmaxOptions,
+  AminmaxOptions,
+  AminOptions,
+  AnyOptions,
+  ArangeOptions,
+  ArgmaxOptions,
+  ArgminOptions,
+  ArgsortOptions,
+  AsStridedCopyOptions,
+  AsStridedOptions,
+  AsStridedScatterOptions,
+  AvgPool1dOptions,
+  BaddbmmOptions,
+  BartlettWindowOptions,
+  BernoulliOptions,
+  BincountOptions,
+  BlackmanWindowOptions,
+  BucketizeOptions,
+  CatOptions,
+  CdistOptions,
+  CeluOptions,
+  CholeskyInverseOptions,
+  CholeskyOptions,
+  CholeskySolveOptions,
+  ChunkOptions,
+  ClampOptions,
+  CombinationsOptions,
+  ConstantPadNdOptions,
+  Conv1dOptions,
+  Conv2dOptions,
+  Conv3dOptions,
+  ConvTranspose1dOptions,
+  ConvTranspose2dOptions,
+  ConvTranspose3dOptions,
+  CosineSimilarityOptions,
+  CountNonzeroOptions,
+  CovOptions,
+  CrossOptions,
+  CtcLossOptions,
+  CumprodOptions,
+  CumsumOptions,
+  CumulativeTrapezoidOptions,
+  DiagEmbedOptions,
+  DiagflatOptions,
+  DiagonalCopyOptions,
+  DiagonalOptions,
+  DiagonalScatterOptions,
+  DiagOptions,
+  DiffOptions,
+  DistOptions,
+  DivOptions,
+  DropoutOptions,
+  EmptyLikeOptions,
+  EmptyOptions,
+  ExpandCopyOptions,
+  EyeOptions,
+  FeatureAlphaDropoutOptions,
+  FlattenOptions,
+  FullLikeOptions,
+  FullOptions,
+  GatherOptions,
+  GroupNormOptions,
+  HammingWindowOptions,
+  HannWindowOptions,
+  HardshrinkOptions,
+  HistcOptions,
+  HistogramOptions,
+  IndexAddOptions,
+  IndexPutOptions,
+  IndexReduceOptions,
+  IscloseOptions,
+  IsinOptions,
+  IstftOptions,
+  KaiserWindowOptions,
+  KthvalueOptions,
+  LayerNormOptions,
+  LinspaceOptions,
+  LobpcgOptions,
+  LogitOptions,
+  LogSoftmaxOptions,
+  LogspaceOptions,
+  LogsumexpOptions,
+  LuOptions,
+  LuUnpackOptions,
+  MaxOptions,
+  MaxPool1dOptions,
+  MaxPool2dOptions,
+  MaxPool2dWithIndicesBackwardOptions,
+  MaxPool3dOptions,
+  MeanOptions,
+  MedianOptions,
+  MeshgridOptions,
+  MinOptions,
+  ModeOptions,
+  MultinomialOptions,
+  NanmeanOptions,
+  NanmedianOptions,
+  NanquantileOptions,
+  NansumOptions,
+  NanToNumOptions,
+  NativeBatchNormOptions,
+  NativeGroupNormOptions,
+  NativeLayerNormOptions,
+  NonzeroOptions,
+  NormOptions,
+  OnesLikeOptions,
+  OnesOptions,
+  Operand,
+  OrmqrOptions,
+  PairwiseDistanceOptions,
+  PcaLowrankOptions,
+  PdistOptions,
+  PinverseOptions,
+  ProdOptions,
+  PutOptions,
+  QuantileOptions,
+  RandintLikeOptions,
+  RandintOptions,
+  RandLikeOptions,
+  RandnLikeOptions,
+  RandnOptions,
+  RandOptions,
+  RandpermOptions,
+  ReluOptions,
+  RepeatInterleaveOptions,
+  RmsNormOptions,
+  RollOptions,
+  Rot90Options,
+  RoundOptions,
+  RreluOptions,
+  RsubOptions,
+  ScalarTensorOptions,
+  ScatterOptions,
+  ScatterReduceOptions,
+  SearchsortedOptions,
+  SegmentReduceOptions,
+  SeluOptions,
+  SigmoidOptions,
+  SliceOptions,
+  SliceScatterOptions,
+  SoftmaxOptions,
+  SortOptions,
+  SplitOptions,
+  SplitWithSizesCopyOptions,
+  SplitWithSizesOptions,
+  SqueezeCopyOptions,
+  SqueezeOptions,
+  StackOptions,
+  StdMeanOptions,
+  StdOptions,
+  StftOptions,
+  SubOptions,
+  SumOptions,
+  SvdLowrankOptions,
+  SvdOptions,
+  TakeAlongDimOptions,
+  TanhOptions,
+  TensordotOptions,
+  TensorSplitOptions,
+  ThresholdOptions,
+  TopkOptions,
+  TrapezoidOptions,
+  TriangularSolveOptions,
+  TrilIndicesOptions,
+  TrilOptions,
+  TriuIndicesOptions,
+  TriuOptions,
+  UnbindCopyOptions,
+  UnbindOptions,
+  UniqueConsecutiveOptions,
+  UniqueOptions,
+  UnsafeChunkOptions,
+  UnsafeSplitOptions,
+  VarMeanOptions,
+  VarOptions,
+  ZerosLikeOptions,
+  ZerosOptions,
+} from "../ops/generated.ts";
+import { ops } from "./eager.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** self + alpha · other, broadcast and promoted, as `torch.add`. */
+export const add: (self: Tensor, other: Operand<Tensor>, options?: AddOptions) => Tensor = ops.add;
+/** self − alpha · other, broadcast and promoted, as `torch.sub`. */
+export const sub: (self: Tensor, other: Operand<Tensor>, options?: SubOptions) => Tensor = ops.sub;
+/** self − alpha · other, broadcast and promoted, as `torch.sub`. */
+export const subtract: (self: Tensor, other: Operand<Tensor>, options?: SubOptions) => Tensor = ops.sub;
+/** other − alpha · self, as `torch.rsub`. */
+export const rsub: (self: Tensor, other: Operand<Tensor>, options?: RsubOptions) => Tensor = ops.rsub;
+/** self · other, broadcast and promoted, as `torch.mul`. */
+export const mul: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.mul;
+/** self · other, broadcast and promoted, as `torch.mul`. */
+export const multiply: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.mul;
+/** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+export const div: (self: Tensor, other: Operand<Tensor>, options?: DivOptions) => Tensor = ops.div;
+/** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+export const divide: (self: Tensor, other: Operand<Tensor>, options?: DivOptions) => Tensor = ops.div;
+/** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+export const trueDivide: (self: Tensor, other: Operand<Tensor>, options?: DivOptions) => Tensor = ops.div;
+/** floor(self / other) in the promoted type, as `torch.floor_divide`. */
+export const floorDivide: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.floorDivide;
+/** self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`. */
+export const remainder: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.remainder;
+/** The remainder with the sign of `self`, as `torch.fmod`. */
+export const fmod: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.fmod;
+/** self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number. */
+export const pow: (self: Operand<Tensor>, exponent: Operand<Tensor>) => Tensor = ops.pow;
+/** As pow, computed in float64, as `torch.float_power`. */
+export const floatPower: (self: Operand<Tensor>, exponent: Operand<Tensor>) => Tensor = ops.floatPower;
+/** Whether self eq other, elementwise, as `torch.eq`. */
+export const eq: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.eq;
+/** Whether self ne other, elementwise, as `torch.ne`. */
+export const ne: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ne;
+/** Whether self ne other, elementwise, as `torch.ne`. */
+export const notEqual: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ne;
+/** Whether self lt other, elementwise, as `torch.lt`. */
+export const lt: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.lt;
+/** Whether self lt other, elementwise, as `torch.lt`. */
+export const less: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.lt;
+/** Whether self le other, elementwise, as `torch.le`. */
+export const le: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.le;
+/** Whether self le other, elementwise, as `torch.le`. */
+export const lessEqual: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.le;
+/** Whether self gt other, elementwise, as `torch.gt`. */
+export const gt: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.gt;
+/** Whether self gt other, elementwise, as `torch.gt`. */
+export const greater: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.gt;
+/** Whether self ge other, elementwise, as `torch.ge`. */
+export const ge: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ge;
+/** Whether self ge other, elementwise, as `torch.ge`. */
+export const greaterEqual: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ge;
+/** Logical and of what is not 0, as `torch.logical_and`. */
+export const logicalAnd: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalAnd;
+/** Logical or of what is not 0, as `torch.logical_or`. */
+export const logicalOr: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalOr;
+/** Logical xor of what is not 0, as `torch.logical_xor`. */
+export const logicalXor: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalXor;
+/** Whether an element is 0, as `torch.logical_not`. */
+export const logicalNot: (self: Tensor) => Tensor = ops.logicalNot;
+/** Bitwise and of integers, logical and of bools, as `torch.bitwise_and`. */
+export const bitwiseAnd: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseAnd;
+/** Bitwise or of integers, logical or of bools, as `torch.bitwise_or`. */
+export const bitwiseOr: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseOr;
+/** Bitwise xor of integers, logical xor of bools, as `torch.bitwise_xor`. */
+export const bitwiseXor: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseXor;
+/** Bitwise not of integers, logical not of bools, as `torch.bitwise_not`. */
+export const bitwiseNot: (self: Tensor) => Tensor = ops.bitwiseNot;
+/** Shift of integers by other bits, as `torch.bitwiseLeftShift`. */
+export const bitwiseLeftShift: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseLeftShift;
+/** Shift of integers by other bits, as `torch.bitwiseRightShift`. */
+export const bitwiseRightShift: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseRightShift;
+/** isnan of each element, as `torch.isnan`. */
+export const isnan: (self: Tensor) => Tensor = ops.isnan;
+/** isinf of each element, as `torch.isinf`. */
+export const isinf: (self: Tensor) => Tensor = ops.isinf;
+/** isposinf of each element, as `torch.isposinf`. */
+export const isposinf: (self: Tensor) => Tensor = ops.isposinf;
+/** isneginf of each element, as `torch.isneginf`. */
+export const isneginf: (self: Tensor) => Tensor = ops.isneginf;
+/** isfinite of each element, as `torch.isfinite`. */
+export const isfinite: (self: Tensor) => Tensor = ops.isfinite;
+/** isreal of each element, as `torch.isreal`. */
+export const isreal: (self: Tensor) => Tensor = ops.isreal;
+/** Whether the sign bit is set, that of −0 included, as `torch.signbit`. */
+export const signbit: (self: Tensor) => Tensor = ops.signbit;
+/** input where the condition holds, else other, broadcast and promoted, as `torch.where`. */
+export const where: (condition: Tensor, input: Operand<Tensor>, other: Operand<Tensor>) => Tensor = ops.where;
+/** self with `value` where the mask is true, as `Tensor.masked_fill`. */
+export const maskedFill: (self: Tensor, mask: Tensor, value: Operand<Tensor>) => Tensor = ops.maskedFill;
+/** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
+export const isclose: (
+  self: Tensor,
+  other: Tensor,
+  rtol?: number | IscloseOptions,
+  atol?: number | IscloseOptions,
+  equalNan?: boolean | IscloseOptions,
+  options?: IscloseOptions,
+) => Tensor = ops.isclose;
+/** −self, as `torch.neg`. */
+export const neg: (self: Tensor) => Tensor = ops.neg;
+/** −self, as `torch.neg`. */
+export const negative: (self: Tensor) => Tensor = ops.neg;
+/** |self|, as `torch.abs`. */
+export const abs: (self: Tensor) => Tensor = ops.abs;
+/** |self|, as `torch.abs`. */
+export const absolute: (self: Tensor) => Tensor = ops.abs;
+/** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
+export const sign: (self: Tensor) => Tensor = ops.sign;
+/** self · self, of bools as integers, as `torch.square`. */
+export const square: (self: Tensor) => Tensor = ops.square;
+/** self, as `torch.positive`. */
+export const positive: (self: Tensor) => Tensor = ops.positive;
+/** floor of each element, as `torch.floor`. */
+export const floor: (self: Tensor) => Tensor = ops.floor;
+/** ceil of each element, as `torch.ceil`. */
+export const ceil: (self: Tensor) => Tensor = ops.ceil;
+/** trunc of each element, as `torch.trunc`. */
+export const trunc: (self: Tensor) => Tensor = ops.trunc;
+/** trunc of each element, as `torch.trunc`. */
+export const fix: (self: Tensor) => Tensor = ops.trunc;
+/** The nearest integer, halves to even, or the nearest multiple of 10^−decimals, as `torch.round`. */
+export const round: (self: Tensor, options?: RoundOptions) => Tensor = ops.round;
+/** self − trunc(self), as `torch.frac`. */
+export const frac: (self: Tensor) => Tensor = ops.frac;
+/** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
+export const sigmoid: (self: Tensor, inplace?: boolean | SigmoidOptions, options?: SigmoidOptions) => Tensor =
+  ops.sigmoid;
+/** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
+export const expit: (self: Tensor, inplace?: boolean | SigmoidOptions, options?: SigmoidOptions) => Tensor =
+  ops.sigmoid;
+/** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
+export const logit: (self: Tensor, eps?: number | null | LogitOptions, options?: LogitOptions) => Tensor =
+  ops.logit;
+/** sqrt of each element, as `torch.sqrt`; integers are converted to floats. */
+export const sqrt: (self: Tensor) => Tensor = ops.sqrt;
+/** rsqrt of each element, as `torch.rsqrt`; integers are converted to floats. */
+export const rsqrt: (self: Tensor) => Tensor = ops.rsqrt;
+/** reciprocal of each element, as `torch.reciprocal`; integers are converted to floats. */
+export const reciprocal: (self: Tensor) => Tensor = ops.reciprocal;
+/** exp of each element, as `torch.exp`; integers are converted to floats. */
+export const exp: (self: Tensor) => Tensor = ops.exp;
+/** exp2 of each element, as `torch.exp2`; integers are converted to floats. */
+export const exp2: (self: Tensor) => Tensor = ops.exp2;
+/** expm1 of each element, as `torch.expm1`; integers are converted to floats. */
+export const expm1: (self: Tensor) => Tensor = ops.expm1;
+/** log of each element, as `torch.log`; integers are converted to floats. */
+export const log: (self: Tensor) => Tensor = ops.log;
+/** log2 of each element, as `torch.log2`; integers are converted to floats. */
+export const log2: (self: Tensor) => Tensor = ops.log2;
+/** log10 of each element, as `torch.log10`; integers are converted to floats. */
+export const log10: (self: Tensor) => Tensor = ops.log10;
+/** log1p of each element, as `torch.log1p`; integers are converted to floats. */
+export const log1p: (self: Tensor) => Tensor = ops.log1p;
+/** sin of each element, as `torch.sin`; integers are converted to floats. */
+export const sin: (self: Tensor) => Tensor = ops.sin;
+/** cos of each element, as `torch.cos`; integers are converted to floats. */
+export const cos: (self: Tensor) => Tensor = ops.cos;
+/** tan of each element, as `torch.tan`; integers are converted to floats. */
+export const tan: (self: Tensor) => Tensor = ops.tan;
+/** asin of each element, as `torch.asin`; integers are converted to floats. */
+export const asin: (self: Tensor) => Tensor = ops.asin;
+/** asin of each element, as `torch.asin`; integers are converted to floats. */
+export const arcsin: (self: Tensor) => Tensor = ops.asin;
+/** acos of each element, as `torch.acos`; integers are converted to floats. */
+export const acos: (self: Tensor) => Tensor = ops.acos;
+/** acos of each element, as `torch.acos`; integers are converted to floats. */
+export const arccos: (self: Tensor) => Tensor = ops.acos;
+/** atan of each element, as `torch.atan`; integers are converted to floats. */
+export const atan: (self: Tensor) => Tensor = ops.atan;
+/** atan of each element, as `torch.atan`; integers are converted to floats. */
+export const arctan: (self: Tensor) => Tensor = ops.atan;
+/** sinh of each element, as `torch.sinh`; integers are converted to floats. */
+export const sinh: (self: Tensor) => Tensor = ops.sinh;
+/** cosh of each element, as `torch.cosh`; integers are converted to floats. */
+export const cosh: (self: Tensor) => Tensor = ops.cosh;
+/** tanh of each element, as `torch.tanh`; integers are converted to floats. */
+export const tanh: (self: Tensor, inplace?: boolean | TanhOptions, options?: TanhOptions) => Tensor =
+  ops.tanh;
+/** asinh of each element, as `torch.asinh`; integers are converted to floats. */
+export const asinh: (self: Tensor) => Tensor = ops.asinh;
+/** asinh of each element, as `torch.asinh`; integers are converted to floats. */
+export const arcsinh: (self: Tensor) => Tensor = ops.asinh;
+/** acosh of each element, as `torch.acosh`; integers are converted to floats. */
+export const acosh: (self: Tensor) => Tensor = ops.acosh;
+/** acosh of each element, as `torch.acosh`; integers are converted to floats. */
+export const arccosh: (self: Tensor) => Tensor = ops.acosh;
+/** atanh of each element, as `torch.atanh`; integers are converted to floats. */
+export const atanh: (self: Tensor) => Tensor = ops.atanh;
+/** atanh of each element, as `torch.atanh`; integers are converted to floats. */
+export const arctanh: (self: Tensor) => Tensor = ops.atanh;
+/** erf of each element, as `torch.erf`; integers are converted to floats. */
+export const erf: (self: Tensor) => Tensor = ops.erf;
+/** erfc of each element, as `torch.erfc`; integers are converted to floats. */
+export const erfc: (self: Tensor) => Tensor = ops.erfc;
+/** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
+export const lgamma: (self: Tensor) => Tensor = ops.lgamma;
+/** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
+export const gammaln: (self: Tensor) => Tensor = ops.lgamma;
+/** sinc of each element, as `torch.sinc`; integers are converted to floats. */
+export const sinc: (self: Tensor) => Tensor = ops.sinc;
+/** deg2rad of each element, as `torch.deg2rad`; integers are converted to floats. */
+export const deg2rad: (self: Tensor) => Tensor = ops.deg2rad;
+/** rad2deg of each element, as `torch.rad2deg`; integers are converted to floats. */
+export const rad2deg: (self: Tensor) => Tensor = ops.rad2deg;
+/** The maximum of two operands, NaN where either is, as `torch.maximum`. */
+export const maximum: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.maximum;
+/** The minimum of two operands, NaN where either is, as `torch.minimum`. */
+export const minimum: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.minimum;
+/** The maximum of two operands, the other one where one is NaN, as `torch.fmax`. */
+export const fmax: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.fmax;
+/** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
+export const fmin: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.fmin;
+/** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
+export const clamp: (
+  self: Tensor,
+  min?: Operand<Tensor> | null | ClampOptions<Tensor>,
+  max?: Operand<Tensor> | null | ClampOptions<Tensor>,
+  options?: ClampOptions<Tensor>,
+) => Tensor = ops.clamp;
+/** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
+export const clip: (
+  self: Tensor,
+  min?: Operand<Tensor> | null | ClampOptions<Tensor>,
+  max?: Operand<Tensor> | null | ClampOptions<Tensor>,
+  options?: ClampOptions<Tensor>,
+) => Tensor = ops.clamp;
+/** self limited from below, as `torch.clamp_min`. */
+export const clampMin: (self: Tensor, bound: Operand<Tensor>) => Tensor = ops.clampMin;
+/** self limited from above, as `torch.clamp_max`. */
+export const clampMax: (self: Tensor, bound: Operand<Tensor>) => Tensor = ops.clampMax;
+/**
+ * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
+ * `torch.nan_to_num`.
+ */
+export const nanToNum: (
+  self: Tensor,
+  nan?: number | null | NanToNumOptions,
+  posinf?: number | null | NanToNumOptions,
+  neginf?: number | null | NanToNumOptions,
+  options?: NanToNumOptions,
+) => Tensor = ops.nanToNum;
+/** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
+export const heaviside: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.heaviside;
+/** max(self, 0), where −0 and NaN stay what they are, as `torch.relu`. */
+export const relu: (self: Tensor, inplace?: boolean | ReluOptions, options?: ReluOptions) => Tensor =
+  ops.relu;
+/** self above the threshold, else `value`, as `nn.functional.threshold`. */
+export const threshold: {
+  (
+    self: Tensor,
+    threshold: number,
+    value: number,
+    inplace?: boolean | ThresholdOptions,
+    options?: ThresholdOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly threshold: number; readonly value: number } & ThresholdOptions): Tensor;
+} = ops.threshold;
+/** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
+export const prelu: (self: Tensor, weight: Tensor) => Tensor = ops.prelu;
+/** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
+export const hardshrink: (
+  self: Tensor,
+  lambd?: number | HardshrinkOptions,
+  options?: HardshrinkOptions,
+) => Tensor = ops.hardshrink;
+/** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
+export const sum: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | SumOptions,
+  keepdim?: boolean | SumOptions,
+  options?: SumOptions,
+) => Tensor = ops.sum;
+/** The mean over dimensions, of floats, as `torch.mean`. */
+export const mean: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | MeanOptions,
+  keepdim?: boolean | MeanOptions,
+  options?: MeanOptions,
+) => Tensor = ops.mean;
+/** The product over all elements or one dimension, as `torch.prod`. */
+export const prod: (
+  self: Tensor,
+  dim?: number | null | ProdOptions,
+  keepdim?: boolean | ProdOptions,
+  options?: ProdOptions,
+) => Tensor = ops.prod;
+/** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
+export const amax: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | AmaxOptions,
+  keepdim?: boolean | AmaxOptions,
+  options?: AmaxOptions,
+) => Tensor = ops.amax;
+/** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
+export const amin: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | AminOptions,
+  keepdim?: boolean | AminOptions,
+  options?: AminOptions,
+) => Tensor = ops.amin;
+/** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
+export const argmax: (
+  self: Tensor,
+  dim?: number | null | ArgmaxOptions,
+  keepdim?: boolean | ArgmaxOptions,
+  options?: ArgmaxOptions,
+) => Tensor = ops.argmax;
+/** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
+export const argmin: (
+  self: Tensor,
+  dim?: number | null | ArgminOptions,
+  keepdim?: boolean | ArgminOptions,
+  options?: ArgminOptions,
+) => Tensor = ops.argmin;
+/** Whether any of the elements over dimensions are not 0, as `torch.any`. */
+export const any: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | AnyOptions,
+  keepdim?: boolean | AnyOptions,
+  options?: AnyOptions,
+) => Tensor = ops.any;
+/** Whether all of the elements over dimensions are not 0, as `torch.all`. */
+export const all: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | AllOptions,
+  keepdim?: boolean | AllOptions,
+  options?: AllOptions,
+) => Tensor = ops.all;
+/**
+ * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+ * the elementwise maximum. As `torch.max`.
+ */
+export const max: {
+  (self: Tensor, other: Tensor): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    keepdim?: boolean | MaxOptions<Tensor>,
+    options?: MaxOptions<Tensor>,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    options: MaxOptions<Tensor> & { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (self: Tensor, dim?: null | MaxOptions<Tensor>, keepdim?: boolean): Tensor;
+} = ops.max;
+/**
+ * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+ * the elementwise minimum. As `torch.min`.
+ */
+export const min: {
+  (self: Tensor, other: Tensor): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    keepdim?: boolean | MinOptions<Tensor>,
+    options?: MinOptions<Tensor>,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    options: MinOptions<Tensor> & { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (self: Tensor, dim?: null | MinOptions<Tensor>, keepdim?: boolean): Tensor;
+} = ops.min;
+/** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
+export const countNonzero: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | CountNonzeroOptions,
+  options?: CountNonzeroOptions,
+) => Tensor = ops.countNonzero;
+/** The sum over dimensions of what is not NaN, as `torch.nansum`. */
+export const nansum: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | NansumOptions,
+  keepdim?: boolean | NansumOptions,
+  options?: NansumOptions,
+) => Tensor = ops.nansum;
+/** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
+export const nanmean: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | NanmeanOptions,
+  keepdim?: boolean | NanmeanOptions,
+  options?: NanmeanOptions,
+) => Tensor = ops.nanmean;
+/** A tensor of zeros, as `torch.zeros`. */
+export const zeros: {
+  (size: readonly Dim[], options?: ZerosOptions): Tensor;
+  (...size: (Dim | ZerosOptions)[]): Tensor;
+} = ops.zeros;
+/** A tensor of ones, as `torch.ones`. */
+export const ones: {
+  (size: readonly Dim[], options?: OnesOptions): Tensor;
+  (...size: (Dim | OnesOptions)[]): Tensor;
+} = ops.ones;
+/** A tensor whose elements are not specified (zeros), as `torch.empty`. */
+export const empty: {
+  (size: readonly Dim[], options?: EmptyOptions): Tensor;
+  (...size: (Dim | EmptyOptions)[]): Tensor;
+} = ops.empty;
+/** As zeros, of the shape, type and device of `self`. */
+export const zerosLike: (self: Tensor, options?: ZerosLikeOptions) => Tensor = ops.zerosLike;
+/** As ones, of the shape, type and device of `self`. */
+export const onesLike: (self: Tensor, options?: OnesLikeOptions) => Tensor = ops.onesLike;
+/** As empty, of the shape, type and device of `self`. */
+export const emptyLike: (self: Tensor, options?: EmptyLikeOptions) => Tensor = ops.emptyLike;
+/** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
+export const full: (
+  size: readonly Dim[],
+  fillValue: Scalar | Dim | Complex,
+  options?: FullOptions,
+) => Tensor = ops.full;
+/** As full, of the shape, type and device of `self`. */
+export const fullLike: (
+  self: Tensor,
+  fillValue: Scalar | Dim | Complex,
+  options?: FullLikeOptions,
+) => Tensor = ops.fullLike;
+/** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
+export const fill: (self: Tensor, value: Operand<Tensor>) => Tensor = ops.fill;
+/** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
+export const arange: (
+  start: Scalar | Dim,
+  end?: Scalar | Dim | null | ArangeOptions,
+  step?: Scalar | Dim | ArangeOptions,
+  options?: ArangeOptions,
+) => Tensor = ops.arange;
+/** `steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`. */
+export const linspace: (
+  start: Scalar | Dim,
+  end: Scalar | Dim,
+  steps: number,
+  options?: LinspaceOptions,
+) => Tensor = ops.linspace;
+/** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
+export const logspace: (
+  start: Scalar | Dim,
+  end: Scalar | Dim,
+  steps: number,
+  base?: number | LogspaceOptions,
+  options?: LogspaceOptions,
+) => Tensor = ops.logspace;
+/** Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`. */
+export const eye: (n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions) => Tensor = ops.eye;
+/** A 0-d tensor of a number, as `torch.scalar_tensor`. */
+export const scalarTensor: (s: Scalar | Dim, options?: ScalarTensorOptions) => Tensor = ops.scalarTensor;
+/** A copy of the elements, as `torch.clone`. */
+export const clone: (self: Tensor) => Tensor = ops.clone;
+/** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
+export const reshape: {
+  (self: Tensor, shape: readonly Dim[]): Tensor;
+  (self: Tensor, ...shape: Dim[]): Tensor;
+} = ops.reshape;
+/** The dimensions in another order, as `torch.permute`. */
+export const permute: {
+  (self: Tensor, dims: readonly number[]): Tensor;
+  (self: Tensor, ...dims: number[]): Tensor;
+} = ops.permute;
+/** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
+export const squeeze: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | SqueezeOptions,
+  options?: SqueezeOptions,
+) => Tensor = ops.squeeze;
+/** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
+export const unsqueeze: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.unsqueeze;
+/** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+export const select: {
+  (self: Tensor, dim: number, index: Dim): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Dim }): Tensor;
+} = ops.select;
+/** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
+export const slice: (
+  self: Tensor,
+  dim?: number | SliceOptions,
+  start?: Dim | null | SliceOptions,
+  end?: Dim | null | SliceOptions,
+  step?: number | SliceOptions,
+  options?: SliceOptions,
+) => Tensor = ops.slice;
+/** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
+export const diagonal: (
+  self: Tensor,
+  offset?: number | DiagonalOptions,
+  dim1?: number | DiagonalOptions,
+  dim2?: number | DiagonalOptions,
+  options?: DiagonalOptions,
+) => Tensor = ops.diagonal;
+/** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
+export const detach: (self: Tensor) => Tensor = ops.detach;
+/** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+export const asStrided: {
+  (
+    self: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedOptions,
+    options?: AsStridedOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions,
+  ): Tensor;
+} = ops.asStrided;
+/** As alias, copied. */
+export const aliasCopy: (self: Tensor) => Tensor = ops.aliasCopy;
+/** As asStrided, copied. */
+export const asStridedCopy: {
+  (
+    self: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedCopyOptions,
+    options?: AsStridedCopyOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedCopyOptions,
+  ): Tensor;
+} = ops.asStridedCopy;
+/** As diagonal, copied. */
+export const diagonalCopy: (
+  self: Tensor,
+  offset?: number | DiagonalCopyOptions,
+  dim1?: number | DiagonalCopyOptions,
+  dim2?: number | DiagonalCopyOptions,
+  options?: DiagonalCopyOptions,
+) => Tensor = ops.diagonalCopy;
+/** As expand, copied. */
+export const expandCopy: {
+  (self: Tensor, size: readonly Dim[], options?: ExpandCopyOptions): Tensor;
+  (self: Tensor, ...size: (Dim | ExpandCopyOptions)[]): Tensor;
+} = ops.expandCopy;
+/** As permute, copied. */
+export const permuteCopy: {
+  (self: Tensor, dims: readonly number[]): Tensor;
+  (self: Tensor, ...dims: number[]): Tensor;
+} = ops.permuteCopy;
+/** As squeeze, copied. */
+export const squeezeCopy: (
+  self: Tensor,
+  dim?: number | readonly number[] | null | SqueezeCopyOptions,
+  options?: SqueezeCopyOptions,
+) => Tensor = ops.squeezeCopy;
+/** As unfold, copied. */
+export const unfoldCopy: {
+  (self: Tensor, dimension: number, size: number, step: number): Tensor;
+  (self: Tensor, named: { readonly dimension: number; readonly size: number; readonly step: number }): Tensor;
+} = ops.unfoldCopy;
+/** As unsqueeze, copied. */
+export const unsqueezeCopy: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.unsqueezeCopy;
+/** As view, copied. */
+export const viewCopy: {
+  (self: Tensor, size: readonly Dim[]): Tensor;
+  (self: Tensor, ...size: Dim[]): Tensor;
+} = ops.viewCopy;
+/** As narrow, copied. */
+export const narrowCopy: {
+  (self: Tensor, dim: number, start: Dim, length: Dim): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): Tensor;
+} = ops.narrowCopy;
+/** As splitWithSizes, copied. */
+export const splitWithSizesCopy: {
+  (
+    self: Tensor,
+    splitSizes: readonly Dim[],
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesCopyOptions): Tensor[];
+} = ops.splitWithSizesCopy;
+/** As t, copied. */
+export const tCopy: (self: Tensor) => Tensor = ops.tCopy;
+/** As transpose, copied. */
+export const transposeCopy: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transposeCopy;
+/** As unbind, copied. */
+export const unbindCopy: (
+  self: Tensor,
+  dim?: number | UnbindCopyOptions,
+  options?: UnbindCopyOptions,
+) => Tensor[] = ops.unbindCopy;
+/** As split, copied. */
+export const unsafeSplit: {
+  (
+    self: Tensor,
+    splitSize: number | readonly number[],
+    dim?: number | UnsafeSplitOptions,
+    options?: UnsafeSplitOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSize: number | readonly number[] } & UnsafeSplitOptions): Tensor[];
+} = ops.unsafeSplit;
+/** As chunk, copied. */
+export const unsafeChunk: {
+  (self: Tensor, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): Tensor[];
+  (self: Tensor, named: { readonly chunks: number } & UnsafeChunkOptions): Tensor[];
+} = ops.unsafeChunk;
+/** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+export const selectScatter: {
+  (self: Tensor, src: Tensor, dim: number, index: Dim): Tensor;
+  (self: Tensor, src: Tensor, named: { readonly dim: number; readonly index: Dim }): Tensor;
+} = ops.selectScatter;
+/** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
+export const sliceScatter: (
+  self: Tensor,
+  src: Tensor,
+  dim?: number | SliceScatterOptions,
+  start?: Dim | null | SliceScatterOptions,
+  end?: Dim | null | SliceScatterOptions,
+  step?: number | SliceScatterOptions,
+  options?: SliceScatterOptions,
+) => Tensor = ops.sliceScatter;
+/** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
+export const diagonalScatter: (
+  self: Tensor,
+  src: Tensor,
+  offset?: number | DiagonalScatterOptions,
+  dim1?: number | DiagonalScatterOptions,
+  dim2?: number | DiagonalScatterOptions,
+  options?: DiagonalScatterOptions,
+) => Tensor = ops.diagonalScatter;
+/** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
+export const diagEmbed: (
+  self: Tensor,
+  offset?: number | DiagEmbedOptions,
+  dim1?: number | DiagEmbedOptions,
+  dim2?: number | DiagEmbedOptions,
+  options?: DiagEmbedOptions,
+) => Tensor = ops.diagEmbed;
+/**
+ * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
+ * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+ */
+export const asStridedScatter: {
+  (
+    self: Tensor,
+    src: Tensor,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedScatterOptions,
+    options?: AsStridedScatterOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    src: Tensor,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedScatterOptions,
+  ): Tensor;
+} = ops.asStridedScatter;
+/** Two dimensions exchanged, as `torch.transpose`. */
+export const transpose: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transpose;
+/** Two dimensions exchanged, as `torch.transpose`. */
+export const swapaxes: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transpose;
+/** Two dimensions exchanged, as `torch.transpose`. */
+export const swapdims: {
+  (self: Tensor, dim0: number, dim1: number): Tensor;
+  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+} = ops.transpose;
+/** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
+export const t: (self: Tensor) => Tensor = ops.t;
+/** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
+export const T: (self: Tensor) => Tensor = ops.T;
+/** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
+export const H: (self: Tensor) => Tensor = ops.T;
+/** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
+export const mT: (self: Tensor) => Tensor = ops.mT;
+/** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
+export const mH: (self: Tensor) => Tensor = ops.mT;
+/** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+export const movedim: {
+  (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;
+  (
+    self: Tensor,
+    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
+  ): Tensor;
+} = ops.movedim;
+/** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+export const moveaxis: {
+  (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;
+  (
+    self: Tensor,
+    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
+  ): Tensor;
+} = ops.movedim;
+/** The dimensions from startDim to endDim as one, as `torch.flatten`. */
+export const flatten: (
+  self: Tensor,
+  startDim?: number | FlattenOptions,
+  endDim?: number | FlattenOptions,
+  options?: FlattenOptions,
+) => Tensor = ops.flatten;
+/** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+export const unflatten: {
+  (self: Tensor, dim: number, sizes: readonly Dim[]): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly sizes: readonly Dim[] }): Tensor;
+} = ops.unflatten;
+/** As expand, as `torch.broadcast_to`. */
+export const broadcastTo: {
+  (self: Tensor, size: readonly Dim[]): Tensor;
+  (self: Tensor, named: { readonly size: readonly Dim[] }): Tensor;
+} = ops.broadcastTo;
+/** `length` elements from `start` along a dimension, as `torch.narrow`. */
+export const narrow: {
+  (self: Tensor, dim: number, start: Dim, length: Dim): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): Tensor;
+} = ops.narrow;
+/** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
+export const split: {
+  (
+    self: Tensor,
+    splitSize: number | readonly number[],
+    dim?: number | SplitOptions,
+    options?: SplitOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSize: number | readonly number[] } & SplitOptions): Tensor[];
+} = ops.split;
+/** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
+export const splitWithSizes: {
+  (
+    self: Tensor,
+    splitSizes: readonly Dim[],
+    dim?: number | SplitWithSizesOptions,
+    options?: SplitWithSizesOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesOptions): Tensor[];
+} = ops.splitWithSizes;
+/** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
+export const chunk: {
+  (self: Tensor, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): Tensor[];
+  (self: Tensor, named: { readonly chunks: number } & ChunkOptions): Tensor[];
+} = ops.chunk;
+/** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
+export const tensorSplit: {
+  (
+    self: Tensor,
+    indicesOrSections: number | readonly number[],
+    dim?: number | TensorSplitOptions,
+    options?: TensorSplitOptions,
+  ): Tensor[];
+  (
+    self: Tensor,
+    named: { readonly indicesOrSections: number | readonly number[] } & TensorSplitOptions,
+  ): Tensor[];
+} = ops.tensorSplit;
+/** Parts along a dimension, as `torch.hsplit`. */
+export const hsplit: {
+  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+} = ops.hsplit;
+/** Parts along a dimension, as `torch.vsplit`. */
+export const vsplit: {
+  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+} = ops.vsplit;
+/** Parts along a dimension, as `torch.dsplit`. */
+export const dsplit: {
+  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+} = ops.dsplit;
+/** All parts along a dimension, without it, as `torch.unbind`. */
+export const unbind: (self: Tensor, dim?: number | UnbindOptions, options?: UnbindOptions) => Tensor[] =
+  ops.unbind;
+/**
+ * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
+ * `torch.gather`.
+ */
+export const gather: {
+  (self: Tensor, dim: number, index: Tensor, options?: GatherOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor } & GatherOptions): Tensor;
+} = ops.gather;
+/**
+ * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
+ * "multiply" combines instead. As `torch.scatter`.
+ */
+export const scatter: {
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    src?: Operand<Tensor> | null | ScatterOptions<Tensor>,
+    value?: Scalar | Dim | null | ScatterOptions<Tensor>,
+    options?: ScatterOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor } & ScatterOptions<Tensor>): Tensor;
+} = ops.scatter;
+/** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+export const scatterAdd: {
+  (self: Tensor, dim: number, index: Tensor, src: Tensor): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor; readonly src: Tensor }): Tensor;
+} = ops.scatterAdd;
+/** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
+export const take: (self: Tensor, index: Tensor) => Tensor = ops.take;
+/** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
+export const put: (
+  self: Tensor,
+  index: Tensor,
+  source: Tensor,
+  accumulate?: boolean | PutOptions,
+  options?: PutOptions,
+) => Tensor = ops.put;
+/** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
+export const takeAlongDim: (
+  self: Tensor,
+  indices: Tensor,
+  dim?: number | null | TakeAlongDimOptions,
+  options?: TakeAlongDimOptions,
+) => Tensor = ops.takeAlongDim;
+/** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+export const indexSelect: {
+  (self: Tensor, dim: number, index: Tensor): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor }): Tensor;
+} = ops.indexSelect;
+/** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+export const indexAdd: {
+  (self: Tensor, dim: number, index: Tensor, source: Tensor, options?: IndexAddOptions): Tensor;
+  (
+    self: Tensor,
+    named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor } & IndexAddOptions,
+  ): Tensor;
+} = ops.indexAdd;
+/** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+export const indexCopy: {
+  (self: Tensor, dim: number, index: Tensor, source: Tensor): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor }): Tensor;
+} = ops.indexCopy;
+/** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+export const indexFill: {
+  (self: Tensor, dim: number, index: Tensor, value: Operand<Tensor>): Tensor;
+  (
+    self: Tensor,
+    named: { readonly dim: number; readonly index: Tensor; readonly value: Operand<Tensor> },
+  ): Tensor;
+} = ops.indexFill;
+/** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
+export const indexPut: (
+  self: Tensor,
+  indices: readonly (Tensor | null)[],
+  values: Tensor,
+  accumulate?: boolean | IndexPutOptions,
+  options?: IndexPutOptions,
+) => Tensor = ops.indexPut;
+/** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
+export const maskedSelect: (self: Tensor, mask: Tensor) => Tensor = ops.maskedSelect;
+/** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
+export const maskedScatter: (self: Tensor, mask: Tensor, source: Tensor) => Tensor = ops.maskedScatter;
+/** Reversed along dimensions, as `torch.flip`. */
+export const flip: {
+  (self: Tensor, dims: number | readonly number[]): Tensor;
+  (self: Tensor, ...dims: number[]): Tensor;
+} = ops.flip;
+/** Reversed along dimension 1, as `torch.fliplr`. */
+export const fliplr: (self: Tensor) => Tensor = ops.fliplr;
+/** Reversed along dimension 0, as `torch.flipud`. */
+export const flipud: (self: Tensor) => Tensor = ops.flipud;
+/** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+export const roll: {
+  (
+    self: Tensor,
+    shifts: number | readonly number[],
+    dims?: number | readonly number[] | null | RollOptions,
+    options?: RollOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly shifts: number | readonly number[] } & RollOptions): Tensor;
+} = ops.roll;
+/** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
+export const tile: {
+  (self: Tensor, dims: readonly Dim[]): Tensor;
+  (self: Tensor, ...dims: Dim[]): Tensor;
+} = ops.tile;
+/**
+ * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
+ * only). As `torch.repeat_interleave`.
+ */
+export const repeatInterleave: (
+  self: Tensor,
+  repeats: Operand<Tensor>,
+  dim?: number | null | RepeatInterleaveOptions,
+  options?: RepeatInterleaveOptions,
+) => Tensor = ops.repeatInterleave;
+/** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
+export const rot90: (
+  self: Tensor,
+  k?: number | Rot90Options,
+  dims?: readonly number[] | Rot90Options,
+  options?: Rot90Options,
+) => Tensor = ops.rot90;
+/** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
+export const tril: (self: Tensor, diagonal?: number | TrilOptions, options?: TrilOptions) => Tensor =
+  ops.tril;
+/** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
+export const triu: (self: Tensor, diagonal?: number | TriuOptions, options?: TriuOptions) => Tensor =
+  ops.triu;
+/** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
+export const diag: (self: Tensor, diagonal?: number | DiagOptions, options?: DiagOptions) => Tensor =
+  ops.diag;
+/** Tensors one after the other along a dimension, as `torch.cat`. */
+export const cat: (tensors: readonly Tensor[], dim?: number | CatOptions, options?: CatOptions) => Tensor =
+  ops.cat;
+/** Tensors one after the other along a dimension, as `torch.cat`. */
+export const concat: (tensors: readonly Tensor[], dim?: number | CatOptions, options?: CatOptions) => Tensor =
+  ops.cat;
+/** Tensors one after the other along a dimension, as `torch.cat`. */
+export const concatenate: (
+  tensors: readonly Tensor[],
+  dim?: number | CatOptions,
+  options?: CatOptions,
+) => Tensor = ops.cat;
+/** Tensors of one shape along a new dimension, as `torch.stack`. */
+export const stack: (
+  tensors: readonly Tensor[],
+  dim?: number | StackOptions,
+  options?: StackOptions,
+) => Tensor = ops.stack;
+/** Running sums along a dimension, as `torch.cumsum`. */
+export const cumsum: {
+  (self: Tensor, dim: number, options?: CumsumOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & CumsumOptions): Tensor;
+} = ops.cumsum;
+/** Running products along a dimension, as `torch.cumprod`. */
+export const cumprod: {
+  (self: Tensor, dim: number, options?: CumprodOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & CumprodOptions): Tensor;
+} = ops.cumprod;
+/** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
+export const logcumsumexp: {
+  (self: Tensor, dim: number): Tensor;
+  (self: Tensor, named: { readonly dim: number }): Tensor;
+} = ops.logcumsumexp;
+/** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+export const cummax: {
+  (
+    self: Tensor,
+    dim: number,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.cummax;
+/** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+export const cummin: {
+  (
+    self: Tensor,
+    dim: number,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.cummin;
+/** The angle of the point (other, self), as `torch.atan2`. */
+export const atan2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.atan2;
+/** The angle of the point (other, self), as `torch.atan2`. */
+export const arctan2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.atan2;
+/** √(self² + other²) without overflow, as `torch.hypot`. */
+export const hypot: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.hypot;
+/** |self| with the sign of `other`, that of −0 included, as `torch.copysign`. */
+export const copysign: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.copysign;
+/** self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number. */
+export const xlogy: (self: Operand<Tensor>, other: Operand<Tensor>) => Tensor = ops.xlogy;
+/** log(e^self + e^other) without overflow, as `torch.logaddexp`. */
+export const logaddexp: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logaddexp;
+/** log(2^self + 2^other) without overflow, as `torch.logaddexp2`. */
+export const logaddexp2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logaddexp2;
+/** self + weight · (end − self), exact at both ends, as `torch.lerp`. */
+export const lerp: (self: Tensor, end: Tensor, weight: Operand<Tensor>) => Tensor = ops.lerp;
+/** self + value · tensor1 · tensor2, as `torch.addcmul`. */
+export const addcmul: (self: Tensor, tensor1: Tensor, tensor2: Tensor, options?: AddcmulOptions) => Tensor =
+  ops.addcmul;
+/** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
+export const addcdiv: (self: Tensor, tensor1: Tensor, tensor2: Tensor, options?: AddcdivOptions) => Tensor =
+  ops.addcdiv;
+/** self · 2^other, as `torch.ldexp`. */
+export const ldexp: (self: Tensor, other: Tensor) => Tensor = ops.ldexp;
+/**
+ * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+ * `torch.nonzero`.
+ */
+export const nonzero: {
+  (
+    self: Tensor,
+    options: NonzeroOptions & { readonly asTuple: true },
+  ): [indices: Tensor] & { readonly indices: Tensor };
+  (self: Tensor, options?: NonzeroOptions): Tensor;
+} = ops.nonzero;
+/** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
+export const argwhere: (self: Tensor) => Tensor = ops.argwhere;
+/**
+ * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+ * were. As `torch.unique`.
+ */
+export const unique: {
+  (
+    self: Tensor,
+    sorted: boolean | undefined,
+    returnInverse: true,
+    returnCounts?: boolean | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
+    readonly output: Tensor;
+    readonly inverseIndices: Tensor;
+    readonly counts: Tensor;
+  };
+  (
+    self: Tensor,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
+    readonly output: Tensor;
+    readonly inverseIndices: Tensor;
+    readonly counts: Tensor;
+  };
+  (
+    self: Tensor,
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
+    readonly output: Tensor;
+    readonly inverseIndices: Tensor;
+    readonly counts: Tensor;
+  };
+  (
+    self: Tensor,
+    sorted?: boolean,
+    returnInverse?: false | UniqueOptions,
+    returnCounts?: boolean,
+    dim?: number | null,
+  ): Tensor;
+} = ops.unique;
+/**
+ * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+ * also where each went and how many there were. As `torch.uniqueConsecutive`.
+ */
+export const uniqueConsecutive: {
+  (
+    self: Tensor,
+    returnInverse: true,
+    returnCounts?: boolean | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
+    readonly output: Tensor;
+    readonly inverseIndices: Tensor;
+    readonly counts: Tensor;
+  };
+  (
+    self: Tensor,
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
+    readonly output: Tensor;
+    readonly inverseIndices: Tensor;
+    readonly counts: Tensor;
+  };
+  (
+    self: Tensor,
+    returnInverse?: false | UniqueConsecutiveOptions,
+    returnCounts?: boolean,
+    dim?: number | null,
+    sorted?: boolean,
+  ): Tensor;
+} = ops.uniqueConsecutive;
+/** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
+export const bincount: (
+  self: Tensor,
+  weights?: Tensor | null | BincountOptions<Tensor>,
+  minlength?: number | BincountOptions<Tensor>,
+  options?: BincountOptions<Tensor>,
+) => Tensor = ops.bincount;
+/** Padded with one value, as `torch.constant_pad_nd`. */
+export const constantPadNd: {
+  (
+    self: Tensor,
+    pad: readonly Dim[],
+    value?: Scalar | Dim | ConstantPadNdOptions,
+    options?: ConstantPadNdOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly pad: readonly Dim[] } & ConstantPadNdOptions): Tensor;
+} = ops.constantPadNd;
+/**
+ * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+ * As `torch.scatter_reduce`.
+ */
+export const scatterReduce: {
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    src: Tensor,
+    reduce: "sum" | "prod" | "mean" | "amax" | "amin",
+    options?: ScatterReduceOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly dim: number;
+      readonly index: Tensor;
+      readonly src: Tensor;
+      readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
+    } & ScatterReduceOptions,
+  ): Tensor;
+} = ops.scatterReduce;
+/**
+ * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+ * `torch.index_reduce`.
+ */
+export const indexReduce: {
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    source: Tensor,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    named: {
+      readonly dim: number;
+      readonly index: Tensor;
+      readonly source: Tensor;
+      readonly reduce: "prod" | "mean" | "amax" | "amin";
+    } & IndexReduceOptions,
+  ): Tensor;
+} = ops.indexReduce;
+/** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
+export const sort: (
+  self: Tensor,
+  dim?: number | SortOptions,
+  descending?: boolean | SortOptions,
+  stable?: boolean | null | SortOptions,
+  options?: SortOptions,
+) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.sort;
+/** The indices that sort a dimension, as `torch.argsort`. */
+export const argsort: (
+  self: Tensor,
+  dim?: number | ArgsortOptions,
+  descending?: boolean | ArgsortOptions,
+  stable?: boolean | ArgsortOptions,
+  options?: ArgsortOptions,
+) => Tensor = ops.argsort;
+/** Sorted along the first dimension, as `torch.msort`. */
+export const msort: (self: Tensor) => Tensor = ops.msort;
+/** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
+export const topk: {
+  (
+    self: Tensor,
+    k: Dim,
+    dim?: number | TopkOptions,
+    largest?: boolean | TopkOptions,
+    sorted?: boolean | TopkOptions,
+    options?: TopkOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly k: Dim } & TopkOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.topk;
+/** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
+export const kthvalue: {
+  (
+    self: Tensor,
+    k: number,
+    dim?: number | KthvalueOptions,
+    keepdim?: boolean | KthvalueOptions,
+    options?: KthvalueOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    named: { readonly k: number } & KthvalueOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+} = ops.kthvalue;
+/** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+export const median: {
+  (
+    self: Tensor,
+    dim: number,
+    keepdim?: boolean | MedianOptions,
+    options?: MedianOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    options: MedianOptions & { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (self: Tensor, dim?: null | MedianOptions, keepdim?: boolean): Tensor;
+} = ops.median;
+/** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+export const nanmedian: {
+  (
+    self: Tensor,
+    dim: number,
+    keepdim?: boolean | NanmedianOptions,
+    options?: NanmedianOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    options: NanmedianOptions & { readonly dim: number },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (self: Tensor, dim?: null | NanmedianOptions, keepdim?: boolean): Tensor;
+} = ops.nanmedian;
+/** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
+export const quantile: (
+  self: Tensor,
+  q: Operand<Tensor>,
+  dim?: number | null | QuantileOptions,
+  keepdim?: boolean | QuantileOptions,
+  options?: QuantileOptions,
+) => Tensor = ops.quantile;
+/** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
+export const nanquantile: (
+  self: Tensor,
+  q: Operand<Tensor>,
+  dim?: number | null | NanquantileOptions,
+  keepdim?: boolean | NanquantileOptions,
+  options?: NanquantileOptions,
+) => Tensor = ops.nanquantile;
+/**
+ * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
+ * `torch.searchsorted`.
+ */
+export const searchsorted: (
+  sortedSequence: Tensor,
+  self: Operand<Tensor>,
+  options?: SearchsortedOptions<Tensor>,
+) => Tensor = ops.searchsorted;
+/** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
+export const bucketize: (self: Operand<Tensor>, boundaries: Tensor, options?: BucketizeOptions) => Tensor =
+  ops.bucketize;
+/** Whether each element is among the test elements, as `torch.isin`. */
+export const isin: (
+  elements: Operand<Tensor>,
+  testElements: Operand<Tensor>,
+  options?: IsinOptions,
+) => Tensor = ops.isin;
+/** The derivative of lgamma, as `torch.digamma`. */
+export const digamma: (self: Tensor) => Tensor = ops.digamma;
+/** The derivative of lgamma, as `torch.digamma`. */
+export const psi: (self: Tensor) => Tensor = ops.digamma;
+/** The inverse of erf, as `torch.erfinv`. */
+export const erfinv: (self: Tensor) => Tensor = ops.erfinv;
+/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+export const mvlgamma: {
+  (self: Tensor, p: number): Tensor;
+  (self: Tensor, named: { readonly p: number }): Tensor;
+} = ops.mvlgamma;
+/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+export const multigammaln: {
+  (self: Tensor, p: number): Tensor;
+  (self: Tensor, named: { readonly p: number }): Tensor;
+} = ops.mvlgamma;
+/** The modified Bessel function of order 0, as `torch.i0`. */
+export const i0: (self: Tensor) => Tensor = ops.i0;
+/** The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in `x.polygamma(n)`. */
+export const polygamma: {
+  (n: number, self: Tensor): Tensor;
+  (named: { readonly n: number; readonly self: Tensor }): Tensor;
+} = ops.polygamma;
+/**
+ * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed on
+ * the host.
+ */
+export const igamma: (self: Tensor, other: Tensor) => Tensor = ops.igamma;
+/**
+ * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed on
+ * the host.
+ */
+export const gammainc: (self: Tensor, other: Tensor) => Tensor = ops.igamma;
+/**
+ * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
+ * on the host.
+ */
+export const igammac: (self: Tensor, other: Tensor) => Tensor = ops.igammac;
+/**
+ * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
+ * on the host.
+ */
+export const gammaincc: (self: Tensor, other: Tensor) => Tensor = ops.igammac;
+/** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
+export const celu: (
+  self: Tensor,
+  alpha?: number | CeluOptions,
+  inplace?: boolean | CeluOptions,
+  options?: CeluOptions,
+) => Tensor = ops.celu;
+/** The self-normalizing elu, as `nn.functional.selu`. */
+export const selu: (self: Tensor, inplace?: boolean | SeluOptions, options?: SeluOptions) => Tensor =
+  ops.selu;
+/**
+ * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
+ * maxima were.
+ */
+export const maxPool2dWithIndicesBackward: {
+  (
+    gradOutput: Tensor,
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    indices: Tensor,
+    options?: MaxPool2dWithIndicesBackwardOptions,
+  ): Tensor;
+  (
+    gradOutput: Tensor,
+    self: Tensor,
+    named:
+      & { readonly kernelSize: number | readonly number[]; readonly indices: Tensor }
+      & MaxPool2dWithIndicesBackwardOptions,
+  ): Tensor;
+} = ops.maxPool2dWithIndicesBackward;
+/**
+ * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+ * `nn.functional.max_pool1d`.
+ */
+export const maxPool1d: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool1dOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    options: MaxPool1dOptions & { readonly returnIndices: true },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool1dOptions & { readonly returnIndices: true },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool1dOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool1dOptions): Tensor;
+} = ops.maxPool1d;
+/**
+ * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+ * `nn.functional.max_pool2d`.
+ */
+export const maxPool2d: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool2dOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    options: MaxPool2dOptions & { readonly returnIndices: true },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool2dOptions & { readonly returnIndices: true },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool2dOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool2dOptions): Tensor;
+} = ops.maxPool2d;
+/**
+ * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+ * `nn.functional.max_pool3d`.
+ */
+export const maxPool3d: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool3dOptions,
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    options: MaxPool3dOptions & { readonly returnIndices: true },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool3dOptions & { readonly returnIndices: true },
+  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool3dOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool3dOptions): Tensor;
+} = ops.maxPool3d;
+/** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
+export const avgPool1d: {
+  (
+    self: Tensor,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool1dOptions,
+    padding?: number | readonly number[] | AvgPool1dOptions,
+    ceilMode?: boolean | AvgPool1dOptions,
+    countIncludePad?: boolean | AvgPool1dOptions,
+    divisorOverride?: number | null | AvgPool1dOptions,
+    options?: AvgPool1dOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & AvgPool1dOptions): Tensor;
+} = ops.avgPool1d;
+/** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
+export const rand: {
+  (size: readonly Dim[], options?: RandOptions): Tensor;
+  (...size: (Dim | RandOptions)[]): Tensor;
+} = ops.rand;
+/** Numbers of the standard normal distribution, as `torch.randn`. */
+export const randn: {
+  (size: readonly Dim[], options?: RandnOptions): Tensor;
+  (...size: (Dim | RandnOptions)[]): Tensor;
+} = ops.randn;
+/** As rand, of the shape, type and device of `self`. */
+export const randLike: (self: Tensor, options?: RandLikeOptions) => Tensor = ops.randLike;
+/** As randn, of the shape, type and device of `self`. */
+export const randnLike: (self: Tensor, options?: RandnLikeOptions) => Tensor = ops.randnLike;
+/** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
+export const randint: (
+  low: number,
+  high?: number | readonly number[] | null | RandintOptions,
+  size?: readonly Dim[] | null | RandintOptions,
+  options?: RandintOptions,
+) => Tensor = ops.randint;
+/** randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor. */
+export const randintLike: (
+  self: Tensor,
+  low: number,
+  high?: number | null | RandintLikeOptions,
+  options?: RandintLikeOptions,
+) => Tensor = ops.randintLike;
+/** The integers below n in random order, as `torch.randperm`. */
+export const randperm: (n: Dim, options?: RandpermOptions) => Tensor = ops.randperm;
+/** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
+export const bernoulli: (
+  self: Tensor,
+  p?: Operand<Tensor> | null | BernoulliOptions<Tensor>,
+  options?: BernoulliOptions<Tensor>,
+) => Tensor = ops.bernoulli;
+/** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+export const multinomial: {
+  (
+    self: Tensor,
+    numSamples: number,
+    replacement?: boolean | MultinomialOptions,
+    options?: MultinomialOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly numSamples: number } & MultinomialOptions): Tensor;
+} = ops.multinomial;
+/**
+ * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
+ * `nn.functional.dropout`.
+ */
+export const dropout: (
+  self: Tensor,
+  p?: number | DropoutOptions,
+  training?: boolean | DropoutOptions,
+  inplace?: boolean | DropoutOptions,
+  options?: DropoutOptions,
+) => Tensor = ops.dropout;
+/**
+ * Elements set to where SELU saturates with probability p and all moved to keep mean and variance, while
+ * training. As `nn.functional.alpha_dropout`.
+ */
+export const alphaDropout: (
+  self: Tensor,
+  p?: number | AlphaDropoutOptions,
+  training?: boolean | AlphaDropoutOptions,
+  inplace?: boolean | AlphaDropoutOptions,
+  options?: AlphaDropoutOptions,
+) => Tensor = ops.alphaDropout;
+/**
+ * Whole channels set to where SELU saturates with probability p and all moved to keep mean and variance,
+ * while training. As `nn.functional.feature_alpha_dropout`.
+ */
+export const featureAlphaDropout: (
+  self: Tensor,
+  p?: number | FeatureAlphaDropoutOptions,
+  training?: boolean | FeatureAlphaDropoutOptions,
+  inplace?: boolean | FeatureAlphaDropoutOptions,
+  options?: FeatureAlphaDropoutOptions,
+) => Tensor = ops.featureAlphaDropout;
+/**
+ * x above 0; below, x times a slope of [lower, upper), random while training, else the middle. As
+ * `nn.functional.rrelu`.
+ */
+export const rrelu: (
+  self: Tensor,
+  lower?: number | RreluOptions,
+  upper?: number | RreluOptions,
+  training?: boolean | RreluOptions,
+  inplace?: boolean | RreluOptions,
+  options?: RreluOptions,
+) => Tensor = ops.rrelu;
+/**
+ * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
+ * function is `variance`.
+ */
+export const variance: (
+  self: Tensor,
+  dim?: number | readonly number[] | boolean | null | VarOptions,
+  unbiased?: boolean | null | VarOptions,
+  keepdim?: boolean | VarOptions,
+  options?: VarOptions,
+) => Tensor = ops.var;
+/** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
+export const std: (
+  self: Tensor,
+  dim?: number | readonly number[] | boolean | null | StdOptions,
+  unbiased?: boolean | null | StdOptions,
+  keepdim?: boolean | StdOptions,
+  options?: StdOptions,
+) => Tensor = ops.std;
+/** var and mean over dimensions, as `torch.var_mean`. */
+export const varMean: (
+  self: Tensor,
+  dim?: number | readonly number[] | boolean | null | VarMeanOptions,
+  unbiased?: boolean | null | VarMeanOptions,
+  keepdim?: boolean | VarMeanOptions,
+  options?: VarMeanOptions,
+) => [variance: Tensor, mean: Tensor] & { readonly variance: Tensor; readonly mean: Tensor } = ops.varMean;
+/** std and mean over dimensions, as `torch.std_mean`. */
+export const stdMean: (
+  self: Tensor,
+  dim?: number | readonly number[] | boolean | null | StdMeanOptions,
+  unbiased?: boolean | null | StdMeanOptions,
+  keepdim?: boolean | StdMeanOptions,
+  options?: StdMeanOptions,
+) => [deviation: Tensor, mean: Tensor] & { readonly deviation: Tensor; readonly mean: Tensor } = ops.stdMean;
+/** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
+export const logsumexp: {
+  (
+    self: Tensor,
+    dim: number | readonly number[],
+    keepdim?: boolean | LogsumexpOptions,
+    options?: LogsumexpOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly dim: number | readonly number[] } & LogsumexpOptions): Tensor;
+} = ops.logsumexp;
+/**
+ * The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as
+ * `torch.norm`.
+ */
+export const norm: (
+  self: Tensor,
+  p?: Scalar | string | NormOptions,
+  dim?: number | readonly number[] | null | NormOptions,
+  keepdim?: boolean | NormOptions,
+  dtype?: DType | null | NormOptions,
+  options?: NormOptions,
+) => Tensor = ops.norm;
+/** The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`. */
+export const cosineSimilarity: (
+  x1: Tensor,
+  x2: Tensor,
+  dim?: number | CosineSimilarityOptions,
+  eps?: number | CosineSimilarityOptions,
+  options?: CosineSimilarityOptions,
+) => Tensor = ops.cosineSimilarity;
+/** The norm of x1 − x2 + eps along the last dimension, as `nn.functional.pairwise_distance`. */
+export const pairwiseDistance: (
+  x1: Tensor,
+  x2: Tensor,
+  p?: number | PairwiseDistanceOptions,
+  eps?: number | PairwiseDistanceOptions,
+  keepdim?: boolean | PairwiseDistanceOptions,
+  options?: PairwiseDistanceOptions,
+) => Tensor = ops.pairwiseDistance;
+/** The norm of self − other, as `torch.dist`. */
+export const dist: (self: Tensor, other: Tensor, p?: number | DistOptions, options?: DistOptions) => Tensor =
+  ops.dist;
+/** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+export const renorm: {
+  (self: Tensor, p: number, dim: number, maxnorm: number): Tensor;
+  (self: Tensor, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): Tensor;
+} = ops.renorm;
+/**
+ * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
+ * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is combined
+ * with each. Elements must all be in a segment unless it is `unsafe`. As `torch.segment_reduce`.
+ */
+export const segmentReduce: {
+  (
+    data: Tensor,
+    reduce: "sum" | "mean" | "max" | "min" | "prod",
+    options?: SegmentReduceOptions<Tensor>,
+  ): Tensor;
+  (
+    data: Tensor,
+    named: { readonly reduce: "sum" | "mean" | "max" | "min" | "prod" } & SegmentReduceOptions<Tensor>,
+  ): Tensor;
+} = ops.segmentReduce;
+/**
+ * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
+ * `torch.einsum`, in all of its forms.
+ */
+export const einsum: {
+  (equation: string, operands: readonly Tensor[]): Tensor;
+  (equation: string, ...operands: Tensor[]): Tensor;
+} = ops.einsum;
+/** Sums of products over the last dimensions, as `torch.inner`. */
+export const inner: (self: Tensor, other: Tensor) => Tensor = ops.inner;
+/** The sum of the diagonal of a matrix, as `torch.trace`. */
+export const trace: (self: Tensor) => Tensor = ops.trace;
+/** The Kronecker product, as `torch.kron`. */
+export const kron: (self: Tensor, other: Tensor) => Tensor = ops.kron;
+/** With at least 1 dimension(s), as `torch.atleast_1d` of one tensor. */
+export const atleast1d: (self: Tensor) => Tensor = ops.atleast1d;
+/** With at least 2 dimension(s), as `torch.atleast_2d` of one tensor. */
+export const atleast2d: (self: Tensor) => Tensor = ops.atleast2d;
+/** With at least 3 dimension(s), as `torch.atleast_3d` of one tensor. */
+export const atleast3d: (self: Tensor) => Tensor = ops.atleast3d;
+/** Tensors joined along a dimension that the name says, as `torch.hstack`. */
+export const hstack: (tensors: readonly Tensor[]) => Tensor = ops.hstack;
+/** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+export const vstack: (tensors: readonly Tensor[]) => Tensor = ops.vstack;
+/** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+export const rowStack: (tensors: readonly Tensor[]) => Tensor = ops.vstack;
+/** Tensors joined along a dimension that the name says, as `torch.dstack`. */
+export const dstack: (tensors: readonly Tensor[]) => Tensor = ops.dstack;
+/** Tensors joined along a dimension that the name says, as `torch.columnStack`. */
+export const columnStack: (tensors: readonly Tensor[]) => Tensor = ops.columnStack;
+/** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
+export const blockDiag: {
+  (tensors: readonly Tensor[]): Tensor;
+  (...tensors: Tensor[]): Tensor;
+} = ops.blockDiag;
+/**
+ * Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As
+ * `torch.meshgrid`.
+ */
+export const meshgrid: {
+  (tensors: readonly Tensor[], options?: MeshgridOptions): Tensor[];
+  (...tensors: (Tensor | MeshgridOptions)[]): Tensor[];
+} = ops.meshgrid;
+/** All combinations of elements of vectors, one a row, as `torch.cartesian_prod`. */
+export const cartesianProd: {
+  (tensors: readonly Tensor[]): Tensor;
+  (...tensors: Tensor[]): Tensor;
+} = ops.cartesianProd;
+/** Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`. */
+export const broadcastTensors: {
+  (tensors: readonly Tensor[]): Tensor[];
+  (...tensors: Tensor[]): Tensor[];
+} = ops.broadcastTensors;
+/** All elements in one dimension, as `torch.ravel`. */
+export const ravel: (self: Tensor) => Tensor = ops.ravel;
+/** The flattened tensor on a diagonal, as `torch.diagflat`. */
+export const diagflat: (
+  self: Tensor,
+  offset?: number | DiagflatOptions,
+  options?: DiagflatOptions,
+) => Tensor = ops.diagflat;
+/** Rows and columns of the upper triangle of a matrix. */
+export const triuIndices: (
+  row: number,
+  col: number,
+  offset?: number | TriuIndicesOptions,
+  options?: TriuIndicesOptions,
+) => Tensor = ops.triuIndices;
+/** Rows and columns of the lower triangle of a matrix. */
+export const trilIndices: (
+  row: number,
+  col: number,
+  offset?: number | TrilIndicesOptions,
+  options?: TrilIndicesOptions,
+) => Tensor = ops.trilIndices;
+/**
+ * Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As
+ * `torch.tensordot`.
+ */
+export const tensordot: (
+  self: Tensor,
+  other: Tensor,
+  dims?: number | readonly (readonly number[])[] | TensordotOptions,
+  options?: TensordotOptions,
+) => Tensor = ops.tensordot;
+/**
+ * Differences of neighbours along a dimension, n times, with elements put before and after, as
+ * `torch.diff`.
+ */
+export const diff: (
+  self: Tensor,
+  n?: number | DiffOptions<Tensor>,
+  dim?: number | DiffOptions<Tensor>,
+  prepend?: Tensor | null | DiffOptions<Tensor>,
+  append?: Tensor | null | DiffOptions<Tensor>,
+  options?: DiffOptions<Tensor>,
+) => Tensor = ops.diff;
+/** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
+export const trapezoid: (
+  y: Tensor,
+  x?: Operand<Tensor> | null | TrapezoidOptions<Tensor>,
+  options?: TrapezoidOptions<Tensor>,
+) => Tensor = ops.trapezoid;
+/** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
+export const trapz: (
+  y: Tensor,
+  x?: Operand<Tensor> | null | TrapezoidOptions<Tensor>,
+  options?: TrapezoidOptions<Tensor>,
+) => Tensor = ops.trapezoid;
+/**
+ * The integral along a dimension by trapezoids, as `torch.cumulativeTrapezoid`: y, then x (a tensor), or
+ * dx.
+ */
+export const cumulativeTrapezoid: (
+  y: Tensor,
+  x?: Operand<Tensor> | null | CumulativeTrapezoidOptions<Tensor>,
+  options?: CumulativeTrapezoidOptions<Tensor>,
+) => Tensor = ops.cumulativeTrapezoid;
+/** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
+export const pixelShuffle: {
+  (self: Tensor, upscaleFactor: number): Tensor;
+  (self: Tensor, named: { readonly upscaleFactor: number }): Tensor;
+} = ops.pixelShuffle;
+/** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
+export const pixelUnshuffle: {
+  (self: Tensor, downscaleFactor: number): Tensor;
+  (self: Tensor, named: { readonly downscaleFactor: number }): Tensor;
+} = ops.pixelUnshuffle;
+/** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
+export const channelShuffle: {
+  (self: Tensor, groups: number): Tensor;
+  (self: Tensor, named: { readonly groups: number }): Tensor;
+} = ops.channelShuffle;
+/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
+export const gridSampler: {
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    alignCorners: boolean,
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): Tensor;
+} = ops.gridSampler;
+/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
+export const gridSampler2d: {
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    alignCorners: boolean,
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): Tensor;
+} = ops.gridSampler2d;
+/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
+export const gridSampler3d: {
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    alignCorners: boolean,
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    named: {
+      readonly interpolationMode: number;
+      readonly paddingMode: number;
+      readonly alignCorners: boolean;
+    },
+  ): Tensor;
+} = ops.gridSampler3d;
+/**
+ * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
+ * 4] voxels, as `nn.functional.affine_grid`.
+ */
+export const affineGrid: {
+  (
+    theta: Tensor,
+    size: readonly number[],
+    alignCorners?: boolean | AffineGridOptions,
+    options?: AffineGridOptions,
+  ): Tensor;
+  (theta: Tensor, named: { readonly size: readonly number[] } & AffineGridOptions): Tensor;
+} = ops.affineGrid;
+/**
+ * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
+ * 4] voxels, as `nn.functional.affine_grid`.
+ */
+export const affineGridGenerator: {
+  (
+    theta: Tensor,
+    size: readonly number[],
+    alignCorners?: boolean | AffineGridOptions,
+    options?: AffineGridOptions,
+  ): Tensor;
+  (theta: Tensor, named: { readonly size: readonly number[] } & AffineGridOptions): Tensor;
+} = ops.affineGrid;
+/** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
+export const cdist: (
+  x1: Tensor,
+  x2: Tensor,
+  p?: number | CdistOptions,
+  computeMode?: string | null | CdistOptions,
+  options?: CdistOptions,
+) => Tensor = ops.cdist;
+/** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
+export const pdist: (self: Tensor, p?: number | PdistOptions, options?: PdistOptions) => Tensor = ops.pdist;
+/**
+ * Minus the log-probability of targets under log-probabilities [time, batch, classes] over all alignments
+ * with blanks, as `nn.functional.ctc_loss`; targets are padded rows, or all in one vector. Computed on the
+ * host.
+ */
+export const ctcLoss: (
+  logProbs: Tensor,
+  targets: Tensor,
+  inputLengths: Tensor,
+  targetLengths: Tensor,
+  blank?: number | CtcLossOptions,
+  reduction?: "none" | "mean" | "sum" | CtcLossOptions,
+  zeroInfinity?: boolean | CtcLossOptions,
+  options?: CtcLossOptions,
+) => Tensor = ops.ctcLoss;
+/** The greatest common divisor, as `torch.gcd`. */
+export const gcd: (self: Tensor, other: Tensor) => Tensor = ops.gcd;
+/** The least common multiple, as `torch.lcm`. */
+export const lcm: (self: Tensor, other: Tensor) => Tensor = ops.lcm;
+/** The cross product of vectors of three elements, as `torch.cross`. */
+export const cross: (
+  self: Tensor,
+  other: Tensor,
+  dim?: number | null | CrossOptions,
+  options?: CrossOptions,
+) => Tensor = ops.cross;
+/** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
+export const inv: (A: Tensor) => Tensor = ops.inv;
+/** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
+export const inverse: (A: Tensor) => Tensor = ops.inv;
+/** Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host. */
+export const slogdet: (
+  A: Tensor,
+) => [sign: Tensor, logabsdet: Tensor] & { readonly sign: Tensor; readonly logabsdet: Tensor } = ops.slogdet;
+/** Determinants of square matrices, as `torch.det`. */
+export const det: (A: Tensor) => Tensor = ops.det;
+/** Logarithms of determinants of square matrices, as `torch.logdet`. */
+export const logdet: (A: Tensor) => Tensor = ops.logdet;
+/** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
+export const matrixPower: {
+  (A: Tensor, n: number): Tensor;
+  (A: Tensor, named: { readonly n: number }): Tensor;
+} = ops.matrixPower;
+/** The covariance of rows over columns, with frequencies and weights, as `torch.cov`. */
+export const cov: (self: Tensor, options?: CovOptions<Tensor>) => Tensor = ops.cov;
+/** The correlation of rows over columns, as `torch.corrcoef`. */
+export const corrcoef: (self: Tensor) => Tensor = ops.corrcoef;
+/** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
+export const aminmax: (
+  self: Tensor,
+  options?: AminmaxOptions,
+) => [min: Tensor, max: Tensor] & { readonly min: Tensor; readonly max: Tensor } = ops.aminmax;
+/**
+ * The most frequent element along a dimension, the least where several are, and its last index. As
+ * `torch.mode`.
+ */
+export const mode: (
+  self: Tensor,
+  dim?: number | ModeOptions,
+  keepdim?: boolean | ModeOptions,
+  options?: ModeOptions,
+) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.mode;
+/** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+export const histc: (
+  self: Tensor,
+  bins?: number | HistcOptions,
+  min?: number | HistcOptions,
+  max?: number | HistcOptions,
+  options?: HistcOptions,
+) => Tensor = ops.histc;
+/** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
+export const unravelIndex: {
+  (indices: Tensor, shape: readonly number[]): Tensor[];
+  (indices: Tensor, named: { readonly shape: readonly number[] }): Tensor[];
+} = ops.unravelIndex;
+/** All choices of r elements of a vector, one a row, as `torch.combinations`. */
+export const combinations: (
+  self: Tensor,
+  r?: number | CombinationsOptions,
+  withReplacement?: boolean | CombinationsOptions,
+  options?: CombinationsOptions,
+) => Tensor = ops.combinations;
+/**
+ * How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width over
+ * a range (that of the elements where there is none), or between given edges.
+ */
+export const histogram: (
+  self: Tensor,
+  bins: Operand<Tensor>,
+  options?: HistogramOptions<Tensor>,
+) => [hist: Tensor, binEdges: Tensor] & { readonly hist: Tensor; readonly binEdges: Tensor } = ops.histogram;
+/** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
+export const triangularSolve: (
+  self: Tensor,
+  A: Tensor,
+  upper?: boolean | TriangularSolveOptions,
+  transpose?: boolean | TriangularSolveOptions,
+  unitriangular?: boolean | TriangularSolveOptions,
+  options?: TriangularSolveOptions,
+) => [solution: Tensor, cloned_coefficient: Tensor] & {
+  readonly solution: Tensor;
+  readonly cloned_coefficient: Tensor;
+} = ops.triangularSolve;
+/**
+ * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
+ * the host.
+ */
+export const cholesky: (A: Tensor, upper?: boolean | CholeskyOptions, options?: CholeskyOptions) => Tensor =
+  ops.cholesky;
+/** The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the host. */
+export const choleskyInverse: (
+  L: Tensor,
+  upper?: boolean | CholeskyInverseOptions,
+  options?: CholeskyInverseOptions,
+) => Tensor = ops.choleskyInverse;
+/**
+ * X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on
+ * the host.
+ */
+export const choleskySolve: (
+  self: Tensor,
+  L: Tensor,
+  upper?: boolean | CholeskySolveOptions,
+  options?: CholeskySolveOptions,
+) => Tensor = ops.choleskySolve;
+/**
+ * The k largest (or smallest) eigenvalues of symmetric positive definite matrices and their vectors, of the
+ * generalised problem A · x = e · B · x where B is given, as `torch.lobpcg`. X are vectors to begin with
+ * (random ones otherwise, n of them), iK is a preconditioner; it ends after `niter` steps, or where
+ * residuals are below `tol`. Gradients need distinct values and no B. Computed on the host.
+ */
+export const lobpcg: (
+  A: Tensor,
+  k?: number | null | LobpcgOptions<Tensor>,
+  B?: Tensor | null | LobpcgOptions<Tensor>,
+  X?: Tensor | null | LobpcgOptions<Tensor>,
+  n?: number | null | LobpcgOptions<Tensor>,
+  iK?: Tensor | null | LobpcgOptions<Tensor>,
+  niter?: number | null | LobpcgOptions<Tensor>,
+  tol?: number | null | LobpcgOptions<Tensor>,
+  largest?: boolean | LobpcgOptions<Tensor>,
+  options?: LobpcgOptions<Tensor>,
+) => [E: Tensor, X: Tensor] & { readonly E: Tensor; readonly X: Tensor } = ops.lobpcg;
+/**
+ * U, S and V with A − M ≈ U · diag(S) · Vᵀ for the q largest singular values, found from random vectors
+ * that go `niter` times through the matrix and back, as `torch.svd_lowrank`. Computed on the host.
+ */
+export const svdLowrank: (
+  A: Tensor,
+  q?: number | SvdLowrankOptions<Tensor>,
+  niter?: number | SvdLowrankOptions<Tensor>,
+  M?: Tensor | null | SvdLowrankOptions<Tensor>,
+  options?: SvdLowrankOptions<Tensor>,
+) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
+  ops.svdLowrank;
+/**
+ * Principal components of rows: U, S and V with A ≈ U · diag(S) · Vᵀ after, where `center` says so, the
+ * means of columns were taken away, as `torch.pca_lowrank`. Computed on the host.
+ */
+export const pcaLowrank: (
+  A: Tensor,
+  q?: number | null | PcaLowrankOptions,
+  center?: boolean | PcaLowrankOptions,
+  niter?: number | PcaLowrankOptions,
+  options?: PcaLowrankOptions,
+) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
+  ops.pcaLowrank;
+/**
+ * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are
+ * empty. P is made on the host.
+ */
+export const luUnpack: (
+  LUData: Tensor,
+  LUPivots: Tensor,
+  unpackData?: boolean | LuUnpackOptions,
+  unpackPivots?: boolean | LuUnpackOptions,
+  options?: LuUnpackOptions,
+) => [P: Tensor, L: Tensor, U: Tensor] & { readonly P: Tensor; readonly L: Tensor; readonly U: Tensor } =
+  ops.luUnpack;
+/**
+ * L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`.
+ * Computed on the host.
+ */
+export const lu: (
+  self: Tensor,
+  pivot?: boolean | LuOptions,
+  getInfos?: boolean | LuOptions,
+  options?: LuOptions,
+) => [LU: Tensor, pivots: Tensor, infos: Tensor] & {
+  readonly LU: Tensor;
+  readonly pivots: Tensor;
+  readonly infos: Tensor;
+} = ops.lu;
+/** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
+export const luSolve: (self: Tensor, LUData: Tensor, LUPivots: Tensor) => Tensor = ops.luSolve;
+/**
+ * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
+ * without `computeUv` zeros for them. Computed on the host.
+ */
+export const svd: (
+  self: Tensor,
+  some?: boolean | SvdOptions,
+  computeUv?: boolean | SvdOptions,
+  options?: SvdOptions,
+) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
+  ops.svd;
+/** Pseudoinverses, as `torch.pinverse`. Computed on the host. */
+export const pinverse: (A: Tensor, rcond?: number | PinverseOptions, options?: PinverseOptions) => Tensor =
+  ops.pinverse;
+/** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
+export const matrixExp: (A: Tensor) => Tensor = ops.matrixExp;
+/** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
+export const geqrf: (
+  self: Tensor,
+) => [a: Tensor, tau: Tensor] & { readonly a: Tensor; readonly tau: Tensor } = ops.geqrf;
+/**
+ * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where
+ * `left` is false, as `torch.ormqr`. Computed on the host in part.
+ */
+export const ormqr: (
+  self: Tensor,
+  tau: Tensor,
+  other: Tensor,
+  left?: boolean | OrmqrOptions,
+  transpose?: boolean | OrmqrOptions,
+  options?: OrmqrOptions,
+) => Tensor = ops.ormqr;
+/** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
+export const angle: (self: Tensor) => Tensor = ops.angle;
+/** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
+export const frexp: (
+  self: Tensor,
+) => [mantissa: Tensor, exponent: Tensor] & { readonly mantissa: Tensor; readonly exponent: Tensor } =
+  ops.frexp;
+/** The next float after self towards other, as `torch.nextafter`. */
+export const nextafter: (self: Tensor, other: Tensor) => Tensor = ops.nextafter;
+/** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
+export const nativeLayerNorm: {
+  (
+    self: Tensor,
+    normalizedShape: readonly Dim[],
+    weight: Tensor | null | undefined,
+    bias: Tensor | null | undefined,
+    eps: number,
+    options?: NativeLayerNormOptions<Tensor>,
+  ): [output: Tensor, mean: Tensor, rstd: Tensor] & {
+    readonly output: Tensor;
+    readonly mean: Tensor;
+    readonly rstd: Tensor;
+  };
+  (
+    self: Tensor,
+    named:
+      & { readonly normalizedShape: readonly Dim[]; readonly eps: number }
+      & NativeLayerNormOptions<Tensor>,
+  ): [output: Tensor, mean: Tensor, rstd: Tensor] & {
+    readonly output: Tensor;
+    readonly mean: Tensor;
+    readonly rstd: Tensor;
+  };
+} = ops.nativeLayerNorm;
+/** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
+export const nativeGroupNorm: (
+  self: Tensor,
+  weight: Tensor | null | undefined,
+  bias: Tensor | null | undefined,
+  n: Dim,
+  c: Dim,
+  hxw: Dim,
+  group: number,
+  eps: number,
+  options?: NativeGroupNormOptions<Tensor>,
+) => [output: Tensor, mean: Tensor, rstd: Tensor] & {
+  readonly output: Tensor;
+  readonly mean: Tensor;
+  readonly rstd: Tensor;
+} = ops.nativeGroupNorm;
+/**
+ * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves
+ * running statistics as they are.
+ */
+export const nativeBatchNorm: (
+  self: Tensor,
+  weight: Tensor | null | undefined,
+  bias: Tensor | null | undefined,
+  runningMean: Tensor | null | undefined,
+  runningVar: Tensor | null | undefined,
+  training: boolean,
+  momentum: number,
+  eps: number,
+  options?: NativeBatchNormOptions<Tensor>,
+) => [output: Tensor, mean: Tensor, rstd: Tensor] & {
+  readonly output: Tensor;
+  readonly mean: Tensor;
+  readonly rstd: Tensor;
+} = ops.nativeBatchNorm;
+/** grad · mask · scale, as `torch.native_dropout_backward`. */
+export const nativeDropoutBackward: {
+  (gradOutput: Tensor, mask: Tensor, scale: number): Tensor;
+  (gradOutput: Tensor, mask: Tensor, named: { readonly scale: number }): Tensor;
+} = ops.nativeDropoutBackward;
+/** The product of an n × k and a k × m matrix, as `torch.mm`. */
+export const mm: (self: Tensor, mat2: Tensor) => Tensor = ops.mm;
+/** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
+export const bmm: (self: Tensor, mat2: Tensor) => Tensor = ops.bmm;
+/** A matrix times a vector, as `torch.mv`. */
+export const mv: (self: Tensor, vec: Tensor) => Tensor = ops.mv;
+/** The sum of products of two vectors, as `torch.dot`. */
+export const dot: (self: Tensor, tensor: Tensor) => Tensor = ops.dot;
+/** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
+export const matmul: (self: Tensor, other: Tensor) => Tensor = ops.matmul;
+/** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
+export const addmm: (self: Tensor, first: Tensor, second: Tensor, options?: AddmmOptions) => Tensor =
+  ops.addmm;
+/** beta · input + alpha · the product of the other two, as `torch.addmv`; vec is the second factor. */
+export const addmv: (self: Tensor, first: Tensor, second: Tensor, options?: AddmvOptions) => Tensor =
+  ops.addmv;
+/** beta · input + alpha · the product of the other two, as `torch.baddbmm`; batch2 is the second factor. */
+export const baddbmm: (self: Tensor, first: Tensor, second: Tensor, options?: BaddbmmOptions) => Tensor =
+  ops.baddbmm;
+/** beta · input + alpha · the product of the other two, as `torch.addbmm`; batch2 is the second factor. */
+export const addbmm: (self: Tensor, first: Tensor, second: Tensor, options?: AddbmmOptions) => Tensor =
+  ops.addbmm;
+/** beta · input + alpha · the product of the other two, as `torch.addr`; vec2 is the second factor. */
+export const addr: (self: Tensor, first: Tensor, second: Tensor, options?: AddrOptions) => Tensor = ops.addr;
+/** All products of elements of two vectors, as `torch.outer`. */
+export const outer: (self: Tensor, vec2: Tensor) => Tensor = ops.outer;
+/** All products of elements of two vectors, as `torch.outer`. */
+export const ger: (self: Tensor, vec2: Tensor) => Tensor = ops.outer;
+/**
+ * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
+ * `nn.functional.conv1d`.
+ */
+export const conv1d: (
+  input: Tensor,
+  weight: Tensor,
+  bias?: Tensor | null | Conv1dOptions<Tensor>,
+  stride?: number | readonly number[] | Conv1dOptions<Tensor>,
+  padding?: number | readonly number[] | string | Conv1dOptions<Tensor>,
+  dilation?: number | readonly number[] | Conv1dOptions<Tensor>,
+  groups?: number | Conv1dOptions<Tensor>,
+  options?: Conv1dOptions<Tensor>,
+) => Tensor = ops.conv1d;
+/**
+ * Cross-correlation over 2 dimension(s), with or without a batch; padding may be "same" or "valid". As
+ * `nn.functional.conv2d`.
+ */
+export const conv2d: (
+  input: Tensor,
+  weight: Tensor,
+  bias?: Tensor | null | Conv2dOptions<Tensor>,
+  stride?: number | readonly number[] | Conv2dOptions<Tensor>,
+  padding?: number | readonly number[] | string | Conv2dOptions<Tensor>,
+  dilation?: number | readonly number[] | Conv2dOptions<Tensor>,
+  groups?: number | Conv2dOptions<Tensor>,
+  options?: Conv2dOptions<Tensor>,
+) => Tensor = ops.conv2d;
+/**
+ * Cross-correlation over 3 dimension(s), with or without a batch; padding may be "same" or "valid". As
+ * `nn.functional.conv3d`.
+ */
+export const conv3d: (
+  input: Tensor,
+  weight: Tensor,
+  bias?: Tensor | null | Conv3dOptions<Tensor>,
+  stride?: number | readonly number[] | Conv3dOptions<Tensor>,
+  padding?: number | readonly number[] | string | Conv3dOptions<Tensor>,
+  dilation?: number | readonly number[] | Conv3dOptions<Tensor>,
+  groups?: number | Conv3dOptions<Tensor>,
+  options?: Conv3dOptions<Tensor>,
+) => Tensor = ops.conv3d;
+/** The transposed convolution over 1 dimension(s), as `nn.functional.conv_transpose1d`. */
+export const convTranspose1d: (
+  input: Tensor,
+  weight: Tensor,
+  bias?: Tensor | null | ConvTranspose1dOptions<Tensor>,
+  stride?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
+  padding?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
+  outputPadding?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
+  groups?: number | ConvTranspose1dOptions<Tensor>,
+  dilation?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
+  options?: ConvTranspose1dOptions<Tensor>,
+) => Tensor = ops.convTranspose1d;
+/** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
+export const convTranspose2d: (
+  input: Tensor,
+  weight: Tensor,
+  bias?: Tensor | null | ConvTranspose2dOptions<Tensor>,
+  stride?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
+  padding?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
+  outputPadding?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
+  groups?: number | ConvTranspose2dOptions<Tensor>,
+  dilation?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
+  options?: ConvTranspose2dOptions<Tensor>,
+) => Tensor = ops.convTranspose2d;
+/** The transposed convolution over 3 dimension(s), as `nn.functional.conv_transpose3d`. */
+export const convTranspose3d: (
+  input: Tensor,
+  weight: Tensor,
+  bias?: Tensor | null | ConvTranspose3dOptions<Tensor>,
+  stride?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  padding?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  outputPadding?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  groups?: number | ConvTranspose3dOptions<Tensor>,
+  dilation?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  options?: ConvTranspose3dOptions<Tensor>,
+) => Tensor = ops.convTranspose3d;
+/** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
+export const softmax: {
+  (self: Tensor, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & SoftmaxOptions): Tensor;
+} = ops.softmax;
+/** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
+export const logSoftmax: {
+  (self: Tensor, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & LogSoftmaxOptions): Tensor;
+} = ops.logSoftmax;
+/**
+ * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
+ * `nn.functional.layer_norm`.
+ */
+export const layerNorm: {
+  (
+    self: Tensor,
+    normalizedShape: readonly Dim[],
+    weight?: Tensor | null | LayerNormOptions<Tensor>,
+    bias?: Tensor | null | LayerNormOptions<Tensor>,
+    eps?: number | LayerNormOptions<Tensor>,
+    options?: LayerNormOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly normalizedShape: readonly Dim[] } & LayerNormOptions<Tensor>): Tensor;
+} = ops.layerNorm;
+/** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
+export const rmsNorm: {
+  (
+    self: Tensor,
+    normalizedShape: readonly Dim[],
+    weight?: Tensor | null | RmsNormOptions<Tensor>,
+    eps?: number | null | RmsNormOptions<Tensor>,
+    options?: RmsNormOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly normalizedShape: readonly Dim[] } & RmsNormOptions<Tensor>): Tensor;
+} = ops.rmsNorm;
+/** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
+export const groupNorm: {
+  (
+    self: Tensor,
+    numGroups: number,
+    weight?: Tensor | null | GroupNormOptions<Tensor>,
+    bias?: Tensor | null | GroupNormOptions<Tensor>,
+    eps?: number | GroupNormOptions<Tensor>,
+    options?: GroupNormOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly numGroups: number } & GroupNormOptions<Tensor>): Tensor;
+} = ops.groupNorm;
+/**
+ * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and imaginary
+ * parts. As `torch.view_as_real`.
+ */
+export const viewAsReal: (self: Tensor) => Tensor = ops.viewAsReal;
+/**
+ * A real tensor of shape [..., 2] as a complex one of shape [...] over the same memory, whose last
+ * dimension must have stride 1. As `torch.view_as_complex`.
+ */
+export const viewAsComplex: (self: Tensor) => Tensor = ops.viewAsComplex;
+/** The complex tensor of real and imaginary parts, which are broadcast, as `torch.complex`. */
+export const complex: (real: Tensor, imag: Tensor) => Tensor = ops.complex;
+/** abs · (cos angle + i · sin angle), broadcast, as `torch.polar`. */
+export const polar: (abs: Tensor, angle: Tensor) => Tensor = ops.polar;
+/** The real part, of a complex tensor as a view; of real tensors themselves. As `torch.real`. */
+export const real: (self: Tensor) => Tensor = ops.real;
+/** The imaginary part of a complex tensor, as a view; real tensors have none. As `torch.imag`. */
+export const imag: (self: Tensor) => Tensor = ops.imag;
+/**
+ * The complex conjugate; real tensors themselves. Computed at once: there are no lazily conjugated tensors,
+ * so that the result never shares memory with a complex operand. As `torch.conj`.
+ */
+export const conj: (self: Tensor) => Tensor = ops.conj;
+/** The complex conjugate; real tensors themselves. As `torch.conj_physical`. */
+export const conjPhysical: (self: Tensor) => Tensor = ops.conjPhysical;
+/** Itself: no tensor is conjugated lazily. As `torch.resolve_conj`. */
+export const resolveConj: (self: Tensor) => Tensor = ops.resolveConj;
+/** Itself: no tensor is negated lazily. As `torch.resolve_neg`. */
+export const resolveNeg: (self: Tensor) => Tensor = ops.resolveNeg;
+/** z / |z|, 0 for 0; the sign of real numbers. As `torch.sgn`. */
+export const sgn: (self: Tensor) => Tensor = ops.sgn;
+/** The sum of conj(self) · other of two vectors, as `torch.vdot`. */
+export const vdot: (self: Tensor, other: Tensor) => Tensor = ops.vdot;
+/**
+ * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
+ * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
+ */
+export const stft: {
+  (
+    self: Tensor,
+    nFft: number,
+    hopLength?: number | null | StftOptions<Tensor>,
+    winLength?: number | null | StftOptions<Tensor>,
+    window?: Tensor | null | StftOptions<Tensor>,
+    center?: boolean | StftOptions<Tensor>,
+    padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<Tensor>,
+    normalized?: boolean | StftOptions<Tensor>,
+    onesided?: boolean | null | StftOptions<Tensor>,
+    returnComplex?: boolean | StftOptions<Tensor>,
+    options?: StftOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly nFft: number } & StftOptions<Tensor>): Tensor;
+} = ops.stft;
+/**
+ * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by the
+ * sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on the
+ * host.
+ */
+export const istft: {
+  (
+    self: Tensor,
+    nFft: number,
+    hopLength?: number | null | IstftOptions<Tensor>,
+    winLength?: number | null | IstftOptions<Tensor>,
+    window?: Tensor | null | IstftOptions<Tensor>,
+    center?: boolean | IstftOptions<Tensor>,
+    normalized?: boolean | IstftOptions<Tensor>,
+    onesided?: boolean | null | IstftOptions<Tensor>,
+    length?: number | null | IstftOptions<Tensor>,
+    returnComplex?: boolean | IstftOptions<Tensor>,
+    options?: IstftOptions<Tensor>,
+  ): Tensor;
+  (self: Tensor, named: { readonly nFft: number } & IstftOptions<Tensor>): Tensor;
+} = ops.istft;
+/** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
+export const hannWindow: (
+  windowLength: number,
+  periodic?: boolean | HannWindowOptions,
+  options?: HannWindowOptions,
+) => Tensor = ops.hannWindow;
+/** alpha − beta·cos(2πi/n). As `torch.hamming_window`. */
+export const hammingWindow: (
+  windowLength: number,
+  periodic?: boolean | HammingWindowOptions,
+  alpha?: number | HammingWindowOptions,
+  beta?: number | HammingWindowOptions,
+  options?: HammingWindowOptions,
+) => Tensor = ops.hammingWindow;
+/** 0.42 − 0.5·cos(2πi/n) + 0.08·cos(4πi/n). As `torch.blackman_window`. */
+export const blackmanWindow: (
+  windowLength: number,
+  periodic?: boolean | BlackmanWindowOptions,
+  options?: BlackmanWindowOptions,
+) => Tensor = ops.blackmanWindow;
+/** 1 − |2i/n − 1|: a triangle. As `torch.bartlett_window`. */
+export const bartlettWindow: (
+  windowLength: number,
+  periodic?: boolean | BartlettWindowOptions,
+  options?: BartlettWindowOptions,
+) => Tensor = ops.bartlettWindow;
+/** I₀(beta·√(1 − (2i/n − 1)²)) / I₀(beta). As `torch.kaiser_window`. */
+export const kaiserWindow: (
+  windowLength: number,
+  periodic?: boolean | KaiserWindowOptions,
+  beta?: number | KaiserWindowOptions,
+  options?: KaiserWindowOptions,
+) => Tensor = ops.kaiserWindow;
