@@ -13,7 +13,7 @@ import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
 import { normalizeDim, shapeText, withSize } from "./shapes.ts";
 import { sigmoidOf } from "./unary.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const SAMPLES = unarySamples([-4, 4]);
@@ -235,22 +235,18 @@ function exponential<T extends TensorLike>(o: OpApi<T>, self: T, { alpha, scale,
   return o.eluLinear(self, alpha, scale, rate);
 }
 
-const elu = defineWideOp({
+const elu = composeWideOp({
   name: "elu",
   doc: "self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`.",
   params: ELU_PARAMS,
   inplace: true,
   exposure: FUNCTIONAL,
   infer: ({ self }) => floatMeta("elu", self),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 }),
   samples: SAMPLES,
 });
 
-const celu = defineWideOp({
+const celu = composeWideOp({
   name: "celu",
   doc: "max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`.",
   params: ELU_PARAMS,
@@ -260,31 +256,23 @@ const celu = defineWideOp({
     if (alpha === 0) throw new DynError("Expected alpha of celu that is not 0");
     return floatMeta("celu", self);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 / alpha }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 / alpha }),
   samples: SAMPLES,
 });
 
-const selu = defineWideOp({
+const selu = composeWideOp({
   name: "selu",
   doc: "The self-normalizing elu, as `nn.functional.selu`.",
   params: { self: required("tensor") },
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer: ({ self }) => floatMeta("selu", self),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self }) =>
-      exponential(o, self, { alpha: 1.6732632423543772848, scale: 1.0507009873554804934, rate: 1 }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) =>
+    exponential(o, self, { alpha: 1.6732632423543772848, scale: 1.0507009873554804934, rate: 1 }),
   samples: SAMPLES,
 });
 
-const glu = defineWideOp({
+const glu = composeWideOp({
   name: "glu",
   doc: "The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`.",
   params: { self: required("tensor"), dim: optional("int", -1) },
@@ -297,15 +285,11 @@ const glu = defineWideOp({
     }
     return contiguousMeta(withSize(self.shape, at, floorDiv(size, 2)), self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim }) {
-      const at = normalizeDim(dim, self.shape.length), size: Dim = self.shape[at] ?? 1;
-      const half = floorDiv(size, 2);
-      return o.mul(o.slice(self, at, 0, half), o.sigmoid(o.slice(self, at, half, size)));
-    },
+  compose(o, { self, dim }) {
+    const at = normalizeDim(dim, self.shape.length), size: Dim = self.shape[at] ?? 1;
+    const half = floorDiv(size, 2);
+    return o.mul(o.slice(self, at, 0, half), o.sigmoid(o.slice(self, at, half, size)));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }, { args: [t(4, 3), 0] }],
   errors: [{ args: [t(3, 3)], message: "even size" }],
 });

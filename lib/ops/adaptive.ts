@@ -15,7 +15,7 @@ import { t } from "./pointwise.ts";
 import { checkPooled } from "./windows.ts";
 import { within } from "./scatter_views.ts";
 import { flatIndex, knownSize, shapeText, withSize } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
@@ -162,7 +162,7 @@ function meanAlong<T extends TensorLike>(o: OpApi<T>, x: T, at: { dim: number; c
 /** adaptiveAvgPool1d, 2d, 3d. */
 function adaptiveAverage(rank: 1 | 2 | 3) {
   const name = `adaptiveAvgPool${rank}d`, image = [2, 3, ...[5, 6, 4].slice(0, rank)];
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `Means of windows that cover ${rank} dimension(s), so many as the output size says, as ` +
       `\`nn.functional.adaptive_avg_pool${rank}d\`.`,
@@ -173,21 +173,17 @@ function adaptiveAverage(rank: 1 | 2 | 3) {
       const lead = self.shape.slice(0, -rank);
       return contiguousMeta([...lead, ...outputSizes(self, outputSize, rank)], self.dtype, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, outputSize }) {
-        const sizes = outputSizes(self, outputSize, rank), lead = self.shape.length - rank;
-        if (sizes.every((s) => s === 1)) return o.mean(self, sizes.map((_, d) => lead + d), true);
-        return sizes.reduce((x, count, d) => meanAlong(o, x, { dim: lead + d, count }), self);
-      },
+    compose(o, { self, outputSize }) {
+      const sizes = outputSizes(self, outputSize, rank), lead = self.shape.length - rank;
+      if (sizes.every((s) => s === 1)) return o.mean(self, sizes.map((_, d) => lead + d), true);
+      return sizes.reduce((x, count, d) => meanAlong(o, x, { dim: lead + d, count }), self);
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(...image), 1] }, { args: [t(...image), 3] }],
     errors: [{ args: [t(2), 1], message: "dimensions" }],
   });
 }
 
-const adaptiveMaxIndices = defineWideOp({
+const adaptiveMaxIndices = composeWideOp({
   name: "adaptiveMaxIndices",
   doc: "For each window over the last dimensions the flat index of its maximum among them.",
   params: { self: required("tensor"), sizes: required("ints") },
@@ -195,25 +191,22 @@ const adaptiveMaxIndices = defineWideOp({
   infer({ self, sizes }) {
     return contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], "int64", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, sizes }) {
-      const rank = sizes.length, lead = self.shape.length - rank;
-      const spatial = self.shape.slice(lead).map((s) => knownSize(s));
-      const kernel = spatial.map((size, d) => widest(size, Math.max(1, sizes[d] ?? 1)));
-      let rest = o.adaptiveMaxOffsets(self, sizes, kernel), flat: typeof self | null = null, scale = 1;
-      for (let d = rank - 1; d >= 0; d--) {
-        const count = sizes[d] ?? 1, size = spatial[d] ?? 1, width = kernel[d] ?? 1;
-        const starts = o.floorDivide(o.mul(o.arange(count, { device: self.device }), size), count);
-        const inside = d === 0 ? rest : o.remainder(rest, width);
-        const shape = sizes.map((s, e) => e === d ? s : 1);
-        const part = o.mul(o.add(inside, o.reshape(starts, shape)), scale);
-        flat = flat ? o.add(flat, part) : part;
-        scale *= size;
-        rest = o.floorDivide(rest, width);
-      }
-      return flat ?? rest;
-    },
+  compose(o, { self, sizes }) {
+    const rank = sizes.length, lead = self.shape.length - rank;
+    const spatial = self.shape.slice(lead).map((s) => knownSize(s));
+    const kernel = spatial.map((size, d) => widest(size, Math.max(1, sizes[d] ?? 1)));
+    let rest = o.adaptiveMaxOffsets(self, sizes, kernel), flat: typeof self | null = null, scale = 1;
+    for (let d = rank - 1; d >= 0; d--) {
+      const count = sizes[d] ?? 1, size = spatial[d] ?? 1, width = kernel[d] ?? 1;
+      const starts = o.floorDivide(o.mul(o.arange(count, { device: self.device }), size), count);
+      const inside = d === 0 ? rest : o.remainder(rest, width);
+      const shape = sizes.map((s, e) => e === d ? s : 1);
+      const part = o.mul(o.add(inside, o.reshape(starts, shape)), scale);
+      flat = flat ? o.add(flat, part) : part;
+      scale *= size;
+      rest = o.floorDivide(rest, width);
+    }
+    return flat ?? rest;
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [t(2, 5), [3]] }],
@@ -262,7 +255,7 @@ const adaptiveMaxOffsets = defineWideOp({
 /** adaptiveMaxPool1d, 2d, 3d. */
 function adaptiveMaximum(rank: 1 | 2 | 3) {
   const name = `adaptiveMaxPool${rank}d`, image = [2, 3, ...[5, 6, 4].slice(0, rank)];
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `Maxima of windows that cover ${rank} dimension(s), so many as the output size says, as ` +
       `\`nn.functional.adaptive_max_pool${rank}d\`.`,
@@ -283,19 +276,15 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
       const values: TensorMeta = contiguousMeta(shape, self.dtype, self.device);
       return returnIndices ? [values, contiguousMeta(shape, "int64", self.device)] : values;
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, outputSize, returnIndices }) {
-        const sizes = outputSizes(self, outputSize, rank), lead = self.shape.slice(0, -rank);
-        const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
-        const count = sizes.reduce((a, b) => a * b, 1);
-        const size = self.shape.slice(-rank).reduce<Dim>(mul, 1);
-        const flat = o.gather(o.reshape(self, [...lead, size]), -1, o.reshape(indices, [...lead, count]));
-        const values = o.reshape(flat, indices.shape);
-        return returnIndices ? [values, indices] : values;
-      },
+    compose(o, { self, outputSize, returnIndices }) {
+      const sizes = outputSizes(self, outputSize, rank), lead = self.shape.slice(0, -rank);
+      const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
+      const count = sizes.reduce((a, b) => a * b, 1);
+      const size = self.shape.slice(-rank).reduce<Dim>(mul, 1);
+      const flat = o.gather(o.reshape(self, [...lead, size]), -1, o.reshape(indices, [...lead, count]));
+      const values = o.reshape(flat, indices.shape);
+      return returnIndices ? [values, indices] : values;
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(...image), 3] }, { args: [t(...image), 2, true] }],
   });
 }
@@ -303,7 +292,7 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
 /** maxUnpool1d, 2d, 3d: values put where the maxima were. */
 function maxUnpool(rank: 1 | 2 | 3) {
   const name = `maxUnpool${rank}d`;
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc:
       `Values put at the indices that maxPool${rank}d gave, zeros elsewhere, as \`nn.functional.max_unpool${rank}d\`.`,
@@ -332,21 +321,17 @@ function maxUnpool(rank: 1 | 2 | 3) {
         self.device,
       );
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, indices, ...args }) {
-        const sizes = unpooled(self, args, rank), lead = self.shape.slice(0, -rank);
-        const count = sizes.reduce<Dim>(mul, 1), own = self.shape.slice(-rank).reduce<Dim>(mul, 1);
-        const flat = o.scatter(
-          o.newZeros(self, [...lead, count]),
-          -1,
-          o.reshape(indices, [...lead, own]),
-          o.reshape(self, [...lead, own]),
-        );
-        return o.reshape(flat, [...lead, ...sizes]);
-      },
+    compose(o, { self, indices, ...args }) {
+      const sizes = unpooled(self, args, rank), lead = self.shape.slice(0, -rank);
+      const count = sizes.reduce<Dim>(mul, 1), own = self.shape.slice(-rank).reduce<Dim>(mul, 1);
+      const flat = o.scatter(
+        o.newZeros(self, [...lead, count]),
+        -1,
+        o.reshape(indices, [...lead, own]),
+        o.reshape(self, [...lead, own]),
+      );
+      return o.reshape(flat, [...lead, ...sizes]);
     },
-    gradient: { kind: "composite" },
     samples: [{
       args: [t(1, 1, ...new Array<number>(rank).fill(2)), {
         tensor: [1, 1, ...new Array<number>(rank).fill(2)],

@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Operand } from "../loops/body.ts";
-import { defineOp, type ElementRange, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type ElementRange, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
@@ -80,7 +80,7 @@ function withoutMasks<T extends TensorLike>(o: OpApi<T>, indices: readonly (T | 
   });
 }
 
-const index = defineOp({
+const index = composeOp({
   name: "index",
   doc:
     "The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size depend " +
@@ -92,11 +92,7 @@ const index = defineOp({
     checkIntegers(indices);
     return contiguousMeta(planOf(self, indices).shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, indices }) => o.gatherIndices(self, withoutMasks(o, indices)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, indices }) => o.gatherIndices(self, withoutMasks(o, indices)),
   samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }]] }],
   errors: [{ args: [t(3), [t(2)]], message: "int64" }],
 });
@@ -153,7 +149,7 @@ function onlyMask<T extends TensorLike>(self: T, indices: readonly (T | null)[],
   return values.shape.length <= self.shape.length - mask.shape.length ? mask : null;
 }
 
-const indexPut = defineOp({
+const indexPut = composeOp({
   name: "indexPut",
   doc: "self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`.",
   params: {
@@ -170,21 +166,17 @@ const indexPut = defineOp({
     if (!indices.some(isMask)) checkValues(self, indices, values);
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, indices, values, accumulate }) {
-      const mask = onlyMask(self, indices, values);
-      if (mask) {
-        const rest = self.shape.length - mask.shape.length;
-        const wide = o.reshape(o.to(mask, "bool"), [...mask.shape, ...new Array<Dim>(rest).fill(1)]);
-        return o.where(wide, accumulate ? o.add(self, values) : values, self);
-      }
-      return o.putIndices(self, withoutMasks(o, indices), values, accumulate);
-    },
+  compose(o, { self, indices, values, accumulate }) {
+    const mask = onlyMask(self, indices, values);
+    if (mask) {
+      const rest = self.shape.length - mask.shape.length;
+      const wide = o.reshape(o.to(mask, "bool"), [...mask.shape, ...new Array<Dim>(rest).fill(1)]);
+      return o.where(wide, accumulate ? o.add(self, values) : values, self);
+    }
+    return o.putIndices(self, withoutMasks(o, indices), values, accumulate);
   },
   dataDependent: ({ self, indices, values }) =>
     indices.some(isMask) && onlyMask(self, indices, values) === null,
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4)] }],
   errors: [{ args: [t(3), [{ tensor: [2], dtype: "int64", range: [0, 3] }], t(3)], message: "broadcast" }],
 });
@@ -244,7 +236,7 @@ const putIndices = defineOp({
   samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4), true] }],
 });
 
-const maskedSelect = defineOp({
+const maskedSelect = composeOp({
   name: "maskedSelect",
   doc: "The elements where the mask (broadcast) is true, in order, as `torch.masked_select`.",
   params: { self: required("tensor"), mask: required("tensor") },
@@ -252,21 +244,17 @@ const maskedSelect = defineOp({
   infer() {
     throw new DynError("Expected elements to count for maskedSelect but found metadata alone");
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, mask }) {
-      if (mask.dtype !== "bool") throw new DynError(`Expected a bool mask but found ${mask.dtype}`);
-      const shape = broadcastShapes(self.shape, mask.shape);
-      const positions = o.nonzero(o.reshape(o.expand(mask, shape), [-1]));
-      return o.take(o.expand(self, shape), o.squeeze(positions, 1));
-    },
+  compose(o, { self, mask }) {
+    if (mask.dtype !== "bool") throw new DynError(`Expected a bool mask but found ${mask.dtype}`);
+    const shape = broadcastShapes(self.shape, mask.shape);
+    const positions = o.nonzero(o.reshape(o.expand(mask, shape), [-1]));
+    return o.take(o.expand(self, shape), o.squeeze(positions, 1));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), { tensor: [4], dtype: "bool" }] }],
   errors: [{ args: [t(3), t(3)], message: "bool mask" }],
 });
 
-const maskedScatter = defineOp({
+const maskedScatter = composeOp({
   name: "maskedScatter",
   doc: "self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`.",
   params: { self: required("tensor"), mask: required("tensor"), source: required("tensor") },
@@ -282,16 +270,12 @@ const maskedScatter = defineOp({
       deviceOf([self, mask, source]),
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, mask, source }) {
-      const shape = broadcastShapes(self.shape, mask.shape);
-      const wide = o.expand(mask, shape), flat = o.reshape(wide, [-1]);
-      const nth = o.reshape(o.sub(o.cumsum(o.to(flat, "int64"), 0), 1), shape);
-      return o.where(wide, o.take(source, o.clamp(nth, 0, null)), self);
-    },
+  compose(o, { self, mask, source }) {
+    const shape = broadcastShapes(self.shape, mask.shape);
+    const wide = o.expand(mask, shape), flat = o.reshape(wide, [-1]);
+    const nth = o.reshape(o.sub(o.cumsum(o.to(flat, "int64"), 0), 1), shape);
+    return o.where(wide, o.take(source, o.clamp(nth, 0, null)), self);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), { tensor: [3, 4], dtype: "bool" }, t(12)] }],
   errors: [{ args: [t(3), t(3), t(3)], message: "bool mask" }],
 });

@@ -7,7 +7,7 @@ import { categoryOf, type DType, isFloat, isInteger } from "../base/dtype.ts";
 import type { Body } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
 import type { TensorMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isLess } from "../sym/decide.ts";
@@ -108,7 +108,7 @@ function addition(name: "add" | "sub") {
 const add = addition("add");
 const sub = addition("sub");
 
-const rsub = defineOp({
+const rsub = composeOp({
   name: "rsub",
   doc: "other − alpha · self, as `torch.rsub`.",
   params: {
@@ -123,11 +123,7 @@ const rsub = defineOp({
     }
     return pointwiseMeta([self, other], result);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, other, alpha }) => o.add(o.neg(scaled(o, self, alpha)), other),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, other, alpha }) => o.add(o.neg(scaled(o, self, alpha)), other),
   samples: binarySamples(),
 });
 
@@ -357,20 +353,16 @@ const pow = defineWideOp({
   errors: [{ args: [{ tensor: [3], dtype: "int64" }, -1], message: "negative" }],
 });
 
-const floatPower = defineOp({
+const floatPower = composeOp({
   name: "floatPower",
   doc: "As pow, computed in float64, as `torch.float_power`.",
   params: { self: required("operand"), exponent: required("operand") },
   inplace: true,
   infer: ({ self, exponent }) => pointwiseMeta([self, exponent], "float64"),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, exponent }) {
-      const wide = (x: typeof self) => isTensor(x) ? o.to(x, "float64") : x;
-      return o.to(o.pow(wide(self), wide(exponent)), "float64");
-    },
+  compose(o, { self, exponent }) {
+    const wide = (x: typeof self) => isTensor(x) ? o.to(x, "float64") : x;
+    return o.to(o.pow(wide(self), wide(exponent)), "float64");
   },
-  gradient: { kind: "composite" },
   samples: binarySamples([0.2, 2]),
 });
 

@@ -12,7 +12,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { broadcastShapes, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 /** Keys or values with each head repeated so that there are as many as queries have. */
 function repeatHeads<T extends TensorLike>(o: OpApi<T>, x: T, heads: Dim): T {
@@ -43,7 +43,7 @@ function masked<T extends TensorLike>(
   );
 }
 
-const scaledDotProductAttention = defineWideOp({
+const scaledDotProductAttention = composeWideOp({
   name: "scaledDotProductAttention",
   doc: "softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as " +
     "`nn.functional.scaled_dot_product_attention`.",
@@ -87,21 +87,17 @@ const scaledDotProductAttention = defineWideOp({
       query.device,
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { query, key, value, attnMask, dropoutP, isCausal, scale, enableGqa }) {
-      const heads = query.shape.at(-3) ?? 1;
-      const keys = enableGqa ? repeatHeads(o, key, heads) : key;
-      const values = enableGqa ? repeatHeads(o, value, heads) : value;
-      const factor = scale ?? 1 / Math.sqrt(specialize(query.shape.at(-1) ?? 1));
-      const scores = o.mul(o.matmul(query, o.transpose(keys, -2, -1)), factor);
-      const seen = masked(o, scores, { mask: attnMask, causal: isCausal });
-      const weights = attnMask !== null || isCausal ? o.safeSoftmax(seen, -1) : o.softmax(seen, -1);
-      const kept = dropoutP > 0 ? o.dropout(weights, dropoutP, true) : weights;
-      return o.matmul(kept, values);
-    },
+  compose(o, { query, key, value, attnMask, dropoutP, isCausal, scale, enableGqa }) {
+    const heads = query.shape.at(-3) ?? 1;
+    const keys = enableGqa ? repeatHeads(o, key, heads) : key;
+    const values = enableGqa ? repeatHeads(o, value, heads) : value;
+    const factor = scale ?? 1 / Math.sqrt(specialize(query.shape.at(-1) ?? 1));
+    const scores = o.mul(o.matmul(query, o.transpose(keys, -2, -1)), factor);
+    const seen = masked(o, scores, { mask: attnMask, causal: isCausal });
+    const weights = attnMask !== null || isCausal ? o.safeSoftmax(seen, -1) : o.softmax(seen, -1);
+    const kept = dropoutP > 0 ? o.dropout(weights, dropoutP, true) : weights;
+    return o.matmul(kept, values);
   },
-  gradient: { kind: "composite" },
   samples: [
     { args: [t(2, 3, 4), t(2, 5, 4), t(2, 5, 6)] },
     { args: [t(1, 2, 3, 4), t(1, 2, 3, 4), t(1, 2, 3, 4)], options: { isCausal: true } },

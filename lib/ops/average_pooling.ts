@@ -19,7 +19,7 @@ import {
   type Windows,
   windowsOf,
 } from "./windows.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
@@ -145,7 +145,7 @@ const windowSizes = defineWideOp({
 /** avgPool1d, avgPool2d, avgPool3d. */
 function averagePool(rank: 1 | 2 | 3) {
   const name = `avgPool${rank}d`, image = [2, 3, ...[5, 6, 4].slice(0, rank)];
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `The mean of each window over ${rank} dimension(s), as \`nn.functional.avg_pool${rank}d\`.`,
     params: {
@@ -164,20 +164,16 @@ function averagePool(rank: 1 | 2 | 3) {
       }
       return contiguousMeta(pooledSizes(self.shape, windowsOf(args, rank)), self.dtype, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, countIncludePad, divisorOverride, ...args }) {
-        const { kernel, stride, padding, ceilMode } = windowsOf(args, rank);
-        const sums = o.windowSum(self, kernel, stride, padding, ceilMode);
-        const whole = !ceilMode && (countIncludePad || padding.every((p) => p === 0));
-        const count = divisorOverride ??
-          (whole
-            ? kernel.reduce((a, b) => a * b, 1)
-            : o.windowSizes(o.detach(self), kernel, stride, padding, ceilMode, countIncludePad));
-        return isFloat(self.dtype) ? o.div(sums, count) : o.div(sums, count, { roundingMode: "trunc" });
-      },
+    compose(o, { self, countIncludePad, divisorOverride, ...args }) {
+      const { kernel, stride, padding, ceilMode } = windowsOf(args, rank);
+      const sums = o.windowSum(self, kernel, stride, padding, ceilMode);
+      const whole = !ceilMode && (countIncludePad || padding.every((p) => p === 0));
+      const count = divisorOverride ??
+        (whole
+          ? kernel.reduce((a, b) => a * b, 1)
+          : o.windowSizes(o.detach(self), kernel, stride, padding, ceilMode, countIncludePad));
+      return isFloat(self.dtype) ? o.div(sums, count) : o.div(sums, count, { roundingMode: "trunc" });
     },
-    gradient: { kind: "composite" },
     samples: [
       { args: [t(...image), 2] },
       { args: [t(...image), 3], options: { stride: 2, padding: 1, countIncludePad: false } },

@@ -6,16 +6,16 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { sameShape, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const reductionParam = optional("string", "mean", { oneOf: ["none", "mean", "sum"] });
 
-const multilabelMarginLoss = defineWideOp({
+const multilabelMarginLoss = composeWideOp({
   name: "multilabelMarginLoss",
   doc: "The mean over pairs of a wanted class and another of max(0, 1 − x[wanted] + x[other]), as " +
     "`nn.functional.multilabel_margin_loss`; each row of targets ends at its first −1.",
@@ -41,22 +41,18 @@ const multilabelMarginLoss = defineWideOp({
     }
     return contiguousMeta(reduction === "none" ? self.shape.slice(0, -1) : [], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, reduction }) {
-      const classes = self.shape.at(-1) ?? 1;
-      const rows = o.reshape(self, [-1, classes]), wanted = o.reshape(target, [-1, classes]);
-      const given = o.eq(o.cumsum(o.to(o.lt(wanted, 0), "int64"), -1), 0);
-      const safe = o.where(given, wanted, 0);
-      const counts = o.scatterAdd(o.zerosLike(wanted), -1, safe, o.to(given, "int64"));
-      const gaps = o.add(o.rsub(o.unsqueeze(o.gather(rows, -1, safe), -1), 1), o.unsqueeze(rows, -2));
-      const counted = o.logicalAnd(o.unsqueeze(given, -1), o.unsqueeze(o.eq(counts, 0), -2));
-      const losses = o.div(o.sum(o.where(counted, o.clampMin(gaps, 0), 0), [-2, -1]), classes);
-      if (reduction === "none") return o.reshape(losses, self.shape.slice(0, -1));
-      return reduction === "mean" ? o.mean(losses) : o.sum(losses);
-    },
+  compose(o, { self, target, reduction }) {
+    const classes = self.shape.at(-1) ?? 1;
+    const rows = o.reshape(self, [-1, classes]), wanted = o.reshape(target, [-1, classes]);
+    const given = o.eq(o.cumsum(o.to(o.lt(wanted, 0), "int64"), -1), 0);
+    const safe = o.where(given, wanted, 0);
+    const counts = o.scatterAdd(o.zerosLike(wanted), -1, safe, o.to(given, "int64"));
+    const gaps = o.add(o.rsub(o.unsqueeze(o.gather(rows, -1, safe), -1), 1), o.unsqueeze(rows, -2));
+    const counted = o.logicalAnd(o.unsqueeze(given, -1), o.unsqueeze(o.eq(counts, 0), -2));
+    const losses = o.div(o.sum(o.where(counted, o.clampMin(gaps, 0), 0), [-2, -1]), classes);
+    if (reduction === "none") return o.reshape(losses, self.shape.slice(0, -1));
+    return reduction === "mean" ? o.mean(losses) : o.sum(losses);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 4), { tensor: [2, 4], dtype: "int64", range: [-1, 4] }] }],
   errors: [{ args: [t(2, 4), t(2, 4)], message: "int64" }],
 });
@@ -88,7 +84,7 @@ interface Shaped {
   readonly shape: readonly Dim[];
 }
 
-const linearCrossEntropy = defineOp({
+const linearCrossEntropy = composeOp({
   name: "linearCrossEntropy",
   doc: "The cross entropy of the linear map of inputs [N, in] by a weight [C, …, in], as " +
     "`nn.functional.linear_cross_entropy`.",
@@ -118,22 +114,18 @@ const linearCrossEntropy = defineOp({
     const shape = reduction === "none" ? [...input.shape.slice(0, -1), ...features] : [];
     return contiguousMeta(shape, input.dtype, input.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { input, linearWeight, target, linearBias, weight, reduction, ignoreIndex, labelSmoothing }) {
-      const inside = linearWeight.shape.at(-1) ?? 1, lead = input.shape.slice(0, -1);
-      const flat = o.reshape(linearWeight, [product(linearWeight.shape.slice(0, -1)), inside]);
-      const logits = o.linear(input, flat, linearBias && o.reshape(linearBias, [-1]));
-      const scores = o.reshape(logits, [...lead, ...linearWeight.shape.slice(0, -1)]);
-      return o.crossEntropy(scores, target, {
-        weight,
-        reduction: reduction === "none" || reduction === "sum" ? reduction : "mean",
-        ignoreIndex: ignoreIndex ?? -100,
-        labelSmoothing,
-      });
-    },
+  compose(o, { input, linearWeight, target, linearBias, weight, reduction, ignoreIndex, labelSmoothing }) {
+    const inside = linearWeight.shape.at(-1) ?? 1, lead = input.shape.slice(0, -1);
+    const flat = o.reshape(linearWeight, [product(linearWeight.shape.slice(0, -1)), inside]);
+    const logits = o.linear(input, flat, linearBias && o.reshape(linearBias, [-1]));
+    const scores = o.reshape(logits, [...lead, ...linearWeight.shape.slice(0, -1)]);
+    return o.crossEntropy(scores, target, {
+      weight,
+      reduction: reduction === "none" || reduction === "sum" ? reduction : "mean",
+      ignoreIndex: ignoreIndex ?? -100,
+      labelSmoothing,
+    });
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(5, 4), { tensor: [3], dtype: "int64", range: [0, 5] }] }],
   errors: [{ args: [t(2, 3, 4), t(5, 4), t(2)], message: "1 or 2 dimensions" }],
 });

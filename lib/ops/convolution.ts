@@ -8,7 +8,7 @@ import { add, type Dim, floorDiv, mul, print, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { ConvGeometry } from "../loops/ir.ts";
-import { defineOp, type Sample, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -282,7 +282,7 @@ export function checkBias(bias: TensorMeta | null, features: Dim): void {
 /** conv1d, conv2d, conv3d. */
 function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
   const name = `conv${rank}d`;
-  return defineOp({
+  return composeOp({
     name,
     doc:
       `Cross-correlation over ${rank} dimension(s), with or without a batch; padding may be "same" or "valid". As ` +
@@ -305,20 +305,16 @@ function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       const out = convolvedMeta({ ...args.input, shape: wide }, args.weight, geometry);
       return batched ? out : contiguousMeta(out.shape.slice(1), out.dtype, out.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, args) {
-        const { geometry, extra, batched } = settle(name, args, rank);
-        const { weight, bias } = args;
-        let input = batched ? args.input : o.unsqueeze(args.input, 0);
-        if (extra.some((e) => e > 0)) {
-          input = o.constantPadNd(input, [...extra].reverse().flatMap((e) => [0, e]), 0);
-        }
-        const out = convolve(o, { input, weight, bias }, geometry);
-        return batched ? out : o.squeeze(out, 0);
-      },
+    compose(o, args) {
+      const { geometry, extra, batched } = settle(name, args, rank);
+      const { weight, bias } = args;
+      let input = batched ? args.input : o.unsqueeze(args.input, 0);
+      if (extra.some((e) => e > 0)) {
+        input = o.constantPadNd(input, [...extra].reverse().flatMap((e) => [0, e]), 0);
+      }
+      const out = convolve(o, { input, weight, bias }, geometry);
+      return batched ? out : o.squeeze(out, 0);
     },
-    gradient: { kind: "composite" },
     samples,
     errors: [{ args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3)], message: "dimensions" }],
   });

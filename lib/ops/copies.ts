@@ -7,7 +7,7 @@ import { add, type Dim, mod, mul, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Operand } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, resultTypeOf } from "./promotion.ts";
 import { deviceOf, t } from "./pointwise.ts";
@@ -44,7 +44,7 @@ const flip = defineOp({
 
 /** fliplr and flipud. */
 function flipAlong(name: "fliplr" | "flipud", dim: number) {
-  return defineOp({
+  return composeOp({
     name,
     doc: `Reversed along dimension ${dim}, as \`torch.${name}\`.`,
     params: { self: required("tensor") },
@@ -54,8 +54,7 @@ function flipAlong(name: "fliplr" | "flipud", dim: number) {
       }
       return contiguousMeta(self.shape, self.dtype, self.device);
     },
-    implementation: { kind: "composite", compose: (o, { self }) => o.flip(self, [dim]) },
-    gradient: { kind: "composite" },
+    compose: (o, { self }) => o.flip(self, [dim]),
     samples: [{ args: [t(3, 4)] }],
     errors: [{ args: [t()], message: "at least" }],
   });
@@ -79,7 +78,7 @@ function rolls(
 const list = (value: number | readonly number[] | null): readonly number[] =>
   value === null ? [] : typeof value === "number" ? [value] : value;
 
-const roll = defineOp({
+const roll = composeOp({
   name: "roll",
   doc: "Shifted around along dimensions, or flattened where none are given, as `torch.roll`.",
   params: { self: required("tensor"), shifts: required("intOrInts"), dims: nullable("dims") },
@@ -91,14 +90,10 @@ const roll = defineOp({
     rolls(self.shape, list(shifts), list(dims));
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, shifts, dims }) {
-      if (list(dims).length > 0) return o.rollDims(self, list(shifts), list(dims));
-      return o.reshape(o.rollDims(o.reshape(self, [-1]), list(shifts), [0]), self.shape);
-    },
+  compose(o, { self, shifts, dims }) {
+    if (list(dims).length > 0) return o.rollDims(self, list(shifts), list(dims));
+    return o.reshape(o.rollDims(o.reshape(self, [-1]), list(shifts), [0]), self.shape);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), 1] }, { args: [t(3, 4), [1, -2], [0, 1]] }],
   errors: [{ args: [t(3), [1, 2], [0]], message: "as many" }],
 });
@@ -184,17 +179,13 @@ const repeat = defineOp({
   errors: [{ args: [t(2, 3), [2]], message: "at least 2" }],
 });
 
-const tile = defineOp({
+const tile = composeOp({
   name: "tile",
   doc: "As repeat, with missing leading repeats taken as 1, as `torch.tile`.",
   params: { self: required("tensor"), dims: required("sizes", { variadic: true }) },
   infer: ({ self, dims }) =>
     contiguousMeta(repeated(self.shape, tiled(self.shape, dims)), self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dims }) => o.repeat(self, tiled(self.shape, dims)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, dims }) => o.repeat(self, tiled(self.shape, dims)),
   samples: [{ args: [t(2, 3), [2]] }],
 });
 
@@ -202,7 +193,7 @@ function tiled(shape: readonly Dim[], dims: readonly Dim[]): Dim[] {
   return [...new Array<Dim>(Math.max(0, shape.length - dims.length)).fill(1), ...dims];
 }
 
-const repeatInterleave = defineOp({
+const repeatInterleave = composeOp({
   name: "repeatInterleave",
   doc:
     "Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager only). " +
@@ -221,23 +212,19 @@ const repeatInterleave = defineOp({
     const at = normalizeDim(dim ?? 0, shape.length);
     return contiguousMeta(withSize(shape, at, mul(shape[at] ?? 1, repeats)), self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, repeats, dim }) {
-      const flat = dim === null ? o.reshape(self, [-1]) : self;
-      const at = normalizeDim(dim ?? 0, flat.shape.length);
-      if (isTensor(repeats)) return o.indexSelect(flat, at, o.repeatedIndices(repeats, flat.shape[at] ?? 1));
-      const many = Number(repeats);
-      const wide = o.expand(o.unsqueeze(flat, at + 1), flat.shape.toSpliced(at + 1, 0, many));
-      return o.reshape(wide, withSize(flat.shape, at, mul(flat.shape[at] ?? 1, many)));
-    },
+  compose(o, { self, repeats, dim }) {
+    const flat = dim === null ? o.reshape(self, [-1]) : self;
+    const at = normalizeDim(dim ?? 0, flat.shape.length);
+    if (isTensor(repeats)) return o.indexSelect(flat, at, o.repeatedIndices(repeats, flat.shape[at] ?? 1));
+    const many = Number(repeats);
+    const wide = o.expand(o.unsqueeze(flat, at + 1), flat.shape.toSpliced(at + 1, 0, many));
+    return o.reshape(wide, withSize(flat.shape, at, mul(flat.shape[at] ?? 1, many)));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), 2] }, { args: [t(2, 3), 3, 1] }],
   errors: [{ args: [t(2), -1], message: "not negative" }],
 });
 
-const rot90 = defineOp({
+const rot90 = composeOp({
   name: "rot90",
   doc: "Turned by k quarters in the plane of two dimensions, as `torch.rot90`.",
   params: { self: required("tensor"), k: optional("int", 1), dims: optional("ints", [0, 1]) },
@@ -248,17 +235,13 @@ const rot90 = defineOp({
       : self.shape.map((s, d) => self.shape[d === a ? b : d === b ? a : d] ?? s);
     return contiguousMeta(shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, k, dims }) {
-      const [a, b] = planeOf(self.shape, dims);
-      const turns = ((k % 4) + 4) % 4;
-      if (turns === 0) return o.clone(self);
-      if (turns === 1) return o.transpose(o.flip(self, [b]), a, b);
-      return turns === 2 ? o.flip(self, [a, b]) : o.flip(o.transpose(self, a, b), [b]);
-    },
+  compose(o, { self, k, dims }) {
+    const [a, b] = planeOf(self.shape, dims);
+    const turns = ((k % 4) + 4) % 4;
+    if (turns === 0) return o.clone(self);
+    if (turns === 1) return o.transpose(o.flip(self, [b]), a, b);
+    return turns === 2 ? o.flip(self, [a, b]) : o.flip(o.transpose(self, a, b), [b]);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3)] }, { args: [t(2, 3), 3] }, { args: [t(2, 3, 4), 2, [0, 2]] }],
   errors: [{ args: [t(2, 3), 1, [0]], message: "two dims" }],
 });
@@ -320,7 +303,7 @@ function triangle(name: "tril" | "triu") {
   });
 }
 
-const diag = defineOp({
+const diag = composeOp({
   name: "diag",
   doc: "The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`.",
   params: { self: required("tensor"), diagonal: optional("int", 0) },
@@ -337,12 +320,8 @@ const diag = defineOp({
     const length = isLess(height, width) ? height : width;
     return contiguousMeta([isLess(length, 0) ? 0 : length], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, diagonal }) =>
-      self.shape.length === 1 ? o.diagEmbed(self, diagonal) : o.clone(o.diagonal(self, diagonal)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, diagonal }) =>
+    self.shape.length === 1 ? o.diagEmbed(self, diagonal) : o.clone(o.diagonal(self, diagonal)),
   samples: [{ args: [t(3)] }, { args: [t(3, 4), 1] }],
   errors: [{ args: [t(2, 2, 2)], message: "vector or matrix" }],
 });
@@ -447,7 +426,7 @@ function pick<V>(
   return of(full.length > 0 ? full : placed.slice(0, 1));
 }
 
-const stack = defineOp({
+const stack = composeOp({
   name: "stack",
   doc: "Tensors of one shape along a new dimension, as `torch.stack`.",
   params: { tensors: required("tensors"), dim: optional("int", 0) },
@@ -469,14 +448,10 @@ const stack = defineOp({
       deviceOf(tensors),
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { tensors, dim }) {
-      const at = normalizeDim(dim, (tensors[0]?.shape.length ?? 0) + 1);
-      return o.cat(tensors.map((x) => o.unsqueeze(x, at)), at);
-    },
+  compose(o, { tensors, dim }) {
+    const at = normalizeDim(dim, (tensors[0]?.shape.length ?? 0) + 1);
+    return o.cat(tensors.map((x) => o.unsqueeze(x, at)), at);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [[t(2, 3), t(2, 3)]] }, { args: [[t(2), t(2), t(2)], -1] }],
   errors: [{ args: [[t(2), t(3)]], message: "one shape" }],
 });

@@ -5,7 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { hostTensor } from "./host.ts";
 import { checkIndex } from "./indexing.ts";
@@ -14,7 +14,7 @@ import { knownSize, normalizeDim, reducedDims, reducedShape, shapeText } from ".
 
 const LIST = { method: false } as const;
 
-const aminmax = defineOp({
+const aminmax = composeOp({
   name: "aminmax",
   doc: "The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`.",
   params: {
@@ -38,18 +38,14 @@ const aminmax = defineOp({
     );
     return [meta, meta];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, keepdim }) {
-      const dims = reducedDims(dim, self.shape.length);
-      return [o.amin(self, dims, keepdim), o.amax(self, dims, keepdim)];
-    },
+  compose(o, { self, dim, keepdim }) {
+    const dims = reducedDims(dim, self.shape.length);
+    return [o.amin(self, dims, keepdim), o.amax(self, dims, keepdim)];
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4)], options: { dim: 1 } }],
 });
 
-const mode = defineOp({
+const mode = composeOp({
   name: "mode",
   doc:
     "The most frequent element along a dimension, the least where several are, and its last index. As `torch.mode`.",
@@ -60,27 +56,23 @@ const mode = defineOp({
     const shape = self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim);
     return [contiguousMeta(shape, self.dtype, self.device), contiguousMeta(shape, "int64", self.device)];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, keepdim }) {
-      if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
-      const at = normalizeDim(dim, self.shape.length);
-      const plain = o.detach(self);
-      // How often each element occurs along the dimension, then the least of the most frequent, found last
-      const rows = o.movedim(plain, at, -1);
-      const counts = o.sum(o.eq(o.unsqueeze(rows, -1), o.unsqueeze(rows, -2)), -1);
-      const frequent = o.eq(counts, o.amax(counts, [-1], true));
-      const [, order] = o.sort(rows, -1);
-      const sortedFrequent = o.gather(frequent, -1, order);
-      const first = o.gather(order, -1, o.argmax(o.to(sortedFrequent, "uint8"), -1, true));
-      const least = o.gather(rows, -1, first);
-      const positions = o.arange(rows.shape.at(-1) ?? 1, { device: self.device });
-      const index = o.amax(o.where(o.eq(rows, least), positions, 0), [-1], true);
-      const indices = o.movedim(index, -1, at), values = o.gather(self, at, indices);
-      return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
-    },
+  compose(o, { self, dim, keepdim }) {
+    if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
+    const at = normalizeDim(dim, self.shape.length);
+    const plain = o.detach(self);
+    // How often each element occurs along the dimension, then the least of the most frequent, found last
+    const rows = o.movedim(plain, at, -1);
+    const counts = o.sum(o.eq(o.unsqueeze(rows, -1), o.unsqueeze(rows, -2)), -1);
+    const frequent = o.eq(counts, o.amax(counts, [-1], true));
+    const [, order] = o.sort(rows, -1);
+    const sortedFrequent = o.gather(frequent, -1, order);
+    const first = o.gather(order, -1, o.argmax(o.to(sortedFrequent, "uint8"), -1, true));
+    const least = o.gather(rows, -1, first);
+    const positions = o.arange(rows.shape.at(-1) ?? 1, { device: self.device });
+    const index = o.amax(o.where(o.eq(rows, least), positions, 0), [-1], true);
+    const indices = o.movedim(index, -1, at), values = o.gather(self, at, indices);
+    return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [{ tensor: [3, 4], dtype: "int64", range: [0, 3] }] }],
 });
 
@@ -126,7 +118,7 @@ const histc = defineOp({
   ],
 });
 
-const unravelIndex = defineOp({
+const unravelIndex = composeOp({
   name: "unravelIndex",
   doc: "Flat indices as one index for each dimension of a shape, as `torch.unravel_index`.",
   params: { indices: required("tensor"), shape: required("ints") },
@@ -139,17 +131,14 @@ const unravelIndex = defineOp({
     }
     return shape.map(() => contiguousMeta(indices.shape, "int64", indices.device));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { indices, shape }) {
-      let rest = o.to(indices, "int64");
-      const out: (typeof indices)[] = [];
-      for (let d = shape.length - 1; d >= 0; d--) {
-        out.unshift(o.remainder(rest, shape[d] ?? 1));
-        rest = o.floorDivide(rest, shape[d] ?? 1);
-      }
-      return out;
-    },
+  compose(o, { indices, shape }) {
+    let rest = o.to(indices, "int64");
+    const out: (typeof indices)[] = [];
+    for (let d = shape.length - 1; d >= 0; d--) {
+      out.unshift(o.remainder(rest, shape[d] ?? 1));
+      rest = o.floorDivide(rest, shape[d] ?? 1);
+    }
+    return out;
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 6] }, [2, 3]] }],
@@ -187,7 +176,7 @@ function choices(n: number, r: number, repeat: boolean): number[] {
   return found;
 }
 
-const combinations = defineOp({
+const combinations = composeOp({
   name: "combinations",
   doc: "All choices of r elements of a vector, one a row, as `torch.combinations`.",
   params: { self: required("tensor"), r: optional("int", 2), withReplacement: optional("bool", false) },
@@ -201,17 +190,13 @@ const combinations = defineOp({
     const count = r === 0 ? 0 : countChoices(n, r, withReplacement);
     return contiguousMeta(r === 0 ? [0] : [count, r], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, r, withReplacement }) {
-      if (r === 0) return o.newEmpty(self, [0]);
-      const indices = o.choiceIndices(knownSize(self.shape[0] ?? 1), r, withReplacement, {
-        device: self.device,
-      });
-      return o.take(self, indices);
-    },
+  compose(o, { self, r, withReplacement }) {
+    if (r === 0) return o.newEmpty(self, [0]);
+    const indices = o.choiceIndices(knownSize(self.shape[0] ?? 1), r, withReplacement, {
+      device: self.device,
+    });
+    return o.take(self, indices);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(4)] }, { args: [t(3), 2, true] }],
 });
 

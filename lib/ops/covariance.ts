@@ -10,7 +10,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { nullable, optional, required } from "./params.ts";
 import { pointwise, t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 const frequencies = defineWideOp({
   name: "frequencies",
@@ -40,7 +40,7 @@ const frequencies = defineWideOp({
 });
 
 /** Rows as variables: their covariance with frequencies and weights of observations. */
-const cov = defineWideOp({
+const cov = composeWideOp({
   name: "cov",
   doc: "The covariance of rows over columns, with frequencies and weights, as `torch.cov`.",
   params: {
@@ -75,37 +75,33 @@ const cov = defineWideOp({
       : [self.shape[0] ?? 1, self.shape[0] ?? 1];
     return contiguousMeta(rows, isFloat(self.dtype) ? self.dtype : "float32", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, correction, fweights: given, aweights }) {
-      const fweights = given && o.frequencies(given);
-      const x = self.shape.length < 2 ? o.reshape(self, [1, -1]) : self;
-      const rows = isFloat(x.dtype) ? x : o.to(x, "float32");
-      const weights = fweights && aweights ? o.mul(fweights, aweights) : fweights ?? aweights;
-      const total = weights ? o.to(o.sum(weights), rows.dtype) : null;
-      const count = rows.shape[1] ?? 1;
-      const weighted = weights ? o.mul(rows, weights) : rows;
-      const mean = total ? o.div(o.sum(weighted, 1, true), total) : o.mean(rows, 1, true);
-      const centred = o.sub(rows, mean);
-      const products = o.mm(weights ? o.mul(centred, o.to(weights, rows.dtype)) : centred, o.t(centred));
-      const divisor = total
-        ? o.sub(
-          total,
-          correction === 0
-            ? 0
-            : aweights
-            ? o.mul(o.div(o.sum(o.mul(weights ?? aweights, aweights)), total), correction)
-            : correction,
-        )
-        : sub(count, correction);
-      const scaled = o.div(
-        products,
-        typeof divisor === "object" && "shape" in divisor ? o.clamp(divisor, 0, null) : divisor,
-      );
-      return self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1) ? o.reshape(scaled, []) : scaled;
-    },
+  compose(o, { self, correction, fweights: given, aweights }) {
+    const fweights = given && o.frequencies(given);
+    const x = self.shape.length < 2 ? o.reshape(self, [1, -1]) : self;
+    const rows = isFloat(x.dtype) ? x : o.to(x, "float32");
+    const weights = fweights && aweights ? o.mul(fweights, aweights) : fweights ?? aweights;
+    const total = weights ? o.to(o.sum(weights), rows.dtype) : null;
+    const count = rows.shape[1] ?? 1;
+    const weighted = weights ? o.mul(rows, weights) : rows;
+    const mean = total ? o.div(o.sum(weighted, 1, true), total) : o.mean(rows, 1, true);
+    const centred = o.sub(rows, mean);
+    const products = o.mm(weights ? o.mul(centred, o.to(weights, rows.dtype)) : centred, o.t(centred));
+    const divisor = total
+      ? o.sub(
+        total,
+        correction === 0
+          ? 0
+          : aweights
+          ? o.mul(o.div(o.sum(o.mul(weights ?? aweights, aweights)), total), correction)
+          : correction,
+      )
+      : sub(count, correction);
+    const scaled = o.div(
+      products,
+      typeof divisor === "object" && "shape" in divisor ? o.clamp(divisor, 0, null) : divisor,
+    );
+    return self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1) ? o.reshape(scaled, []) : scaled;
   },
-  gradient: { kind: "composite" },
   samples: [
     { args: [t(3, 5)] },
     { args: [t(4)] },
@@ -121,7 +117,7 @@ const cov = defineWideOp({
   ],
 });
 
-const corrcoef = defineWideOp({
+const corrcoef = composeWideOp({
   name: "corrcoef",
   doc: "The correlation of rows over columns, as `torch.corrcoef`.",
   params: { self: required("tensor") },
@@ -134,16 +130,12 @@ const corrcoef = defineWideOp({
       : [self.shape[0] ?? 1, self.shape[0] ?? 1];
     return contiguousMeta(rows, isFloat(self.dtype) ? self.dtype : "float32", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self }) {
-      const c = o.cov(self);
-      if (c.shape.length === 0) return o.div(c, c);
-      const deviation = o.sqrt(o.diagonal(c));
-      return o.clamp(o.div(o.div(c, o.unsqueeze(deviation, 1)), o.unsqueeze(deviation, 0)), -1, 1);
-    },
+  compose(o, { self }) {
+    const c = o.cov(self);
+    if (c.shape.length === 0) return o.div(c, c);
+    const deviation = o.sqrt(o.diagonal(c));
+    return o.clamp(o.div(o.div(c, o.unsqueeze(deviation, 1)), o.unsqueeze(deviation, 0)), -1, 1);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 5)] }],
 });
 

@@ -8,7 +8,7 @@ import { isLess } from "../sym/decide.ts";
 import { add, type Dim, mul, print, sub, Sym } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { castTo, elementOf, isTensor, numberValue, typeOfNumber } from "./promotion.ts";
 import { reduceTo, t } from "./pointwise.ts";
@@ -292,7 +292,7 @@ const linspace = defineOp({
   errors: [{ args: [0, 1, -1], message: "not negative" }],
 });
 
-const logspace = defineOp({
+const logspace = composeOp({
   name: "logspace",
   doc: "base to the powers of linspace(start, end, steps), as `torch.logspace`.",
   params: {
@@ -307,12 +307,9 @@ const logspace = defineOp({
     if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
     return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { start, end, steps, base, dtype, device }) {
-      const type = dtype ?? getDefaultDtype(), options = { dtype: "float64", device } as const;
-      return o.to(o.pow(base, o.linspace(inType(start, type), inType(end, type), steps, options)), type);
-    },
+  compose(o, { start, end, steps, base, dtype, device }) {
+    const type = dtype ?? getDefaultDtype(), options = { dtype: "float64", device } as const;
+    return o.to(o.pow(base, o.linspace(inType(start, type), inType(end, type), steps, options)), type);
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [0, 2, 3] }, { args: [0, 3, 4, 2] }],
@@ -359,30 +356,25 @@ const convert = defineOp({
   samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "bool"] }, { args: [t(3), "float64"] }],
 });
 
-const to = defineOp({
+const to = composeOp({
   name: "to",
   doc: "Itself where the type is the same, else a copy in that type. The method `to` also takes devices.",
   params: { self: required("tensor"), dtype: required("dtype") },
   exposure: { method: false, free: false },
   infer: ({ self, dtype }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dtype }) => self.dtype === dtype ? self : o.convert(self, dtype),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, dtype }) => self.dtype === dtype ? self : o.convert(self, dtype),
   samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "float32"] }],
 });
 
 /** x.float() and its like. */
 function conversion(name: string, dtype: DType) {
-  return defineOp({
+  return composeOp({
     name,
     doc: `The elements as ${dtype}, as \`Tensor.${name}\`.`,
     params: { self: required("tensor") },
     exposure: { free: false },
     infer: ({ self }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
-    implementation: { kind: "composite", compose: (o, { self }) => o.to(self, dtype) },
-    gradient: { kind: "composite" },
+    compose: (o, { self }) => o.to(self, dtype),
     // Rounding is constant almost everywhere, but its gradient is that of the identity
     samples: [{ args: [t(2, 3)], frozen: isHalf(dtype) }],
   });

@@ -12,7 +12,7 @@ import { hostTensor } from "./host.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 /** log(eᵃ + eᵇ) */
 function logSum(a: number, b: number): number {
@@ -162,7 +162,7 @@ function checkCall({ logProbs, targets, inputLengths, targetLengths, blank }: Ct
 
 const REDUCTIONS = ["none", "mean", "sum"] as const;
 
-const ctcLoss = defineWideOp({
+const ctcLoss = composeWideOp({
   name: "ctcLoss",
   doc:
     "Minus the log-probability of targets under log-probabilities [time, batch, classes] over all alignments with blanks, " +
@@ -183,18 +183,14 @@ const ctcLoss = defineWideOp({
     const { logProbs } = args, batch = logProbs.shape.length === 3 ? [logProbs.shape[1] ?? 1] : [];
     return contiguousMeta(reduction === "none" ? batch : [], logProbs.dtype, logProbs.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { logProbs, targets, inputLengths, targetLengths, blank, reduction, zeroInfinity }) {
-      const single = logProbs.shape.length === 2, flat = (x: typeof logProbs) => o.reshape(x, [-1]);
-      const probabilities = single ? o.unsqueeze(logProbs, 1) : logProbs, lengths = flat(targetLengths);
-      const [all] = o.ctcLosses(probabilities, targets, flat(inputLengths), lengths, blank);
-      const found = zeroInfinity ? o.where(o.eq(all, Infinity), 0, all) : all;
-      if (reduction === "none") return single ? o.squeeze(found, 0) : found;
-      return reduction === "sum" ? o.sum(found) : o.mean(o.div(found, o.clampMin(lengths, 1)));
-    },
+  compose(o, { logProbs, targets, inputLengths, targetLengths, blank, reduction, zeroInfinity }) {
+    const single = logProbs.shape.length === 2, flat = (x: typeof logProbs) => o.reshape(x, [-1]);
+    const probabilities = single ? o.unsqueeze(logProbs, 1) : logProbs, lengths = flat(targetLengths);
+    const [all] = o.ctcLosses(probabilities, targets, flat(inputLengths), lengths, blank);
+    const found = zeroInfinity ? o.where(o.eq(all, Infinity), 0, all) : all;
+    if (reduction === "none") return single ? o.squeeze(found, 0) : found;
+    return reduction === "sum" ? o.sum(found) : o.mean(o.div(found, o.clampMin(lengths, 1)));
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2), t(2), t(2), t(2)], message: "2 or 3 dimensions" }],
 });

@@ -16,7 +16,7 @@ import { highest, lowest } from "../base/dtype.ts";
 import { castTo } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 /** The type in which a scan goes on: float64 for float32 where the device has it, as PyTorch does. */
 function runningType({ dtype, device }: TensorMeta): DType {
@@ -202,7 +202,7 @@ function runningValues(name: "runningMax" | "runningMin", kind: "max" | "min") {
 
 /** cummax and cummin: the last index that attains the extreme so far. */
 function running(name: "cummax" | "cummin", values: "runningMax" | "runningMin") {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `The ${name.slice(3)}imum so far along a dimension and where it was last met, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: required("int") },
@@ -214,22 +214,18 @@ function running(name: "cummax" | "cummin", values: "runningMax" | "runningMin")
         contiguousMeta(self.shape, "int64", self.device),
       ];
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, dim }) {
-        if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
-        const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
-        const plain = o.detach(self);
-        const wide = plain.dtype === "bool" ? o.to(plain, "uint8") : plain;
-        const best = o[values](wide, at);
-        const shape = self.shape.map((_, d) => d === at ? size : 1);
-        const positions = o.reshape(o.arange(size, { device: self.device }), shape);
-        const attains = o.logicalOr(o.eq(wide, best), o.isnan(wide));
-        const indices = o.runningMax(o.where(attains, positions, 0), at);
-        return [o.gather(self, at, indices), indices];
-      },
+    compose(o, { self, dim }) {
+      if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
+      const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
+      const plain = o.detach(self);
+      const wide = plain.dtype === "bool" ? o.to(plain, "uint8") : plain;
+      const best = o[values](wide, at);
+      const shape = self.shape.map((_, d) => d === at ? size : 1);
+      const positions = o.reshape(o.arange(size, { device: self.device }), shape);
+      const attains = o.logicalOr(o.eq(wide, best), o.isnan(wide));
+      const indices = o.runningMax(o.where(attains, positions, 0), at);
+      return [o.gather(self, at, indices), indices];
     },
-    gradient: { kind: "composite" },
     samples: SAMPLES,
   });
 }

@@ -145,7 +145,8 @@ export interface Exposure {
   readonly aliases?: readonly string[];
 }
 
-export interface OpDefinition<P extends Params = Params> {
+/** What is said of an op besides how it is computed and differentiated. */
+export interface OpDescription<P extends Params = Params> {
   /** Public name, in camelCase. */
   readonly name: string;
   /** Its name in graphs where it differs ("truediv" for div). */
@@ -199,13 +200,28 @@ export interface OpDefinition<P extends Params = Params> {
    * that an unchecked bad one never reaches foreign memory.
    */
   ranges?(args: ArgsOf<P, TensorMeta>): readonly ElementRange[];
-  readonly implementation: Implementation<P>;
-  readonly gradient: Gradient<P>;
   readonly samples: readonly Sample[];
   readonly errors?: readonly ErrorSample[];
+}
+
+export interface OpDefinition<P extends Params = Params> extends OpDescription<P> {
+  readonly implementation: Implementation<P>;
+  readonly gradient: Gradient<P>;
+}
+
+/** An op that is other ops. Its gradient is theirs unless it has one of its own. */
+export interface Composition<P extends Params> extends OpDescription<P> {
+  compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
+  readonly gradient?: Gradient<P>;
 }
 
 /** Types a definition. The erased result is what the table holds. */
 export function defineOp<const P extends Params>(definition: OpDefinition<P>): OpDefinition<P> {
   return definition;
+}
+
+/** Defines an op by its composition. */
+export function composeOp<const P extends Params>(composition: Composition<P>): OpDefinition<P> {
+  const { compose, gradient = { kind: "composite" }, ...description } = composition;
+  return defineOp<P>({ ...description, implementation: { kind: "composite", compose }, gradient });
 }

@@ -7,13 +7,13 @@ import { DynError } from "../base/errors.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { deviceOf, t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, normalizeDims, reducedShape, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 /** Labels of dimensions: letters, and numbers for those under an ellipsis. */
 type Labels = readonly string[];
@@ -193,7 +193,7 @@ function arrangeEinsum(
   return [result === undefined ? left : `${left}->${result}`, operands];
 }
 
-const einsum = defineOp({
+const einsum = composeOp({
   name: "einsum",
   doc: 'Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As ' +
     "`torch.einsum`, in all of its forms.",
@@ -213,25 +213,21 @@ const einsum = defineOp({
       deviceOf(operands),
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { equation, operands }) {
-      const { inputs, output, sizes } = parse(equation, operands);
-      const terms = operands.map((value, i) => diagonalize(o, { value, labels: inputs[i] ?? [] }));
-      let [result, ...rest] = terms;
-      if (!result) throw new DynError("Expected at least one operand of einsum but found none");
-      while (rest.length > 0) {
-        const [next, ...later] = rest;
-        if (!next) break;
-        const wanted = new Set([...output, ...later.flatMap((term) => term.labels)]);
-        result = contract(o, [result, next], { wanted, sizes });
-        rest = later;
-      }
-      const dtype = operands.length === 1 ? null : result.value.dtype;
-      return align(o, sumOut(o, result, new Set(output), dtype), output);
-    },
+  compose(o, { equation, operands }) {
+    const { inputs, output, sizes } = parse(equation, operands);
+    const terms = operands.map((value, i) => diagonalize(o, { value, labels: inputs[i] ?? [] }));
+    let [result, ...rest] = terms;
+    if (!result) throw new DynError("Expected at least one operand of einsum but found none");
+    while (rest.length > 0) {
+      const [next, ...later] = rest;
+      if (!next) break;
+      const wanted = new Set([...output, ...later.flatMap((term) => term.labels)]);
+      result = contract(o, [result, next], { wanted, sizes });
+      rest = later;
+    }
+    const dtype = operands.length === 1 ? null : result.value.dtype;
+    return align(o, sumOut(o, result, new Set(output), dtype), output);
   },
-  gradient: { kind: "composite" },
   samples: [
     { args: ["ij,jk->ik", [t(2, 3), t(3, 4)]] },
     { args: ["bij,bkj->bik", [t(2, 3, 4), t(2, 5, 4)]] },
@@ -270,7 +266,7 @@ function contracted(
   };
 }
 
-const tensordotDims = defineWideOp({
+const tensordotDims = composeWideOp({
   name: "tensordotDims",
   doc: "Sums of products over dimensions of one tensor paired with dimensions of another.",
   params: {
@@ -301,39 +297,35 @@ const tensordotDims = defineWideOp({
     ];
     return contiguousMeta(shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, other, dimsSelf, dimsOther }) {
-      const at = contracted({ self, other, dims: dimsSelf, otherDims: dimsOther });
-      const rest = (x: typeof self, gone: readonly number[]) => x.shape.filter((_, d) => !gone.includes(d));
-      const left = [...rest(self, at.left), ...rest(other, at.right)];
-      if (left.every((size) => size === 1)) {
-        // One number: the sum of products, which is no product of matrices
-        const flat = (x: typeof self, dims: readonly number[]) =>
-          o.reshape(o.permute(x, [...dims, ...x.shape.map((_, d) => d).filter((d) => !dims.includes(d))]), [
-            -1,
-          ]);
-        const products = o.mul(flat(self, at.left), flat(other, at.right));
-        return o.reshape(o.sum(products, null, false, { dtype: products.dtype }), left);
-      }
-      const name = (i: number) => String.fromCharCode(97 + i);
-      const a = self.shape.map((_, d) => name(d));
-      const b = other.shape.map((_, d) => {
-        const i = at.right.indexOf(d);
-        return i < 0 ? name(self.shape.length + d) : name(at.left[i] ?? 0);
-      });
-      const kept = [
-        ...a.filter((_, d) => !at.left.includes(d)),
-        ...b.filter((_, d) => !at.right.includes(d)),
-      ];
-      return o.einsum(`${a.join("")},${b.join("")}->${kept.join("")}`, [self, other]);
-    },
+  compose(o, { self, other, dimsSelf, dimsOther }) {
+    const at = contracted({ self, other, dims: dimsSelf, otherDims: dimsOther });
+    const rest = (x: typeof self, gone: readonly number[]) => x.shape.filter((_, d) => !gone.includes(d));
+    const left = [...rest(self, at.left), ...rest(other, at.right)];
+    if (left.every((size) => size === 1)) {
+      // One number: the sum of products, which is no product of matrices
+      const flat = (x: typeof self, dims: readonly number[]) =>
+        o.reshape(o.permute(x, [...dims, ...x.shape.map((_, d) => d).filter((d) => !dims.includes(d))]), [
+          -1,
+        ]);
+      const products = o.mul(flat(self, at.left), flat(other, at.right));
+      return o.reshape(o.sum(products, null, false, { dtype: products.dtype }), left);
+    }
+    const name = (i: number) => String.fromCharCode(97 + i);
+    const a = self.shape.map((_, d) => name(d));
+    const b = other.shape.map((_, d) => {
+      const i = at.right.indexOf(d);
+      return i < 0 ? name(self.shape.length + d) : name(at.left[i] ?? 0);
+    });
+    const kept = [
+      ...a.filter((_, d) => !at.left.includes(d)),
+      ...b.filter((_, d) => !at.right.includes(d)),
+    ];
+    return o.einsum(`${a.join("")},${b.join("")}->${kept.join("")}`, [self, other]);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3, 4), t(4, 3, 2), [1, 2], [1, 0]] }],
 });
 
-const inner = defineOp({
+const inner = composeOp({
   name: "inner",
   doc: "Sums of products over the last dimensions, as `torch.inner`.",
   params: { self: required("tensor"), other: required("tensor") },
@@ -352,19 +344,15 @@ const inner = defineOp({
     }
     return contiguousMeta([...self.shape.slice(0, -1), ...other.shape.slice(0, -1)], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, other }) =>
-      self.shape.length === 0 || other.shape.length === 0
-        ? o.mul(self, other)
-        : o.tensordotDims(self, other, [-1], [-1]),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, other }) =>
+    self.shape.length === 0 || other.shape.length === 0
+      ? o.mul(self, other)
+      : o.tensordotDims(self, other, [-1], [-1]),
   samples: [{ args: [t(2, 3), t(4, 3)] }],
   errors: [{ args: [t(2, 3), t(4, 2)], message: "agree" }],
 });
 
-const trace = defineOp({
+const trace = composeOp({
   name: "trace",
   doc: "The sum of the diagonal of a matrix, as `torch.trace`.",
   params: { self: required("tensor") },
@@ -372,13 +360,12 @@ const trace = defineOp({
     if (self.shape.length !== 2) throw new DynError(`Expected a matrix but found ${shapeText(self.shape)}`);
     return contiguousMeta([], isFloat(self.dtype) ? self.dtype : "int64", self.device);
   },
-  implementation: { kind: "composite", compose: (o, { self }) => o.sum(o.diagonal(self)) },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => o.sum(o.diagonal(self)),
   samples: [{ args: [t(3, 4)] }],
   errors: [{ args: [t(3)], message: "matrix" }],
 });
 
-const kron = defineOp({
+const kron = composeOp({
   name: "kron",
   doc: "The Kronecker product, as `torch.kron`.",
   params: { self: required("tensor"), other: required("tensor") },
@@ -386,16 +373,12 @@ const kron = defineOp({
     const [a, b] = padded(self, other);
     return contiguousMeta(a.map((s, d) => product([s, b[d] ?? 1])), resultTypeOf([self, other]), self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, other }) {
-      const [a, b] = padded(self, other);
-      const left = o.reshape(self, a.flatMap((s) => [s, 1])),
-        right = o.reshape(other, b.flatMap((s) => [1, s]));
-      return o.reshape(o.mul(left, right), a.map((s, d) => product([s, b[d] ?? 1])));
-    },
+  compose(o, { self, other }) {
+    const [a, b] = padded(self, other);
+    const left = o.reshape(self, a.flatMap((s) => [s, 1])),
+      right = o.reshape(other, b.flatMap((s) => [1, s]));
+    return o.reshape(o.mul(left, right), a.map((s, d) => product([s, b[d] ?? 1])));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), t(2, 2)] }, { args: [t(2), t(2, 2)] }],
 });
 
@@ -405,7 +388,7 @@ function padded(a: TensorLike, b: TensorLike): [Dim[], Dim[]] {
   return [pad(a.shape), pad(b.shape)];
 }
 
-const bilinear = defineOp({
+const bilinear = composeOp({
   name: "bilinear",
   doc: "x1ᵀ · weight[k] · x2 + bias[k] for each k, as `nn.functional.bilinear`.",
   params: {
@@ -427,14 +410,10 @@ const bilinear = defineOp({
     }
     return contiguousMeta([...input1.shape.slice(0, -1), weight.shape[0] ?? 1], input1.dtype, input1.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { input1, input2, weight, bias }) {
-      const out = o.einsum("...i,kij,...j->...k", [input1, weight, input2]);
-      return bias ? o.add(out, bias) : out;
-    },
+  compose(o, { input1, input2, weight, bias }) {
+    const out = o.einsum("...i,kij,...j->...k", [input1, weight, input2]);
+    return bias ? o.add(out, bias) : out;
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), t(2, 4), t(5, 3, 4), t(5)] }],
 });
 

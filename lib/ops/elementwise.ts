@@ -20,7 +20,7 @@ import {
   t,
   typesOf,
 } from "./pointwise.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 function k<V>(o: Body<V>, x: V, value: number): V {
   return o.constant(value, o.dtypeOf(x));
@@ -301,18 +301,14 @@ function addCombined(name: "addcmul" | "addcdiv") {
   });
 }
 
-const ldexp = defineWideOp({
+const ldexp = composeWideOp({
   name: "ldexp",
   doc: "self · 2^other, as `torch.ldexp`.",
   params: { self: required("tensor"), other: required("tensor") },
   inplace: true,
   infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, other }) =>
-      o.mul(self, o.pow(2, o.to(other, isFloat(self.dtype) ? self.dtype : "float32"))),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, other }) =>
+    o.mul(self, o.pow(2, o.to(other, isFloat(self.dtype) ? self.dtype : "float32"))),
   samples: [{ args: [t(3), { tensor: [3], dtype: "int64" }] }],
 });
 

@@ -7,7 +7,7 @@ import { type DType, isInteger } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { checkIndex, indexRange, indirectIndex } from "./indexing.ts";
@@ -43,7 +43,7 @@ export function tableAndIndices<T extends { readonly dtype: DType }>(
   return swapped ? { table: input, indices: weight } : { table: weight, indices: input };
 }
 
-const embedding = defineOp({
+const embedding = composeOp({
   name: "embedding",
   doc:
     "The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the " +
@@ -70,14 +70,10 @@ const embedding = defineOp({
     const { table, indices } = tableAndIndices(input, weight);
     return [indexRange(indices, table.shape[0] ?? 1)];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { input, weight, paddingIdx, scaleGradByFreq }) {
-      const { table, indices } = tableAndIndices(input, weight);
-      return o.embeddingRows(table, indices, paddingRow(paddingIdx, table.shape[0] ?? 1), scaleGradByFreq);
-    },
+  compose(o, { input, weight, paddingIdx, scaleGradByFreq }) {
+    const { table, indices } = tableAndIndices(input, weight);
+    return o.embeddingRows(table, indices, paddingRow(paddingIdx, table.shape[0] ?? 1), scaleGradByFreq);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [INDICES, t(4, 3)] }, { args: [INDICES, t(4, 3), 1], frozen: true }],
   errors: [{ args: [t(2), t(4, 3)], message: "int64" }],
 });
@@ -183,7 +179,7 @@ const embeddingBackward = defineOp({
 });
 
 /** oneHot without a number of classes must look at the elements. */
-const oneHot = defineOp({
+const oneHot = composeOp({
   name: "oneHot",
   doc:
     "1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`. Without " +
@@ -198,12 +194,9 @@ const oneHot = defineOp({
   },
   ranges: ({ self, numClasses }) =>
     numClasses < 0 ? [] : [{ values: self, low: 0, high: numClasses, what: "class" }],
-  implementation: {
-    kind: "composite",
-    compose(o, { self, numClasses }) {
-      if (numClasses < 0) return o.oneHotOfAll(self);
-      return o.oneHotClasses(self, numClasses);
-    },
+  compose(o, { self, numClasses }) {
+    if (numClasses < 0) return o.oneHotOfAll(self);
+    return o.oneHotClasses(self, numClasses);
   },
   gradient: { kind: "none", because: "its result is made of integers" },
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 4] }, 4] }],

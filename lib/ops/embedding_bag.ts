@@ -14,7 +14,7 @@ import { checkIndex, indexRange } from "./indexing.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { sameShape, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 type Mode = "sum" | "mean" | "max";
 const MODES = ["sum", "mean", "max"] as const;
@@ -74,7 +74,7 @@ function bagsFrom<T extends TensorLike>(
   return o.div(total, o.clampMin(counts, 1));
 }
 
-const embeddingBag = defineWideOp({
+const embeddingBag = composeWideOp({
   name: "embeddingBag",
   doc:
     "Sums, means or maxima of the rows of `weight` at bags of integers, as `nn.functional.embedding_bag`: rows of a matrix " +
@@ -130,19 +130,15 @@ const embeddingBag = defineWideOp({
     if (!offsets || indices.shape.length !== 1 || typeof length !== "number") return [inTable];
     return [inTable, { values: offsets, low: 0, high: length + 1, what: "offset" }];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, args) {
-      const { offsets, mode, perSampleWeights, includeLastOffset: includeLast } = args;
-      const { table, indices } = tableAndIndices(args.input, args.weight);
-      const padding = paddingRow(args.paddingIdx, table.shape[0] ?? 1);
-      const read = o.embeddingRows(table, indices, null, args.scaleGradByFreq);
-      const rows = perSampleWeights ? o.mul(read, o.unsqueeze(perSampleWeights, -1)) : read;
-      const bags = { rows, counted: padding === null ? null : o.ne(indices, padding), mode: mode as Mode };
-      return offsets ? bagsFrom(o, bags, { offsets, includeLast }) : evenBags(o, bags);
-    },
+  compose(o, args) {
+    const { offsets, mode, perSampleWeights, includeLastOffset: includeLast } = args;
+    const { table, indices } = tableAndIndices(args.input, args.weight);
+    const padding = paddingRow(args.paddingIdx, table.shape[0] ?? 1);
+    const read = o.embeddingRows(table, indices, null, args.scaleGradByFreq);
+    const rows = perSampleWeights ? o.mul(read, o.unsqueeze(perSampleWeights, -1)) : read;
+    const bags = { rows, counted: padding === null ? null : o.ne(indices, padding), mode: mode as Mode };
+    return offsets ? bagsFrom(o, bags, { offsets, includeLast }) : evenBags(o, bags);
   },
-  gradient: { kind: "composite" },
   samples: [
     { args: [{ tensor: [2, 3], dtype: "int64", range: [0, 4] }, t(4, 3)] },
     {

@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, highest, isFloat, isInteger, lowest } from "../base/dtype.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { elementOf, isTensor } from "./promotion.ts";
@@ -184,7 +184,7 @@ const clamp = defineOp({
 /** clampMin and clampMax. */
 function clampOne(name: "clampMin" | "clampMax") {
   const lower = name === "clampMin";
-  return defineOp({
+  return composeOp({
     name,
     doc: `self limited ${lower ? "from below" : "from above"}, as \`torch.${
       lower ? "clamp_min" : "clamp_max"
@@ -192,16 +192,12 @@ function clampOne(name: "clampMin" | "clampMax") {
     params: { self: required("tensor"), bound: required("operand") },
     inplace: true,
     infer: ({ self, bound }) => pointwiseMeta([self, bound], typesOf("promote", [self, bound]).result),
-    implementation: {
-      kind: "composite",
-      compose(o, { self, bound }) {
-        if (self.dtype === "bool" && isTensor(bound) && bound.dtype === "bool") {
-          return lower ? o.logicalOr(self, bound) : o.logicalAnd(self, bound);
-        }
-        return lower ? o.clamp(self, bound, null) : o.clamp(self, null, bound);
-      },
+    compose(o, { self, bound }) {
+      if (self.dtype === "bool" && isTensor(bound) && bound.dtype === "bool") {
+        return lower ? o.logicalOr(self, bound) : o.logicalAnd(self, bound);
+      }
+      return lower ? o.clamp(self, bound, null) : o.clamp(self, null, bound);
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(3, 4), 0.5] }, { args: [t(3, 4), t(4)] }],
   });
 }

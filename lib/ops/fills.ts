@@ -6,7 +6,7 @@ import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { floatFill, INPLACE_ONLY, OVERWRITTEN } from "./fill_parts.ts";
@@ -15,7 +15,7 @@ import { shapeText } from "./shapes.ts";
 
 const like = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.dtype, self.device);
 
-const cauchy = defineOp({
+const cauchy = composeOp({
   name: "cauchy",
   takesGenerator: true,
   doc: "Numbers of a Cauchy distribution; `cauchy_` fills a tensor with them, as `Tensor.cauchy_`.",
@@ -26,17 +26,14 @@ const cauchy = defineOp({
     if (!(sigma > 0)) throw new DynError(`Expected a positive sigma but found ${sigma}`);
     return floatFill("cauchy", self);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, median, sigma }) =>
-      o.add(o.mul(o.tan(o.mul(o.uniform(o.emptyLike(self), -0.5, 0.5), Math.PI)), sigma), median),
-  },
+  compose: (o, { self, median, sigma }) =>
+    o.add(o.mul(o.tan(o.mul(o.uniform(o.emptyLike(self), -0.5, 0.5), Math.PI)), sigma), median),
   gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3), 1, 2] }],
   errors: [{ args: [t(2), 0, 0], message: "positive sigma" }],
 });
 
-const logNormal = defineOp({
+const logNormal = composeOp({
   name: "logNormal",
   takesGenerator: true,
   doc:
@@ -48,16 +45,13 @@ const logNormal = defineOp({
     if (!(std > 0)) throw new DynError(`Expected a positive std but found ${std}`);
     return floatFill("logNormal", self);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, mean, std }) => o.exp(o.normal(o.emptyLike(self), mean, std)),
-  },
+  compose: (o, { self, mean, std }) => o.exp(o.normal(o.emptyLike(self), mean, std)),
   gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3), 0, 1] }],
   errors: [{ args: [t(2), 0, -1], message: "positive std" }],
 });
 
-const geometric = defineOp({
+const geometric = composeOp({
   name: "geometric",
   takesGenerator: true,
   doc:
@@ -69,14 +63,11 @@ const geometric = defineOp({
     if (!(p > 0 && p < 1)) throw new DynError(`Expected p between 0 and 1 but found ${p}`);
     return like(self);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, p }) {
-      const wide = self.dtype === "float64" ? "float64" : "float32";
-      const waits = o.exponential(o.emptyLike(self, { dtype: wide }), -Math.log1p(-p));
-      // A draw of exactly 0 counts as the first trial, too
-      return o.to(o.clampMin(o.ceil(waits), 1), self.dtype);
-    },
+  compose(o, { self, p }) {
+    const wide = self.dtype === "float64" ? "float64" : "float32";
+    const waits = o.exponential(o.emptyLike(self, { dtype: wide }), -Math.log1p(-p));
+    // A draw of exactly 0 counts as the first trial, too
+    return o.to(o.clampMin(o.ceil(waits), 1), self.dtype);
   },
   gradient: { kind: "none", because: "its result counts" },
   samples: [{ args: [t(2, 3), 0.25] }],
@@ -97,7 +88,7 @@ const LIMITS: Readonly<Partial<Record<DType, number>>> = {
   bool: 2,
 };
 
-const random = defineOp({
+const random = composeOp({
   name: "random",
   takesGenerator: true,
   doc:
@@ -112,14 +103,11 @@ const random = defineOp({
     if (from >= most) throw new DynError(`Expected from below to but found ${from} and ${most}`);
     return like(self);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, from, to }) =>
-      o.to(
-        o.randint(from, to ?? LIMITS[self.dtype] ?? 1, self.shape, { device: self.device }),
-        self.dtype,
-      ),
-  },
+  compose: (o, { self, from, to }) =>
+    o.to(
+      o.randint(from, to ?? LIMITS[self.dtype] ?? 1, self.shape, { device: self.device }),
+      self.dtype,
+    ),
   gradient: { kind: "none", because: "its result is random" },
   samples: [{ args: [t(2, 3), 2, 9] }],
   errors: [{ args: [t(2), 3, 3], message: "from below to" }],
@@ -139,7 +127,7 @@ function diagonalMask<T extends TensorLike>(o: OpApi<T>, self: T, wrap: boolean)
   return others.map((each) => o.eq(rows, each)).reduce((a, b) => o.logicalAnd(a, b));
 }
 
-const fillDiagonal = defineOp({
+const fillDiagonal = composeOp({
   name: "fillDiagonal",
   doc:
     "A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.",
@@ -159,12 +147,8 @@ const fillDiagonal = defineOp({
     if (wrap && typeof shape[1] !== "number") throw new DynError("Expected known sizes to wrap a diagonal");
     return like(self);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, fillValue, wrap }) =>
-      o.maskedFill(self, diagonalMask(o, self, wrap && self.shape.length === 2), fillValue),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, fillValue, wrap }) =>
+    o.maskedFill(self, diagonalMask(o, self, wrap && self.shape.length === 2), fillValue),
   samples: [{ args: [t(3, 4), 2] }, { args: [t(7, 2), -1, true] }, { args: [t(2, 2, 2), 0.5] }],
   errors: [
     { args: [t(3), 1], message: "at least 2 dimensions" },

@@ -11,7 +11,7 @@ import type { OpApi } from "./generated.ts";
 import { required } from "./params.ts";
 import { checkCategory, pointwise, reduceTo, t, unary } from "./pointwise.ts";
 import { broadcastShapes } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 const angle = unary({
   name: "angle",
@@ -31,7 +31,7 @@ function timesPower<T extends TensorLike>(o: OpApi<T>, x: T, exponent: T): T {
   return o.mul(o.mul(x, o.exp2(o.neg(half))), o.exp2(o.sub(half, exponent)));
 }
 
-const frexpMantissa = defineWideOp({
+const frexpMantissa = composeWideOp({
   name: "frexp",
   doc: "Mantissas in [½, 1) and exponents of 2, as `torch.frexp`.",
   params: { self: required("tensor") },
@@ -43,22 +43,18 @@ const frexpMantissa = defineWideOp({
       contiguousMeta(self.shape, "int32", self.device),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self }) {
-      const size = o.abs(o.detach(self));
-      const guess = o.add(o.floor(o.log2(size)), 1);
-      // The logarithm may be off by one next to a power of 2
-      const scaled = timesPower(o, size, guess);
-      const fixed = o.add(
-        guess,
-        o.sub(o.to(o.ge(scaled, 1), self.dtype), o.to(o.lt(scaled, 0.5), self.dtype)),
-      );
-      const exponent = o.where(o.logicalAnd(o.isfinite(self), o.ne(size, 0)), fixed, 0);
-      return [timesPower(o, self, exponent), o.to(exponent, "int32")];
-    },
+  compose(o, { self }) {
+    const size = o.abs(o.detach(self));
+    const guess = o.add(o.floor(o.log2(size)), 1);
+    // The logarithm may be off by one next to a power of 2
+    const scaled = timesPower(o, size, guess);
+    const fixed = o.add(
+      guess,
+      o.sub(o.to(o.ge(scaled, 1), self.dtype), o.to(o.lt(scaled, 0.5), self.dtype)),
+    );
+    const exponent = o.where(o.logicalAnd(o.isfinite(self), o.ne(size, 0)), fixed, 0);
+    return [timesPower(o, self, exponent), o.to(exponent, "int32")];
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }],
 });
 

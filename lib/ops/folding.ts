@@ -9,7 +9,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, spread } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 interface Folding {
   /** Sizes of images, and with padding. */
@@ -49,7 +49,7 @@ function foldingOf(args: FoldArgs): Folding {
   return { sizes, wide, kernel, reach, dilation, stride, padding, counts };
 }
 
-const col2im = defineWideOp({
+const col2im = composeWideOp({
   name: "col2im",
   doc:
     "Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as " +
@@ -82,30 +82,26 @@ const col2im = defineWideOp({
       self.device,
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, ...args }) {
-      const { sizes: [h = 1, w = 1], wide: [wh = 1, ww = 1], kernel: [kh = 1, kw = 1], ...f } = foldingOf(
-        args,
-      );
-      const { reach: [rh = 1, rw = 1], dilation: [dh = 1, dw = 1], stride: [sh = 1, sw = 1], counts } = f;
-      const [n0 = 1, n1 = 1] = counts, [ph = 0, pw = 0] = f.padding;
-      const columns = self.shape.length === 2 ? o.unsqueeze(self, 0) : self, batch = columns.shape[0] ?? 1;
-      const channels = knownSize(columns.shape[1] ?? 1) / (kh * kw), lead = mul(batch, channels);
-      let windows = o.permute(o.reshape(columns, [lead, kh, kw, n0, n1]), [0, 3, 4, 1, 2]);
-      if (dh > 1) {
-        windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, kw]), windows, 3, 0, null, dh);
-      }
-      if (dw > 1) {
-        windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, rw]), windows, 4, 0, null, dw);
-      }
-      const rows = o.unfoldBackward(windows, [lead, n0, ww, rh], 2, rw, sw);
-      const whole = o.unfoldBackward(rows, [lead, wh, ww], 1, rh, sh);
-      const inner = o.narrow(o.narrow(whole, 1, ph, h), 2, pw, w);
-      return o.reshape(inner, [...self.shape.slice(0, -2), channels, h, w]);
-    },
+  compose(o, { self, ...args }) {
+    const { sizes: [h = 1, w = 1], wide: [wh = 1, ww = 1], kernel: [kh = 1, kw = 1], ...f } = foldingOf(
+      args,
+    );
+    const { reach: [rh = 1, rw = 1], dilation: [dh = 1, dw = 1], stride: [sh = 1, sw = 1], counts } = f;
+    const [n0 = 1, n1 = 1] = counts, [ph = 0, pw = 0] = f.padding;
+    const columns = self.shape.length === 2 ? o.unsqueeze(self, 0) : self, batch = columns.shape[0] ?? 1;
+    const channels = knownSize(columns.shape[1] ?? 1) / (kh * kw), lead = mul(batch, channels);
+    let windows = o.permute(o.reshape(columns, [lead, kh, kw, n0, n1]), [0, 3, 4, 1, 2]);
+    if (dh > 1) {
+      windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, kw]), windows, 3, 0, null, dh);
+    }
+    if (dw > 1) {
+      windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, rw]), windows, 4, 0, null, dw);
+    }
+    const rows = o.unfoldBackward(windows, [lead, n0, ww, rh], 2, rw, sw);
+    const whole = o.unfoldBackward(rows, [lead, wh, ww], 1, rh, sh);
+    const inner = o.narrow(o.narrow(whole, 1, ph, h), 2, pw, w);
+    return o.reshape(inner, [...self.shape.slice(0, -2), channels, h, w]);
   },
-  gradient: { kind: "composite" },
   samples: [
     { args: [t(2, 12, 6), [4, 3], 2] },
     { args: [t(8, 4), 4, 2], options: { dilation: 2, padding: 1, stride: 2 } },

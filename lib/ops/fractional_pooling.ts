@@ -11,7 +11,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, spread } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
@@ -67,7 +67,7 @@ function starts<T extends TensorLike>(
 /** fractionalMaxPool2d and fractionalMaxPool3d. */
 function fractionalMaxPool(rank: 2 | 3) {
   const image = [5, 6, 5].slice(0, rank);
-  return defineWideOp({
+  return composeWideOp({
     name: `fractionalMaxPool${rank}d`,
     doc: `The maxima of windows at random places over ${rank} dimensions (Graham 2014), as ` +
       `\`nn.functional.fractional_max_pool${rank}d\`.`,
@@ -87,49 +87,45 @@ function fractionalMaxPool(rank: 2 | 3) {
       const values = contiguousMeta(shape, self.dtype, self.device);
       return returnIndices ? [values, contiguousMeta(shape, "int64", self.device)] : values;
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { returnIndices, randomSamples, ...args }) {
-        const { self } = args, sizes = fractionalSizes(args, rank), lead = self.shape.slice(0, -rank);
-        const kernel = spread(args.kernelSize, rank, "kernelSize"), spatial = self.shape.slice(-rank);
-        const batch = lead.length === 1 ? [1, ...lead] : lead;
-        const samples = randomSamples ?? o.rand([...batch, rank], { dtype: self.dtype, device: self.device });
-        const flat = o.reshape(self, [...batch, product(spatial)]);
-        // [batch, channels, …windows, …elements of a window] into the flat input
-        let index: typeof self | null = null;
-        spatial.forEach((size, d) => {
-          const known = knownSize(size), count = sizes[d] ?? 1, window = kernel[d] ?? 1;
-          // PyTorch's images take their numbers from the last dimension on, its volumes from the first
-          const sample = o.select(samples, -1, rank === 2 ? rank - 1 - d : d);
-          const first = starts(o, sample, { size: known, window, count });
-          const places = o.reshape(first, [
-            ...batch,
-            ...sizes.map((_, e) => e === d ? count : 1),
-            ...kernel.map(() => 1),
-          ]);
-          const inside = o.reshape(
-            o.arange(window, { device: self.device }),
-            [...sizes.map(() => 1), ...kernel.map((_, e) => e === d ? window : 1)],
-          );
-          const own = o.add(places, inside);
-          index = index ? o.add(o.mul(index, known), own) : own;
-        });
-        if (!index) throw new DynError("Expected spatial dimensions but found none");
-        const whole = o.expand(index, [...batch, ...sizes, ...kernel]);
-        const columns = o.reshape(whole, [...batch, product(sizes), product(kernel)]);
-        const read = o.gather(
-          o.expand(o.unsqueeze(flat, -2), [...batch, product(sizes), product(spatial)]),
-          -1,
-          columns,
+    compose(o, { returnIndices, randomSamples, ...args }) {
+      const { self } = args, sizes = fractionalSizes(args, rank), lead = self.shape.slice(0, -rank);
+      const kernel = spread(args.kernelSize, rank, "kernelSize"), spatial = self.shape.slice(-rank);
+      const batch = lead.length === 1 ? [1, ...lead] : lead;
+      const samples = randomSamples ?? o.rand([...batch, rank], { dtype: self.dtype, device: self.device });
+      const flat = o.reshape(self, [...batch, product(spatial)]);
+      // [batch, channels, …windows, …elements of a window] into the flat input
+      let index: typeof self | null = null;
+      spatial.forEach((size, d) => {
+        const known = knownSize(size), count = sizes[d] ?? 1, window = kernel[d] ?? 1;
+        // PyTorch's images take their numbers from the last dimension on, its volumes from the first
+        const sample = o.select(samples, -1, rank === 2 ? rank - 1 - d : d);
+        const first = starts(o, sample, { size: known, window, count });
+        const places = o.reshape(first, [
+          ...batch,
+          ...sizes.map((_, e) => e === d ? count : 1),
+          ...kernel.map(() => 1),
+        ]);
+        const inside = o.reshape(
+          o.arange(window, { device: self.device }),
+          [...sizes.map(() => 1), ...kernel.map((_, e) => e === d ? window : 1)],
         );
-        const [values, at] = o.max(read, -1), shape: Dim[] = [...lead, ...sizes];
-        if (!values || !at) throw new DynError("Expected values and their places");
-        if (!returnIndices) return o.reshape(values, shape);
-        const places = o.squeeze(o.gather(columns, -1, o.unsqueeze(at, -1)), -1);
-        return [o.reshape(values, shape), o.reshape(places, shape)];
-      },
+        const own = o.add(places, inside);
+        index = index ? o.add(o.mul(index, known), own) : own;
+      });
+      if (!index) throw new DynError("Expected spatial dimensions but found none");
+      const whole = o.expand(index, [...batch, ...sizes, ...kernel]);
+      const columns = o.reshape(whole, [...batch, product(sizes), product(kernel)]);
+      const read = o.gather(
+        o.expand(o.unsqueeze(flat, -2), [...batch, product(sizes), product(spatial)]),
+        -1,
+        columns,
+      );
+      const [values, at] = o.max(read, -1), shape: Dim[] = [...lead, ...sizes];
+      if (!values || !at) throw new DynError("Expected values and their places");
+      if (!returnIndices) return o.reshape(values, shape);
+      const places = o.squeeze(o.gather(columns, -1, o.unsqueeze(at, -1)), -1);
+      return [o.reshape(values, shape), o.reshape(places, shape)];
     },
-    gradient: { kind: "composite" },
     samples: [{
       args: [t(1, 2, ...image), 2],
       options: { outputSize: 3, randomSamples: { tensor: [1, 2, rank], range: [0, 1] } },

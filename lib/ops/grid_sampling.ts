@@ -13,7 +13,7 @@ import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const MODES = ["bilinear", "nearest", "bicubic"] as const;
@@ -155,7 +155,7 @@ function sampledMeta(input: TensorMeta, grid: TensorMeta, mode: string): TensorM
   return contiguousMeta([...input.shape.slice(0, 2), ...grid.shape.slice(1, -1)], input.dtype, input.device);
 }
 
-const gridSample = defineWideOp({
+const gridSample = composeWideOp({
   name: "gridSample",
   doc:
     "Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as " +
@@ -169,11 +169,7 @@ const gridSample = defineWideOp({
   },
   exposure: FUNCTIONAL,
   infer: ({ input, grid, mode }) => sampledMeta(input, grid, mode),
-  implementation: {
-    kind: "composite",
-    compose: (o, { input, grid, ...sampling }) => sample(o, { input, grid }, sampling),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { input, grid, ...sampling }) => sample(o, { input, grid }, sampling),
   samples: [
     { args: [t(1, 2, 3, 4), { tensor: [1, 2, 2, 2], range: [-0.9, 0.9] }] },
     {
@@ -187,7 +183,7 @@ const gridSample = defineWideOp({
 
 /** gridSampler, gridSampler2d and gridSampler3d: modes by number. */
 function gridSampler(name: "gridSampler" | "gridSampler2d" | "gridSampler3d", rank: 2 | 3 | null) {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `As nn.functional.gridSample, with modes by number, as \`torch.grid_sampler${
       rank ? `_${rank}d` : ""
@@ -210,24 +206,20 @@ function gridSampler(name: "gridSampler" | "gridSampler2d" | "gridSampler3d", ra
       }
       return sampledMeta(input, grid, mode);
     },
-    implementation: {
-      kind: "composite",
-      compose: (o, { input, grid, interpolationMode, paddingMode, alignCorners }) =>
-        o.gridSample(
-          input,
-          grid,
-          MODES[interpolationMode] ?? MODES[0],
-          PADDINGS[paddingMode] ?? PADDINGS[0],
-          alignCorners,
-        ),
-    },
-    gradient: { kind: "composite" },
+    compose: (o, { input, grid, interpolationMode, paddingMode, alignCorners }) =>
+      o.gridSample(
+        input,
+        grid,
+        MODES[interpolationMode] ?? MODES[0],
+        PADDINGS[paddingMode] ?? PADDINGS[0],
+        alignCorners,
+      ),
     samples: [],
     errors: [{ args: [t(1, 2, 3, 4), t(1, 2, 2, 2), 3, 0, false], message: "modes" }],
   });
 }
 
-const affineGrid = defineWideOp({
+const affineGrid = composeWideOp({
   name: "affineGrid",
   doc:
     "The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3, 4] voxels, as " +
@@ -250,21 +242,17 @@ const affineGrid = defineWideOp({
     if (size.some((s) => s <= 0)) throw new DynError(`Expected positive sizes but found [${size}]`);
     return contiguousMeta([batch, ...size.slice(2), rank], theta.dtype, theta.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { theta, size, alignCorners }) {
-      const spatial = size.slice(2), rank = spatial.length, { dtype, device } = theta;
-      const axes = spatial.map((n, d) => {
-        const steps = o.linspace(-1, 1, n, { dtype, device });
-        const scaled = n === 1 ? o.zerosLike(steps) : alignCorners ? steps : o.mul(steps, (n - 1) / n);
-        return o.expand(o.reshape(scaled, spatial.map((s, e) => e === d ? s : 1)), spatial);
-      });
-      const places = o.stack([...axes.toReversed(), o.ones(spatial, { dtype, device })], -1);
-      const flat = o.reshape(places, [1, product(spatial), rank + 1]);
-      return o.reshape(o.matmul(flat, o.mT(theta)), [knownSize(size[0] ?? 1), ...spatial, rank]);
-    },
+  compose(o, { theta, size, alignCorners }) {
+    const spatial = size.slice(2), rank = spatial.length, { dtype, device } = theta;
+    const axes = spatial.map((n, d) => {
+      const steps = o.linspace(-1, 1, n, { dtype, device });
+      const scaled = n === 1 ? o.zerosLike(steps) : alignCorners ? steps : o.mul(steps, (n - 1) / n);
+      return o.expand(o.reshape(scaled, spatial.map((s, e) => e === d ? s : 1)), spatial);
+    });
+    const places = o.stack([...axes.toReversed(), o.ones(spatial, { dtype, device })], -1);
+    const flat = o.reshape(places, [1, product(spatial), rank + 1]);
+    return o.reshape(o.matmul(flat, o.mT(theta)), [knownSize(size[0] ?? 1), ...spatial, rank]);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 2, 3), [2, 1, 2, 3]] }, {
     args: [t(1, 3, 4), [1, 1, 2, 2, 1]],
     options: { alignCorners: true },

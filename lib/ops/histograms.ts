@@ -12,7 +12,7 @@ import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { isTensor } from "./promotion.ts";
 import { knownSize, sameShape, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const INTERNAL = { method: false, free: false } as const;
 const COUNTED = "it counts elements";
@@ -38,7 +38,7 @@ function binCount(bins: number | TensorLike): Dim {
   return count;
 }
 
-const binEdges = defineWideOp({
+const binEdges = composeWideOp({
   name: "binEdges",
   doc: "The edges of bins of one width over a range, or over the elements where there is none.",
   params: { self: required("tensor"), bins: required("int"), range: nullable("floatOrFloats") },
@@ -49,26 +49,23 @@ const binEdges = defineWideOp({
     checkRange(range);
     return contiguousMeta([bins + 1], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self: given, bins, range }) {
-      const self = o.detach(given);
-      const steps = o.arange(bins + 1, { dtype: self.dtype, device: self.device });
-      const [from = 0, to = 1] = typeof range === "number" || range === null ? [] : range;
-      const number = (value: number) => o.full([], value, { dtype: self.dtype, device: self.device });
-      const whole = range !== null || knownSize(product(self.shape)) === 0;
-      const first = whole ? number(from) : o.amin(self), last = whole ? number(to) : o.amax(self);
-      const flat = o.mul(o.to(o.eq(first, last), self.dtype), 0.5);
-      const low = o.sub(first, flat), high = o.add(last, flat);
-      const inner = o.add(low, o.mul(o.div(o.sub(high, low), bins), steps));
-      return o.where(o.eq(steps, bins), high, inner);
-    },
+  compose(o, { self: given, bins, range }) {
+    const self = o.detach(given);
+    const steps = o.arange(bins + 1, { dtype: self.dtype, device: self.device });
+    const [from = 0, to = 1] = typeof range === "number" || range === null ? [] : range;
+    const number = (value: number) => o.full([], value, { dtype: self.dtype, device: self.device });
+    const whole = range !== null || knownSize(product(self.shape)) === 0;
+    const first = whole ? number(from) : o.amin(self), last = whole ? number(to) : o.amax(self);
+    const flat = o.mul(o.to(o.eq(first, last), self.dtype), 0.5);
+    const low = o.sub(first, flat), high = o.add(last, flat);
+    const inner = o.add(low, o.mul(o.div(o.sub(high, low), bins), steps));
+    return o.where(o.eq(steps, bins), high, inner);
   },
   gradient: { kind: "none", because: COUNTED },
   samples: [{ args: [t(5), 3] }],
 });
 
-const binnedSums = defineWideOp({
+const binnedSums = composeWideOp({
   name: "binnedSums",
   doc:
     "How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights.",
@@ -96,39 +93,36 @@ const binnedSums = defineWideOp({
     }
     return contiguousMeta(edges.map(binCount), points.dtype, points.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { points: given, edges: bounds, weight, density }) {
-      const points = o.detach(given), edges = bounds.map((each) => o.detach(each));
-      type T = typeof points;
-      const shape = edges.map((each) => knownSize(binCount(each))), cells = shape.reduce((a, b) => a * b, 1);
-      let cell: T | null = null, inside: T | null = null;
-      edges.forEach((edge, d) => {
-        const bins = shape[d] ?? 1, values = o.contiguous(o.select(points, 1, d));
-        const first = o.select(edge, 0, 0), last = o.select(edge, 0, bins);
-        const own = o.logicalAnd(o.ge(values, first), o.le(values, last));
-        const bin = o.clamp(o.sub(o.searchsorted(edge, values, { right: true }), 1), 0, bins - 1);
-        cell = cell ? o.add(o.mul(cell, bins), bin) : bin;
-        inside = inside ? o.logicalAnd(inside, own) : own;
-      });
-      if (!cell || !inside) throw new DynError("Expected dimensions but found none");
-      const amounts = weight ??
-        o.ones([points.shape[0] ?? 0], { dtype: points.dtype, device: points.device });
-      const sums = o.scatterAdd(o.newZeros(points, [cells + 1]), 0, o.where(inside, cell, cells), amounts);
-      const counts = o.reshape(o.narrow(sums, 0, 0, cells), shape);
-      if (!density) return counts;
-      const shares = o.div(counts, o.sum(counts));
-      return edges.reduce((sum, edge, d) => {
-        const bins = shape[d] ?? 1, widths = o.sub(o.narrow(edge, 0, 1, bins), o.narrow(edge, 0, 0, bins));
-        return o.div(sum, o.reshape(widths, shape.map((_, e) => e === d ? bins : 1)));
-      }, shares);
-    },
+  compose(o, { points: given, edges: bounds, weight, density }) {
+    const points = o.detach(given), edges = bounds.map((each) => o.detach(each));
+    type T = typeof points;
+    const shape = edges.map((each) => knownSize(binCount(each))), cells = shape.reduce((a, b) => a * b, 1);
+    let cell: T | null = null, inside: T | null = null;
+    edges.forEach((edge, d) => {
+      const bins = shape[d] ?? 1, values = o.contiguous(o.select(points, 1, d));
+      const first = o.select(edge, 0, 0), last = o.select(edge, 0, bins);
+      const own = o.logicalAnd(o.ge(values, first), o.le(values, last));
+      const bin = o.clamp(o.sub(o.searchsorted(edge, values, { right: true }), 1), 0, bins - 1);
+      cell = cell ? o.add(o.mul(cell, bins), bin) : bin;
+      inside = inside ? o.logicalAnd(inside, own) : own;
+    });
+    if (!cell || !inside) throw new DynError("Expected dimensions but found none");
+    const amounts = weight ??
+      o.ones([points.shape[0] ?? 0], { dtype: points.dtype, device: points.device });
+    const sums = o.scatterAdd(o.newZeros(points, [cells + 1]), 0, o.where(inside, cell, cells), amounts);
+    const counts = o.reshape(o.narrow(sums, 0, 0, cells), shape);
+    if (!density) return counts;
+    const shares = o.div(counts, o.sum(counts));
+    return edges.reduce((sum, edge, d) => {
+      const bins = shape[d] ?? 1, widths = o.sub(o.narrow(edge, 0, 1, bins), o.narrow(edge, 0, 0, bins));
+      return o.div(sum, o.reshape(widths, shape.map((_, e) => e === d ? bins : 1)));
+    }, shares);
   },
   gradient: { kind: "none", because: COUNTED },
   samples: [],
 });
 
-const histogram = defineWideOp({
+const histogram = composeWideOp({
   name: "histogram",
   doc:
     "How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width over a range (that " +
@@ -151,13 +145,10 @@ const histogram = defineWideOp({
       meta = (n: number) => contiguousMeta([n], self.dtype, self.device);
     return [meta(count), meta(count + 1)];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, bins, range, weight, density }) {
-      const edges = isTensor(bins) ? o.detach(bins) : o.binEdges(self, Number(bins), range);
-      const points = o.reshape(self, [-1, 1]);
-      return [o.binnedSums(points, [edges], weight && o.reshape(weight, [-1]), density), edges];
-    },
+  compose(o, { self, bins, range, weight, density }) {
+    const edges = isTensor(bins) ? o.detach(bins) : o.binEdges(self, Number(bins), range);
+    const points = o.reshape(self, [-1, 1]);
+    return [o.binnedSums(points, [edges], weight && o.reshape(weight, [-1]), density), edges];
   },
   gradient: { kind: "none", because: COUNTED },
   samples: [{ args: [t(6), 3] }],

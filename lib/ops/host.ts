@@ -7,7 +7,7 @@ import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { product } from "../sym/expr.ts";
-import { defineOp, type HostTensor } from "./definition.ts";
+import { composeOp, defineOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { knownSize, normalizeDim, shapeText } from "./shapes.ts";
 import { t } from "./pointwise.ts";
@@ -39,7 +39,7 @@ const unknown = (name: string) => (): never => {
 
 const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s));
 
-const nonzero = defineOp({
+const nonzero = composeOp({
   name: "nonzero",
   doc:
     "The indices of what is not 0, one row each; with asTuple one vector for each dimension. As `torch.nonzero`.",
@@ -48,12 +48,9 @@ const nonzero = defineOp({
   resultsIf: "asTuple",
   dataDependent: () => true,
   infer: unknown("nonzero"),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, asTuple }) {
-      const rows = o.argwhere(asTuple && self.shape.length === 0 ? o.unsqueeze(self, 0) : self);
-      return asTuple ? o.unbind(rows, 1) : rows;
-    },
+  compose(o, { self, asTuple }) {
+    const rows = o.argwhere(asTuple && self.shape.length === 0 ? o.unsqueeze(self, 0) : self);
+    return asTuple ? o.unbind(rows, 1) : rows;
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }],
@@ -231,7 +228,7 @@ function unique(name: "unique" | "uniqueConsecutive") {
     returnCounts: optional("bool", false),
     dim: nullable("int"),
   };
-  return defineOp({
+  return composeOp({
     name,
     doc: `Distinct elements, sorted${consecutive ? " as they come, neighbours alone compared" : ""}; with ` +
       `returnInverse and returnCounts also where each went and how many there were. As \`torch.${name}\`.`,
@@ -242,12 +239,9 @@ function unique(name: "unique" | "uniqueConsecutive") {
     resultsIf: "returnInverse",
     dataDependent: () => true,
     infer: unknown(name),
-    implementation: {
-      kind: "composite",
-      compose(o, { self, returnInverse, returnCounts, dim }) {
-        const [output, inverse, counts] = o.uniqueGroups(self, dim, consecutive);
-        return [output, ...returnInverse ? [inverse] : [], ...returnCounts ? [counts] : []];
-      },
+    compose(o, { self, returnInverse, returnCounts, dim }) {
+      const [output, inverse, counts] = o.uniqueGroups(self, dim, consecutive);
+      return [output, ...returnInverse ? [inverse] : [], ...returnCounts ? [counts] : []];
     },
     gradient: { kind: "none", because: "its sizes depend on elements" },
     samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 3] }] }],

@@ -8,7 +8,7 @@ import { type Dim, mul, sub } from "../sym/expr.ts";
 import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { defineOp, type ElementRange, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type ElementRange, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, numberValue } from "./promotion.ts";
@@ -167,7 +167,7 @@ const scatterParams = {
 
 const INDEX_2X4 = { tensor: [2, 4], dtype: "int64", range: [0, 3] } as const;
 
-const scatter = defineOp({
+const scatter = composeOp({
   name: "scatter",
   doc: 'self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or ' +
     '"multiply" combines instead. As `torch.scatter`.',
@@ -181,18 +181,14 @@ const scatter = defineOp({
   infer: ({ self, dim, index, src, value }) =>
     checkScatter("scatter", { self, dim, index, src: src ?? value ?? 0 }),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, index, src, value, reduce }) {
-      const source = src ?? value ?? 0;
-      if (reduce === null) return o.scatterSet(self, dim, index, source);
-      const values = isTensor(source) ? source : o.fullLike(index, source, { dtype: self.dtype });
-      return reduce === "add"
-        ? o.scatterAdd(self, dim, index, values)
-        : o.scatterReduce(self, dim, index, values, "prod");
-    },
+  compose(o, { self, dim, index, src, value, reduce }) {
+    const source = src ?? value ?? 0;
+    if (reduce === null) return o.scatterSet(self, dim, index, source);
+    const values = isTensor(source) ? source : o.fullLike(index, source, { dtype: self.dtype });
+    return reduce === "add"
+      ? o.scatterAdd(self, dim, index, values)
+      : o.scatterReduce(self, dim, index, values, "prod");
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }, { args: [t(3, 4), 0, INDEX_2X4, 1.5] }],
   errors: [{ args: [t(3, 4), 0, t(2, 4), 1], message: "int64" }],
 });
@@ -354,7 +350,7 @@ function fromStart<T extends TensorLike>(o: OpApi<T>, indices: T, size: Dim): T 
   return o.where(o.lt(indices, 0), o.add(indices, size), indices);
 }
 
-const takeAlongDim = defineOp({
+const takeAlongDim = composeOp({
   name: "takeAlongDim",
   doc: "As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`.",
   params: { self: required("tensor"), indices: required("tensor"), dim: nullable("int") },
@@ -370,23 +366,19 @@ const takeAlongDim = defineOp({
     const shape = broadcastShapes(withSize(self.shape, at, 1), withSize(indices.shape, at, 1));
     return contiguousMeta(withSize(shape, at, indices.shape[at] ?? 1), self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, indices, dim }) {
-      if (dim === null) {
-        const flat = o.reshape(self, [-1]);
-        return o.gather(flat, 0, fromStart(o, o.reshape(indices, [-1]), flat.shape[0] ?? 1));
-      }
-      const at = normalizeDim(dim, self.shape.length);
-      const shape = broadcastShapes(withSize(self.shape, at, 1), withSize(indices.shape, at, 1));
-      return o.gather(
-        o.expand(self, withSize(shape, at, self.shape[at] ?? 1)),
-        at,
-        o.expand(fromStart(o, indices, self.shape[at] ?? 1), withSize(shape, at, indices.shape[at] ?? 1)),
-      );
-    },
+  compose(o, { self, indices, dim }) {
+    if (dim === null) {
+      const flat = o.reshape(self, [-1]);
+      return o.gather(flat, 0, fromStart(o, o.reshape(indices, [-1]), flat.shape[0] ?? 1));
+    }
+    const at = normalizeDim(dim, self.shape.length);
+    const shape = broadcastShapes(withSize(self.shape, at, 1), withSize(indices.shape, at, 1));
+    return o.gather(
+      o.expand(self, withSize(shape, at, self.shape[at] ?? 1)),
+      at,
+      o.expand(fromStart(o, indices, self.shape[at] ?? 1), withSize(shape, at, indices.shape[at] ?? 1)),
+    );
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), { tensor: [1, 4], dtype: "int64", range: [0, 3] }, 0] }],
   errors: [{ args: [t(3), t(2), 0], message: "int64" }],
 });

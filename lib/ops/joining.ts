@@ -7,7 +7,7 @@ import { isFloat } from "../base/dtype.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
 import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isTensor, resultTypeOf } from "./promotion.ts";
@@ -29,17 +29,13 @@ const reshapedMeta = (self: TensorMeta, shape: readonly Dim[]): TensorMeta =>
 
 /** atleast1d, atleast2d, atleast3d of one tensor. */
 function atLeast(rank: 1 | 2 | 3) {
-  return defineOp({
+  return composeOp({
     name: `atleast${rank}d`,
     doc: `With at least ${rank} dimension(s), as \`torch.atleast_${rank}d\` of one tensor.`,
     params: { self: required("tensor") },
     exposure: LIST,
     infer: ({ self }) => self.shape.length >= rank ? self : reshapedMeta(self, raised(self.shape, rank)),
-    implementation: {
-      kind: "composite",
-      compose: (o, { self }) => self.shape.length >= rank ? self : o.reshape(self, raised(self.shape, rank)),
-    },
-    gradient: { kind: "composite" },
+    compose: (o, { self }) => self.shape.length >= rank ? self : o.reshape(self, raised(self.shape, rank)),
     samples: [{ args: [t(3)] }, { args: [t()] }],
   });
 }
@@ -69,7 +65,7 @@ function stacking(
   spec: { readonly raise: (shape: readonly Dim[]) => Dim[]; readonly dim: (rank: number) => number },
   aliases: readonly string[] = [],
 ) {
-  return defineOp({
+  return composeOp({
     name,
     doc: `Tensors joined along a dimension that the name says, as \`torch.${name}\`.`,
     params: { tensors: required("tensors") },
@@ -79,23 +75,19 @@ function stacking(
       const shape = joinedShape(shapes, spec.dim(shapes[0]?.length ?? 1));
       return contiguousMeta(shape, resultTypeOf(tensors), deviceOf(tensors));
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { tensors }) {
-        const raisedTensors = tensors.map((x) => {
-          const shape = spec.raise(x.shape);
-          return shape.length === x.shape.length ? x : o.reshape(x, shape);
-        });
-        return o.cat(raisedTensors, spec.dim(raisedTensors[0]?.shape.length ?? 1));
-      },
+    compose(o, { tensors }) {
+      const raisedTensors = tensors.map((x) => {
+        const shape = spec.raise(x.shape);
+        return shape.length === x.shape.length ? x : o.reshape(x, shape);
+      });
+      return o.cat(raisedTensors, spec.dim(raisedTensors[0]?.shape.length ?? 1));
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [[t(2, 3, 1), t(2, 3, 1)]] }, { args: [[t(3), t(3)]] }],
     errors: [{ args: [[t(2, 3, 1), t(3, 2, 2)]], message: "agree" }],
   });
 }
 
-const blockDiag = defineOp({
+const blockDiag = composeOp({
   name: "blockDiag",
   doc: "Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`.",
   params: { tensors: required("tensors", { variadic: true }) },
@@ -109,21 +101,17 @@ const blockDiag = defineOp({
       deviceOf(tensors),
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { tensors }) {
-      const columns = tensors.reduce<Dim>((n, x) => add(n, blockShape(x.shape)[1]), 0);
-      let before: Dim = 0;
-      const rows = tensors.map((x) => {
-        const shape = blockShape(x.shape), start = before;
-        before = add(before, shape[1]);
-        const after = add(columns, mul(before, -1));
-        return o.constantPadNd(o.reshape(x, shape), [start, after], 0);
-      });
-      return o.cat(rows, 0);
-    },
+  compose(o, { tensors }) {
+    const columns = tensors.reduce<Dim>((n, x) => add(n, blockShape(x.shape)[1]), 0);
+    let before: Dim = 0;
+    const rows = tensors.map((x) => {
+      const shape = blockShape(x.shape), start = before;
+      before = add(before, shape[1]);
+      const after = add(columns, mul(before, -1));
+      return o.constantPadNd(o.reshape(x, shape), [start, after], 0);
+    });
+    return o.cat(rows, 0);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [[t(2, 3), t(1, 2)]] }],
   errors: [{ args: [[t(2, 2, 2)]], message: "matrices" }],
 });
@@ -133,7 +121,7 @@ function blockShape(shape: readonly Dim[]): [Dim, Dim] {
   return [shape.length === 2 ? shape[0] ?? 1 : 1, shape.at(-1) ?? 1];
 }
 
-const meshgrid = defineOp({
+const meshgrid = composeOp({
   name: "meshgrid",
   doc: 'Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As ' +
     "`torch.meshgrid`.",
@@ -154,20 +142,16 @@ const meshgrid = defineOp({
     const shape = indexing === "xy" ? swapped(sizes) : sizes;
     return tensors.map((x) => contiguousMeta(shape, x.dtype, x.device));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { tensors, indexing }) {
-      const sizes = tensors.map((x) => x.shape[0] ?? 1);
-      const shape = indexing === "xy" ? swapped(sizes) : sizes;
-      const places = sizes.map((_, i) => i);
-      const order = indexing === "xy" ? swapped(places) : places;
-      return tensors.map((x, i) => {
-        const at = order.indexOf(i);
-        return o.expand(o.reshape(x, shape.map((_, d) => d === at ? x.shape[0] ?? 1 : 1)), shape);
-      });
-    },
+  compose(o, { tensors, indexing }) {
+    const sizes = tensors.map((x) => x.shape[0] ?? 1);
+    const shape = indexing === "xy" ? swapped(sizes) : sizes;
+    const places = sizes.map((_, i) => i);
+    const order = indexing === "xy" ? swapped(places) : places;
+    return tensors.map((x, i) => {
+      const at = order.indexOf(i);
+      return o.expand(o.reshape(x, shape.map((_, d) => d === at ? x.shape[0] ?? 1 : 1)), shape);
+    });
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [[t(2), t(3)]] }, { args: [[t(2), t(3)]], options: { indexing: "xy" } }],
   errors: [{ args: [[t(2, 2)]], message: "vectors" }],
 });
@@ -177,7 +161,7 @@ function swapped<T>(items: readonly T[]): T[] {
   return a === undefined || b === undefined ? [...items] : [b, a, ...rest];
 }
 
-const cartesianProd = defineOp({
+const cartesianProd = composeOp({
   name: "cartesianProd",
   doc: "All combinations of elements of vectors, one a row, as `torch.cartesian_prod`.",
   params: { tensors: required("tensors", { variadic: true }) },
@@ -191,19 +175,15 @@ const cartesianProd = defineOp({
     const count = product(tensors.map((x) => x.shape[0] ?? 1));
     return contiguousMeta([count, tensors.length], first.dtype, first.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { tensors }) {
-      const [first] = tensors;
-      if (first && tensors.length === 1) return first;
-      return o.stack(o.meshgrid(tensors).map((x) => o.reshape(x, [-1])), 1);
-    },
+  compose(o, { tensors }) {
+    const [first] = tensors;
+    if (first && tensors.length === 1) return first;
+    return o.stack(o.meshgrid(tensors).map((x) => o.reshape(x, [-1])), 1);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [[t(2), t(3)]] }],
 });
 
-const broadcastTensors = defineOp({
+const broadcastTensors = composeOp({
   name: "broadcastTensors",
   doc: "Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`.",
   params: { tensors: required("tensors", { variadic: true }) },
@@ -213,29 +193,24 @@ const broadcastTensors = defineOp({
     const shape = broadcastShapes(...tensors.map((x) => x.shape));
     return tensors.map((x) => contiguousMeta(shape, x.dtype, x.device));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { tensors }) {
-      const shape = broadcastShapes(...tensors.map((x) => x.shape));
-      return tensors.map((x) => o.expand(x, shape));
-    },
+  compose(o, { tensors }) {
+    const shape = broadcastShapes(...tensors.map((x) => x.shape));
+    return tensors.map((x) => o.expand(x, shape));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [[t(2, 1), t(3)]] }],
   errors: [{ args: [[t(2), t(3)]], message: "broadcast" }],
 });
 
-const ravel = defineOp({
+const ravel = composeOp({
   name: "ravel",
   doc: "All elements in one dimension, as `torch.ravel`.",
   params: { self: required("tensor") },
   infer: ({ self }) => reshapedMeta(self, [product(self.shape)]),
-  implementation: { kind: "composite", compose: (o, { self }) => o.reshape(self, [product(self.shape)]) },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => o.reshape(self, [product(self.shape)]),
   samples: [{ args: [t(2, 3)] }],
 });
 
-const diagflat = defineOp({
+const diagflat = composeOp({
   name: "diagflat",
   doc: "The flattened tensor on a diagonal, as `torch.diagflat`.",
   params: { self: required("tensor"), offset: optional("int", 0) },
@@ -243,11 +218,7 @@ const diagflat = defineOp({
     const side = add(product(self.shape), Math.abs(offset));
     return reshapedMeta(self, [side, side]);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, offset }) => o.diagEmbed(o.reshape(self, [product(self.shape)]), offset),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, offset }) => o.diagEmbed(o.reshape(self, [product(self.shape)]), offset),
   samples: [{ args: [t(2, 2)] }, { args: [t(3), 1] }],
 });
 
@@ -303,7 +274,7 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
   });
 }
 
-const tensordot = defineOp({
+const tensordot = composeOp({
   name: "tensordot",
   doc:
     "Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As " +
@@ -318,14 +289,10 @@ const tensordot = defineOp({
     ];
     return contiguousMeta(shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, other, dims }) {
-      const { left, right } = pairedDims(self, other, dims);
-      return o.tensordotDims(self, other, left, right);
-    },
+  compose(o, { self, other, dims }) {
+    const { left, right } = pairedDims(self, other, dims);
+    return o.tensordotDims(self, other, left, right);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), t(3, 4), 1] }],
 });
 
@@ -352,7 +319,7 @@ function pairedDims(
   };
 }
 
-const diff = defineOp({
+const diff = composeOp({
   name: "diff",
   doc:
     "Differences of neighbours along a dimension, n times, with elements put before and after, as `torch.diff`.",
@@ -372,23 +339,19 @@ const diff = defineOp({
     const size = shape[at] ?? 1;
     return reshapedMeta(self, withSize(shape, at, isAtMost(n, size) ? add(size, -n) : 0));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, n, dim, prepend, append }) {
-      const at = normalizeDim(dim, self.shape.length);
-      if (n === 0) return o.clone(self);
-      const parts = [prepend, self, append].filter((x) => x !== null);
-      let x = parts.length === 1 ? self : o.cat(parts, at);
-      for (let i = 0; i < n; i++) {
-        const size = x.shape[at] ?? 1;
-        if (isEqual(size, 0)) return x;
-        const next = o.slice(x, at, 1, null), before = o.slice(x, at, 0, add(size, -1));
-        x = x.dtype === "bool" ? o.logicalXor(next, before) : o.sub(next, before);
-      }
-      return x;
-    },
+  compose(o, { self, n, dim, prepend, append }) {
+    const at = normalizeDim(dim, self.shape.length);
+    if (n === 0) return o.clone(self);
+    const parts = [prepend, self, append].filter((x) => x !== null);
+    let x = parts.length === 1 ? self : o.cat(parts, at);
+    for (let i = 0; i < n; i++) {
+      const size = x.shape[at] ?? 1;
+      if (isEqual(size, 0)) return x;
+      const next = o.slice(x, at, 1, null), before = o.slice(x, at, 0, add(size, -1));
+      x = x.dtype === "bool" ? o.logicalXor(next, before) : o.sub(next, before);
+    }
+    return x;
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(5)] }, { args: [t(3, 4), 2, 0] }, { args: [t(3)], options: { prepend: t(2) } }],
 });
 
@@ -400,7 +363,7 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
     const size = shape[at] ?? 1;
     return withSize(shape, at, isEqual(size, 0) ? 0 : add(size, -1));
   };
-  return defineOp({
+  return composeOp({
     name,
     doc: `The integral along a dimension by trapezoids, as \`torch.${name}\`: y, then x (a tensor), or dx.`,
     params: {
@@ -411,22 +374,18 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
     },
     exposure: { method: false, aliases },
     infer: ({ y, dim }) => contiguousMeta(lastShape(y.shape, dim), floatOr(y.dtype), y.device),
-    implementation: {
-      kind: "composite",
-      compose(o, { y, x, dx, dim }) {
-        const at = normalizeDim(dim, y.shape.length);
-        const spacing = isTensor(x) ? o.diff(alignedTo(o, x, y, at), 1, at) : x ?? dx ?? 1;
-        const size = y.shape[at] ?? 1;
-        if (isEqual(size, 0)) {
-          const none = o.to(y, floatOr(y.dtype));
-          return name === "trapezoid" ? o.sum(none, [at]) : o.cumsum(none, at);
-        }
-        const pairs = o.add(o.slice(y, at, 1, null), o.slice(y, at, 0, add(size, -1)));
-        const areas = o.div(o.mul(pairs, spacing), 2);
-        return name === "trapezoid" ? o.sum(areas, [at]) : o.cumsum(areas, at);
-      },
+    compose(o, { y, x, dx, dim }) {
+      const at = normalizeDim(dim, y.shape.length);
+      const spacing = isTensor(x) ? o.diff(alignedTo(o, x, y, at), 1, at) : x ?? dx ?? 1;
+      const size = y.shape[at] ?? 1;
+      if (isEqual(size, 0)) {
+        const none = o.to(y, floatOr(y.dtype));
+        return name === "trapezoid" ? o.sum(none, [at]) : o.cumsum(none, at);
+      }
+      const pairs = o.add(o.slice(y, at, 1, null), o.slice(y, at, 0, add(size, -1)));
+      const areas = o.div(o.mul(pairs, spacing), 2);
+      return name === "trapezoid" ? o.sum(areas, [at]) : o.cumsum(areas, at);
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(4)] }, { args: [t(3, 4), t(4)] }],
   });
 }
@@ -440,7 +399,7 @@ function alignedTo<T extends TensorLike>(o: OpApi<T>, x: T, y: T, at: number): T
   return o.reshape(x, y.shape.map((_, d) => d === at ? x.shape[0] ?? 1 : 1));
 }
 
-const sumToSize = defineOp({
+const sumToSize = composeOp({
   name: "sumToSize",
   doc: "Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`.",
   params: { self: required("tensor"), size: required("sizes", { variadic: true }) },
@@ -454,17 +413,13 @@ const sumToSize = defineOp({
     const kept = isFloat(self.dtype) || (size.length > 0 && sameShape(size, self.shape));
     return contiguousMeta(size, kept ? self.dtype : "int64", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, size }) {
-      // A sum of everything is one even of a single element, as its type shows
-      if (size.length === 0) return o.sum(self);
-      const lead = self.shape.length - size.length;
-      const dims = self.shape.flatMap((s, d) => d < lead || (s !== 1 && size[d - lead] === 1) ? [d] : []);
-      return dims.length === 0 ? self : o.reshape(o.sum(self, dims, true), size);
-    },
+  compose(o, { self, size }) {
+    // A sum of everything is one even of a single element, as its type shows
+    if (size.length === 0) return o.sum(self);
+    const lead = self.shape.length - size.length;
+    const dims = self.shape.flatMap((s, d) => d < lead || (s !== 1 && size[d - lead] === 1) ? [d] : []);
+    return dims.length === 0 ? self : o.reshape(o.sum(self, dims, true), size);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), [1, 3]] }, { args: [t(2, 3), [3]] }],
 });
 

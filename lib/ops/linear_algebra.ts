@@ -25,7 +25,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 /** The norm of matrices along two dimensions. */
 function matrixNormOf<T extends TensorLike>(
@@ -70,7 +70,7 @@ function matrixDims(x: TensorLike, dim: number | readonly number[]): number[] {
   return dims;
 }
 
-const linalgDiagonal = defineWideOp({
+const linalgDiagonal = composeWideOp({
   name: "linalgDiagonal",
   doc: "The diagonals of matrices, or of two other dimensions, as `torch.linalg.diagonal`.",
   params: {
@@ -81,16 +81,12 @@ const linalgDiagonal = defineWideOp({
   },
   exposure: LINALG,
   infer: ({ A, ...where }) => views.diagonal.infer({ self: A, ...where }),
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, offset, dim1, dim2 }) => o.diagonal(A, offset, dim1, dim2),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, offset, dim1, dim2 }) => o.diagonal(A, offset, dim1, dim2),
   samples: [{ args: [t(2, 3, 3)] }, { args: [t(2, 3, 4)], options: { offset: 1, dim1: 0, dim2: 1 } }],
   errors: [{ args: [t(3)], message: "Expected dim in" }],
 });
 
-const matrixNorm = defineWideOp({
+const matrixNorm = composeWideOp({
   name: "matrixNorm",
   doc: "The norm of matrices (fro, nuc, ±1, ±2, ±∞), as `torch.linalg.matrix_norm`.",
   params: {
@@ -108,17 +104,13 @@ const matrixNorm = defineWideOp({
     }
     return normMeta(A, matrixDims(A, dim), keepdim, dtype);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, ord, dim, keepdim, dtype }) =>
-      matrixNormOf(o, dtype ? o.to(A, dtype) : A, { ord, dims: matrixDims(A, dim), keepdim }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, ord, dim, keepdim, dtype }) =>
+    matrixNormOf(o, dtype ? o.to(A, dtype) : A, { ord, dims: matrixDims(A, dim), keepdim }),
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1] }, { args: [t(2, 3, 4), Infinity] }],
   errors: [{ args: [t(3)], message: "at least 2" }],
 });
 
-const linalgNorm = defineWideOp({
+const linalgNorm = composeWideOp({
   name: "linalgNorm",
   doc: "The norm of vectors, or of matrices where two dims and an order are given, as `torch.linalg.norm`.",
   params: {
@@ -138,20 +130,16 @@ const linalgNorm = defineWideOp({
     }
     return normMeta(A, reducedDims(dim, A.shape.length), keepdim, dtype);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, ord, dim, keepdim, dtype }) {
-      const x = dtype ? o.to(A, dtype) : A, dims = reducedDims(dim, A.shape.length);
-      const matrix = ord !== null &&
-        (dim === null ? A.shape.length === 2 : Array.isArray(dim) && dim.length === 2);
-      if (matrix) return matrixNormOf(o, x, { ord, dims, keepdim });
-      if (typeof ord === "string") {
-        throw new DynError(`Expected a number as the order of a vector norm but found ${ord}`);
-      }
-      return o.vectorNorm(x, Number(ord ?? 2), dims.length === 0 ? null : dims, keepdim);
-    },
+  compose(o, { A, ord, dim, keepdim, dtype }) {
+    const x = dtype ? o.to(A, dtype) : A, dims = reducedDims(dim, A.shape.length);
+    const matrix = ord !== null &&
+      (dim === null ? A.shape.length === 2 : Array.isArray(dim) && dim.length === 2);
+    if (matrix) return matrixNormOf(o, x, { ord, dims, keepdim });
+    if (typeof ord === "string") {
+      throw new DynError(`Expected a number as the order of a vector norm but found ${ord}`);
+    }
+    return o.vectorNorm(x, Number(ord ?? 2), dims.length === 0 ? null : dims, keepdim);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }, { args: [t(4), 3] }, { args: [t(3, 4), 1] }],
 });
 
@@ -175,7 +163,7 @@ function crossDim(a: TensorLike, b: TensorLike, dim: number | null): number {
 /** cross and linalgCross, which differ in the dimension that they take by themselves. */
 function crossOp(name: "cross" | "linalgCross") {
   const wanted = (dim: number | null) => name === "linalgCross" ? dim ?? -1 : dim;
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: "The cross product of vectors of three elements, as `torch.cross`.",
     params: { self: required("tensor"), other: required("tensor"), dim: nullable("int") },
@@ -188,21 +176,17 @@ function crossOp(name: "cross" | "linalgCross") {
         self.device,
       );
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, other, dim }) {
-        const at = crossDim(self, other, wanted(dim));
-        const turn = (x: typeof self, by: number) => o.roll(x, by, at);
-        return o.sub(o.mul(turn(self, -1), turn(other, -2)), o.mul(turn(self, -2), turn(other, -1)));
-      },
+    compose(o, { self, other, dim }) {
+      const at = crossDim(self, other, wanted(dim));
+      const turn = (x: typeof self, by: number) => o.roll(x, by, at);
+      return o.sub(o.mul(turn(self, -1), turn(other, -2)), o.mul(turn(self, -2), turn(other, -1)));
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(2, 3), t(2, 3)] }],
     errors: [{ args: [t(2, 4), t(2, 4)], message: "3 elements" }],
   });
 }
 
-const vecdot = defineWideOp({
+const vecdot = composeWideOp({
   name: "vecdot",
   doc: "Sums of products along a dimension, as `torch.linalg.vecdot`.",
   params: { x: required("tensor"), y: required("tensor"), dim: optional("int", -1) },
@@ -215,18 +199,14 @@ const vecdot = defineWideOp({
       x.device,
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { x, y, dim }) {
-      const products = o.mul(x, y);
-      return o.sum(products, dim, false, { dtype: products.dtype });
-    },
+  compose(o, { x, y, dim }) {
+    const products = o.mul(x, y);
+    return o.sum(products, dim, false, { dtype: products.dtype });
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const multiDot = defineWideOp({
+const multiDot = composeWideOp({
   name: "multiDot",
   doc: "The product of several matrices (the first and last may be vectors), as `torch.linalg.multi_dot`.",
   params: { tensors: required("tensors") },
@@ -249,15 +229,11 @@ const multiDot = defineWideOp({
     if (!first || !last) throw new DynError("Expected at least two tensors but found none");
     return contiguousMeta([...first.shape.slice(0, -1), ...last.shape.slice(1)], first.dtype, first.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { tensors }) {
-      const [first, ...rest] = tensors;
-      if (!first) throw new DynError("Expected at least two tensors but found none");
-      return rest.reduce((product, x) => o.matmul(product, x), first);
-    },
+  compose(o, { tensors }) {
+    const [first, ...rest] = tensors;
+    if (!first) throw new DynError("Expected at least two tensors but found none");
+    return rest.reduce((product, x) => o.matmul(product, x), first);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [[t(2, 3), t(3, 4), t(4, 2)]] }],
   errors: [{ args: [[t(2, 3)]], message: "at least two" }],
 });
@@ -372,7 +348,7 @@ const slogdet = defineWideOp({
 
 /** det and logdet. */
 function determinant(name: "det" | "logdet") {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `${
       name === "det" ? "Determinants" : "Logarithms of determinants"
@@ -384,21 +360,17 @@ function determinant(name: "det" | "logdet") {
       checkSquare(name, A);
       return contiguousMeta(A.shape.slice(0, -2), A.dtype, A.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { A }) {
-        const [sign, logabs] = o.slogdet(A);
-        if (name === "det") return o.mul(sign, o.exp(logabs));
-        return o.where(o.eq(sign, -1), NaN, logabs);
-      },
+    compose(o, { A }) {
+      const [sign, logabs] = o.slogdet(A);
+      if (name === "det") return o.mul(sign, o.exp(logabs));
+      return o.where(o.eq(sign, -1), NaN, logabs);
     },
-    gradient: { kind: "composite" },
     samples: [],
     errors: [{ args: [t(2, 3)], message: "square" }],
   });
 }
 
-const matrixPower = defineWideOp({
+const matrixPower = composeWideOp({
   name: "matrixPower",
   doc: "Square matrices to an integer power, as `torch.linalg.matrix_power`.",
   params: { A: required("tensor"), n: required("int") },
@@ -408,31 +380,27 @@ const matrixPower = defineWideOp({
     checkSquare("matrixPower", A);
     return contiguousMeta(A.shape, A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, n }) {
-      const side = A.shape.at(-1) ?? 1;
-      if (n === 0) {
-        // Of A, but for its elements: its gradient is 0
-        const eye = o.eye(side, null, { dtype: A.dtype, device: A.device });
-        return o.where(o.onesLike(A, { dtype: "bool" }), eye, A);
-      }
-      let base = n < 0 ? o.inv(A) : A, left = Math.abs(n);
-      let result: typeof A | null = null;
-      while (left > 0) {
-        if (left % 2 === 1) result = result ? o.matmul(result, base) : base;
-        left = Math.floor(left / 2);
-        if (left > 0) base = o.matmul(base, base);
-      }
-      return result ?? base;
-    },
+  compose(o, { A, n }) {
+    const side = A.shape.at(-1) ?? 1;
+    if (n === 0) {
+      // Of A, but for its elements: its gradient is 0
+      const eye = o.eye(side, null, { dtype: A.dtype, device: A.device });
+      return o.where(o.onesLike(A, { dtype: "bool" }), eye, A);
+    }
+    let base = n < 0 ? o.inv(A) : A, left = Math.abs(n);
+    let result: typeof A | null = null;
+    while (left > 0) {
+      if (left % 2 === 1) result = result ? o.matmul(result, base) : base;
+      left = Math.floor(left / 2);
+      if (left > 0) base = o.matmul(base, base);
+    }
+    return result ?? base;
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 3), 3] }, { args: [t(2, 3, 3), 2] }],
   errors: [{ args: [t(2, 3), 2], message: "square" }],
 });
 
-const vander = defineWideOp({
+const vander = composeWideOp({
   name: "vander",
   doc: "Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`.",
   params: { x: required("tensor"), N: nullable("int") },
@@ -442,17 +410,13 @@ const vander = defineWideOp({
     if (count <= 1) throw new DynError(`Expected N above 1 but found ${count}`);
     return contiguousMeta([...shape, count], isFloat(x.dtype) ? x.dtype : "int64", x.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { x, N }) {
-      const wide = o.atleast1d(x), count = N ?? knownSize(wide.shape.at(-1) ?? 1);
-      const numbers = isDifferentiable(wide.dtype) ? wide : o.to(wide, "int64");
-      const column = o.unsqueeze(numbers, -1);
-      const repeated = o.expand(column, [...numbers.shape, count - 1]);
-      return o.cat([o.onesLike(column), o.cumprod(repeated, -1)], -1);
-    },
+  compose(o, { x, N }) {
+    const wide = o.atleast1d(x), count = N ?? knownSize(wide.shape.at(-1) ?? 1);
+    const numbers = isDifferentiable(wide.dtype) ? wide : o.to(wide, "int64");
+    const column = o.unsqueeze(numbers, -1);
+    const repeated = o.expand(column, [...numbers.shape, count - 1]);
+    return o.cat([o.onesLike(column), o.cumprod(repeated, -1)], -1);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(4)] }, { args: [t(3), 2] }],
 });
 

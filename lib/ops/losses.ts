@@ -14,7 +14,7 @@ import { nullable, optional, type Param, type Params, required } from "./params.
 import { reduceTo, t } from "./pointwise.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { broadcastShapes, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const REDUCTIONS = ["none", "mean", "sum"] as const;
@@ -41,7 +41,7 @@ function pairLoss(
   doc: string,
   element: <T extends TensorLike>(o: OpApi<T>, input: T, target: T) => T,
 ): OpDefinition<PairParams> {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc,
     params: { self: required("tensor"), target: required("tensor"), reduction: reductionParam },
@@ -52,11 +52,7 @@ function pairLoss(
         { ...self, dtype: promoteTypes(self.dtype, target.dtype) },
         reduction,
       ),
-    implementation: {
-      kind: "composite",
-      compose: (o, { self, target, reduction }) => reduce(o, element(o, self, target), reduction),
-    },
-    gradient: { kind: "composite" },
+    compose: (o, { self, target, reduction }) => reduce(o, element(o, self, target), reduction),
     samples: REDUCTIONS.map((reduction) => ({ args: [t(3, 4), t(3, 4)], options: { reduction } })),
   });
 }
@@ -90,7 +86,7 @@ function quadraticToLinear(
     readonly piece: <T extends TensorLike>(o: OpApi<T>, distance: T, width: number) => T;
   },
 ): OpDefinition<PairParams & { readonly [width: string]: Param }> {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc,
     params: {
@@ -113,14 +109,10 @@ function quadraticToLinear(
         reduction,
       );
     },
-    implementation: {
-      kind: "composite",
-      compose(o, args) {
-        const distance = o.abs(o.sub(args.self, args.target));
-        return reduce(o, piece(o, distance, Number(args[width])), args.reduction);
-      },
+    compose(o, args) {
+      const distance = o.abs(o.sub(args.self, args.target));
+      return reduce(o, piece(o, distance, Number(args[width])), args.reduction);
     },
-    gradient: { kind: "composite" },
     samples: REDUCTIONS.map((reduction) => ({ args: [t(3, 4), t(3, 4)], options: { reduction } })),
   });
 }
@@ -181,7 +173,7 @@ function pick<T extends TensorLike>(o: OpApi<T>, { input, target, weight, ignore
   return { counts, losses: o.where(counts, o.mul(picked, weights), o.zerosLike(picked)), factor };
 }
 
-const nllLoss = defineWideOp({
+const nllLoss = composeWideOp({
   name: "nllLoss",
   doc: "−weight[target] · self[target] of log-probabilities [N, C, ...] and class indices [N, ...], as " +
     "`nn.functional.nll_loss`.",
@@ -197,14 +189,10 @@ const nllLoss = defineWideOp({
     checkIndices("nllLoss", self, target);
     return reducedMeta(target.shape, self, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, weight, ignoreIndex, reduction }) {
-      const { losses, factor } = pick(o, { input: self, target, weight, ignoreIndex });
-      return reduction === "mean" ? o.div(o.sum(losses), o.sum(factor)) : reduce(o, losses, reduction);
-    },
+  compose(o, { self, target, weight, ignoreIndex, reduction }) {
+    const { losses, factor } = pick(o, { input: self, target, weight, ignoreIndex });
+    return reduction === "mean" ? o.div(o.sum(losses), o.sum(factor)) : reduce(o, losses, reduction);
   },
-  gradient: { kind: "composite" },
   samples: REDUCTIONS.map((reduction) => ({
     args: [t(3, 5), { tensor: [3], dtype: "int64", range: [0, 4] }],
     options: { reduction },
@@ -212,7 +200,7 @@ const nllLoss = defineWideOp({
   errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
 });
 
-const crossEntropy = defineWideOp({
+const crossEntropy = composeWideOp({
   name: "crossEntropy",
   doc:
     "Cross entropy of softmax(self) over the classes of logits [N, C, ...] against class indices [N, ...] or " +
@@ -241,37 +229,33 @@ const crossEntropy = defineWideOp({
     }
     return reducedMeta(self.shape.filter((_, d) => d !== classDim(self)), self, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, weight, ignoreIndex, reduction, labelSmoothing }) {
-      const dim = classDim(self), classes = self.shape[dim] ?? 1;
-      const logits = o.logSoftmax(self, dim);
-      // [C] → [C, 1, ...], to be broadcast over what follows the classes
-      const along = weight ? o.reshape(weight, [classes, ...self.shape.slice(dim + 1).map(() => 1)]) : null;
-      const weighted = along ? o.mul(logits, along) : logits;
-      if (isFloat(target.dtype)) {
-        const smooth = labelSmoothing > 0
-          ? o.add(
-            o.mul(target, 1 - labelSmoothing),
-            o.div(o.full([], labelSmoothing, { dtype: self.dtype, device: self.device }), classes),
-          )
-          : target;
-        const losses = o.neg(o.sum(o.mul(weighted, smooth), dim));
-        return reduce(o, losses, reduction);
-      }
-      const { counts, losses, factor } = pick(o, { input: logits, target, weight, ignoreIndex });
-      const finish = (each: typeof losses) =>
-        reduction === "mean" ? o.div(o.sum(each), o.sum(factor)) : reduce(o, each, reduction);
-      if (labelSmoothing === 0) return finish(losses);
-      const even = o.neg(o.sum(weighted, dim));
-      const uniform = o.where(counts, even, o.zerosLike(even));
-      return o.add(
-        o.mul(finish(losses), 1 - labelSmoothing),
-        o.div(o.mul(finish(uniform), labelSmoothing), classes),
-      );
-    },
+  compose(o, { self, target, weight, ignoreIndex, reduction, labelSmoothing }) {
+    const dim = classDim(self), classes = self.shape[dim] ?? 1;
+    const logits = o.logSoftmax(self, dim);
+    // [C] → [C, 1, ...], to be broadcast over what follows the classes
+    const along = weight ? o.reshape(weight, [classes, ...self.shape.slice(dim + 1).map(() => 1)]) : null;
+    const weighted = along ? o.mul(logits, along) : logits;
+    if (isFloat(target.dtype)) {
+      const smooth = labelSmoothing > 0
+        ? o.add(
+          o.mul(target, 1 - labelSmoothing),
+          o.div(o.full([], labelSmoothing, { dtype: self.dtype, device: self.device }), classes),
+        )
+        : target;
+      const losses = o.neg(o.sum(o.mul(weighted, smooth), dim));
+      return reduce(o, losses, reduction);
+    }
+    const { counts, losses, factor } = pick(o, { input: logits, target, weight, ignoreIndex });
+    const finish = (each: typeof losses) =>
+      reduction === "mean" ? o.div(o.sum(each), o.sum(factor)) : reduce(o, each, reduction);
+    if (labelSmoothing === 0) return finish(losses);
+    const even = o.neg(o.sum(weighted, dim));
+    const uniform = o.where(counts, even, o.zerosLike(even));
+    return o.add(
+      o.mul(finish(losses), 1 - labelSmoothing),
+      o.div(o.mul(finish(uniform), labelSmoothing), classes),
+    );
   },
-  gradient: { kind: "composite" },
   samples: [
     ...REDUCTIONS.map((reduction) => ({
       args: [t(3, 5), { tensor: [3], dtype: "int64" as const, range: [0, 4] as const }],
@@ -282,7 +266,7 @@ const crossEntropy = defineWideOp({
   errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
 });
 
-const binaryCrossEntropy = defineWideOp({
+const binaryCrossEntropy = composeWideOp({
   name: "binaryCrossEntropy",
   doc:
     "−(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as " +
@@ -305,13 +289,10 @@ const binaryCrossEntropy = defineWideOp({
     }
     return reducedMeta(self.shape, { ...self, dtype: floatTypeOf(self.dtype) }, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, weight, reduction }) {
-      const yes = o.clampMin(o.log(self), -100), no = o.clampMin(o.log1p(o.neg(self)), -100);
-      const losses = o.neg(o.add(o.mul(target, o.sub(yes, no)), no));
-      return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);
-    },
+  compose(o, { self, target, weight, reduction }) {
+    const yes = o.clampMin(o.log(self), -100), no = o.clampMin(o.log1p(o.neg(self)), -100);
+    const losses = o.neg(o.add(o.mul(target, o.sub(yes, no)), no));
+    return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);
   },
   gradient: {
     kind: "rule",
@@ -335,7 +316,7 @@ const binaryCrossEntropy = defineWideOp({
   })),
 });
 
-const binaryCrossEntropyWithLogits = defineWideOp({
+const binaryCrossEntropyWithLogits = composeWideOp({
   name: "binaryCrossEntropyWithLogits",
   doc:
     "Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive " +
@@ -359,24 +340,20 @@ const binaryCrossEntropyWithLogits = defineWideOp({
     }
     return reducedMeta(self.shape, self, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, weight, reduction, posWeight }) {
-      // log(1 + e⁻ˣ) = log1p(e^−|x|) + max(−x, 0)
-      const soft = o.add(o.log1p(o.exp(o.neg(o.abs(self)))), o.clampMin(o.neg(self), 0));
-      const factor = posWeight ? o.add(o.mul(o.sub(posWeight, 1), target), 1) : null;
-      const losses = o.add(o.mul(o.rsub(target, 1), self), factor ? o.mul(factor, soft) : soft);
-      return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);
-    },
+  compose(o, { self, target, weight, reduction, posWeight }) {
+    // log(1 + e⁻ˣ) = log1p(e^−|x|) + max(−x, 0)
+    const soft = o.add(o.log1p(o.exp(o.neg(o.abs(self)))), o.clampMin(o.neg(self), 0));
+    const factor = posWeight ? o.add(o.mul(o.sub(posWeight, 1), target), 1) : null;
+    const losses = o.add(o.mul(o.rsub(target, 1), self), factor ? o.mul(factor, soft) : soft);
+    return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);
   },
-  gradient: { kind: "composite" },
   samples: REDUCTIONS.map((reduction) => ({
     args: [t(3, 4), { tensor: [3, 4], range: [0, 1] }],
     options: { reduction },
   })),
 });
 
-const klDiv = defineWideOp({
+const klDiv = composeWideOp({
   name: "klDiv",
   doc: "target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`.",
   params: {
@@ -388,17 +365,13 @@ const klDiv = defineWideOp({
   exposure: FUNCTIONAL,
   infer: ({ self, target, reduction }) =>
     reducedMeta(broadcastShapes(self.shape, target.shape), self, reduction),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, reduction, logTarget }) {
-      const losses = logTarget
-        ? o.mul(o.exp(target), o.sub(target, self))
-        : o.sub(o.where(o.gt(target, 0), o.mul(target, o.log(target)), 0), o.mul(target, self));
-      if (reduction === "batchmean") return o.div(o.sum(losses), self.shape[0] ?? 1);
-      return reduce(o, losses, reduction);
-    },
+  compose(o, { self, target, reduction, logTarget }) {
+    const losses = logTarget
+      ? o.mul(o.exp(target), o.sub(target, self))
+      : o.sub(o.where(o.gt(target, 0), o.mul(target, o.log(target)), 0), o.mul(target, self));
+    if (reduction === "batchmean") return o.div(o.sum(losses), self.shape[0] ?? 1);
+    return reduce(o, losses, reduction);
   },
-  gradient: { kind: "composite" },
   samples: [...REDUCTIONS, "batchmean"].map((reduction) => ({
     args: [t(3, 4), { tensor: [3, 4], range: [0.1, 1] }],
     options: { reduction },

@@ -13,7 +13,7 @@ import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const reductionParam = optional("string", "mean", { oneOf: ["none", "mean", "sum"] });
@@ -35,7 +35,7 @@ const promoted = (...all: readonly TensorMeta[]): TensorMeta => {
   return { ...first, dtype: resultTypeOf(all) };
 };
 
-const marginRankingLoss = defineWideOp({
+const marginRankingLoss = composeWideOp({
   name: "marginRankingLoss",
   doc: "max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`.",
   params: {
@@ -60,19 +60,15 @@ const marginRankingLoss = defineWideOp({
       dtype: floating(like),
     }, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { input1, input2, target, margin, reduction }) {
-      const gap = o.mul(o.neg(target), o.sub(input1, input2));
-      const short = o.add(isFloat(gap.dtype) ? gap : o.to(gap, "float32"), margin);
-      return reduce(o, o.clampMin(short, 0), reduction);
-    },
+  compose(o, { input1, input2, target, margin, reduction }) {
+    const gap = o.mul(o.neg(target), o.sub(input1, input2));
+    const short = o.add(isFloat(gap.dtype) ? gap : o.to(gap, "float32"), margin);
+    return reduce(o, o.clampMin(short, 0), reduction);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(4), t(4), t(4)] }, { args: [t(4), t(4), t(4), 0.5, "none"] }],
 });
 
-const hingeEmbeddingLoss = defineWideOp({
+const hingeEmbeddingLoss = composeWideOp({
   name: "hingeEmbeddingLoss",
   doc:
     "self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`.",
@@ -85,18 +81,14 @@ const hingeEmbeddingLoss = defineWideOp({
   exposure: FUNCTIONAL,
   infer: ({ self, target, reduction }) =>
     lossMeta(broadcastShapes(self.shape, target.shape), self, reduction),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, margin, reduction }) {
-      const apart = o.where(o.ne(target, 1), o.clampMin(o.rsub(self, margin), 0), 0);
-      return reduce(o, o.add(apart, o.where(o.ne(target, -1), self, 0)), reduction);
-    },
+  compose(o, { self, target, margin, reduction }) {
+    const apart = o.where(o.ne(target, 1), o.clampMin(o.rsub(self, margin), 0), 0);
+    return reduce(o, o.add(apart, o.where(o.ne(target, -1), self, 0)), reduction);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(4), t(4)] }],
 });
 
-const cosineEmbeddingLoss = defineWideOp({
+const cosineEmbeddingLoss = composeWideOp({
   name: "cosineEmbeddingLoss",
   doc:
     "1 − cos where target is 1, max(0, cos − margin) where it is −1, as `nn.functional.cosine_embedding_loss`.",
@@ -121,24 +113,20 @@ const cosineEmbeddingLoss = defineWideOp({
       reduction,
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { input1, input2, target, margin, reduction }) {
-      const product = o.sum(o.mul(input1, input2), -1), eps = 1e-12;
-      const lengths = o.mul(o.add(o.sum(o.square(input1), -1), eps), o.add(o.sum(o.square(input2), -1), eps));
-      const cosine = o.div(product, o.sqrt(lengths));
-      const near = o.where(o.eq(target, 1), o.rsub(cosine, 1), 0);
-      const apart = o.where(o.eq(target, -1), o.clampMin(o.sub(cosine, margin), 0), 0);
-      return reduce(o, o.add(near, apart), reduction);
-    },
+  compose(o, { input1, input2, target, margin, reduction }) {
+    const product = o.sum(o.mul(input1, input2), -1), eps = 1e-12;
+    const lengths = o.mul(o.add(o.sum(o.square(input1), -1), eps), o.add(o.sum(o.square(input2), -1), eps));
+    const cosine = o.div(product, o.sqrt(lengths));
+    const near = o.where(o.eq(target, 1), o.rsub(cosine, 1), 0);
+    const apart = o.where(o.eq(target, -1), o.clampMin(o.sub(cosine, margin), 0), 0);
+    return reduce(o, o.add(near, apart), reduction);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(4, 3), t(4, 3), t(4)] }],
 });
 
 const floating = (x: TensorMeta): TensorMeta["dtype"] => isFloat(x.dtype) ? x.dtype : "float32";
 
-const gaussianNllLoss = defineWideOp({
+const gaussianNllLoss = composeWideOp({
   name: "gaussianNllLoss",
   doc: "½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`.",
   params: {
@@ -162,23 +150,19 @@ const gaussianNllLoss = defineWideOp({
     }
     return lossMeta(broadcastShapes(self.shape, target.shape), self, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, var: given, full, eps, reduction }) {
-      let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(self, given);
-      const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
-      if (shorter && !sameShape(variance.shape, self.shape.slice(1))) variance = o.unsqueeze(variance, -1);
-      // The bound keeps the gradient of what it replaces
-      const kept = o.add(variance, o.detach(o.sub(o.clampMin(variance, eps), variance)));
-      const loss = o.mul(o.add(o.log(kept), o.div(o.square(o.sub(self, target)), kept)), 0.5);
-      return reduce(o, full ? o.add(loss, 0.5 * Math.log(2 * Math.PI)) : loss, reduction);
-    },
+  compose(o, { self, target, var: given, full, eps, reduction }) {
+    let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(self, given);
+    const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
+    if (shorter && !sameShape(variance.shape, self.shape.slice(1))) variance = o.unsqueeze(variance, -1);
+    // The bound keeps the gradient of what it replaces
+    const kept = o.add(variance, o.detach(o.sub(o.clampMin(variance, eps), variance)));
+    const loss = o.mul(o.add(o.log(kept), o.div(o.square(o.sub(self, target)), kept)), 0.5);
+    return reduce(o, full ? o.add(loss, 0.5 * Math.log(2 * Math.PI)) : loss, reduction);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(3, 4), { tensor: [3, 4], range: [0.5, 2] }] }],
 });
 
-const poissonNllLoss = defineWideOp({
+const poissonNllLoss = composeWideOp({
   name: "poissonNllLoss",
   doc: "e^self − target · self (or of rates where logInput is false), as `nn.functional.poisson_nll_loss`.",
   params: {
@@ -196,27 +180,23 @@ const poissonNllLoss = defineWideOp({
     const like = promoted(self, target);
     return lossMeta(broadcastShapes(self.shape, target.shape), { ...like, dtype: floating(like) }, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, logInput, full, eps, reduction }) {
-      let loss = logInput
-        ? o.sub(o.exp(self), o.mul(target, self))
-        : o.sub(self, o.mul(target, o.log(o.add(self, eps))));
-      if (full) {
-        const stirling = o.add(
-          o.sub(o.mul(target, o.log(target)), target),
-          o.mul(o.log(o.mul(target, 2 * Math.PI)), 0.5),
-        );
-        loss = o.add(loss, o.where(o.gt(target, 1), stirling, 0));
-      }
-      return reduce(o, loss, reduction);
-    },
+  compose(o, { self, target, logInput, full, eps, reduction }) {
+    let loss = logInput
+      ? o.sub(o.exp(self), o.mul(target, self))
+      : o.sub(self, o.mul(target, o.log(o.add(self, eps))));
+    if (full) {
+      const stirling = o.add(
+        o.sub(o.mul(target, o.log(target)), target),
+        o.mul(o.log(o.mul(target, 2 * Math.PI)), 0.5),
+      );
+      loss = o.add(loss, o.where(o.gt(target, 1), stirling, 0));
+    }
+    return reduce(o, loss, reduction);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), { tensor: [3, 4], range: [0, 3] }] }],
 });
 
-const tripletMarginLoss = defineWideOp({
+const tripletMarginLoss = composeWideOp({
   name: "tripletMarginLoss",
   doc: "max(0, d(anchor, positive) − d(anchor, negative) + margin), as `nn.functional.triplet_margin_loss`.",
   params: {
@@ -246,16 +226,12 @@ const tripletMarginLoss = defineWideOp({
     const like = promoted(anchor, positive, negative);
     return lossMeta(shape.slice(0, -1), { ...like, dtype: floating(like) }, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { anchor, positive, negative, margin, p, eps, swap, reduction }) {
-      const near = o.pairwiseDistance(anchor, positive, p, eps),
-        far = o.pairwiseDistance(anchor, negative, p, eps);
-      const apart = swap ? o.minimum(far, o.pairwiseDistance(positive, negative, p, eps)) : far;
-      return reduce(o, o.clampMin(o.add(o.sub(near, apart), margin), 0), reduction);
-    },
+  compose(o, { anchor, positive, negative, margin, p, eps, swap, reduction }) {
+    const near = o.pairwiseDistance(anchor, positive, p, eps),
+      far = o.pairwiseDistance(anchor, negative, p, eps);
+    const apart = swap ? o.minimum(far, o.pairwiseDistance(positive, negative, p, eps)) : far;
+    return reduce(o, o.clampMin(o.add(o.sub(near, apart), margin), 0), reduction);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(3, 4), t(3, 4)] }],
 });
 
@@ -267,7 +243,7 @@ function checkWeight(weight: TensorMeta | null, classes: Dim): void {
   }
 }
 
-const multiMarginLoss = defineWideOp({
+const multiMarginLoss = composeWideOp({
   name: "multiMarginLoss",
   doc:
     "The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as `nn.functional.multi_margin_loss`.",
@@ -298,29 +274,25 @@ const multiMarginLoss = defineWideOp({
     checkWeight(weight, self.shape.at(-1) ?? 1);
     return lossMeta(target.shape.length === 0 ? [] : batch, self, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, p, margin, weight, reduction }) {
-      const rows = self.shape.length === 2 ? self : o.reshape(self, [1, -1]);
-      const wanted = o.reshape(target, [-1, 1]);
-      const right = o.gather(rows, 1, wanted);
-      const short = o.clampMin(o.add(o.sub(rows, right), margin), 0);
-      const raised = p === 1 ? short : o.square(short);
-      const weighed = weight ? o.mul(raised, o.gather(o.expand(weight, rows.shape), 1, wanted)) : raised;
-      const others = o.scatter(weighed, 1, wanted, 0);
-      const loss = o.div(o.sum(others, 1), rows.shape[1] ?? 1);
-      return reduce(
-        o,
-        self.shape.length === 2 ? loss : o.reshape(loss, target.shape.length === 0 ? [] : [1]),
-        reduction,
-      );
-    },
+  compose(o, { self, target, p, margin, weight, reduction }) {
+    const rows = self.shape.length === 2 ? self : o.reshape(self, [1, -1]);
+    const wanted = o.reshape(target, [-1, 1]);
+    const right = o.gather(rows, 1, wanted);
+    const short = o.clampMin(o.add(o.sub(rows, right), margin), 0);
+    const raised = p === 1 ? short : o.square(short);
+    const weighed = weight ? o.mul(raised, o.gather(o.expand(weight, rows.shape), 1, wanted)) : raised;
+    const others = o.scatter(weighed, 1, wanted, 0);
+    const loss = o.div(o.sum(others, 1), rows.shape[1] ?? 1);
+    return reduce(
+      o,
+      self.shape.length === 2 ? loss : o.reshape(loss, target.shape.length === 0 ? [] : [1]),
+      reduction,
+    );
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), { tensor: [3], dtype: "int64", range: [0, 4] }] }],
 });
 
-const multilabelSoftMarginLoss = defineWideOp({
+const multilabelSoftMarginLoss = composeWideOp({
   name: "multilabelSoftMarginLoss",
   doc: "The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`.",
   params: {
@@ -337,20 +309,16 @@ const multilabelSoftMarginLoss = defineWideOp({
     const shape = broadcastShapes(self.shape, target.shape);
     return lossMeta(shape.slice(0, -1), self, reduction);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, target, weight, reduction }) {
-      const loss = o.neg(
-        o.add(o.mul(target, o.logsigmoid(self)), o.mul(o.rsub(target, 1), o.logsigmoid(o.neg(self)))),
-      );
-      return reduce(o, o.mean(weight ? o.mul(loss, weight) : loss, -1), reduction);
-    },
+  compose(o, { self, target, weight, reduction }) {
+    const loss = o.neg(
+      o.add(o.mul(target, o.logsigmoid(self)), o.mul(o.rsub(target, 1), o.logsigmoid(o.neg(self)))),
+    );
+    return reduce(o, o.mean(weight ? o.mul(loss, weight) : loss, -1), reduction);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), { tensor: [3, 4], range: [0, 1] }] }],
 });
 
-const cdist = defineWideOp({
+const cdist = composeWideOp({
   name: "cdist",
   doc: "Distances between all rows of x1 and all rows of x2, as `torch.cdist`.",
   params: {
@@ -374,19 +342,15 @@ const cdist = defineWideOp({
       x1.device,
     );
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { x1, x2, p }) => {
-      const gaps = o.sub(o.unsqueeze(x1, -2), o.unsqueeze(x2, -3));
-      const empty = gaps.shape.includes(0) || isEqual(gaps.shape.at(-1) ?? 1, 0);
-      return empty ? o.sum(gaps, -1) : o.vectorNorm(gaps, p, -1);
-    },
+  compose: (o, { x1, x2, p }) => {
+    const gaps = o.sub(o.unsqueeze(x1, -2), o.unsqueeze(x2, -3));
+    const empty = gaps.shape.includes(0) || isEqual(gaps.shape.at(-1) ?? 1, 0);
+    return empty ? o.sum(gaps, -1) : o.vectorNorm(gaps, p, -1);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(2, 4)] }, { args: [t(3, 4), t(2, 4), 1] }],
 });
 
-const pdist = defineWideOp({
+const pdist = composeWideOp({
   name: "pdist",
   doc: "Distances between all pairs of rows, i < j, as `nn.functional.pdist`.",
   params: { self: required("tensor"), p: optional("float", 2) },
@@ -399,16 +363,12 @@ const pdist = defineWideOp({
     }
     return contiguousMeta([Math.max(0, n * (n - 1) / 2)], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, p }) {
-      const n = Number(self.shape[0]);
-      const [rows, columns] = o.unbind(o.triuIndices(n, n, 1, { device: self.device }), 0);
-      if (!rows || !columns) throw new DynError("Expected rows and columns of pairs");
-      return o.vectorNorm(o.sub(o.indexSelect(self, 0, rows), o.indexSelect(self, 0, columns)), p, -1);
-    },
+  compose(o, { self, p }) {
+    const n = Number(self.shape[0]);
+    const [rows, columns] = o.unbind(o.triuIndices(n, n, 1, { device: self.device }), 0);
+    if (!rows || !columns) throw new DynError("Expected rows and columns of pairs");
+    return o.vectorNorm(o.sub(o.indexSelect(self, 0, rows), o.indexSelect(self, 0, columns)), p, -1);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(4, 3)] }],
 });
 

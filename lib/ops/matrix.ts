@@ -14,7 +14,7 @@ import { nullable, optional, required, type Scalar } from "./params.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, broadcastsTo, shapeText } from "./shapes.ts";
 import { deviceOf, type OperandOf, t } from "./pointwise.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 /** Checks that two operands have one type and these ranks, and that their inner sizes agree. */
 function checkProduct(name: string, a: TensorMeta, b: TensorMeta, rank: number): void {
@@ -118,7 +118,7 @@ const bmm = defineWideOp({
   errors: [{ args: [t(2, 3, 4), t(3, 4, 2)], message: "multiply" }],
 });
 
-const mv = defineWideOp({
+const mv = composeWideOp({
   name: "mv",
   doc: "A matrix times a vector, as `torch.mv`.",
   params: { self: required("tensor"), vec: required("tensor") },
@@ -130,16 +130,12 @@ const mv = defineWideOp({
     }
     return matmulMeta(self, vec);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, vec }) => o.squeeze(o.mm(self, o.unsqueeze(vec, 1)), 1),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, vec }) => o.squeeze(o.mm(self, o.unsqueeze(vec, 1)), 1),
   samples: [{ args: [t(3, 4), t(4)] }],
   errors: [{ args: [t(3, 4), t(3)], message: "multiply" }],
 });
 
-const dot = defineWideOp({
+const dot = composeWideOp({
   name: "dot",
   doc: "The sum of products of two vectors, as `torch.dot`.",
   params: { self: required("tensor"), tensor: required("tensor") },
@@ -151,11 +147,7 @@ const dot = defineWideOp({
     }
     return matmulMeta(self, tensor);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, tensor }) => o.sum(o.mul(self, tensor), null, false, { dtype: self.dtype }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, tensor }) => o.sum(o.mul(self, tensor), null, false, { dtype: self.dtype }),
   samples: [{ args: [t(4), t(4)] }],
   errors: [{ args: [t(4), t(3)], message: "multiply" }],
 });
@@ -184,33 +176,29 @@ function batched<T extends TensorLike>(o: OpApi<T>, x: T, batch: readonly Dim[])
   return o.reshape(o.expand(x, [...batch, ...matrix]), [product(batch), ...matrix]);
 }
 
-const matmul = defineWideOp({
+const matmul = composeWideOp({
   name: "matmul",
   doc: "The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`.",
   params: { self: required("tensor"), other: required("tensor") },
   infer: ({ self, other }) => matmulMeta(self, other),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, other }) {
-      const [ra, rb] = [self.shape.length, other.shape.length];
-      if (ra === 1 && rb === 1) return o.dot(self, other);
-      if (ra === 2 && rb === 2) return o.mm(self, other);
-      if (ra === 1) return o.squeeze(o.matmul(o.unsqueeze(self, 0), other), -2);
-      if (rb === 1) return o.squeeze(o.matmul(self, o.unsqueeze(other, 1)), -1);
-      if (rb === 2) {
-        // One matrix for all batches: fold them into rows
-        const rows = product(self.shape.slice(0, -1)), inner = self.shape.at(-1) ?? 1;
-        return o.reshape(o.mm(o.reshape(self, [rows, inner]), other), [
-          ...self.shape.slice(0, -1),
-          other.shape[1] ?? 1,
-        ]);
-      }
-      const batch = broadcastShapes(self.shape.slice(0, -2), other.shape.slice(0, -2));
-      const result = o.bmm(batched(o, self, batch), batched(o, other, batch));
-      return o.reshape(result, [...batch, self.shape.at(-2) ?? 1, other.shape.at(-1) ?? 1]);
-    },
+  compose(o, { self, other }) {
+    const [ra, rb] = [self.shape.length, other.shape.length];
+    if (ra === 1 && rb === 1) return o.dot(self, other);
+    if (ra === 2 && rb === 2) return o.mm(self, other);
+    if (ra === 1) return o.squeeze(o.matmul(o.unsqueeze(self, 0), other), -2);
+    if (rb === 1) return o.squeeze(o.matmul(self, o.unsqueeze(other, 1)), -1);
+    if (rb === 2) {
+      // One matrix for all batches: fold them into rows
+      const rows = product(self.shape.slice(0, -1)), inner = self.shape.at(-1) ?? 1;
+      return o.reshape(o.mm(o.reshape(self, [rows, inner]), other), [
+        ...self.shape.slice(0, -1),
+        other.shape[1] ?? 1,
+      ]);
+    }
+    const batch = broadcastShapes(self.shape.slice(0, -2), other.shape.slice(0, -2));
+    const result = o.bmm(batched(o, self, batch), batched(o, other, batch));
+    return o.reshape(result, [...batch, self.shape.at(-2) ?? 1, other.shape.at(-1) ?? 1]);
   },
-  gradient: { kind: "composite" },
   exposure: { namespaces: ["linalg"] },
   samples: [
     { args: [t(3, 4), t(4, 2)] },
@@ -248,7 +236,7 @@ function addProduct(
   [whole, ...factors]: readonly [readonly number[], readonly number[], readonly number[]],
 ) {
   const operands = factors.map((s) => t(...s));
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc:
       `beta · input + alpha · the product of the other two, as \`torch.${name}\`; ${second} is the second factor.`,
@@ -280,20 +268,16 @@ function addProduct(
       }
       return contiguousMeta(shape, first.dtype, deviceOf([first, second]));
     },
-    implementation: {
-      kind: "composite",
-      compose: (o, { self, first, second, beta, alpha }) => {
-        const right = product(o, first, second);
-        const result = combine(o, {
-          input: self,
-          product: right,
-          beta: factorOf(beta, first.dtype),
-          alpha: factorOf(alpha, first.dtype),
-        });
-        return result.dtype === first.dtype ? result : o.to(result, first.dtype);
-      },
+    compose: (o, { self, first, second, beta, alpha }) => {
+      const right = product(o, first, second);
+      const result = combine(o, {
+        input: self,
+        product: right,
+        beta: factorOf(beta, first.dtype),
+        alpha: factorOf(alpha, first.dtype),
+      });
+      return result.dtype === first.dtype ? result : o.to(result, first.dtype);
     },
-    gradient: { kind: "composite" },
     samples: [
       { args: [t(...whole), ...operands] },
       { args: [t(...whole.slice(1)), ...operands], options: { beta: 0.5, alpha: 2 } },
@@ -347,7 +331,7 @@ const addr = addProduct("addr", "vec2", (o, a, b) => o.outer(a, b), (a, b) => {
   return [a.shape[0] ?? 1, b.shape[0] ?? 1];
 }, [[3, 4], [3], [4]]);
 
-const outer = defineWideOp({
+const outer = composeWideOp({
   name: "outer",
   doc: "All products of elements of two vectors, as `torch.outer`.",
   params: { self: required("tensor"), vec2: required("tensor") },
@@ -360,13 +344,12 @@ const outer = defineWideOp({
     }
     return contiguousMeta([...self.shape, ...vec2.shape], resultTypeOf([self, vec2]), deviceOf([self, vec2]));
   },
-  implementation: { kind: "composite", compose: (o, { self, vec2 }) => o.mul(o.unsqueeze(self, 1), vec2) },
-  gradient: { kind: "composite" },
+  compose: (o, { self, vec2 }) => o.mul(o.unsqueeze(self, 1), vec2),
   samples: [{ args: [t(3), t(4)] }],
   errors: [{ args: [t(3, 1), t(4)], message: "vectors" }],
 });
 
-const linear = defineWideOp({
+const linear = composeWideOp({
   name: "linear",
   doc: "input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`.",
   params: { input: required("tensor"), weight: required("tensor"), bias: nullable("tensor") },
@@ -390,12 +373,9 @@ const linear = defineWideOp({
     }
     return contiguousMeta(shape, input.dtype, deviceOf([input, weight, bias]));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { input, weight, bias }) {
-      const result = o.matmul(input, weight.shape.length === 1 ? weight : o.t(weight));
-      return bias ? o.add(result, bias) : result;
-    },
+  compose(o, { input, weight, bias }) {
+    const result = o.matmul(input, weight.shape.length === 1 ? weight : o.t(weight));
+    return bias ? o.add(result, bias) : result;
   },
   gradient: {
     kind: "rule",

@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { lowest } from "../base/dtype.ts";
@@ -162,7 +162,7 @@ function flatIndices<T extends TensorLike>(
 function maxPool(rank: 1 | 2 | 3) {
   const name = `maxPool${rank}d`;
   const image = [2, 3, ...[5, 6, 4].slice(0, rank)];
-  return defineOp({
+  return composeOp({
     name,
     doc: `The maximum of each window over ${rank} dimension(s); with returnIndices also where it was. As ` +
       `\`nn.functional.max_pool${rank}d\`.`,
@@ -182,18 +182,12 @@ function maxPool(rank: 1 | 2 | 3) {
       const values = contiguousMeta(shape, self.dtype, self.device);
       return returnIndices ? [values, contiguousMeta(shape, "int64", self.device)] : values;
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, returnIndices, ...args }) {
-        const windows = windowsOf(args, rank);
-        const { kernel, stride, padding, dilation, ceilMode } = windows;
-        const [values, offsets] = o.maxPoolOffsets(self, kernel, stride, padding, dilation, ceilMode);
-        return returnIndices
-          ? [values, flatIndices(o, { offsets, windows, inputSizes: self.shape })]
-          : values;
-      },
+    compose(o, { self, returnIndices, ...args }) {
+      const windows = windowsOf(args, rank);
+      const { kernel, stride, padding, dilation, ceilMode } = windows;
+      const [values, offsets] = o.maxPoolOffsets(self, kernel, stride, padding, dilation, ceilMode);
+      return returnIndices ? [values, flatIndices(o, { offsets, windows, inputSizes: self.shape })] : values;
     },
-    gradient: { kind: "composite" },
     samples: [
       { args: [t(...image), 2] },
       { args: [t(...image), 3], options: { stride: 2, padding: 1 } },
@@ -203,7 +197,7 @@ function maxPool(rank: 1 | 2 | 3) {
   });
 }
 
-const maxPool2dWithIndicesBackward = defineOp({
+const maxPool2dWithIndicesBackward = composeOp({
   name: "maxPool2dWithIndicesBackward",
   doc:
     "Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their maxima were.",
@@ -229,14 +223,11 @@ const maxPool2dWithIndicesBackward = defineOp({
     }
     return contiguousMeta(self.shape, gradOutput.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { gradOutput, self, indices }) {
-      const lead = self.shape.slice(0, -2), flat = [...lead, product(self.shape.slice(-2))];
-      const rows = (x: typeof self) => o.reshape(x, [...lead, -1]);
-      const sent = o.scatterAdd(o.newZeros(gradOutput, flat), -1, rows(indices), rows(gradOutput));
-      return o.reshape(sent, self.shape);
-    },
+  compose(o, { gradOutput, self, indices }) {
+    const lead = self.shape.slice(0, -2), flat = [...lead, product(self.shape.slice(-2))];
+    const rows = (x: typeof self) => o.reshape(x, [...lead, -1]);
+    const sent = o.scatterAdd(o.newZeros(gradOutput, flat), -1, rows(indices), rows(gradOutput));
+    return o.reshape(sent, self.shape);
   },
   // The input decides where gradients go, and nothing else
   gradient: {

@@ -12,7 +12,7 @@ import { nullable, required } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const LIST = { method: false } as const;
 
@@ -23,7 +23,7 @@ function standard<T extends TensorLike>(o: OpApi<T>, x: T, dims: readonly number
   return [o.mul(centred, rstd), mean, rstd];
 }
 
-const nativeLayerNorm = defineWideOp({
+const nativeLayerNorm = composeWideOp({
   name: "nativeLayerNorm",
   doc: "layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`.",
   params: {
@@ -51,20 +51,16 @@ const nativeLayerNorm = defineWideOp({
     );
     return [contiguousMeta(self.shape, self.dtype, self.device), kept, kept];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, normalizedShape, weight, bias, eps }) {
-      const lead = self.shape.length - normalizedShape.length;
-      const [normal, mean, rstd] = standard(o, self, normalizedShape.map((_, d) => lead + d), eps);
-      const scaled = weight ? o.mul(normal, weight) : normal;
-      return [bias ? o.add(scaled, bias) : scaled, o.detach(mean), o.detach(rstd)];
-    },
+  compose(o, { self, normalizedShape, weight, bias, eps }) {
+    const lead = self.shape.length - normalizedShape.length;
+    const [normal, mean, rstd] = standard(o, self, normalizedShape.map((_, d) => lead + d), eps);
+    const scaled = weight ? o.mul(normal, weight) : normal;
+    return [bias ? o.add(scaled, bias) : scaled, o.detach(mean), o.detach(rstd)];
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), [3], t(3), t(3), 1e-5] }],
 });
 
-const nativeGroupNorm = defineWideOp({
+const nativeGroupNorm = composeWideOp({
   name: "nativeGroupNorm",
   doc: "groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`.",
   params: {
@@ -83,23 +79,19 @@ const nativeGroupNorm = defineWideOp({
     const statistics = contiguousMeta([n, group], self.dtype, self.device);
     return [contiguousMeta(self.shape, self.dtype, self.device), statistics, statistics];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, weight, bias, n, c, hxw, group, eps }) {
-      const size = Number(knownSize(mul(c, hxw))) / group;
-      const [normal, mean, rstd] = standard(o, o.reshape(self, [n, group, size]), [2], eps);
-      const channels = self.shape.map((s, d) => d === 1 ? s : 1);
-      const output = o.reshape(normal, self.shape);
-      const scaled = weight ? o.mul(output, o.reshape(weight, channels)) : output;
-      const shifted = bias ? o.add(scaled, o.reshape(bias, channels)) : scaled;
-      return [shifted, o.squeeze(mean, 2), o.squeeze(rstd, 2)];
-    },
+  compose(o, { self, weight, bias, n, c, hxw, group, eps }) {
+    const size = Number(knownSize(mul(c, hxw))) / group;
+    const [normal, mean, rstd] = standard(o, o.reshape(self, [n, group, size]), [2], eps);
+    const channels = self.shape.map((s, d) => d === 1 ? s : 1);
+    const output = o.reshape(normal, self.shape);
+    const scaled = weight ? o.mul(output, o.reshape(weight, channels)) : output;
+    const shifted = bias ? o.add(scaled, o.reshape(bias, channels)) : scaled;
+    return [shifted, o.squeeze(mean, 2), o.squeeze(rstd, 2)];
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 4, 3), t(4), t(4), 2, 4, 3, 2, 1e-5] }],
 });
 
-const nativeBatchNorm = defineWideOp({
+const nativeBatchNorm = composeWideOp({
   name: "nativeBatchNorm",
   doc:
     "batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves " +
@@ -120,32 +112,28 @@ const nativeBatchNorm = defineWideOp({
     const statistics = contiguousMeta([training ? self.shape[1] ?? 1 : 0], self.dtype, self.device);
     return [contiguousMeta(self.shape, self.dtype, self.device), statistics, statistics];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, weight, bias, runningMean, runningVar, training, eps }) {
-      const channels = self.shape.map((s, d) => d === 1 ? s : 1);
-      const wide = (x: typeof self) => o.reshape(x, channels);
-      const affine = (normal: typeof self) => {
-        const scaled = weight ? o.mul(normal, wide(weight)) : normal;
-        return bias ? o.add(scaled, wide(bias)) : scaled;
-      };
-      if (training) {
-        const dims = self.shape.flatMap((_, d) => d === 1 ? [] : [d]);
-        const [normal, mean, rstd] = standard(o, self, dims, eps);
-        return [affine(normal), o.reshape(o.detach(mean), [-1]), o.reshape(o.detach(rstd), [-1])];
-      }
-      if (!runningMean || !runningVar) {
-        throw new DynError("Expected running statistics outside of training but found none");
-      }
-      const normal = o.mul(o.sub(self, wide(runningMean)), wide(o.rsqrt(o.add(runningVar, eps))));
-      return [affine(normal), o.newEmpty(self, [0]), o.newEmpty(self, [0])];
-    },
+  compose(o, { self, weight, bias, runningMean, runningVar, training, eps }) {
+    const channels = self.shape.map((s, d) => d === 1 ? s : 1);
+    const wide = (x: typeof self) => o.reshape(x, channels);
+    const affine = (normal: typeof self) => {
+      const scaled = weight ? o.mul(normal, wide(weight)) : normal;
+      return bias ? o.add(scaled, wide(bias)) : scaled;
+    };
+    if (training) {
+      const dims = self.shape.flatMap((_, d) => d === 1 ? [] : [d]);
+      const [normal, mean, rstd] = standard(o, self, dims, eps);
+      return [affine(normal), o.reshape(o.detach(mean), [-1]), o.reshape(o.detach(rstd), [-1])];
+    }
+    if (!runningMean || !runningVar) {
+      throw new DynError("Expected running statistics outside of training but found none");
+    }
+    const normal = o.mul(o.sub(self, wide(runningMean)), wide(o.rsqrt(o.add(runningVar, eps))));
+    return [affine(normal), o.newEmpty(self, [0]), o.newEmpty(self, [0])];
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3, 4), t(3), t(3), null, null, true, 0.1, 1e-5] }],
 });
 
-const nativeDropoutBackward = defineWideOp({
+const nativeDropoutBackward = composeWideOp({
   name: "nativeDropoutBackward",
   doc: "grad · mask · scale, as `torch.native_dropout_backward`.",
   params: { gradOutput: required("tensor"), mask: required("tensor"), scale: required("float") },
@@ -153,15 +141,11 @@ const nativeDropoutBackward = defineWideOp({
   infer({ gradOutput }) {
     return contiguousMeta(gradOutput.shape, floatTypeOf(gradOutput.dtype), gradOutput.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { gradOutput, mask, scale }) =>
-      o.mul(
-        o.to(gradOutput, floatTypeOf(gradOutput.dtype)),
-        o.mul(o.to(mask, floatTypeOf(gradOutput.dtype)), scale),
-      ),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { gradOutput, mask, scale }) =>
+    o.mul(
+      o.to(gradOutput, floatTypeOf(gradOutput.dtype)),
+      o.mul(o.to(mask, floatTypeOf(gradOutput.dtype)), scale),
+    ),
   samples: [{ args: [t(3), { tensor: [3], dtype: "bool" }, 2] }],
 });
 

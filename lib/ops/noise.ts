@@ -11,7 +11,7 @@ import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { normalizeDim, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 /** −scale · alpha of SELU: where it saturates (Klambauer et al. 2017). */
 const SATURATED = -1.7580993408473766;
@@ -35,7 +35,7 @@ function saturate<T extends TensorLike>(
 /** alphaDropout and featureAlphaDropout. */
 function alphaDropout(name: "alphaDropout" | "featureAlphaDropout") {
   const ofChannels = name === "featureAlphaDropout";
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc:
       `${
@@ -57,22 +57,18 @@ function alphaDropout(name: "alphaDropout" | "featureAlphaDropout") {
       }
       return checkNoise(name, self, p);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, p, training }) {
-        if (!training || p === 0) return self;
-        if (p === 1) return o.mul(self, 0);
-        const like = ofChannels ? o.newEmpty(self, self.shape.map((s, d) => d < 2 ? s : 1)) : o.detach(self);
-        return saturate(o, self, { mask: o.dropoutMask(like, p), p });
-      },
+    compose(o, { self, p, training }) {
+      if (!training || p === 0) return self;
+      if (p === 1) return o.mul(self, 0);
+      const like = ofChannels ? o.newEmpty(self, self.shape.map((s, d) => d < 2 ? s : 1)) : o.detach(self);
+      return saturate(o, self, { mask: o.dropoutMask(like, p), p });
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(2, 3)] }, { args: [t(2, 3), 1, true] }],
     errors: [{ args: [t(2, 3), 1.5], message: "probability" }],
   });
 }
 
-const rrelu = defineWideOp({
+const rrelu = composeWideOp({
   name: "rrelu",
   doc: "x above 0; below, x times a slope of [lower, upper), random while training, else the middle. As " +
     "`nn.functional.rrelu`.",
@@ -90,20 +86,16 @@ const rrelu = defineWideOp({
     }
     return checkNoise("rrelu", self, 0);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, lower, upper, training }) {
-      if (!training) return o.leakyRelu(self, (lower + upper) / 2);
-      const slopes = o.uniform(o.emptyLike(o.detach(self)), lower, upper);
-      return o.where(o.gt(self, 0), self, o.mul(self, slopes));
-    },
+  compose(o, { self, lower, upper, training }) {
+    if (!training) return o.leakyRelu(self, (lower + upper) / 2);
+    const slopes = o.uniform(o.emptyLike(o.detach(self)), lower, upper);
+    return o.where(o.gt(self, 0), self, o.mul(self, slopes));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3)] }],
   errors: [{ args: [t(2, 3), 0.5, 0.1], message: "lower" }],
 });
 
-const gumbelSoftmax = defineWideOp({
+const gumbelSoftmax = composeWideOp({
   name: "gumbelSoftmax",
   doc:
     "Softmax of logits with Gumbel noise at temperature tau; with hard the largest is 1 and the others 0, with the " +
@@ -120,17 +112,13 @@ const gumbelSoftmax = defineWideOp({
     normalizeDim(dim, logits.shape.length);
     return checkNoise("gumbelSoftmax", logits, 0);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { logits, tau, hard, dim }) {
-      const noise = o.neg(o.log(o.exponential(o.emptyLike(o.detach(logits)))));
-      const soft = o.softmax(o.div(o.add(logits, noise), tau), dim);
-      if (!hard) return soft;
-      const fixed = o.detach(soft), largest = o.argmax(fixed, dim, true);
-      return o.add(o.sub(o.scatter(o.zerosLike(fixed), dim, largest, 1), fixed), soft);
-    },
+  compose(o, { logits, tau, hard, dim }) {
+    const noise = o.neg(o.log(o.exponential(o.emptyLike(o.detach(logits)))));
+    const soft = o.softmax(o.div(o.add(logits, noise), tau), dim);
+    if (!hard) return soft;
+    const fixed = o.detach(soft), largest = o.argmax(fixed, dim, true);
+    return o.add(o.sub(o.scatter(o.zerosLike(fixed), dim, largest, 1), fixed), soft);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [{ tensor: [2], dtype: "int64" }], message: "floats" }],
 });

@@ -14,7 +14,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const same = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.dtype, self.device);
@@ -72,7 +72,7 @@ function checkAffine(name: string, parameter: TensorMeta | null, shape: readonly
   }
 }
 
-const layerNorm = defineWideOp({
+const layerNorm = composeWideOp({
   name: "layerNorm",
   doc: "Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as " +
     "`nn.functional.layer_norm`.",
@@ -90,12 +90,9 @@ const layerNorm = defineWideOp({
     checkAffine("bias", bias, normalizedShape);
     return same(self);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, normalizedShape, weight, bias, eps }) {
-      const { normal } = standardize(o, self, { dims: trailingDims(self, normalizedShape), eps });
-      return affine(o, normal, weight, bias);
-    },
+  compose(o, { self, normalizedShape, weight, bias, eps }) {
+    const { normal } = standardize(o, self, { dims: trailingDims(self, normalizedShape), eps });
+    return affine(o, normal, weight, bias);
   },
   gradient: {
     kind: "rule",
@@ -122,7 +119,7 @@ const layerNorm = defineWideOp({
   errors: [{ args: [t(3, 5), [4]], message: "Expected an input that ends in [4]" }],
 });
 
-const rmsNorm = defineWideOp({
+const rmsNorm = composeWideOp({
   name: "rmsNorm",
   doc: "self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`.",
   params: {
@@ -137,17 +134,13 @@ const rmsNorm = defineWideOp({
     checkAffine("weight", weight, normalizedShape);
     return same(self);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, normalizedShape, weight, eps }) {
-      const dims = trailingDims(self, normalizedShape);
-      // PyTorch's default: the machine epsilon of the type
-      const small = eps ?? (self.dtype === "float64" ? 2 ** -52 : 2 ** -23);
-      const normal = o.mul(self, o.rsqrt(o.add(o.mean(o.square(self), dims, true), small)));
-      return weight ? o.mul(normal, weight) : normal;
-    },
+  compose(o, { self, normalizedShape, weight, eps }) {
+    const dims = trailingDims(self, normalizedShape);
+    // PyTorch's default: the machine epsilon of the type
+    const small = eps ?? (self.dtype === "float64" ? 2 ** -52 : 2 ** -23);
+    const normal = o.mul(self, o.rsqrt(o.add(o.mean(o.square(self), dims, true), small)));
+    return weight ? o.mul(normal, weight) : normal;
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 5), [5], t(5)] }, { args: [t(2, 3, 4), [3, 4]] }],
 });
 
@@ -167,7 +160,7 @@ function perChannel<T extends TensorLike>(o: OpApi<T>, parameter: T | null, self
     : null;
 }
 
-const groupNorm = defineWideOp({
+const groupNorm = composeWideOp({
   name: "groupNorm",
   doc: "[N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`.",
   params: {
@@ -191,14 +184,10 @@ const groupNorm = defineWideOp({
     }
     return same(self);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, numGroups, weight, bias, eps }) {
-      const { normal } = standardize(o, o.reshape(self, grouped(self, numGroups)), { dims: [2], eps });
-      return affine(o, o.reshape(normal, self.shape), perChannel(o, weight, self), perChannel(o, bias, self));
-    },
+  compose(o, { self, numGroups, weight, bias, eps }) {
+    const { normal } = standardize(o, o.reshape(self, grouped(self, numGroups)), { dims: [2], eps });
+    return affine(o, o.reshape(normal, self.shape), perChannel(o, weight, self), perChannel(o, bias, self));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 4, 3), 2, t(4), t(4)] }, { args: [t(2, 6), 3] }],
   errors: [{ args: [t(2, 5, 3), 2], message: "Expected channels divisible by 2 groups but found 5" }],
 });
@@ -206,7 +195,7 @@ const groupNorm = defineWideOp({
 const spatialDims = (self: TensorLike): number[] => self.shape.map((_, d) => d).slice(2);
 const batchDims = (self: TensorLike): number[] => [0, ...spatialDims(self)];
 
-const instanceNorm = defineWideOp({
+const instanceNorm = composeWideOp({
   name: "instanceNorm",
   doc: "[N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with " +
     "`useInputStats` false by the running statistics.",
@@ -227,22 +216,18 @@ const instanceNorm = defineWideOp({
     }
     return same(self);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, runningMean, runningVar, weight, bias, useInputStats, eps }) {
-      const scale = perChannel(o, weight, self), shift = perChannel(o, bias, self);
-      const mean = perChannel(o, runningMean, self), variance = perChannel(o, runningVar, self);
-      if (!useInputStats && mean && variance) {
-        return affine(o, o.mul(o.sub(self, mean), o.rsqrt(o.add(variance, eps))), scale, shift);
-      }
-      return affine(o, standardize(o, self, { dims: spatialDims(self), eps }).normal, scale, shift);
-    },
+  compose(o, { self, runningMean, runningVar, weight, bias, useInputStats, eps }) {
+    const scale = perChannel(o, weight, self), shift = perChannel(o, bias, self);
+    const mean = perChannel(o, runningMean, self), variance = perChannel(o, runningVar, self);
+    if (!useInputStats && mean && variance) {
+      return affine(o, o.mul(o.sub(self, mean), o.rsqrt(o.add(variance, eps))), scale, shift);
+    }
+    return affine(o, standardize(o, self, { dims: spatialDims(self), eps }).normal, scale, shift);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3, 4)] }, { args: [t(2, 3, 4), null, null, t(3), t(3)] }],
 });
 
-const batchNormTraining = defineWideOp({
+const batchNormTraining = composeWideOp({
   name: "batchNormTraining",
   doc:
     "[N, C, ...] normalised by the batch's own statistics, which are results too: `mean` and the unbiased " +
@@ -272,19 +257,16 @@ const batchNormTraining = defineWideOp({
     const statistics = contiguousMeta([channels], valueType(self.dtype), self.device);
     return [same(self), statistics, statistics];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, weight, bias, eps }) {
-      const dims = batchDims(self), channels = self.shape[1] ?? 1;
-      const { mean, variance, normal } = standardize(o, self, { dims, eps });
-      const output = affine(o, normal, perChannel(o, weight, self), perChannel(o, bias, self));
-      const count = product(dims.map((d) => self.shape[d] ?? 1));
-      const unbiased = o.div(
-        o.mul(variance, count),
-        o.sub(o.full([], count, { dtype: self.dtype, device: self.device }), 1),
-      );
-      return [output, o.reshape(mean, [channels]), o.reshape(unbiased, [channels])];
-    },
+  compose(o, { self, weight, bias, eps }) {
+    const dims = batchDims(self), channels = self.shape[1] ?? 1;
+    const { mean, variance, normal } = standardize(o, self, { dims, eps });
+    const output = affine(o, normal, perChannel(o, weight, self), perChannel(o, bias, self));
+    const count = product(dims.map((d) => self.shape[d] ?? 1));
+    const unbiased = o.div(
+      o.mul(variance, count),
+      o.sub(o.full([], count, { dtype: self.dtype, device: self.device }), 1),
+    );
+    return [output, o.reshape(mean, [channels]), o.reshape(unbiased, [channels])];
   },
   gradient: {
     kind: "rule",
@@ -306,7 +288,7 @@ const batchNormTraining = defineWideOp({
   errors: [{ args: [t(1, 3)], message: "Expected more than 1 value per channel when training" }],
 });
 
-const batchNormInference = defineWideOp({
+const batchNormInference = composeWideOp({
   name: "batchNormInference",
   doc: "[N, C, ...] normalised by running statistics [C].",
   params: {
@@ -329,19 +311,15 @@ const batchNormInference = defineWideOp({
     checkAffine("bias", bias, [channels]);
     return same(self);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, runningMean, runningVar, weight, bias, eps }) {
-      // One factor and one summand a channel: x·k + (bias − mean·k)
-      const rstd = o.rsqrt(o.add(runningVar, eps));
-      const factor = weight ? o.mul(rstd, weight) : rstd;
-      const centre = o.mul(runningMean, factor);
-      const summand = bias ? o.sub(bias, centre) : o.neg(centre);
-      const [k, b] = [perChannel(o, factor, self), perChannel(o, summand, self)];
-      return affine(o, self, k, b);
-    },
+  compose(o, { self, runningMean, runningVar, weight, bias, eps }) {
+    // One factor and one summand a channel: x·k + (bias − mean·k)
+    const rstd = o.rsqrt(o.add(runningVar, eps));
+    const factor = weight ? o.mul(rstd, weight) : rstd;
+    const centre = o.mul(runningMean, factor);
+    const summand = bias ? o.sub(bias, centre) : o.neg(centre);
+    const [k, b] = [perChannel(o, factor, self), perChannel(o, summand, self)];
+    return affine(o, self, k, b);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(4, 3, 2), t(3), { tensor: [3], range: [0.5, 2] }, t(3), t(3)] }],
 });
 

@@ -7,7 +7,7 @@ import { add, type Dim, max, min, mod, mul, sub } from "../sym/expr.ts";
 import { isAtMost, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { castTo, numberValue } from "./promotion.ts";
 import { t } from "./pointwise.ts";
@@ -213,7 +213,7 @@ export function addBack(
   };
 }
 
-const pad = defineOp({
+const pad = composeOp({
   name: "pad",
   doc:
     "Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant, " +
@@ -227,21 +227,17 @@ const pad = defineOp({
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   infer: ({ self, pad }) =>
     contiguousMeta(paddedShape(self.shape, padsOf(self.shape, pad)), self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, pad, mode, value }) {
-      if (mode === "constant") return o.constantPadNd(self, pad, value ?? 0);
-      if (value !== null && value !== 0) {
-        throw new DynError(`Expected no value to pad with in mode ${mode} but found ${String(value)}`);
-      }
-      // What is cut off at one end is not there to be repeated at the other
-      const cropped = mode === "circular" && pad.some((p) => isLess(p, 0))
-        ? o.constantPadNd(self, pad.map((p) => isLess(p, 0) ? p : 0), 0)
-        : self;
-      return o.padBy(cropped, pad.map((p) => cropped !== self && isLess(p, 0) ? 0 : p), mode as "reflect");
-    },
+  compose(o, { self, pad, mode, value }) {
+    if (mode === "constant") return o.constantPadNd(self, pad, value ?? 0);
+    if (value !== null && value !== 0) {
+      throw new DynError(`Expected no value to pad with in mode ${mode} but found ${String(value)}`);
+    }
+    // What is cut off at one end is not there to be repeated at the other
+    const cropped = mode === "circular" && pad.some((p) => isLess(p, 0))
+      ? o.constantPadNd(self, pad.map((p) => isLess(p, 0) ? p : 0), 0)
+      : self;
+    return o.padBy(cropped, pad.map((p) => cropped !== self && isLess(p, 0) ? 0 : p), mode as "reflect");
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), [1, 2]] }, { args: [t(2, 1, 4), [1, 2], "reflect"] }],
 });
 

@@ -7,7 +7,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { spread } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 import { checkPooled, pooledSizes, windowsOf } from "./windows.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
@@ -15,7 +15,7 @@ const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] }
 /** lpPool1d, lpPool2d and lpPool3d. */
 function lpPool(rank: 1 | 2 | 3) {
   const name = `lpPool${rank}d` as const, image = [5, 6, 4].slice(0, rank);
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `(Σ xᵖ)^(1/p) of each window over ${rank} dimension(s), as \`nn.functional.lp_pool${rank}d\`.`,
     params: {
@@ -32,28 +32,24 @@ function lpPool(rank: 1 | 2 | 3) {
       const windows = windowsOf({ kernelSize, stride, padding: 0, ceilMode }, rank);
       return contiguousMeta(pooledSizes(self.shape, windows), self.dtype, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, normType, kernelSize, stride, ceilMode }) {
-        const size = spread(kernelSize, rank, "kernelSize").reduce((a, b) => a * b, 1);
-        const largest = (x: typeof self) =>
-          rank === 1
-            ? o.maxPool1d(x, kernelSize, stride, 0, 1, ceilMode)
-            : rank === 2
-            ? o.maxPool2d(x, kernelSize, stride, 0, 1, ceilMode)
-            : o.maxPool3d(x, kernelSize, stride, 0, 1, ceilMode);
-        if (normType === Infinity) return largest(o.abs(self));
-        if (normType === -Infinity) return o.neg(largest(o.neg(o.abs(self))));
-        const powers = o.pow(self, normType);
-        const means = rank === 1
-          ? o.avgPool1d(powers, kernelSize, stride, 0, ceilMode)
+    compose(o, { self, normType, kernelSize, stride, ceilMode }) {
+      const size = spread(kernelSize, rank, "kernelSize").reduce((a, b) => a * b, 1);
+      const largest = (x: typeof self) =>
+        rank === 1
+          ? o.maxPool1d(x, kernelSize, stride, 0, 1, ceilMode)
           : rank === 2
-          ? o.avgPool2d(powers, kernelSize, stride, 0, ceilMode)
-          : o.avgPool3d(powers, kernelSize, stride, 0, ceilMode);
-        return o.pow(o.mul(o.mul(o.sign(means), o.relu(o.abs(means))), size), 1 / normType);
-      },
+          ? o.maxPool2d(x, kernelSize, stride, 0, 1, ceilMode)
+          : o.maxPool3d(x, kernelSize, stride, 0, 1, ceilMode);
+      if (normType === Infinity) return largest(o.abs(self));
+      if (normType === -Infinity) return o.neg(largest(o.neg(o.abs(self))));
+      const powers = o.pow(self, normType);
+      const means = rank === 1
+        ? o.avgPool1d(powers, kernelSize, stride, 0, ceilMode)
+        : rank === 2
+        ? o.avgPool2d(powers, kernelSize, stride, 0, ceilMode)
+        : o.avgPool3d(powers, kernelSize, stride, 0, ceilMode);
+      return o.pow(o.mul(o.mul(o.sign(means), o.relu(o.abs(means))), size), 1 / normType);
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [{ tensor: [1, 2, ...image], range: [0.2, 2] }, 3, 2] }],
     errors: [{ args: [t(1, 2, ...image), 0, 2], message: "other than 0" }],
   });

@@ -8,7 +8,7 @@ import { type DType, getDefaultDtype, isFloat, valueType } from "../base/dtype.t
 import { type Dim, sub } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { floatFill, INPLACE_ONLY, OVERWRITTEN } from "./fill_parts.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, numberValue } from "./promotion.ts";
@@ -224,7 +224,7 @@ const randintLike = defineOp({
   samples: [{ args: [t(2, 3), 5] }],
 });
 
-const randperm = defineOp({
+const randperm = composeOp({
   name: "randperm",
   takesGenerator: true,
   doc: "The integers below n in random order, as `torch.randperm`.",
@@ -234,11 +234,8 @@ const randperm = defineOp({
     checkSizes([n]);
     return contiguousMeta([n], dtype ?? "int64", device ?? "cpu");
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { n, dtype, device }) =>
-      o.to(o.argsort(o.rand([n], { dtype: "float64", device: device ?? "cpu" })), dtype ?? "int64"),
-  },
+  compose: (o, { n, dtype, device }) =>
+    o.to(o.argsort(o.rand([n], { dtype: "float64", device: device ?? "cpu" })), dtype ?? "int64"),
   gradient: { kind: "none", because: NO_GRADIENT },
   samples: [{ args: [5] }],
 });
@@ -368,7 +365,7 @@ const exponentialFill = defineOp({
   samples: [{ args: [t(2, 3)] }],
 });
 
-const multinomial = defineOp({
+const multinomial = composeOp({
   name: "multinomial",
   takesGenerator: true,
   doc: "Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`.",
@@ -388,32 +385,29 @@ const multinomial = defineOp({
     }
     return contiguousMeta([...self.shape.slice(0, -1), numSamples], "int64", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, numSamples, replacement }) {
-      const weights = o.detach(self);
-      if (!replacement) {
-        // The largest of w / e with e exponential is drawn with probability w: a draw without replacement
-        const races = o.div(weights, o.exponential(o.emptyLike(weights)));
-        const [, indices] = o.topk(races, numSamples);
-        return indices;
-      }
-      const sums = o.cumsum(weights, -1);
-      const total = o.slice(sums, -1, -1, null);
-      const rows = self.shape.slice(0, -1);
-      const spots = o.mul(
-        o.rand([...rows, numSamples], {
-          dtype: self.dtype === "float64" ? "float64" : "float32",
-          device: self.device,
-        }),
-        total,
-      );
-      return o.clamp(
-        o.searchsorted(o.contiguous(sums), spots, { right: true }),
-        0,
-        sub(self.shape.at(-1) ?? 1, 1),
-      );
-    },
+  compose(o, { self, numSamples, replacement }) {
+    const weights = o.detach(self);
+    if (!replacement) {
+      // The largest of w / e with e exponential is drawn with probability w: a draw without replacement
+      const races = o.div(weights, o.exponential(o.emptyLike(weights)));
+      const [, indices] = o.topk(races, numSamples);
+      return indices;
+    }
+    const sums = o.cumsum(weights, -1);
+    const total = o.slice(sums, -1, -1, null);
+    const rows = self.shape.slice(0, -1);
+    const spots = o.mul(
+      o.rand([...rows, numSamples], {
+        dtype: self.dtype === "float64" ? "float64" : "float32",
+        device: self.device,
+      }),
+      total,
+    );
+    return o.clamp(
+      o.searchsorted(o.contiguous(sums), spots, { right: true }),
+      0,
+      sub(self.shape.at(-1) ?? 1, 1),
+    );
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [4], range: [0.1, 1] }, 2] }, {
@@ -451,7 +445,7 @@ function checkChance(p: number): void {
   if (!(p >= 0 && p <= 1)) throw new DynError(`Expected a probability in [0, 1] but found ${p}`);
 }
 
-const dropout = defineOp({
+const dropout = composeOp({
   name: "dropout",
   doc: "Elements dropped with probability p and the rest scaled to keep the mean, while training. As " +
     "`nn.functional.dropout`.",
@@ -462,21 +456,17 @@ const dropout = defineOp({
     checkChance(p);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, p, training }) {
-      if (!training || p === 0) return self;
-      return p === 1 ? o.mul(self, 0) : o.mul(self, o.dropoutMask(self, p));
-    },
+  compose(o, { self, p, training }) {
+    if (!training || p === 0) return self;
+    return p === 1 ? o.mul(self, 0) : o.mul(self, o.dropoutMask(self, p));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3)], options: { training: false } }, { args: [t(2, 3), 1] }],
   errors: [{ args: [t(3), 1.5], message: "probability" }],
 });
 
 /** dropout1d, dropout2d, dropout3d: whole channels are dropped. */
 function channelDropout(rank: 1 | 2 | 3) {
-  return defineOp({
+  return composeOp({
     name: `dropout${rank}d`,
     doc: `As dropout, of whole channels of ${rank} dimension(s), as \`nn.functional.dropout${rank}d\`.`,
     params: { self: required("tensor"), p: optional("float", 0.5), training: optional("bool", true) },
@@ -489,17 +479,13 @@ function channelDropout(rank: 1 | 2 | 3) {
       }
       return contiguousMeta(self.shape, self.dtype, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, p, training }) {
-        if (!training || p === 0) return self;
-        if (p === 1) return o.mul(self, 0);
-        const lead = self.shape.length - rank;
-        const channels = o.newEmpty(self, self.shape.map((size, d) => d < lead ? size : 1));
-        return o.mul(self, o.dropoutMask(channels, p));
-      },
+    compose(o, { self, p, training }) {
+      if (!training || p === 0) return self;
+      if (p === 1) return o.mul(self, 0);
+      const lead = self.shape.length - rank;
+      const channels = o.newEmpty(self, self.shape.map((size, d) => d < lead ? size : 1));
+      return o.mul(self, o.dropoutMask(channels, p));
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(2, 3, 4, 4, 4)], options: { training: false } }],
   });
 }

@@ -6,7 +6,7 @@ import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, max, mul, print, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -21,19 +21,15 @@ import {
 } from "./shapes.ts";
 import { flattenedShape, viewStrides } from "./views.ts";
 
-const transpose = defineOp({
+const transpose = composeOp({
   name: "transpose",
   doc: "Two dimensions exchanged, as `torch.transpose`.",
   params: { self: required("tensor"), dim0: required("int"), dim1: required("int") },
   exposure: { aliases: ["swapaxes", "swapdims"] },
   inplace: "layout",
   infer: ({ self, dim0, dim1 }) => permuted(self, exchanged(self.shape.length, dim0, dim1)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dim0, dim1 }) =>
-      self.shape.length === 0 ? o.alias(self) : o.permute(self, exchanged(self.shape.length, dim0, dim1)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, dim0, dim1 }) =>
+    self.shape.length === 0 ? o.alias(self) : o.permute(self, exchanged(self.shape.length, dim0, dim1)),
   samples: [{ args: [t(2, 3, 4), 0, -1] }, { args: [t(), 0, -1] }],
   errors: [{ args: [t(2, 3), 0, 2], message: "Expected dim in [-2, 1]" }],
 });
@@ -53,7 +49,7 @@ function exchanged(rank: number, dim0: number, dim1: number): number[] {
   return order;
 }
 
-const tOp = defineOp({
+const tOp = composeOp({
   name: "t",
   doc: "A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`.",
   params: { self: required("tensor") },
@@ -64,16 +60,12 @@ const tOp = defineOp({
     }
     return self.shape.length < 2 ? self : permuted(self, [1, 0]);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self }) => self.shape.length < 2 ? o.alias(self) : o.permute(self, [1, 0]),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => self.shape.length < 2 ? o.alias(self) : o.permute(self, [1, 0]),
   samples: [{ args: [t(2, 3)] }, { args: [t(3)] }],
   errors: [{ args: [t(2, 3, 4)], message: "at most 2" }],
 });
 
-const mT = defineOp({
+const mT = composeOp({
   name: "mT",
   doc: "The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`).",
   params: { self: required("tensor") },
@@ -84,23 +76,18 @@ const mT = defineOp({
     }
     return permuted(self, exchanged(self.shape.length, -2, -1));
   },
-  implementation: { kind: "composite", compose: (o, { self }) => o.transpose(self, -2, -1) },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => o.transpose(self, -2, -1),
   samples: [{ args: [t(2, 3, 4)] }],
   errors: [{ args: [t(2)], message: "at least 2" }],
 });
 
-const reversed = defineOp({
+const reversed = composeOp({
   name: "T",
   doc: "All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`).",
   params: { self: required("tensor") },
   exposure: { method: false, aliases: ["H"] },
   infer: ({ self }) => permuted(self, self.shape.map((_, d) => self.shape.length - 1 - d)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self }) => o.permute(self, self.shape.map((_, d) => self.shape.length - 1 - d)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => o.permute(self, self.shape.map((_, d) => self.shape.length - 1 - d)),
   samples: [{ args: [t(2, 3)] }, { args: [t()] }],
 });
 
@@ -120,21 +107,17 @@ function movedOrder(
   return order.map((d) => d ?? rest.shift() ?? 0);
 }
 
-const movedim = defineOp({
+const movedim = composeOp({
   name: "movedim",
   doc: "Dimensions moved to other places, the rest in order, as `torch.movedim`.",
   params: { self: required("tensor"), source: required("dims"), destination: required("dims") },
   exposure: { aliases: ["moveaxis"] },
   infer: ({ self, source, destination }) =>
     permuted(self, movedOrder(self.shape.length, source, destination)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, source, destination }) =>
-      self.shape.length === 0
-        ? o.alias(self)
-        : o.permute(self, movedOrder(self.shape.length, source, destination)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, source, destination }) =>
+    self.shape.length === 0
+      ? o.alias(self)
+      : o.permute(self, movedOrder(self.shape.length, source, destination)),
   samples: [{ args: [t(2, 3, 4), 0, 2] }, { args: [t(2, 3, 4), [0, 1], [2, 0]] }],
   errors: [{ args: [t(2, 3), [0, 1], [0]], message: "as many" }],
 });
@@ -155,30 +138,22 @@ function flatShape(shape: readonly Dim[], start: number, end: number): Dim[] {
   return flattenedShape(shape, from, to);
 }
 
-const flatten = defineOp({
+const flatten = composeOp({
   name: "flatten",
   doc: "The dimensions from startDim to endDim as one, as `torch.flatten`.",
   params: { self: required("tensor"), startDim: optional("int", 0), endDim: optional("int", -1) },
   infer: ({ self, startDim, endDim }) => reshapedMeta(self, flatShape(self.shape, startDim, endDim)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, startDim, endDim }) => o.reshape(self, flatShape(self.shape, startDim, endDim)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, startDim, endDim }) => o.reshape(self, flatShape(self.shape, startDim, endDim)),
   samples: [{ args: [t(2, 3, 4)] }, { args: [t(2, 3, 4), 1] }, { args: [t()] }],
   errors: [{ args: [t(2, 3), 1, 0], message: "not after" }],
 });
 
-const unflatten = defineOp({
+const unflatten = composeOp({
   name: "unflatten",
   doc: "One dimension as several, one of whose sizes may be −1, as `torch.unflatten`.",
   params: { self: required("tensor"), dim: required("int"), sizes: required("sizes") },
   infer: ({ self, dim, sizes }) => reshapedMeta(self, unflatShape(self.shape, dim, sizes)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dim, sizes }) => o.view(self, unflatShape(self.shape, dim, sizes)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, dim, sizes }) => o.view(self, unflatShape(self.shape, dim, sizes)),
   samples: [{ args: [t(2, 6), 1, [2, -1]] }],
   errors: [{ args: [t(2, 6), 1, [4, -1]], message: "6 elements" }],
 });
@@ -194,7 +169,7 @@ function like(
   name: "viewAs" | "reshapeAs" | "expandAs",
   base: "view" | "reshape" | "expand",
 ) {
-  return defineOp({
+  return composeOp({
     name,
     doc: `As ${base}, in the shape of \`other\`.`,
     params: { self: required("tensor"), other: required("tensor") },
@@ -203,8 +178,7 @@ function like(
       if (base === "expand") return broadcastMeta(self, other.shape);
       return reshapedMeta(self, inferSizes(other.shape, self.shape.reduce<Dim>(mul, 1)));
     },
-    implementation: { kind: "composite", compose: (o, { self, other }) => o[base](self, other.shape) },
-    gradient: { kind: "composite" },
+    compose: (o, { self, other }) => o[base](self, other.shape),
     samples: [{ args: base === "expand" ? [t(3, 1), t(2, 3, 4)] : [t(2, 3), t(3, 2)] }],
   });
 }
@@ -226,7 +200,7 @@ function broadcastMeta(self: TensorMeta, shape: readonly Dim[]): TensorMeta {
   return { ...self, shape, strides };
 }
 
-const broadcastTo = defineOp({
+const broadcastTo = composeOp({
   name: "broadcastTo",
   doc: "As expand, as `torch.broadcast_to`.",
   params: { self: required("tensor"), size: required("sizes") },
@@ -235,13 +209,12 @@ const broadcastTo = defineOp({
       self,
       size.map((s, d) => s === -1 ? self.shape[d - size.length + self.shape.length] ?? 1 : s),
     ),
-  implementation: { kind: "composite", compose: (o, { self, size }) => o.expand(self, size) },
-  gradient: { kind: "composite" },
+  compose: (o, { self, size }) => o.expand(self, size),
   samples: [{ args: [t(3, 1), [2, 3, 4]] }],
   errors: [{ args: [t(3, 2), [3, 4]], message: "expands" }],
 });
 
-const narrow = defineOp({
+const narrow = composeOp({
   name: "narrow",
   doc: "`length` elements from `start` along a dimension, as `torch.narrow`.",
   params: {
@@ -260,14 +233,10 @@ const narrow = defineOp({
       offset: add(self.offset, mul(from, self.strides[at] ?? 1)),
     };
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, start, length }) {
-      const from = narrowStart(self.shape[normalizeDim(dim, self.shape.length)] ?? 1, start, length);
-      return o.slice(self, dim, from, add(from, length));
-    },
+  compose(o, { self, dim, start, length }) {
+    const from = narrowStart(self.shape[normalizeDim(dim, self.shape.length)] ?? 1, start, length);
+    return o.slice(self, dim, from, add(from, length));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(5, 2), 0, 1, 3] }, { args: [t(5), 0, -2, 2] }],
   errors: [{ args: [t(3), 0, 2, 2], message: "Expected" }],
 });
@@ -352,32 +321,24 @@ function splitCuts(splitSize: Dim | readonly Dim[]): (size: Dim) => Cuts {
   };
 }
 
-const split = defineOp({
+const split = composeOp({
   name: "split",
   doc: "Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`.",
   params: { self: required("tensor"), splitSize: required("intOrInts"), dim: optional("int", 0) },
   resultList: true,
   infer: ({ self, splitSize, dim }) => partMetas(self, dim, splitCuts(splitSize)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, splitSize, dim }) => partViews(o, self, { dim, cuts: splitCuts(splitSize) }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, splitSize, dim }) => partViews(o, self, { dim, cuts: splitCuts(splitSize) }),
   samples: [{ args: [t(5, 2), 2] }, { args: [t(5, 2), [1, 4]] }, { args: [t(2, 4), 2, 1] }],
   errors: [{ args: [t(5), [1, 2]], message: "add up" }],
 });
 
-const splitWithSizes = defineOp({
+const splitWithSizes = composeOp({
   name: "splitWithSizes",
   doc: "Parts of the given lengths along a dimension, as `torch.split_with_sizes`.",
   params: { self: required("tensor"), splitSizes: required("sizes"), dim: optional("int", 0) },
   resultList: true,
   infer: ({ self, splitSizes, dim }) => partMetas(self, dim, splitCuts(splitSizes)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, splitSizes, dim }) => partViews(o, self, { dim, cuts: splitCuts(splitSizes) }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, splitSizes, dim }) => partViews(o, self, { dim, cuts: splitCuts(splitSizes) }),
   samples: [{ args: [t(5, 2), [1, 4]] }],
   errors: [{ args: [t(5), [1, 2]], message: "add up" }],
 });
@@ -390,17 +351,13 @@ function chunkCuts(chunks: number): (size: Dim) => Cuts {
   };
 }
 
-const chunk = defineOp({
+const chunk = composeOp({
   name: "chunk",
   doc: "At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`.",
   params: { self: required("tensor"), chunks: required("int"), dim: optional("int", 0) },
   resultList: true,
   infer: ({ self, chunks, dim }) => partMetas(self, dim, chunkCuts(chunks)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, chunks, dim }) => partViews(o, self, { dim, cuts: chunkCuts(chunks) }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, chunks, dim }) => partViews(o, self, { dim, cuts: chunkCuts(chunks) }),
   samples: [{ args: [t(5, 2), 2] }, { args: [t(2, 4), 2, -1] }],
   errors: [{ args: [t(5), 0], message: "positive number" }],
 });
@@ -422,19 +379,15 @@ function tensorCuts(at: number | readonly number[]): (size: Dim) => Cuts {
   };
 }
 
-const tensorSplit = defineOp({
+const tensorSplit = composeOp({
   name: "tensorSplit",
   doc:
     "Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`.",
   params: { self: required("tensor"), indicesOrSections: required("intOrInts"), dim: optional("int", 0) },
   resultList: true,
   infer: ({ self, indicesOrSections, dim }) => partMetas(self, dim, tensorCuts(indicesOrSections)),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, indicesOrSections, dim }) =>
-      partViews(o, self, { dim, cuts: tensorCuts(indicesOrSections) }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, indicesOrSections, dim }) =>
+    partViews(o, self, { dim, cuts: tensorCuts(indicesOrSections) }),
   samples: [{ args: [t(7), 3] }, { args: [t(7), [2, 5]] }],
   errors: [{ args: [t(7), 0], message: "positive number" }],
 });
@@ -454,7 +407,7 @@ function splitAlong(name: "hsplit" | "vsplit" | "dsplit", dimOf: (rank: number) 
       throw new DynError(`Expected at least ${least} dimensions but found ${shapeText(self.shape)}`);
     }
   };
-  return defineOp({
+  return composeOp({
     name,
     doc: `Parts along a dimension, as \`torch.${name}\`.`,
     params: { self: required("tensor"), indicesOrSections: required("intOrInts") },
@@ -463,18 +416,14 @@ function splitAlong(name: "hsplit" | "vsplit" | "dsplit", dimOf: (rank: number) 
       check(self);
       return partMetas(self, dimOf(self.shape.length), cutsOf(indicesOrSections));
     },
-    implementation: {
-      kind: "composite",
-      compose: (o, { self, indicesOrSections }) =>
-        partViews(o, self, { dim: dimOf(self.shape.length), cuts: cutsOf(indicesOrSections) }),
-    },
-    gradient: { kind: "composite" },
+    compose: (o, { self, indicesOrSections }) =>
+      partViews(o, self, { dim: dimOf(self.shape.length), cuts: cutsOf(indicesOrSections) }),
     samples: [{ args: [t(2, 2, 2), 2] }],
     errors: [{ args: [t(), 2], message: "at least" }],
   });
 }
 
-const unbind = defineOp({
+const unbind = composeOp({
   name: "unbind",
   doc: "All parts along a dimension, without it, as `torch.unbind`.",
   params: { self: required("tensor"), dim: optional("int", 0) },
@@ -489,15 +438,11 @@ const unbind = defineOp({
       offset: add(self.offset, mul(i, self.strides[at] ?? 1)),
     }));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim }) {
-      const at = normalizeDim(dim, self.shape.length);
-      const count = knownSize(self.shape[at] ?? 1);
-      return Array.from({ length: count }, (_, i) => o.select(self, at, i));
-    },
+  compose(o, { self, dim }) {
+    const at = normalizeDim(dim, self.shape.length);
+    const count = knownSize(self.shape[at] ?? 1);
+    return Array.from({ length: count }, (_, i) => o.select(self, at, i));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 2)] }, { args: [t(3, 2), 1] }],
   errors: [{ args: [t()], message: "0-d" }],
 });

@@ -8,7 +8,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { type Sample } from "./definition.ts";
 import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
@@ -176,7 +176,7 @@ const threshold = defineWideOp({
   samples: [{ args: [t(3, 4), 0.5, -1] }],
 });
 
-const prelu = defineWideOp({
+const prelu = composeWideOp({
   name: "prelu",
   doc: "self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`.",
   params: { self: required("tensor"), weight: required("tensor") },
@@ -192,16 +192,12 @@ const prelu = defineWideOp({
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, weight }) {
-      const perChannel = weight.shape.length === 1 && self.shape.length > 1;
-      const shape = self.shape.map((_, d) => d === 1 ? weight.shape[0] ?? 1 : 1);
-      const slope = perChannel ? o.reshape(weight, shape) : o.reshape(weight, []);
-      return o.where(o.gt(self, 0), self, o.mul(self, slope));
-    },
+  compose(o, { self, weight }) {
+    const perChannel = weight.shape.length === 1 && self.shape.length > 1;
+    const shape = self.shape.map((_, d) => d === 1 ? weight.shape[0] ?? 1 : 1);
+    const slope = perChannel ? o.reshape(weight, shape) : o.reshape(weight, []);
+    return o.where(o.gt(self, 0), self, o.mul(self, slope));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3, 4), t(3)] }, { args: [t(3), t(1)] }],
   errors: [{ args: [t(2, 3), t(2)], message: "channels" }],
 });

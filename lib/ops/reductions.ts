@@ -23,7 +23,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 /** Samples of a reduction over one or several dimensions. */
 export const REDUCTION_SAMPLES: readonly Sample[] = [
@@ -138,7 +138,7 @@ const sum = defineWideOp({
   errors: [{ args: [t(3, 4), 2], message: "Expected dim in [-2, 1]" }],
 });
 
-const mean = defineWideOp({
+const mean = composeWideOp({
   name: "mean",
   doc: "The mean over dimensions, of floats, as `torch.mean`.",
   params: reductionParams,
@@ -147,15 +147,11 @@ const mean = defineWideOp({
     const dims = reducedDims(dim, self.shape.length);
     return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype ?? self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, keepdim, dtype }) {
-      const dims = reducedDims(dim, self.shape.length);
-      const total = o.sum(self, dims, keepdim, { dtype: dtype ?? self.dtype });
-      return o.div(total, countOver(self.shape, dims));
-    },
+  compose(o, { self, dim, keepdim, dtype }) {
+    const dims = reducedDims(dim, self.shape.length);
+    const total = o.sum(self, dims, keepdim, { dtype: dtype ?? self.dtype });
+    return o.div(total, countOver(self.shape, dims));
   },
-  gradient: { kind: "composite" },
   samples: REDUCTION_SAMPLES,
   errors: [{ args: [{ tensor: [3], dtype: "int64" }], message: "float" }],
 });
@@ -323,7 +319,7 @@ function truth(name: "any" | "all") {
 function extremeWithIndex(name: "max" | "min") {
   const value = name === "max" ? "amax" : "amin", index = name === "max" ? "argmax" : "argmin";
   const elementwise = name === "max" ? "maximum" : "minimum";
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc:
       `The ${name}imum of all elements; with \`dim\`, values and first indices along it; with a tensor in its ` +
@@ -344,25 +340,21 @@ function extremeWithIndex(name: "max" | "min") {
       const shape = reducedShape(self.shape, dims, keepdim);
       return [contiguousMeta(shape, self.dtype, self.device), contiguousMeta(shape, "int64", self.device)];
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, dim, keepdim }) {
-        if (dim === null) return o[value](self);
-        if (isTensor(dim)) return o[elementwise](self, dim);
-        const at = normalizeDim(knownNumber(dim), self.shape.length);
-        if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
-        const indices = o[index](self.dtype === "bool" ? o.to(self, "uint8") : self, at, true);
-        const values = o.gather(self, at, indices);
-        return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
-      },
+    compose(o, { self, dim, keepdim }) {
+      if (dim === null) return o[value](self);
+      if (isTensor(dim)) return o[elementwise](self, dim);
+      const at = normalizeDim(knownNumber(dim), self.shape.length);
+      if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
+      const indices = o[index](self.dtype === "bool" ? o.to(self, "uint8") : self, at, true);
+      const values = o.gather(self, at, indices);
+      return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1] }, { args: [t(3, 4), 0, true] }],
     errors: [{ args: [t(0)], message: "at least one element" }],
   });
 }
 
-const countNonzero = defineWideOp({
+const countNonzero = composeWideOp({
   name: "countNonzero",
   doc: "How many elements are not 0 over dimensions, as `torch.count_nonzero`.",
   params: { self: required("tensor"), dim: nullable("dims") },
@@ -370,17 +362,14 @@ const countNonzero = defineWideOp({
     const dims = reducedDims(dim, self.shape.length);
     return contiguousMeta(reducedShape(self.shape, dims, false), "int64", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dim }) => o.sum(o.ne(self, 0), reducedDims(dim, self.shape.length)),
-  },
+  compose: (o, { self, dim }) => o.sum(o.ne(self, 0), reducedDims(dim, self.shape.length)),
   gradient: { kind: "none", because: "its result is a count" },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1] }],
 });
 
 /** A reduction that leaves NaN out: sum or mean. */
 function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `The ${name.slice(3)} over dimensions of what is not NaN, as \`torch.${name}\`.`,
     params: reductionParams,
@@ -391,18 +380,14 @@ function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
       if (name === "nanmean") checkCategory(name, dtype ?? self.dtype, ["float"]);
       return contiguousMeta(reducedShape(self.shape, dims, keepdim), type, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, dim, keepdim, dtype }) {
-        const dims = reducedDims(dim, self.shape.length);
-        const total = o.sum(o.where(o.isnan(self), 0, self), dims, keepdim, {
-          dtype: dtype ?? sumType(self.dtype),
-        });
-        if (name === "nansum") return total;
-        return o.div(total, o.sum(o.logicalNot(o.isnan(self)), dims, keepdim));
-      },
+    compose(o, { self, dim, keepdim, dtype }) {
+      const dims = reducedDims(dim, self.shape.length);
+      const total = o.sum(o.where(o.isnan(self), 0, self), dims, keepdim, {
+        dtype: dtype ?? sumType(self.dtype),
+      });
+      if (name === "nansum") return total;
+      return o.div(total, o.sum(o.logicalNot(o.isnan(self)), dims, keepdim));
     },
-    gradient: { kind: "composite" },
     samples: REDUCTION_SAMPLES,
   });
 }

@@ -12,7 +12,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, sliceLength, spread } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
@@ -97,7 +97,7 @@ function cubic<T extends TensorLike>(
   return terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? x);
 }
 
-const interpolate = defineWideOp({
+const interpolate = composeWideOp({
   name: "interpolate",
   doc:
     "Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As " +
@@ -124,31 +124,27 @@ const interpolate = defineWideOp({
     if (antialias) throw new DynError("Expected no antialias: it is not defined here");
     return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, mode, alignCorners, ...args }) {
-      const { sizes, steps } = resizing({ self, ...args });
-      if (mode === "area") {
-        return sizes.length === 1
-          ? o.adaptiveAvgPool1d(self, sizes)
-          : sizes.length === 2
-          ? o.adaptiveAvgPool2d(self, sizes)
-          : o.adaptiveAvgPool3d(self, sizes);
-      }
-      return sizes.reduce(
-        (x, size, d) =>
-          resampleAxis(o, x, {
-            dim: d + 2,
-            size,
-            step: steps[d] ?? null,
-            mode,
-            alignCorners: alignCorners ?? false,
-          }),
-        self,
-      );
-    },
+  compose(o, { self, mode, alignCorners, ...args }) {
+    const { sizes, steps } = resizing({ self, ...args });
+    if (mode === "area") {
+      return sizes.length === 1
+        ? o.adaptiveAvgPool1d(self, sizes)
+        : sizes.length === 2
+        ? o.adaptiveAvgPool2d(self, sizes)
+        : o.adaptiveAvgPool3d(self, sizes);
+    }
+    return sizes.reduce(
+      (x, size, d) =>
+        resampleAxis(o, x, {
+          dim: d + 2,
+          size,
+          step: steps[d] ?? null,
+          mode,
+          alignCorners: alignCorners ?? false,
+        }),
+      self,
+    );
   },
-  gradient: { kind: "composite" },
   samples: [
     { args: [t(2, 3, 4), 6] },
     { args: [t(1, 2, 3, 4), [6, 5]], options: { mode: "bilinear" } },
@@ -159,7 +155,7 @@ const interpolate = defineWideOp({
 
 /** upsampleNearest and upsampleBilinear: old names. */
 function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" | "bilinear") {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `interpolate with mode ${mode}, as \`nn.functional.${name}\`.`,
     params: { self: required("tensor"), size: nullable("intOrInts"), scaleFactor: nullable("floatOrFloats") },
@@ -168,12 +164,8 @@ function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" 
       const { sizes } = resizing({ self, size, scaleFactor, recomputeScaleFactor: null });
       return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose: (o, { self, size, scaleFactor }) =>
-        o.interpolate(self, size, scaleFactor, mode, mode === "bilinear" ? true : null),
-    },
-    gradient: { kind: "composite" },
+    compose: (o, { self, size, scaleFactor }) =>
+      o.interpolate(self, size, scaleFactor, mode, mode === "bilinear" ? true : null),
     samples: [{ args: [t(1, 2, 3, 4), [4, 6]] }],
   });
 }
@@ -197,7 +189,7 @@ function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
   });
 }
 
-const im2col = defineWideOp({
+const im2col = composeWideOp({
   name: "im2col",
   doc: "The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`.",
   params: {
@@ -217,27 +209,23 @@ const im2col = defineWideOp({
     const batch = self.shape.slice(0, -3), channels = self.shape.at(-3) ?? 1;
     return contiguousMeta([...batch, mul(channels, kh * kw), mul(rows, columns)], self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, ...args }) {
-      const image = self.shape.length === 3 ? o.unsqueeze(self, 0) : self;
-      const [ph = 0, pw = 0] = spread(args.padding, 2, "padding"),
-        [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
-      const [sh = 1, sw = 1] = spread(args.stride, 2, "stride"),
-        [dh = 1, dw = 1] = spread(args.dilation, 2, "dilation");
-      const wide = ph > 0 || pw > 0
-        ? o.constantPadNd(image, [pw, pw, ph, ph], image.dtype === "bool" ? false : 0)
-        : image;
-      const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
-      // [n, c, rows, columns, kh, kw], each window thinned by the dilation
-      const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
-      const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
-      const [n = 1, c = 1] = image.shape;
-      const out = o.reshape(o.permute(thin, [0, 1, 4, 5, 2, 3]), [n, mul(c, kh * kw), mul(rows, columns)]);
-      return self.shape.length === 3 ? o.squeeze(out, 0) : out;
-    },
+  compose(o, { self, ...args }) {
+    const image = self.shape.length === 3 ? o.unsqueeze(self, 0) : self;
+    const [ph = 0, pw = 0] = spread(args.padding, 2, "padding"),
+      [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
+    const [sh = 1, sw = 1] = spread(args.stride, 2, "stride"),
+      [dh = 1, dw = 1] = spread(args.dilation, 2, "dilation");
+    const wide = ph > 0 || pw > 0
+      ? o.constantPadNd(image, [pw, pw, ph, ph], image.dtype === "bool" ? false : 0)
+      : image;
+    const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
+    // [n, c, rows, columns, kh, kw], each window thinned by the dilation
+    const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
+    const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
+    const [n = 1, c = 1] = image.shape;
+    const out = o.reshape(o.permute(thin, [0, 1, 4, 5, 2, 3]), [n, mul(c, kh * kw), mul(rows, columns)]);
+    return self.shape.length === 3 ? o.squeeze(out, 0) : out;
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3, 5, 5), 2] }, {
     args: [t(1, 2, 5, 6), [2, 3]],
     options: { padding: 1, stride: 2 },
@@ -258,51 +246,43 @@ function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
   return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
 }
 
-const pixelShuffle = defineWideOp({
+const pixelShuffle = composeWideOp({
   name: "pixelShuffle",
   doc: "Channels spread over pixels, as `nn.functional.pixel_shuffle`.",
   params: { self: required("tensor"), upscaleFactor: required("int") },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer: ({ self, upscaleFactor }) =>
     contiguousMeta(shuffledShape(self.shape, upscaleFactor, true), self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, upscaleFactor: r }) {
-      const batch = self.shape.slice(0, -3), b = batch.length;
-      const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
-      const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
-      const order = [...batch.map((_, d) => d), b, b + 3, b + 1, b + 4, b + 2];
-      return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, true));
-    },
+  compose(o, { self, upscaleFactor: r }) {
+    const batch = self.shape.slice(0, -3), b = batch.length;
+    const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
+    const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
+    const order = [...batch.map((_, d) => d), b, b + 3, b + 1, b + 4, b + 2];
+    return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, true));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(1, 4, 2, 3), 2] }],
   errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
 });
 
-const pixelUnshuffle = defineWideOp({
+const pixelUnshuffle = composeWideOp({
   name: "pixelUnshuffle",
   doc: "Channels gathered from pixels, as `nn.functional.pixel_unshuffle`.",
   params: { self: required("tensor"), downscaleFactor: required("int") },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer: ({ self, downscaleFactor }) =>
     contiguousMeta(shuffledShape(self.shape, downscaleFactor, false), self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, downscaleFactor: r }) {
-      const batch = self.shape.slice(0, -3), b = batch.length;
-      const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
-      const split = o.reshape(self, [...batch, c, floorDiv(h, r), r, floorDiv(w, r), r]);
-      const order = [...batch.map((_, d) => d), b, b + 2, b + 4, b + 1, b + 3];
-      return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, false));
-    },
+  compose(o, { self, downscaleFactor: r }) {
+    const batch = self.shape.slice(0, -3), b = batch.length;
+    const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
+    const split = o.reshape(self, [...batch, c, floorDiv(h, r), r, floorDiv(w, r), r]);
+    const order = [...batch.map((_, d) => d), b, b + 2, b + 4, b + 1, b + 3];
+    return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, false));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(1, 1, 4, 6), 2] }],
   errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
 });
 
-const channelShuffle = defineWideOp({
+const channelShuffle = composeWideOp({
   name: "channelShuffle",
   doc: "Channels in groups, interleaved, as `nn.functional.channel_shuffle`.",
   params: { self: required("tensor"), groups: required("int") },
@@ -316,19 +296,15 @@ const channelShuffle = defineWideOp({
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, groups }) {
-      const [n = 1, c = 1, ...rest] = self.shape;
-      const split = o.reshape(self, [n, groups, floorDiv(c, groups), ...rest]);
-      return o.reshape(o.transpose(split, 1, 2), self.shape);
-    },
+  compose(o, { self, groups }) {
+    const [n = 1, c = 1, ...rest] = self.shape;
+    const split = o.reshape(self, [n, groups, floorDiv(c, groups), ...rest]);
+    return o.reshape(o.transpose(split, 1, 2), self.shape);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(1, 4, 2, 2), 2] }],
 });
 
-const localResponseNorm = defineWideOp({
+const localResponseNorm = composeWideOp({
   name: "localResponseNorm",
   doc:
     "Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`.",
@@ -348,19 +324,15 @@ const localResponseNorm = defineWideOp({
     const kept = isFloat(self.dtype) || self.shape.includes(0);
     return contiguousMeta(self.shape, kept ? self.dtype : "float32", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, size, alpha, beta, k }) {
-      if (self.shape.includes(0)) return self;
-      const squares = o.square(self), [n = 1, c = 1, ...rest] = self.shape;
-      const flat = o.reshape(squares, [n, c, rest.reduce<Dim>(mul, 1)]);
-      const wide = o.constantPadNd(flat, [0, 0, Math.floor(size / 2), Math.floor((size - 1) / 2)], 0);
-      const sums = o.sum(o.unfold(wide, 1, size, 1), [-1], false, { dtype: self.dtype });
-      const mean = isFloat(self.dtype) ? o.div(sums, size) : o.div(sums, size, { roundingMode: "trunc" });
-      return o.div(self, o.pow(o.add(o.mul(o.reshape(mean, self.shape), alpha), k), beta));
-    },
+  compose(o, { self, size, alpha, beta, k }) {
+    if (self.shape.includes(0)) return self;
+    const squares = o.square(self), [n = 1, c = 1, ...rest] = self.shape;
+    const flat = o.reshape(squares, [n, c, rest.reduce<Dim>(mul, 1)]);
+    const wide = o.constantPadNd(flat, [0, 0, Math.floor(size / 2), Math.floor((size - 1) / 2)], 0);
+    const sums = o.sum(o.unfold(wide, 1, size, 1), [-1], false, { dtype: self.dtype });
+    const mean = isFloat(self.dtype) ? o.div(sums, size) : o.div(sums, size, { roundingMode: "trunc" });
+    return o.div(self, o.pow(o.add(o.mul(o.reshape(mean, self.shape), alpha), k), beta));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(2, 5, 3), 3] }],
 });
 

@@ -7,7 +7,7 @@ import { type DType, isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { highest, lowest } from "../base/dtype.ts";
@@ -86,7 +86,7 @@ function leading<T extends TensorLike>(o: OpApi<T>, x: T, shape: readonly Dim[])
   return shape.reduce<T>((part, size, d) => part.shape[d] === size ? part : o.slice(part, d, 0, size), x);
 }
 
-const scatterReduce = defineOp({
+const scatterReduce = composeOp({
   name: "scatterReduce",
   doc:
     "self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin. As " +
@@ -111,22 +111,18 @@ const scatterReduce = defineOp({
   ranges: (
     { self, dim, index },
   ) => [indexRange(index, self.shape[normalizeDim(dim, self.shape.length)] ?? 1)],
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, index, src, reduce, includeSelf }) {
-      const values = leading(o, src, index.shape);
-      const start = includeSelf ? self : o.scatterSet(self, dim, index, reduce === "prod" ? 1 : 0);
-      if (reduce === "sum") return o.scatterAdd(start, dim, index, values);
-      const hits = () => o.scatterAdd(o.zerosLike(self), dim, index, o.onesLike(values));
-      if (reduce === "mean") {
-        const total = o.scatterAdd(start, dim, index, values);
-        const count = o.clamp(includeSelf ? o.add(hits(), 1) : hits(), 1, null);
-        return isFloat(self.dtype) ? o.div(total, count) : o.div(total, count, { roundingMode: "floor" });
-      }
-      return o.scatterExtreme(self, dim, index, values, reduce as ScatterReduction, includeSelf);
-    },
+  compose(o, { self, dim, index, src, reduce, includeSelf }) {
+    const values = leading(o, src, index.shape);
+    const start = includeSelf ? self : o.scatterSet(self, dim, index, reduce === "prod" ? 1 : 0);
+    if (reduce === "sum") return o.scatterAdd(start, dim, index, values);
+    const hits = () => o.scatterAdd(o.zerosLike(self), dim, index, o.onesLike(values));
+    if (reduce === "mean") {
+      const total = o.scatterAdd(start, dim, index, values);
+      const count = o.clamp(includeSelf ? o.add(hits(), 1) : hits(), 1, null);
+      return isFloat(self.dtype) ? o.div(total, count) : o.div(total, count, { roundingMode: "floor" });
+    }
+    return o.scatterExtreme(self, dim, index, values, reduce as ScatterReduction, includeSelf);
   },
-  gradient: { kind: "composite" },
   samples: [{
     args: [t(3, 4), 0, { tensor: [2, 4], dtype: "int64", range: [0, 3] }, t(2, 4), "mean"],
   }],
@@ -158,7 +154,7 @@ function otherFactors<T extends TensorLike>(
   return o.where(isZero, only, o.div(o.gather(out, dim, index), whole));
 }
 
-const scatterExtreme = defineOp({
+const scatterExtreme = composeOp({
   name: "scatterExtreme",
   doc: "As scatterReduce with prod, amax or amin.",
   params: {
@@ -171,18 +167,15 @@ const scatterExtreme = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, index, src, reduce, includeSelf }) {
-      const combined = o.scatterCombined(self, dim, index, src, reduce as ScatterReduction);
-      const hit = o.scatterSet(o.zerosLike(self, { dtype: "bool" }), dim, index, true);
-      const joined = reduce === "prod"
-        ? o.mul(self, combined)
-        : reduce === "amax"
-        ? o.maximum(self, combined)
-        : o.minimum(self, combined);
-      return o.where(hit, includeSelf ? joined : combined, self);
-    },
+  compose(o, { self, dim, index, src, reduce, includeSelf }) {
+    const combined = o.scatterCombined(self, dim, index, src, reduce as ScatterReduction);
+    const hit = o.scatterSet(o.zerosLike(self, { dtype: "bool" }), dim, index, true);
+    const joined = reduce === "prod"
+      ? o.mul(self, combined)
+      : reduce === "amax"
+      ? o.maximum(self, combined)
+      : o.minimum(self, combined);
+    return o.where(hit, includeSelf ? joined : combined, self);
   },
   gradient: {
     kind: "rule",
@@ -215,7 +208,7 @@ const scatterExtreme = defineOp({
   }],
 });
 
-const indexReduce = defineOp({
+const indexReduce = composeOp({
   name: "indexReduce",
   doc:
     "self combined with parts of source at a vector of indices: prod, mean, amax or amin. As `torch.index_reduce`.",
@@ -236,19 +229,15 @@ const indexReduce = defineOp({
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, index, source, reduce, includeSelf }) {
-      const rank = self.shape.length, at = normalizeDim(dim, rank);
-      const flat = rank === 0 ? o.reshape(self, [1]) : self,
-        values = rank === 0 ? o.reshape(source, [1]) : source;
-      const shape = flat.shape.map((_, d) => d === at ? product(index.shape) : 1);
-      const wide = o.expand(o.reshape(index, shape), values.shape);
-      const result = o.scatterReduce(flat, at, wide, values, reduce as "prod", { includeSelf });
-      return rank === 0 ? o.reshape(result, []) : result;
-    },
+  compose(o, { self, dim, index, source, reduce, includeSelf }) {
+    const rank = self.shape.length, at = normalizeDim(dim, rank);
+    const flat = rank === 0 ? o.reshape(self, [1]) : self,
+      values = rank === 0 ? o.reshape(source, [1]) : source;
+    const shape = flat.shape.map((_, d) => d === at ? product(index.shape) : 1);
+    const wide = o.expand(o.reshape(index, shape), values.shape);
+    const result = o.scatterReduce(flat, at, wide, values, reduce as "prod", { includeSelf });
+    return rank === 0 ? o.reshape(result, []) : result;
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), 0, { tensor: [2], dtype: "int64", range: [0, 3] }, t(2, 4), "mean"] }],
 });
 

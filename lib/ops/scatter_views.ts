@@ -7,7 +7,7 @@ import { add, type Dim, floorDiv, mod, mul, sub } from "../sym/expr.ts";
 import { isLess } from "../sym/decide.ts";
 import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { t } from "./pointwise.ts";
@@ -201,7 +201,7 @@ const diagonalScatter = defineOp({
   samples: [{ args: [t(3, 4), t(3)] }, { args: [t(3, 3), t(2), 1] }],
 });
 
-const diagEmbed = defineOp({
+const diagEmbed = composeOp({
   name: "diagEmbed",
   doc: "The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`.",
   params: {
@@ -213,18 +213,14 @@ const diagEmbed = defineOp({
   infer({ self, offset, dim1, dim2 }) {
     return contiguousMeta(embeddedShape(self.shape, { offset, dim1, dim2 }), self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, offset, dim1, dim2 }) =>
-      o.diagonalScatter(
-        o.newZeros(self, embeddedShape(self.shape, { offset, dim1, dim2 })),
-        self,
-        offset,
-        dim1,
-        dim2,
-      ),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, offset, dim1, dim2 }) =>
+    o.diagonalScatter(
+      o.newZeros(self, embeddedShape(self.shape, { offset, dim1, dim2 })),
+      self,
+      offset,
+      dim1,
+      dim2,
+    ),
   samples: [{ args: [t(3)] }, { args: [t(2, 3), 1, 0, 2] }],
 });
 
@@ -403,18 +399,15 @@ const writeStrided = defineOp({
   samples: [{ args: [t(6), t(2, 2), [2, 2], [2, 1], 1] }],
 });
 
-const asStridedScatter = defineOp({
+const asStridedScatter = composeOp({
   name: "asStridedScatter",
   doc:
     "self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its " +
     "gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.",
   params: stridedParams,
   infer: (args) => writeStrided.infer(args),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, src, size, stride, storageOffset }) =>
-      o.writeStrided(self, src, size, stride, storageOffset),
-  },
+  compose: (o, { self, src, size, stride, storageOffset }) =>
+    o.writeStrided(self, src, size, stride, storageOffset),
   gradient: {
     kind: "rule",
     saves: [],

@@ -5,13 +5,13 @@
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp } from "./definition.ts";
+import { composeOp, defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, resultTypeOf } from "./promotion.ts";
 import { t } from "./pointwise.ts";
 import { sameShape, shapeText } from "./shapes.ts";
 
-const searchsorted = defineOp({
+const searchsorted = composeOp({
   name: "searchsorted",
   doc: "Where values would go into sorted sequences (of the last dimension) to keep them sorted, as " +
     "`torch.searchsorted`.",
@@ -41,13 +41,10 @@ const searchsorted = defineOp({
     }
     return contiguousMeta(shape, outInt32 ? "int32" : "int64", sortedSequence.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { sortedSequence, self, outInt32, right, side, sorter }) {
-      const sequence = sorter ? o.gather(sortedSequence, -1, sorter) : sortedSequence;
-      const values = isTensor(self) ? self : o.full([], self, { device: sequence.device });
-      return o.countBefore(sequence, values, right || side === "right", outInt32);
-    },
+  compose(o, { sortedSequence, self, outInt32, right, side, sorter }) {
+    const sequence = sorter ? o.gather(sortedSequence, -1, sorter) : sortedSequence;
+    const values = isTensor(self) ? self : o.full([], self, { device: sequence.device });
+    return o.countBefore(sequence, values, right || side === "right", outInt32);
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 1] }, t(2, 3)] }],
@@ -102,7 +99,7 @@ const countBefore = defineOp({
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 1] }, t(2, 3), false, false] }],
 });
 
-const bucketize = defineOp({
+const bucketize = composeOp({
   name: "bucketize",
   doc: "The index of the bucket between sorted boundaries for each value, as `torch.bucketize`.",
   params: {
@@ -118,16 +115,13 @@ const bucketize = defineOp({
     }
     return contiguousMeta(isTensor(self) ? self.shape : [], outInt32 ? "int32" : "int64", boundaries.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, boundaries, outInt32, right }) =>
-      o.searchsorted(boundaries, self, { outInt32, right }),
-  },
+  compose: (o, { self, boundaries, outInt32, right }) =>
+    o.searchsorted(boundaries, self, { outInt32, right }),
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [t(2, 3), { tensor: [4], dtype: "int64", range: [0, 1] }] }],
 });
 
-const isin = defineOp({
+const isin = composeOp({
   name: "isin",
   doc: "Whether each element is among the test elements, as `torch.isin`.",
   params: {
@@ -143,21 +137,18 @@ const isin = defineOp({
       "bool",
       isTensor(elements) ? elements.device : isTensor(testElements) ? testElements.device : "cpu",
     ),
-  implementation: {
-    kind: "composite",
-    compose(o, { elements, testElements, invert }) {
-      const device = isTensor(elements)
-        ? elements.device
-        : isTensor(testElements)
-        ? testElements.device
-        : "cpu";
-      const among = isTensor(testElements)
-        ? o.reshape(testElements, [-1])
-        : o.full([1], testElements, { device });
-      const each = isTensor(elements) ? elements : o.full([], elements, { device });
-      const found = o.any(o.eq(o.unsqueeze(each, -1), among), -1);
-      return invert ? o.logicalNot(found) : found;
-    },
+  compose(o, { elements, testElements, invert }) {
+    const device = isTensor(elements)
+      ? elements.device
+      : isTensor(testElements)
+      ? testElements.device
+      : "cpu";
+    const among = isTensor(testElements)
+      ? o.reshape(testElements, [-1])
+      : o.full([1], testElements, { device });
+    const each = isTensor(elements) ? elements : o.full([], elements, { device });
+    const found = o.any(o.eq(o.unsqueeze(each, -1), among), -1);
+    return invert ? o.logicalNot(found) : found;
   },
   gradient: { kind: "none", because: "its result is not of a floating type" },
   samples: [{

@@ -12,7 +12,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, normalizeDim, sameShape, shapeText } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 /** The segment of each element; what is in none has the number of segments. */
 function numbersOf(
@@ -108,7 +108,7 @@ function spread<T extends TensorLike>(o: OpApi<T>, x: T, trailing: readonly Dim[
   return trailing.reduce<T>((found) => o.unsqueeze(found, -1), x);
 }
 
-const segmentReduce = defineWideOp({
+const segmentReduce = composeWideOp({
   name: "segmentReduce",
   doc:
     'Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a dimension, by ' +
@@ -137,35 +137,31 @@ const segmentReduce = defineWideOp({
     }
     return contiguousMeta([...leading, count, ...data.shape.slice(at + 1)], data.dtype, data.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { data, reduce, lengths, offsets, axis, unsafe, initial }) {
-      const segments = segmentsOf(lengths, offsets), at = normalizeDim(axis, data.shape.length);
-      const count = countOf(segments), trailing = data.shape.slice(at + 1);
-      const numbers = o.segmentNumbers(
-        segments.bounds,
-        knownSize(data.shape[at] ?? 1),
-        segments.areOffsets,
-        unsafe,
-      );
-      const index = o.expand(spread(o, numbers, trailing), data.shape);
-      // One more for what is in no segment
-      const shape = [...data.shape.slice(0, at), count + 1, ...trailing],
-        options = { dtype: data.dtype, device: data.device };
-      const kind = reduce as keyof typeof STARTS, isExtreme = kind === "max" || kind === "min";
-      const start = o.full(shape, isExtreme ? STARTS[kind] : initial ?? STARTS[kind], options);
-      const combined = o.narrow(o.scatterReduce(start, at, index, data, COMBINED[kind]), at, 0, count);
-      if (isExtreme && initial !== null) {
-        // Where both are equal, all of the gradient goes to the elements
-        return o.where(kind === "max" ? o.ge(combined, initial) : o.le(combined, initial), combined, initial);
-      }
-      if (kind !== "mean") return combined;
-      const hits = o.scatterAdd(o.zeros(shape, options), at, index, o.onesLike(data));
-      const lengthOf = o.narrow(hits, at, 0, count);
-      return o.div(combined, initial === null ? lengthOf : o.clamp(lengthOf, 1, null));
-    },
+  compose(o, { data, reduce, lengths, offsets, axis, unsafe, initial }) {
+    const segments = segmentsOf(lengths, offsets), at = normalizeDim(axis, data.shape.length);
+    const count = countOf(segments), trailing = data.shape.slice(at + 1);
+    const numbers = o.segmentNumbers(
+      segments.bounds,
+      knownSize(data.shape[at] ?? 1),
+      segments.areOffsets,
+      unsafe,
+    );
+    const index = o.expand(spread(o, numbers, trailing), data.shape);
+    // One more for what is in no segment
+    const shape = [...data.shape.slice(0, at), count + 1, ...trailing],
+      options = { dtype: data.dtype, device: data.device };
+    const kind = reduce as keyof typeof STARTS, isExtreme = kind === "max" || kind === "min";
+    const start = o.full(shape, isExtreme ? STARTS[kind] : initial ?? STARTS[kind], options);
+    const combined = o.narrow(o.scatterReduce(start, at, index, data, COMBINED[kind]), at, 0, count);
+    if (isExtreme && initial !== null) {
+      // Where both are equal, all of the gradient goes to the elements
+      return o.where(kind === "max" ? o.ge(combined, initial) : o.le(combined, initial), combined, initial);
+    }
+    if (kind !== "mean") return combined;
+    const hits = o.scatterAdd(o.zeros(shape, options), at, index, o.onesLike(data));
+    const lengthOf = o.narrow(hits, at, 0, count);
+    return o.div(combined, initial === null ? lengthOf : o.clamp(lengthOf, 1, null));
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [
     { args: [t(3), "sum"], message: "neither" },

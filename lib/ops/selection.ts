@@ -8,7 +8,7 @@ import { type Dim, print } from "../sym/expr.ts";
 import { isAtMost, isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isTensor } from "./promotion.ts";
@@ -85,7 +85,7 @@ function sorted<T extends TensorLike>(
   return last ? [values, indices] : [o.movedim(values, -1, at), o.movedim(indices, -1, at)];
 }
 
-const sort = defineOp({
+const sort = composeOp({
   name: "sort",
   doc: "Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`.",
   params: {
@@ -99,16 +99,12 @@ const sort = defineOp({
     normalizeDim(dim, self.shape.length);
     return valuesAndIndices(self, self.shape);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dim, descending }) => sorted(o, self, { dim, descending }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, dim, descending }) => sorted(o, self, { dim, descending }),
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 0, true] }],
   errors: [{ args: [t(3), 1], message: "Expected dim in [-1, 0]" }],
 });
 
-const argsort = defineOp({
+const argsort = composeOp({
   name: "argsort",
   doc: "The indices that sort a dimension, as `torch.argsort`.",
   params: {
@@ -121,24 +117,17 @@ const argsort = defineOp({
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, "int64", self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dim, descending }) => sorted(o, o.detach(self), { dim, descending })[1],
-  },
+  compose: (o, { self, dim, descending }) => sorted(o, o.detach(self), { dim, descending })[1],
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 0, true] }],
 });
 
-const msort = defineOp({
+const msort = composeOp({
   name: "msort",
   doc: "Sorted along the first dimension, as `torch.msort`.",
   params: { self: required("tensor") },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self }) => sorted(o, self, { dim: 0, descending: false })[0],
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => sorted(o, self, { dim: 0, descending: false })[0],
   samples: [{ args: [t(3, 4)] }],
 });
 
@@ -148,7 +137,7 @@ function checkCount(k: Dim, size: Dim): void {
   }
 }
 
-const topk = defineOp({
+const topk = composeOp({
   name: "topk",
   doc:
     "The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`.",
@@ -165,18 +154,14 @@ const topk = defineOp({
     checkCount(k, self.shape[at] ?? 1);
     return valuesAndIndices(self, withSize(self.shape, at, k));
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, k, dim, largest }) {
-      if (self.shape.length === 0) return sorted(o, self, { dim, descending: largest });
-      const at = normalizeDim(dim, self.shape.length), last = at === self.shape.length - 1;
-      const rows = o.detach(self);
-      const [, order] = o.firstOfSorted(last ? rows : o.movedim(rows, at, -1), k, largest);
-      const indices = last ? order : o.movedim(order, -1, at);
-      return [o.gather(self, at, indices), indices];
-    },
+  compose(o, { self, k, dim, largest }) {
+    if (self.shape.length === 0) return sorted(o, self, { dim, descending: largest });
+    const at = normalizeDim(dim, self.shape.length), last = at === self.shape.length - 1;
+    const rows = o.detach(self);
+    const [, order] = o.firstOfSorted(last ? rows : o.movedim(rows, at, -1), k, largest);
+    const indices = last ? order : o.movedim(order, -1, at);
+    return [o.gather(self, at, indices), indices];
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), 2] }, { args: [t(3, 4), 2, 0, false] }],
   errors: [{ args: [t(3), 4], message: "Expected k in [0, 3]" }],
 });
@@ -194,7 +179,7 @@ function atPosition<T extends TensorLike>(
   return keepdim ? [values, indices] : [o.squeeze(values, dim), o.squeeze(indices, dim)];
 }
 
-const kthvalue = defineOp({
+const kthvalue = composeOp({
   name: "kthvalue",
   doc: "The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`.",
   params: {
@@ -209,11 +194,7 @@ const kthvalue = defineOp({
     if (k < 1 || !isAtMost(k, size)) throw new DynError(`Expected k in [1, ${print(size)}] but found ${k}`);
     return valuesAndIndices(self, self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim));
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, k, dim, keepdim }) => atPosition(o, self, { dim, position: k - 1, keepdim }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, k, dim, keepdim }) => atPosition(o, self, { dim, position: k - 1, keepdim }),
   samples: [{ args: [t(3, 4), 2] }],
   errors: [{ args: [t(3), 0], message: "Expected k in [1, 3]" }],
 });
@@ -239,21 +220,18 @@ function middleAlong<T extends TensorLike>(
   return [o.gather(self, at, indices), indices];
 }
 
-const medianOfAll = defineOp({
+const medianOfAll = composeOp({
   name: "medianOfAll",
   doc: "The lower middle element of all; its gradient is shared by the elements that equal it.",
   params: { self: required("tensor"), numbersOnly: required("bool") },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta([], self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, numbersOnly }) {
-      if (self.shape.includes(0)) {
-        return o.full([], isFloat(self.dtype) ? NaN : 0, { dtype: self.dtype, device: self.device });
-      }
-      const [value] = middleAlong(o, o.reshape(self, [-1]), { dim: 0, numbersOnly });
-      return o.reshape(value, []);
-    },
+  compose(o, { self, numbersOnly }) {
+    if (self.shape.includes(0)) {
+      return o.full([], isFloat(self.dtype) ? NaN : 0, { dtype: self.dtype, device: self.device });
+    }
+    const [value] = middleAlong(o, o.reshape(self, [-1]), { dim: 0, numbersOnly });
+    return o.reshape(value, []);
   },
   gradient: {
     kind: "rule",
@@ -269,7 +247,7 @@ const medianOfAll = defineOp({
 
 /** median and nanmedian: the lower of the two middle elements. */
 function median(name: "median" | "nanmedian") {
-  return defineOp({
+  return composeOp({
     name,
     doc:
       `The lower middle element${
@@ -290,26 +268,22 @@ function median(name: "median" | "nanmedian") {
       }
       return valuesAndIndices(self, self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim));
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, dim, keepdim }) {
-        if (self.shape.length === 0) {
-          const only = o.clone(self);
-          return dim === null ? only : [only, o.zerosLike(self, { dtype: "int64" })];
-        }
-        if (dim === null) return o.medianOfAll(self, name === "nanmedian");
-        const [values, indices] = middleAlong(o, self, { dim, numbersOnly: name === "nanmedian" });
-        return keepdim ? [values, indices] : [o.squeeze(values, dim), o.squeeze(indices, dim)];
-      },
+    compose(o, { self, dim, keepdim }) {
+      if (self.shape.length === 0) {
+        const only = o.clone(self);
+        return dim === null ? only : [only, o.zerosLike(self, { dtype: "int64" })];
+      }
+      if (dim === null) return o.medianOfAll(self, name === "nanmedian");
+      const [values, indices] = middleAlong(o, self, { dim, numbersOnly: name === "nanmedian" });
+      return keepdim ? [values, indices] : [o.squeeze(values, dim), o.squeeze(indices, dim)];
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(5)] }, { args: [t(3, 4), 1] }, { args: [t(3, 4), 0, true] }],
   });
 }
 
 /** quantile and nanquantile by interpolation in the sorted order. */
 function quantile(name: "quantile" | "nanquantile") {
-  return defineOp({
+  return composeOp({
     name,
     doc: `The q-quantiles of all elements or of a dimension, as \`torch.${name}\`.`,
     params: {
@@ -342,46 +316,42 @@ function quantile(name: "quantile" | "nanquantile") {
       const rest = reducedShape(self.shape, dims, keepdim);
       return contiguousMeta([...isTensor(q) ? q.shape : [], ...rest], self.dtype, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, q, dim, keepdim, interpolation }) {
-        const rank = self.shape.length;
-        const at = dim === null ? 0 : normalizeDim(dim, rank);
-        const rows = dim === null || rank === 0 ? o.reshape(self, [-1]) : o.movedim(self, at, -1);
-        const [order] = o.sortLast(rows, false), size = rows.shape.at(-1) ?? 1;
-        const points = isTensor(q)
-          ? o.reshape(q, [-1])
-          : o.full([1], knownNumber(q), { dtype: self.dtype, device: self.device });
-        const nans = o.any(o.isnan(rows), -1, true);
-        const last = name === "nanquantile"
-          ? o.sub(o.to(o.sum(o.logicalNot(o.isnan(rows)), [-1], true), self.dtype), 1)
-          : o.full([1], Number(knownSize(size)) - 1, { dtype: self.dtype, device: self.device });
-        const spot = o.clamp(o.mul(points, last), 0, null);
-        const position = o.expand(spot, [...rows.shape.slice(0, -1), points.shape[0] ?? 1]);
-        const pick = (p: typeof self) => o.gather(order, -1, o.to(p, "int64"));
-        const low = pick(o.floor(position)), high = pick(o.ceil(position));
-        const between = () => {
-          switch (interpolation) {
-            case "lower":
-              return low;
-            case "higher":
-              return high;
-            case "midpoint":
-              return o.lerp(low, high, 0.5);
-            case "nearest":
-              return pick(o.round(position));
-            default:
-              return o.lerp(low, high, o.sub(position, o.floor(position)));
-          }
-        };
-        const found = name === "quantile" ? o.where(nans, NaN, between()) : between();
-        const leading = o.movedim(found, -1, 0);
-        const dims = dim === null ? self.shape.map((_, d) => d) : [at];
-        const rest = reducedShape(self.shape, rank === 0 ? [] : dims, keepdim);
-        return o.reshape(leading, [...isTensor(q) ? q.shape : [], ...rest]);
-      },
+    compose(o, { self, q, dim, keepdim, interpolation }) {
+      const rank = self.shape.length;
+      const at = dim === null ? 0 : normalizeDim(dim, rank);
+      const rows = dim === null || rank === 0 ? o.reshape(self, [-1]) : o.movedim(self, at, -1);
+      const [order] = o.sortLast(rows, false), size = rows.shape.at(-1) ?? 1;
+      const points = isTensor(q)
+        ? o.reshape(q, [-1])
+        : o.full([1], knownNumber(q), { dtype: self.dtype, device: self.device });
+      const nans = o.any(o.isnan(rows), -1, true);
+      const last = name === "nanquantile"
+        ? o.sub(o.to(o.sum(o.logicalNot(o.isnan(rows)), [-1], true), self.dtype), 1)
+        : o.full([1], Number(knownSize(size)) - 1, { dtype: self.dtype, device: self.device });
+      const spot = o.clamp(o.mul(points, last), 0, null);
+      const position = o.expand(spot, [...rows.shape.slice(0, -1), points.shape[0] ?? 1]);
+      const pick = (p: typeof self) => o.gather(order, -1, o.to(p, "int64"));
+      const low = pick(o.floor(position)), high = pick(o.ceil(position));
+      const between = () => {
+        switch (interpolation) {
+          case "lower":
+            return low;
+          case "higher":
+            return high;
+          case "midpoint":
+            return o.lerp(low, high, 0.5);
+          case "nearest":
+            return pick(o.round(position));
+          default:
+            return o.lerp(low, high, o.sub(position, o.floor(position)));
+        }
+      };
+      const found = name === "quantile" ? o.where(nans, NaN, between()) : between();
+      const leading = o.movedim(found, -1, 0);
+      const dims = dim === null ? self.shape.map((_, d) => d) : [at];
+      const rest = reducedShape(self.shape, rank === 0 ? [] : dims, keepdim);
+      return o.reshape(leading, [...isTensor(q) ? q.shape : [], ...rest]);
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(5), 0.3] }, { args: [t(3, 4), 0.5, 1] }],
   });
 }

@@ -4,7 +4,7 @@
  * relative precision; ordered from the largest down.
  */
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type HostTensor, type TensorLike } from "./definition.ts";
+import { composeOp, defineOp, type HostTensor, type TensorLike } from "./definition.ts";
 import { checkMatrices, LINALG } from "./factors/checks.ts";
 import type { OpApi } from "./generated.ts";
 import { required } from "./params.ts";
@@ -214,7 +214,7 @@ const singularFactors = defineOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const svdvals = defineOp({
+const svdvals = composeOp({
   name: "svdvals",
   doc: "Singular values in descending order, as `torch.linalg.svdvals`. Computed on the host.",
   params: { A: required("tensor") },
@@ -224,8 +224,7 @@ const svdvals = defineOp({
     checkMatrices("svdvals", A);
     return factorMetas(A)[1];
   },
-  implementation: { kind: "composite", compose: (o, { A }) => o.singularFactors(A)[1] },
-  gradient: { kind: "composite" },
+  compose: (o, { A }) => o.singularFactors(A)[1],
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });

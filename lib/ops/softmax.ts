@@ -11,7 +11,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, type Param, type Params, required } from "./params.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 interface SoftmaxParams extends Params {
   readonly self: Param<"tensor", false>;
@@ -38,7 +38,7 @@ function alongDim(
   },
 ): OpDefinition<SoftmaxParams> {
   const resultType = (self: { dtype: DType }, dtype: DType | null) => dtype ?? self.dtype;
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc,
     params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype") },
@@ -49,15 +49,12 @@ function alongDim(
       checkCategory(name, result, ["float"]);
       return contiguousMeta(self.shape, result, self.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { self, dim, dtype }) {
-        const result = resultType(self, dtype);
-        const x = o.to(self, result);
-        const size = x.shape[normalizeDim(dim, x.shape.length)] ?? 1;
-        // Without elements there is no largest score
-        return x.shape.includes(0) || isEqual(size, 0) ? o.clone(x) : compose(o, x, dim);
-      },
+    compose(o, { self, dim, dtype }) {
+      const result = resultType(self, dtype);
+      const x = o.to(self, result);
+      const size = x.shape[normalizeDim(dim, x.shape.length)] ?? 1;
+      // Without elements there is no largest score
+      return x.shape.includes(0) || isEqual(size, 0) ? o.clone(x) : compose(o, x, dim);
     },
     gradient: {
       kind: "rule",
@@ -113,7 +110,7 @@ const logSoftmax = alongDim("logSoftmax", "self − log Σ exp(self) along `dim`
   derivative: (o, { grad, out, dim }) => o.sub(grad, o.mul(o.exp(out), o.sum(grad, dim, true))),
 });
 
-const softmin = defineWideOp({
+const softmin = composeWideOp({
   name: "softmin",
   doc: "softmax(−self) along `dim`, as `nn.functional.softmin`.",
   params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype") },
@@ -122,11 +119,7 @@ const softmin = defineWideOp({
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, dtype ?? self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dim, dtype }) => o.softmax(o.neg(self), dim, dtype === null ? {} : { dtype }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, dim, dtype }) => o.softmax(o.neg(self), dim, dtype === null ? {} : { dtype }),
   samples: SAMPLES,
 });
 

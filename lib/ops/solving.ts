@@ -6,7 +6,7 @@ import { DynError } from "../base/errors.ts";
 import { isEqual } from "../sym/decide.ts";
 import { product } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, type TensorLike } from "./definition.ts";
 import { checkSquare, LINALG } from "./factors/checks.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -16,7 +16,7 @@ import { broadcastShapes, sameShape, shapeText } from "./shapes.ts";
 const areVectors = (A: TensorLike, B: TensorLike): boolean =>
   B.shape.length === 1 || (A.shape.length - 1 === B.shape.length && sameShape(B.shape, A.shape.slice(0, -1)));
 
-const solve = defineOp({
+const solve = composeOp({
   name: "solve",
   doc: "X with A · X = B, or X · A = B where `left` is false, as `torch.linalg.solve`. Computed on the host.",
   params: { A: required("tensor"), B: required("tensor"), left: optional("bool", true, { keyword: true }) },
@@ -39,20 +39,16 @@ const solve = defineOp({
     const batch = broadcastShapes(A.shape.slice(0, -2), own);
     return contiguousMeta([...batch, ...B.shape.slice(vectors ? -1 : -2)], A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, B, left }) {
-      const inverse = o.inv(A);
-      if (areVectors(A, B)) return o.squeeze(o.matmul(inverse, o.unsqueeze(B, -1)), -1);
-      return left ? o.matmul(inverse, B) : o.matmul(B, inverse);
-    },
+  compose(o, { A, B, left }) {
+    const inverse = o.inv(A);
+    if (areVectors(A, B)) return o.squeeze(o.matmul(inverse, o.unsqueeze(B, -1)), -1);
+    return left ? o.matmul(inverse, B) : o.matmul(B, inverse);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 3), t(2)], message: "square" }],
 });
 
-const solveEx = defineOp({
+const solveEx = composeOp({
   name: "solveEx",
   doc: "The result of linalg.solve and zeros, as `torch.linalg.solve_ex`; a singular matrix is an error.",
   params: {
@@ -69,21 +65,17 @@ const solveEx = defineOp({
     if (!isOne(result)) throw new DynError("Expected one result of solve but found several");
     return [result, contiguousMeta(A.shape.slice(0, -2), "int32", A.device)];
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, B, left }) => [
-      o.solve(A, B, { left }),
-      o.zeros(A.shape.slice(0, -2), { dtype: "int32", device: A.device }),
-    ],
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, B, left }) => [
+    o.solve(A, B, { left }),
+    o.zeros(A.shape.slice(0, -2), { dtype: "int32", device: A.device }),
+  ],
   samples: [],
   errors: [{ args: [t(2, 3), t(2)], message: "square" }],
 });
 
 const isOne = (metas: TensorMeta | readonly TensorMeta[]): metas is TensorMeta => !Array.isArray(metas);
 
-const invEx = defineOp({
+const invEx = composeOp({
   name: "invEx",
   doc: "The inverses of square matrices and zeros, as `torch.linalg.inv_ex`; a singular one is an error.",
   params: { A: required("tensor"), checkErrors: optional("bool", false, { keyword: true }) },
@@ -97,16 +89,12 @@ const invEx = defineOp({
       contiguousMeta(A.shape.slice(0, -2), "int32", A.device),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { A }) => [o.inv(A), o.zeros(A.shape.slice(0, -2), { dtype: "int32", device: A.device })],
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A }) => [o.inv(A), o.zeros(A.shape.slice(0, -2), { dtype: "int32", device: A.device })],
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const tensorinv = defineOp({
+const tensorinv = composeOp({
   name: "tensorinv",
   doc: "The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`.",
   params: { A: required("tensor"), ind: optional("int", 2) },
@@ -120,14 +108,10 @@ const tensorinv = defineOp({
     }
     return contiguousMeta([...last, ...first], A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, ind }) {
-      const first = A.shape.slice(0, ind), last = A.shape.slice(ind), side = product(first);
-      return o.reshape(o.inv(o.reshape(A, [side, side])), [...last, ...first]);
-    },
+  compose(o, { A, ind }) {
+    const first = A.shape.slice(0, ind), last = A.shape.slice(ind), side = product(first);
+    return o.reshape(o.inv(o.reshape(A, [side, side])), [...last, ...first]);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 3), 1], message: "both sides" }],
 });

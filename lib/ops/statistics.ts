@@ -21,7 +21,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp } from "./wide.ts";
 
 type Dims = number | readonly number[] | boolean | null;
 
@@ -75,7 +75,7 @@ function reducedMeta(name: string, self: TensorMeta, dim: Dims, keepdim: boolean
 
 /** var and std. */
 function spreadOf(name: "var" | "std", exposure: Exposure) {
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc:
       `The ${
@@ -85,12 +85,9 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
     params: spreadParams,
     exposure,
     infer: ({ self, dim, keepdim }) => reducedMeta(name, self, dim, keepdim),
-    implementation: {
-      kind: "composite",
-      compose(o, { self, ...args }) {
-        const { variance } = moments(o, self, args);
-        return name === "var" ? variance : root(o, variance);
-      },
+    compose(o, { self, ...args }) {
+      const { variance } = moments(o, self, args);
+      return name === "var" ? variance : root(o, variance);
     },
     gradient: name === "var" ? { kind: "composite" } : {
       kind: "rule",
@@ -114,7 +111,7 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
 /** varMean and stdMean. */
 function spreadMean(name: "varMean" | "stdMean") {
   const base = name === "varMean" ? "var" : "std";
-  return defineWideOp({
+  return composeWideOp({
     name,
     doc: `${base} and mean over dimensions, as \`torch.${base}_mean\`.`,
     params: spreadParams,
@@ -124,19 +121,15 @@ function spreadMean(name: "varMean" | "stdMean") {
       const meta = reducedMeta(name, self, dim, keepdim);
       return [meta, meta];
     },
-    implementation: {
-      kind: "composite",
-      compose: (o, { self, dim, unbiased, keepdim, correction }) => [
-        o[base](self, dim, unbiased, keepdim, { correction }),
-        o.mean(self, spreadDims(dim, self.shape.length), keepdim),
-      ],
-    },
-    gradient: { kind: "composite" },
+    compose: (o, { self, dim, unbiased, keepdim, correction }) => [
+      o[base](self, dim, unbiased, keepdim, { correction }),
+      o.mean(self, spreadDims(dim, self.shape.length), keepdim),
+    ],
     samples: REDUCTION_SAMPLES.slice(0, 4),
   });
 }
 
-const logsumexp = defineWideOp({
+const logsumexp = composeWideOp({
   name: "logsumexp",
   doc: "log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`.",
   params: { self: required("tensor"), dim: required("dims"), keepdim: optional("bool", false) },
@@ -145,18 +138,15 @@ const logsumexp = defineWideOp({
     const dims = reducedDims(dim, self.shape.length);
     return contiguousMeta(reducedShape(self.shape, dims, keepdim), floatTypeOf(self.dtype), self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, keepdim }) {
-      const dims = reducedDims(dim, self.shape.length);
-      const x = isFloat(self.dtype) ? self : o.to(self, floatTypeOf(self.dtype));
-      if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) return o.log(o.sum(o.exp(x), dims, keepdim));
-      const highest = o.amax(o.detach(x), dims, true);
-      // Shifting by an infinite maximum would give NaN
-      const shift = o.where(o.isfinite(highest), highest, 0);
-      const sums = o.log(o.sum(o.exp(o.sub(x, shift)), dims, keepdim));
-      return o.add(sums, keepdim ? shift : o.reshape(shift, reducedShape(self.shape, dims, false)));
-    },
+  compose(o, { self, dim, keepdim }) {
+    const dims = reducedDims(dim, self.shape.length);
+    const x = isFloat(self.dtype) ? self : o.to(self, floatTypeOf(self.dtype));
+    if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) return o.log(o.sum(o.exp(x), dims, keepdim));
+    const highest = o.amax(o.detach(x), dims, true);
+    // Shifting by an infinite maximum would give NaN
+    const shift = o.where(o.isfinite(highest), highest, 0);
+    const sums = o.log(o.sum(o.exp(o.sub(x, shift)), dims, keepdim));
+    return o.add(sums, keepdim ? shift : o.reshape(shift, reducedShape(self.shape, dims, false)));
   },
   gradient: {
     kind: "rule",
@@ -201,18 +191,15 @@ function normOf<T extends TensorLike>(
   }
 }
 
-const norm0 = defineWideOp({
+const norm0 = composeWideOp({
   name: "norm0",
   doc: "How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it.",
   params: { self: required("tensor"), dim: required("ints"), keepdim: required("bool") },
   exposure: { method: false, free: false },
   infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, dim, keepdim }) {
-      const counted = o.to(o.ne(self, 0), self.dtype);
-      return dim.length === 0 ? counted : o.sum(counted, dim, keepdim);
-    },
+  compose(o, { self, dim, keepdim }) {
+    const counted = o.to(o.ne(self, 0), self.dtype);
+    return dim.length === 0 ? counted : o.sum(counted, dim, keepdim);
   },
   gradient: {
     kind: "rule",
@@ -222,16 +209,13 @@ const norm0 = defineWideOp({
   samples: [{ args: [t(3, 4), [1], false] }],
 });
 
-const norm2 = defineWideOp({
+const norm2 = composeWideOp({
   name: "norm2",
   doc: "√Σ self² over dimensions.",
   params: { self: required("tensor"), dim: required("ints"), keepdim: required("bool") },
   exposure: { method: false, free: false },
   infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, dim, keepdim }) => o.sqrt(o.sum(o.square(self), dim, keepdim)),
-  },
+  compose: (o, { self, dim, keepdim }) => o.sqrt(o.sum(o.square(self), dim, keepdim)),
   gradient: {
     kind: "rule",
     saves: ["self", "out"],
@@ -246,7 +230,7 @@ const norm2 = defineWideOp({
   samples: [{ args: [t(3, 4), [1], false] }],
 });
 
-const normP = defineWideOp({
+const normP = composeWideOp({
   name: "normP",
   doc: "(Σ |self|^p)^(1/p) over dimensions.",
   params: {
@@ -257,10 +241,7 @@ const normP = defineWideOp({
   },
   exposure: { method: false, free: false },
   infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, p, dim, keepdim }) => o.pow(o.sum(o.pow(o.abs(self), p), dim, keepdim), 1 / p),
-  },
+  compose: (o, { self, p, dim, keepdim }) => o.pow(o.sum(o.pow(o.abs(self), p), dim, keepdim), 1 / p),
   gradient: {
     kind: "rule",
     saves: ["self", "out"],
@@ -276,7 +257,7 @@ const normP = defineWideOp({
   samples: [{ args: [t(3, 4), 3, [1], false] }],
 });
 
-const vectorNorm = defineWideOp({
+const vectorNorm = composeWideOp({
   name: "vectorNorm",
   doc: "The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`.",
   params: {
@@ -297,14 +278,10 @@ const vectorNorm = defineWideOp({
     }
     return contiguousMeta(reducedShape(x.shape, dims, keepdim), checkedType(dtype ?? x.dtype), x.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { x, ord, dim, keepdim, dtype }) {
-      const wide = dtype ? o.to(x, dtype) : x;
-      return normOf(o, wide, { order: ord, dims: reducedDims(dim, x.shape.length), keepdim });
-    },
+  compose(o, { x, ord, dim, keepdim, dtype }) {
+    const wide = dtype ? o.to(x, dtype) : x;
+    return normOf(o, wide, { order: ord, dims: reducedDims(dim, x.shape.length), keepdim });
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1, 1] }, { args: [t(3, 4), 3, 0, true] }],
 });
 
@@ -313,7 +290,7 @@ function checkedType(dtype: DType): DType {
   return dtype;
 }
 
-const norm = defineWideOp({
+const norm = composeWideOp({
   name: "norm",
   doc:
     'The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as `torch.norm`.',
@@ -336,24 +313,20 @@ const norm = defineWideOp({
     }
     return { ...reducedMeta("norm", self, dim, keepdim), dtype: checkedType(dtype ?? self.dtype) };
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, p, dim, keepdim, dtype }) {
-      const wide = dtype ? o.to(self, dtype) : self;
-      if (p === "nuc") {
-        return o.matrixNorm(wide, "nuc", reducedDims(dim, self.shape.length), keepdim);
-      }
-      const order = typeof p === "string" ? 2 : Number(p);
-      return normOf(o, wide, { order, dims: reducedDims(dim, self.shape.length), keepdim });
-    },
+  compose(o, { self, p, dim, keepdim, dtype }) {
+    const wide = dtype ? o.to(self, dtype) : self;
+    if (p === "nuc") {
+      return o.matrixNorm(wide, "nuc", reducedDims(dim, self.shape.length), keepdim);
+    }
+    const order = typeof p === "string" ? 2 : Number(p);
+    return normOf(o, wide, { order, dims: reducedDims(dim, self.shape.length), keepdim });
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1, 1] }],
 });
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
-const normalize = defineWideOp({
+const normalize = composeWideOp({
   name: "normalize",
   doc: "self divided by its norm along a dimension, at least eps, as `nn.functional.normalize`.",
   params: {
@@ -367,18 +340,14 @@ const normalize = defineWideOp({
     reducedMeta("normalize", self, dim, true);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, p, dim, eps }) {
-      const length = normOf(o, self, { order: p, dims: reducedDims(dim, self.shape.length), keepdim: true });
-      return o.div(self, o.clampMin(length, eps));
-    },
+  compose(o, { self, p, dim, eps }) {
+    const length = normOf(o, self, { order: p, dims: reducedDims(dim, self.shape.length), keepdim: true });
+    return o.div(self, o.clampMin(length, eps));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }],
 });
 
-const cosineSimilarity = defineWideOp({
+const cosineSimilarity = composeWideOp({
   name: "cosineSimilarity",
   doc: "The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`.",
   params: {
@@ -392,20 +361,16 @@ const cosineSimilarity = defineWideOp({
     const both = { ...x1, shape: broadcastShapes(x1.shape, x2.shape) };
     return reducedMeta("cosineSimilarity", both, normalizeDim(dim, both.shape.length), false);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { x1, x2, dim, eps }) {
-      const shape = broadcastShapes(x1.shape, x2.shape), dims = reducedDims(dim, shape.length);
-      const a = o.expand(x1, shape), b = o.expand(x2, shape);
-      const la = o.clampMin(o.norm2(a, dims, true), eps), lb = o.clampMin(o.norm2(b, dims, true), eps);
-      return o.sum(o.mul(o.div(a, la), o.div(b, lb)), dims);
-    },
+  compose(o, { x1, x2, dim, eps }) {
+    const shape = broadcastShapes(x1.shape, x2.shape), dims = reducedDims(dim, shape.length);
+    const a = o.expand(x1, shape), b = o.expand(x2, shape);
+    const la = o.clampMin(o.norm2(a, dims, true), eps), lb = o.clampMin(o.norm2(b, dims, true), eps);
+    return o.sum(o.mul(o.div(a, la), o.div(b, lb)), dims);
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const pairwiseDistance = defineWideOp({
+const pairwiseDistance = composeWideOp({
   name: "pairwiseDistance",
   doc: "The norm of x1 − x2 + eps along the last dimension, as `nn.functional.pairwise_distance`.",
   params: {
@@ -425,37 +390,29 @@ const pairwiseDistance = defineWideOp({
       keepdim,
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { x1, x2, p, eps, keepdim }) {
-      const difference = o.sub(x1, x2);
-      const gap = o.add(o.to(difference, floatTypeOf(difference.dtype)), eps);
-      return normOf(o, gap, { order: p, dims: reducedDims(-1, gap.shape.length), keepdim });
-    },
+  compose(o, { x1, x2, p, eps, keepdim }) {
+    const difference = o.sub(x1, x2);
+    const gap = o.add(o.to(difference, floatTypeOf(difference.dtype)), eps);
+    return normOf(o, gap, { order: p, dims: reducedDims(-1, gap.shape.length), keepdim });
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const dist = defineWideOp({
+const dist = composeWideOp({
   name: "dist",
   doc: "The norm of self − other, as `torch.dist`.",
   params: { self: required("tensor"), other: required("tensor"), p: optional("float", 2) },
   infer({ self, other }) {
     return reducedMeta("dist", { ...self, shape: broadcastShapes(self.shape, other.shape) }, null, false);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, other, p }) {
-      const gap = o.sub(self, other);
-      return normOf(o, gap, { order: p, dims: reducedDims(null, gap.shape.length), keepdim: false });
-    },
+  compose(o, { self, other, p }) {
+    const gap = o.sub(self, other);
+    return normOf(o, gap, { order: p, dims: reducedDims(null, gap.shape.length), keepdim: false });
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const renorm = defineWideOp({
+const renorm = composeWideOp({
   name: "renorm",
   doc: "Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`.",
   params: {
@@ -476,19 +433,15 @@ const renorm = defineWideOp({
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, p, dim, maxnorm }) {
-      const at = normalizeDim(dim, self.shape.length);
-      const others = self.shape.flatMap((_, d) => d === at ? [] : [d]);
-      const length = o.vectorNorm(self, p, others, true);
-      return o.mul(
-        self,
-        o.where(o.gt(length, maxnorm), o.mul(o.reciprocal(o.add(length, 1e-7)), maxnorm), 1),
-      );
-    },
+  compose(o, { self, p, dim, maxnorm }) {
+    const at = normalizeDim(dim, self.shape.length);
+    const others = self.shape.flatMap((_, d) => d === at ? [] : [d]);
+    const length = o.vectorNorm(self, p, others, true);
+    return o.mul(
+      self,
+      o.where(o.gt(length, maxnorm), o.mul(o.reciprocal(o.add(length, 1e-7)), maxnorm), 1),
+    );
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), 2, 0, 0.5] }],
   errors: [{ args: [t(3), 2, 0, 1], message: "at least 2" }],
 });

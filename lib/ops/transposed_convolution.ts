@@ -7,7 +7,7 @@ import { add, type Dim, mul, print, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { checkBias, type Geometry, raise, settle } from "./convolution.ts";
-import { defineOp, type Sample, type TensorLike } from "./definition.ts";
+import { composeOp, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -21,7 +21,7 @@ const FUNCTIONAL = { method: false, namespaces: ["nn.functional"] } as const;
 /** convTranspose1d, convTranspose2d and convTranspose3d. */
 function convTransposeOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
   const name = `convTranspose${rank}d`;
-  return defineOp({
+  return composeOp({
     name,
     doc: `The transposed convolution over ${rank} dimension(s), as \`nn.functional.conv_transpose${rank}d\`.`,
     params: {
@@ -55,40 +55,36 @@ function convTransposeOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       const batch = batched ? [input.shape[0] ?? 1] : [];
       return contiguousMeta([...batch, features, ...spatial], input.dtype, input.device);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, args) {
-        const { geometry: g, batched } = settle(name, args, rank);
-        const { weight, bias } = args;
-        const input = batched ? args.input : o.unsqueeze(args.input, 0);
-        const spatial = transposedSizes(args, g, rank);
-        const features = mul(weight.shape[1] ?? 1, g.groups), batch = input.shape[0] ?? 1;
-        let out: typeof input;
-        if (rank === 1) {
-          const [stride, padding, dilation] = raise(g);
-          out = o.squeeze(
-            o.convolutionBackwardInput(
-              o.unsqueeze(input, 2),
-              o.unsqueeze(weight, 2),
-              [batch, features, 1, ...spatial],
-              stride,
-              padding,
-              dilation,
-              g.groups,
-            ),
-            2,
-          );
-        } else if (rank === 2) {
-          const sizes = [batch, features, ...spatial];
-          out = o.convolutionBackwardInput(input, weight, sizes, g.stride, g.padding, g.dilation, g.groups);
-        } else {
-          out = transposed3d(o, { input, weight, sizes: [batch, features, ...spatial] }, g);
-        }
-        if (bias) out = o.add(out, o.reshape(bias, [features, ...spatial.map(() => 1)]));
-        return batched ? out : o.squeeze(out, 0);
-      },
+    compose(o, args) {
+      const { geometry: g, batched } = settle(name, args, rank);
+      const { weight, bias } = args;
+      const input = batched ? args.input : o.unsqueeze(args.input, 0);
+      const spatial = transposedSizes(args, g, rank);
+      const features = mul(weight.shape[1] ?? 1, g.groups), batch = input.shape[0] ?? 1;
+      let out: typeof input;
+      if (rank === 1) {
+        const [stride, padding, dilation] = raise(g);
+        out = o.squeeze(
+          o.convolutionBackwardInput(
+            o.unsqueeze(input, 2),
+            o.unsqueeze(weight, 2),
+            [batch, features, 1, ...spatial],
+            stride,
+            padding,
+            dilation,
+            g.groups,
+          ),
+          2,
+        );
+      } else if (rank === 2) {
+        const sizes = [batch, features, ...spatial];
+        out = o.convolutionBackwardInput(input, weight, sizes, g.stride, g.padding, g.dilation, g.groups);
+      } else {
+        out = transposed3d(o, { input, weight, sizes: [batch, features, ...spatial] }, g);
+      }
+      if (bias) out = o.add(out, o.reshape(bias, [features, ...spatial.map(() => 1)]));
+      return batched ? out : o.squeeze(out, 0);
     },
-    gradient: { kind: "composite" },
     samples,
     errors: [{
       args: [{ tensor: [1, 3, ...SIZES.slice(0, rank)] }, { tensor: [3, 1, ...SIZES.slice(0, rank)] }],

@@ -18,7 +18,7 @@ import {
   unarySamples,
   type UnarySpec,
 } from "./pointwise.ts";
-import { defineWideOp } from "./wide.ts";
+import { composeWideOp, defineWideOp } from "./wide.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
@@ -109,13 +109,12 @@ const square = defineWideOp({
   samples: unarySamples(),
 });
 
-const positive = defineWideOp({
+const positive = composeWideOp({
   name: "positive",
   doc: "self, as `torch.positive`.",
   params: { self: required("tensor") },
   infer: ({ self }) => self,
-  implementation: { kind: "composite", compose: (_o, { self }) => self },
-  gradient: { kind: "composite" },
+  compose: (_o, { self }) => self,
   samples: [{ args: [t(3)] }],
 });
 

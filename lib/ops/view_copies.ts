@@ -3,7 +3,7 @@
  * each is named after; output: fresh tensors. Invariant: parameters and checks are those of that op.
  */
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type OpDefinition, type TensorLike } from "./definition.ts";
+import { composeOp, type OpDefinition, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
 import { rearrange } from "./rearrange.ts";
@@ -22,7 +22,7 @@ function copyOf<P extends Params>(
   base: OpDefinition<P>,
   call: <T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>) => T | readonly T[],
 ): OpDefinition<P> {
-  return defineOp<P>({
+  return composeOp<P>({
     name,
     doc: `As ${base.name}, copied.`,
     params: base.params,
@@ -32,14 +32,10 @@ function copyOf<P extends Params>(
       const result = base.infer(args);
       return isList(result) ? result.map(fresh) : fresh(result);
     },
-    implementation: {
-      kind: "composite",
-      compose(o, args) {
-        const result = call(o, args);
-        return isList(result) ? result.map((x) => o.clone(x)) : o.clone(result);
-      },
+    compose(o, args) {
+      const result = call(o, args);
+      return isList(result) ? result.map((x) => o.clone(x)) : o.clone(result);
     },
-    gradient: { kind: "composite" },
     samples: base.samples,
     ...(base.errors ? { errors: base.errors } : {}),
   });

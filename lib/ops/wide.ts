@@ -5,7 +5,14 @@
  */
 import { isHalf } from "../base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type GradientContext, type Gradients, type OpDefinition } from "./definition.ts";
+import {
+  composeOp,
+  type Composition,
+  defineOp,
+  type GradientContext,
+  type Gradients,
+  type OpDefinition,
+} from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
 import type { TensorLike } from "./tensor_like.ts";
@@ -50,6 +57,11 @@ export function defineWideOp<const P extends Params>(definition: OpDefinition<P>
       }
       : gradient,
   });
+}
+
+/** Defines an op by its composition of several steps that would each round. */
+export function composeWideOp<const P extends Params>(composition: Composition<P>): OpDefinition<P> {
+  return defineWideOp<P>(composeOp<P>(composition));
 }
 
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);

@@ -5,7 +5,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
-import { defineOp } from "../definition.ts";
+import { composeOp } from "../definition.ts";
 import { required } from "../params.ts";
 import { COMPLEX_FUNCTION_NAMES, complexFunctionNamed } from "./functions.ts";
 import { type ComplexRule } from "./rule.ts";
@@ -18,18 +18,15 @@ function functionOf(name: string) {
   return found;
 }
 
-const complexFunction = defineOp({
+const complexFunction = composeOp({
   name: "complexFunction",
   doc: "A function of complex numbers that are given, and given back, as pairs in the last dimension.",
   params: { self: required("tensor"), name: required("string", { oneOf: NAMES }) },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, name }) {
-      const { re, im } = functionOf(name).value(o, { re: o.select(self, -1, 0), im: o.select(self, -1, 1) });
-      return o.stack([re, im], -1);
-    },
+  compose(o, { self, name }) {
+    const { re, im } = functionOf(name).value(o, { re: o.select(self, -1, 0), im: o.select(self, -1, 1) });
+    return o.stack([re, im], -1);
   },
   gradient: {
     kind: "rule",

@@ -6,7 +6,7 @@
 import { complexType, isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import { defineOp } from "../definition.ts";
+import { composeOp } from "../definition.ts";
 import { required } from "../params.ts";
 import { deviceOf, t } from "../pointwise.ts";
 import { resultTypeOf } from "../promotion.ts";
@@ -14,13 +14,12 @@ import { broadcastShapes } from "../shapes.ts";
 
 /** An op that gives real tensors themselves. */
 function identity(name: string, doc: string) {
-  return defineOp({
+  return composeOp({
     name,
     doc,
     params: { self: required("tensor") },
     infer: ({ self }) => self,
-    implementation: { kind: "composite", compose: (_o, { self }) => self },
-    gradient: { kind: "composite" },
+    compose: (_o, { self }) => self,
     samples: [{ args: [t(3, 4)] }],
   });
 }
@@ -43,37 +42,29 @@ const PAIR_ERRORS = [
   },
 ] as const;
 
-const complex = defineOp({
+const complex = composeOp({
   name: "complex",
   doc: "The complex tensor of real and imaginary parts, which are broadcast, as `torch.complex`.",
   params: { real: required("tensor"), imag: required("tensor") },
   exposure: { method: false },
   infer: ({ real, imag }) => pairMeta("complex", real, imag),
-  implementation: {
-    kind: "composite",
-    compose: (o, { real, imag }) => o.viewAsComplex(o.stack(o.broadcastTensors([real, imag]), -1)),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { real, imag }) => o.viewAsComplex(o.stack(o.broadcastTensors([real, imag]), -1)),
   samples: [],
   errors: PAIR_ERRORS,
 });
 
-const polar = defineOp({
+const polar = composeOp({
   name: "polar",
   doc: "abs · (cos angle + i · sin angle), broadcast, as `torch.polar`.",
   params: { abs: required("tensor"), angle: required("tensor") },
   exposure: { method: false },
   infer: ({ abs, angle }) => pairMeta("polar", abs, angle),
-  implementation: {
-    kind: "composite",
-    compose: (o, { abs, angle }) => o.complex(o.mul(abs, o.cos(angle)), o.mul(abs, o.sin(angle))),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { abs, angle }) => o.complex(o.mul(abs, o.cos(angle)), o.mul(abs, o.sin(angle))),
   samples: [],
   errors: PAIR_ERRORS,
 });
 
-const imag = defineOp({
+const imag = composeOp({
   name: "imag",
   doc: "The imaginary part of a complex tensor, as a view; real tensors have none. As `torch.imag`.",
   params: { self: required("tensor") },
@@ -81,24 +72,22 @@ const imag = defineOp({
     if (isComplex(self.dtype)) return self;
     throw new DynError(`Expected a complex tensor for imag but found ${self.dtype}`);
   },
-  implementation: { kind: "composite", compose: (o, { self }) => o.select(o.viewAsReal(self), -1, 1) },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => o.select(o.viewAsReal(self), -1, 1),
   samples: [],
   errors: [{ args: [t(3)], message: "complex tensor" }],
 });
 
-const sgn = defineOp({
+const sgn = composeOp({
   name: "sgn",
   doc: "z / |z|, 0 for 0; the sign of real numbers. As `torch.sgn`.",
   params: { self: required("tensor") },
   inplace: true,
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: { kind: "composite", compose: (o, { self }) => o.sign(self) },
-  gradient: { kind: "composite" },
+  compose: (o, { self }) => o.sign(self),
   samples: [{ args: [t(3, 4)] }],
 });
 
-const vdot = defineOp({
+const vdot = composeOp({
   name: "vdot",
   doc: "The sum of conj(self) · other of two vectors, as `torch.vdot`.",
   params: { self: required("tensor"), other: required("tensor") },
@@ -110,8 +99,7 @@ const vdot = defineOp({
     }
     return contiguousMeta([], resultTypeOf([self, other]), self.device);
   },
-  implementation: { kind: "composite", compose: (o, { self, other }) => o.dot(o.conj(self), other) },
-  gradient: { kind: "composite" },
+  compose: (o, { self, other }) => o.dot(o.conj(self), other),
   samples: [{ args: [t(4), t(4)] }],
   errors: [{ args: [t(2, 2), t(2)], message: "two vectors" }],
 });

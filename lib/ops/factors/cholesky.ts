@@ -10,7 +10,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { reduceTo, t } from "../pointwise.ts";
 import { broadcastShapes } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -79,7 +79,7 @@ const choleskyFactor = defineWideOp({
   samples: [],
 });
 
-const choleskyEx = defineWideOp({
+const choleskyEx = composeWideOp({
   name: "choleskyEx",
   doc:
     "Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the host.",
@@ -92,19 +92,15 @@ const choleskyEx = defineWideOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metas("choleskyEx", A),
-  implementation: {
-    kind: "composite",
-    compose(o, { A, upper, checkErrors }) {
-      const [L, info] = o.choleskyFactor(upper ? o.mT(A) : A, checkErrors);
-      return [upper ? o.contiguous(o.mT(L)) : L, info];
-    },
+  compose(o, { A, upper, checkErrors }) {
+    const [L, info] = o.choleskyFactor(upper ? o.mT(A) : A, checkErrors);
+    return [upper ? o.contiguous(o.mT(L)) : L, info];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const cholesky = defineWideOp({
+const cholesky = composeWideOp({
   name: "cholesky",
   doc:
     "L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on the host.",
@@ -115,16 +111,12 @@ const cholesky = defineWideOp({
     checkSquare("cholesky", A);
     return contiguousMeta(A.shape, A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, upper }) => o.choleskyEx(A, { upper, checkErrors: true })[0],
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, upper }) => o.choleskyEx(A, { upper, checkErrors: true })[0],
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const choleskyInverse = defineWideOp({
+const choleskyInverse = composeWideOp({
   name: "choleskyInverse",
   doc:
     "The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the host.",
@@ -134,13 +126,10 @@ const choleskyInverse = defineWideOp({
     checkSquare("choleskyInverse", L);
     return contiguousMeta(L.shape, L.dtype, L.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { L, upper }) {
-      const n = L.shape.at(-1) ?? 1, eye = o.eye(n, null, { dtype: L.dtype, device: L.device });
-      const inverse = o.solveTriangular(L, eye, upper);
-      return upper ? o.matmul(inverse, o.mT(inverse)) : o.matmul(o.mT(inverse), inverse);
-    },
+  compose(o, { L, upper }) {
+    const n = L.shape.at(-1) ?? 1, eye = o.eye(n, null, { dtype: L.dtype, device: L.device });
+    const inverse = o.solveTriangular(L, eye, upper);
+    return upper ? o.matmul(inverse, o.mT(inverse)) : o.matmul(o.mT(inverse), inverse);
   },
   gradient: {
     kind: "rule",
@@ -155,7 +144,7 @@ const choleskyInverse = defineWideOp({
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const choleskySolve = defineWideOp({
+const choleskySolve = composeWideOp({
   name: "choleskySolve",
   doc:
     "X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on the host.",
@@ -166,12 +155,9 @@ const choleskySolve = defineWideOp({
     const lead = broadcastShapes(L.shape.slice(0, -2), self.shape.slice(0, -2));
     return contiguousMeta([...lead, n, columns], L.dtype, L.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, L, upper }) {
-      const [first, second] = upper ? [o.mT(L), L] : [L, o.mT(L)];
-      return o.solveTriangular(second, o.solveTriangular(first, self, false), true);
-    },
+  compose(o, { self, L, upper }) {
+    const [first, second] = upper ? [o.mT(L), L] : [L, o.mT(L)];
+    return o.solveTriangular(second, o.solveTriangular(first, self, false), true);
   },
   // As PyTorch has it: of all of L, not of the triangle that is read alone
   gradient: {

@@ -8,7 +8,7 @@ import type { HostTensor } from "../definition.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -122,7 +122,7 @@ const symmetricEigen = defineWideOp({
   samples: [],
 });
 
-const eigh = defineWideOp({
+const eigh = composeWideOp({
   name: "eigh",
   doc:
     "Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need distinct " +
@@ -132,27 +132,19 @@ const eigh = defineWideOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metas("eigh", A),
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, UPLO }) => [...o.symmetricEigen(UPLO === "U" ? o.mT(A) : A)],
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, UPLO }) => [...o.symmetricEigen(UPLO === "U" ? o.mT(A) : A)],
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const eigvalsh = defineWideOp({
+const eigvalsh = composeWideOp({
   name: "eigvalsh",
   doc: "Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host.",
   params: { A: required("tensor"), UPLO: optional("string", "L", { oneOf: TRIANGLES }) },
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metas("eigvalsh", A)[0],
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, UPLO }) => o.symmetricEigen(UPLO === "U" ? o.mT(A) : A)[0],
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, UPLO }) => o.symmetricEigen(UPLO === "U" ? o.mT(A) : A)[0],
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });

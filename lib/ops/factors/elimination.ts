@@ -11,7 +11,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, knownSize } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, lesser, LINALG } from "./checks.ts";
 import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
 
@@ -153,7 +153,7 @@ const permutationOf = defineWideOp({
   samples: [],
 });
 
-const luFactor = defineWideOp({
+const luFactor = composeWideOp({
   name: "luFactor",
   doc: "L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host.",
   params: { A: required("tensor"), pivot: optional("bool", true, { keyword: true }) },
@@ -161,19 +161,15 @@ const luFactor = defineWideOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metas("luFactor", A).slice(0, 2),
-  implementation: {
-    kind: "composite",
-    compose(o, { A, pivot }) {
-      const [LU, pivots] = o.luFactorEx(A, { pivot });
-      return [LU, pivots];
-    },
+  compose(o, { A, pivot }) {
+    const [LU, pivots] = o.luFactorEx(A, { pivot });
+    return [LU, pivots];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const linalgLu = defineWideOp({
+const linalgLu = composeWideOp({
   name: "linalgLu",
   doc:
     "P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host.",
@@ -191,19 +187,15 @@ const linalgLu = defineWideOp({
       contiguousMeta([...lead, side, columns], A.dtype, A.device),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, pivot }) {
-      const [LU, pivots] = o.luFactorEx(A, { pivot });
-      return [...o.luUnpack(LU, pivots, true, pivot)];
-    },
+  compose(o, { A, pivot }) {
+    const [LU, pivots] = o.luFactorEx(A, { pivot });
+    return [...o.luUnpack(LU, pivots, true, pivot)];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const luUnpack = defineWideOp({
+const luUnpack = composeWideOp({
   name: "luUnpack",
   doc:
     "P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are empty. P is " +
@@ -230,25 +222,21 @@ const luUnpack = defineWideOp({
       unpackData ? meta(...lead, side, columns) : meta(0),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { LUData, LUPivots, unpackData, unpackPivots }) {
-      const { dtype, device } = LUData, nothing = () => o.zeros([0], { dtype, device });
-      const rows = knownSize(LUData.shape.at(-2) ?? 1),
-        side = Math.min(rows, knownSize(LUData.shape.at(-1) ?? 1));
-      const P = unpackPivots ? o.permutationOf(LUPivots, rows, { dtype }) : nothing();
-      if (!unpackData) return [P, nothing(), nothing()];
-      const lower = o.tril(o.narrow(LUData, -1, 0, side), -1);
-      const L = o.add(lower, o.eye(rows, side, { dtype, device }));
-      return [P, L, o.triu(o.narrow(LUData, -2, 0, side))];
-    },
+  compose(o, { LUData, LUPivots, unpackData, unpackPivots }) {
+    const { dtype, device } = LUData, nothing = () => o.zeros([0], { dtype, device });
+    const rows = knownSize(LUData.shape.at(-2) ?? 1),
+      side = Math.min(rows, knownSize(LUData.shape.at(-1) ?? 1));
+    const P = unpackPivots ? o.permutationOf(LUPivots, rows, { dtype }) : nothing();
+    if (!unpackData) return [P, nothing(), nothing()];
+    const lower = o.tril(o.narrow(LUData, -1, 0, side), -1);
+    const L = o.add(lower, o.eye(rows, side, { dtype, device }));
+    return [P, L, o.triu(o.narrow(LUData, -2, 0, side))];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3, 3), t(3)], message: "int32" }],
 });
 
-const lu = defineWideOp({
+const lu = composeWideOp({
   name: "lu",
   doc:
     "L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`. Computed on the " +
@@ -257,29 +245,21 @@ const lu = defineWideOp({
   results: ["LU", "pivots", "infos"],
   hostParts: true,
   infer: ({ self, getInfos }) => metas("lu", self).slice(0, getInfos ? 3 : 2),
-  implementation: {
-    kind: "composite",
-    compose(o, { self, pivot, getInfos }) {
-      const [LU, pivots, infos] = o.luFactorEx(self, { pivot });
-      return getInfos ? [LU, pivots, infos] : [LU, pivots];
-    },
+  compose(o, { self, pivot, getInfos }) {
+    const [LU, pivots, infos] = o.luFactorEx(self, { pivot });
+    return getInfos ? [LU, pivots, infos] : [LU, pivots];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const luSolve = defineWideOp({
+const luSolve = composeWideOp({
   name: "luSolve",
   doc: "X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host.",
   params: { self: required("tensor"), LUData: required("tensor"), LUPivots: required("tensor") },
   hostParts: true,
   infer: ({ self, LUData }) => solutionMeta(LUData, self),
-  implementation: {
-    kind: "composite",
-    compose: (o, { self, LUData, LUPivots }) => o.linalgLuSolve(LUData, LUPivots, self),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { self, LUData, LUPivots }) => o.linalgLuSolve(LUData, LUPivots, self),
   samples: [],
   errors: [{ args: [t(2, 1), t(2, 3), t(2)], message: "square" }],
 });
@@ -292,7 +272,7 @@ function solutionMeta(LU: TensorMeta, B: TensorMeta): TensorMeta {
 }
 
 /** What solves systems of decomposed matrices. */
-const linalgLuSolve = defineWideOp({
+const linalgLuSolve = composeWideOp({
   name: "linalgLuSolve",
   doc:
     "X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by luFactor, " +
@@ -307,20 +287,16 @@ const linalgLuSolve = defineWideOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ LU, B }) => solutionMeta(LU, B),
-  implementation: {
-    kind: "composite",
-    compose(o, { LU, pivots, B, left, adjoint }) {
-      const rows = knownSize(LU.shape.at(-1) ?? 1), P = o.permutationOf(pivots, rows, { dtype: LU.dtype });
-      const unit = { unitriangular: true };
-      // X · A = B is Aᵀ · Xᵀ = Bᵀ
-      const side = left ? B : o.mT(B), transposed = left === adjoint;
-      const found = transposed
-        ? o.matmul(P, o.solveTriangular(o.mT(LU), o.solveTriangular(o.mT(LU), side, false), true, unit))
-        : o.solveTriangular(LU, o.solveTriangular(LU, o.matmul(o.mT(P), side), false, unit), true);
-      return left ? found : o.contiguous(o.mT(found));
-    },
+  compose(o, { LU, pivots, B, left, adjoint }) {
+    const rows = knownSize(LU.shape.at(-1) ?? 1), P = o.permutationOf(pivots, rows, { dtype: LU.dtype });
+    const unit = { unitriangular: true };
+    // X · A = B is Aᵀ · Xᵀ = Bᵀ
+    const side = left ? B : o.mT(B), transposed = left === adjoint;
+    const found = transposed
+      ? o.matmul(P, o.solveTriangular(o.mT(LU), o.solveTriangular(o.mT(LU), side, false), true, unit))
+      : o.solveTriangular(LU, o.solveTriangular(LU, o.matmul(o.mT(P), side), false, unit), true);
+    return left ? found : o.contiguous(o.mT(found));
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 3), t(2), t(2, 1)], message: "square" }],
 });

@@ -11,7 +11,7 @@ import { hostTensor } from "../host.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, sameShape, shapeText } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp } from "../wide.ts";
 import { checkSquare } from "./checks.ts";
 import { decompose } from "./eigen.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
@@ -241,7 +241,7 @@ function sizesOf(
 /** The square roots of types' precision, within which a search ends by itself. */
 const TOLERANCE = { float32: 2 ** -11.5, float64: 2 ** -26 } as const;
 
-const lobpcg = defineWideOp({
+const lobpcg = composeWideOp({
   name: "lobpcg",
   doc:
     "The k largest (or smallest) eigenvalues of symmetric positive definite matrices and their vectors, of the " +
@@ -274,17 +274,13 @@ const lobpcg = defineWideOp({
       contiguousMeta([...A.shape.slice(0, -1), wanted], A.dtype, A.device),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, k, B, X, n, iK, niter, tol, largest }) {
-      const { vectors, wanted } = sizesOf(A, { k, X, n });
-      const start = X ?? o.randn([...A.shape.slice(0, -1), vectors], { dtype: A.dtype, device: A.device });
-      const within = tol ?? TOLERANCE[A.dtype === "float64" ? "float64" : "float32"];
-      const [E, V] = o.extremePairs(A, o.detach(start), B, iK, niter ?? -1, within, largest);
-      return [o.narrow(E, -1, 0, wanted), o.narrow(V, -1, 0, wanted)];
-    },
+  compose(o, { A, k, B, X, n, iK, niter, tol, largest }) {
+    const { vectors, wanted } = sizesOf(A, { k, X, n });
+    const start = X ?? o.randn([...A.shape.slice(0, -1), vectors], { dtype: A.dtype, device: A.device });
+    const within = tol ?? TOLERANCE[A.dtype === "float64" ? "float64" : "float32"];
+    const [E, V] = o.extremePairs(A, o.detach(start), B, iK, niter ?? -1, within, largest);
+    return [o.narrow(E, -1, 0, wanted), o.narrow(V, -1, 0, wanted)];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }, { args: [t(4, 4), 2], message: "at least 6 rows" }],
 });

@@ -6,7 +6,7 @@
 import { complexType, isComplex, isHalf } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import { defineOp, type HostTensor, type TensorLike } from "../definition.ts";
+import { composeOp, defineOp, type HostTensor, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
@@ -217,7 +217,7 @@ function composed<T extends TensorLike>(o: OpApi<T>, A: T): readonly [T, T] {
   return [o.viewAsComplex(L), o.viewAsComplex(V)];
 }
 
-const eig = defineOp({
+const eig = composeOp({
   name: "eig",
   doc:
     "Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1, and their " +
@@ -228,13 +228,12 @@ const eig = defineOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metasOf("eig", A),
-  implementation: { kind: "composite", compose: (o, { A }) => [...composed(o, A)] },
-  gradient: { kind: "composite" },
+  compose: (o, { A }) => [...composed(o, A)],
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const eigvals = defineOp({
+const eigvals = composeOp({
   name: "eigvals",
   doc:
     "Complex eigenvalues of square matrices, as `torch.linalg.eigvals`. Gradients need distinct values. Computed on the " +
@@ -243,8 +242,7 @@ const eigvals = defineOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metasOf("eigvals", A)[0],
-  implementation: { kind: "composite", compose: (o, { A }) => composed(o, A)[0] },
-  gradient: { kind: "composite" },
+  compose: (o, { A }) => composed(o, A)[0],
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });

@@ -11,7 +11,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, knownSize, shapeText } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -189,7 +189,7 @@ const ldlFactorEx = defineWideOp({
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const ldlFactor = defineWideOp({
+const ldlFactor = composeWideOp({
   name: "ldlFactor",
   doc:
     "L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. Computed on the host.",
@@ -198,19 +198,16 @@ const ldlFactor = defineWideOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metas("ldlFactor", A).slice(0, 2),
-  implementation: {
-    kind: "composite",
-    compose(o, { A }) {
-      const [LD, pivots] = o.ldlFactorEx(A);
-      return [LD, pivots];
-    },
+  compose(o, { A }) {
+    const [LD, pivots] = o.ldlFactorEx(A);
+    return [LD, pivots];
   },
   gradient: { kind: "none", because: NO_GRADIENT },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const ldlSolve = defineWideOp({
+const ldlSolve = composeWideOp({
   name: "ldlSolve",
   doc: "X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host.",
   params: { LD: required("tensor"), pivots: required("tensor"), B: required("tensor"), hermitian },
@@ -227,17 +224,14 @@ const ldlSolve = defineWideOp({
     const lead = broadcastShapes(LD.shape.slice(0, -2), B.shape.slice(0, -2));
     return contiguousMeta([...lead, rows, columns], LD.dtype, LD.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { LD, pivots, B }) {
-      const lead = broadcastShapes(LD.shape.slice(0, -2), B.shape.slice(0, -2)),
-        n = knownSize(LD.shape.at(-1) ?? 1);
-      return o.ldlSolutions(
-        o.expand(LD, [...lead, n, n]),
-        o.expand(pivots, [...lead, n]),
-        o.expand(B, [...lead, ...B.shape.slice(-2)]),
-      );
-    },
+  compose(o, { LD, pivots, B }) {
+    const lead = broadcastShapes(LD.shape.slice(0, -2), B.shape.slice(0, -2)),
+      n = knownSize(LD.shape.at(-1) ?? 1);
+    return o.ldlSolutions(
+      o.expand(LD, [...lead, n, n]),
+      o.expand(pivots, [...lead, n]),
+      o.expand(B, [...lead, ...B.shape.slice(-2)]),
+    );
   },
   gradient: { kind: "none", because: NO_GRADIENT },
   samples: [],

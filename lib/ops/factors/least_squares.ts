@@ -12,7 +12,7 @@ import type { OpApi, Operand } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -38,7 +38,7 @@ function boundOf<T extends TensorLike>(
   return o.unsqueeze(atol === null ? relative : o.maximum(relative, o.add(o.zerosLike(relative), atol)), -1);
 }
 
-const linalgSvd = defineWideOp({
+const linalgSvd = composeWideOp({
   name: "linalgSvd",
   doc:
     "U, S and Vh with A = U · diag(S) · Vh, values descending, as `torch.linalg.svd`; without `fullMatrices` as many " +
@@ -56,14 +56,10 @@ const linalgSvd = defineWideOp({
       ? [meta(rows, rows), meta(least), meta(columns, columns)]
       : [meta(rows, least), meta(least), meta(least, columns)];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, fullMatrices }) {
-      const [U, S, Vh] = o.singularFactors(A);
-      return fullMatrices ? [completed(o, U), S, o.contiguous(o.mT(completed(o, o.mT(Vh))))] : [U, S, Vh];
-    },
+  compose(o, { A, fullMatrices }) {
+    const [U, S, Vh] = o.singularFactors(A);
+    return fullMatrices ? [completed(o, U), S, o.contiguous(o.mT(completed(o, o.mT(Vh))))] : [U, S, Vh];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
@@ -75,7 +71,7 @@ function completed<T extends TensorLike>(o: OpApi<T>, U: T): T {
   return o.cat([U, o.narrow(o.completeQr(o.detach(U))[0], -1, columns, rows - columns)], -1);
 }
 
-const svd = defineWideOp({
+const svd = composeWideOp({
   name: "svd",
   doc:
     "U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices, without " +
@@ -93,21 +89,17 @@ const svd = defineWideOp({
     );
     return [U, S, V];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, some, computeUv }) {
-      const [U, S, Vh] = o.linalgSvd(self, !some || !computeUv);
-      return computeUv
-        ? [U, S, o.contiguous(o.mT(Vh))]
-        : [o.zerosLike(o.detach(U)), S, o.zerosLike(o.detach(Vh))];
-    },
+  compose(o, { self, some, computeUv }) {
+    const [U, S, Vh] = o.linalgSvd(self, !some || !computeUv);
+    return computeUv
+      ? [U, S, o.contiguous(o.mT(Vh))]
+      : [o.zerosLike(o.detach(U)), S, o.zerosLike(o.detach(Vh))];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const pseudoinverse = defineWideOp({
+const pseudoinverse = composeWideOp({
   name: "pseudoinverse",
   doc: "Pseudoinverses of matrices of which singular values below a bound count as 0.",
   params: { A: required("tensor"), bound: required("tensor"), hermitian: required("bool") },
@@ -117,13 +109,10 @@ const pseudoinverse = defineWideOp({
     const { rows, columns } = checkMatrices("pinv", A);
     return contiguousMeta([...A.shape.slice(0, -2), columns, rows], A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, bound, hermitian }) {
-      const [U, S, Vh] = o.singularFactors(hermitian ? symmetric(o, A) : A);
-      const inverse = o.where(o.gt(S, bound), o.reciprocal(S), 0);
-      return o.matmul(o.mul(o.mT(Vh), o.unsqueeze(inverse, -2)), o.mT(U));
-    },
+  compose(o, { A, bound, hermitian }) {
+    const [U, S, Vh] = o.singularFactors(hermitian ? symmetric(o, A) : A);
+    const inverse = o.where(o.gt(S, bound), o.reciprocal(S), 0);
+    return o.matmul(o.mul(o.mT(Vh), o.unsqueeze(inverse, -2)), o.mT(U));
   },
   gradient: {
     kind: "rule",
@@ -149,7 +138,7 @@ const TOLERANCE = {
   hermitian: optional("bool", false, { keyword: true }),
 } as const;
 
-const pinv = defineWideOp({
+const pinv = composeWideOp({
   name: "pinv",
   doc:
     "Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon. Computed on " +
@@ -161,14 +150,10 @@ const pinv = defineWideOp({
     const { rows, columns } = checkMatrices("pinv", A);
     return contiguousMeta([...A.shape.slice(0, -2), columns, rows], A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, rcond, atol, rtol, hermitian }) {
-      const values = o.svdvals(o.detach(hermitian ? symmetric(o, A) : A));
-      return o.pseudoinverse(A, boundOf(o, values, { atol, rtol: rtol ?? rcond, A }), hermitian);
-    },
+  compose(o, { A, rcond, atol, rtol, hermitian }) {
+    const values = o.svdvals(o.detach(hermitian ? symmetric(o, A) : A));
+    return o.pseudoinverse(A, boundOf(o, values, { atol, rtol: rtol ?? rcond, A }), hermitian);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
@@ -178,19 +163,18 @@ function symmetric<T extends TensorLike>(o: OpApi<T>, A: T): T {
   return o.add(o.tril(A), o.mT(o.tril(A, -1)));
 }
 
-const pinverse = defineWideOp({
+const pinverse = composeWideOp({
   name: "pinverse",
   doc: "Pseudoinverses, as `torch.pinverse`. Computed on the host.",
   params: { A: required("tensor"), rcond: optional("float", 1e-15) },
   hostParts: true,
   infer: ({ A, rcond }) => pinv.infer({ A, rcond, atol: null, rtol: null, hermitian: false }),
-  implementation: { kind: "composite", compose: (o, { A, rcond }) => o.pinv(A, rcond) },
-  gradient: { kind: "composite" },
+  compose: (o, { A, rcond }) => o.pinv(A, rcond),
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const matrixRank = defineWideOp({
+const matrixRank = composeWideOp({
   name: "matrixRank",
   doc: "How many singular values are not 0, as `torch.linalg.matrix_rank`. Computed on the host.",
   params: { A: required("tensor"), tol: nullable("operand"), ...TOLERANCE },
@@ -200,19 +184,16 @@ const matrixRank = defineWideOp({
     checkMatrices("matrixRank", A);
     return contiguousMeta(A.shape.slice(0, -2), "int64", A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, tol, atol, rtol, hermitian }) {
-      const values = o.svdvals(hermitian ? symmetric(o, A) : A);
-      return o.sum(o.gt(values, boundOf(o, values, { atol: atol ?? tol, rtol, A })), -1);
-    },
+  compose(o, { A, tol, atol, rtol, hermitian }) {
+    const values = o.svdvals(hermitian ? symmetric(o, A) : A);
+    return o.sum(o.gt(values, boundOf(o, values, { atol: atol ?? tol, rtol, A })), -1);
   },
   gradient: { kind: "none", because: "a rank is an integer" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-const cond = defineWideOp({
+const cond = composeWideOp({
   name: "cond",
   doc:
     "Condition numbers by a norm, by singular values where none is given, as `torch.linalg.cond`. Computed on the host.",
@@ -224,22 +205,18 @@ const cond = defineWideOp({
     else checkSquare("cond", A);
     return contiguousMeta(A.shape.slice(0, -2), A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, p }) {
-      if (p !== null && p !== 2 && p !== -2) return o.mul(o.matrixNorm(A, p), o.matrixNorm(o.inv(A), p));
-      const values = o.svdvals(A), least = o.select(values, -1, -1), largest = o.select(values, -1, 0);
-      return p === -2 ? o.div(least, largest) : o.div(largest, least);
-    },
+  compose(o, { A, p }) {
+    if (p !== null && p !== 2 && p !== -2) return o.mul(o.matrixNorm(A, p), o.matrixNorm(o.inv(A), p));
+    const values = o.svdvals(A), least = o.select(values, -1, -1), largest = o.select(values, -1, 0);
+    return p === -2 ? o.div(least, largest) : o.div(largest, least);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
 const DRIVERS = ["gels", "gelsy", "gelsd", "gelss"] as const;
 
-const lstsq = defineWideOp({
+const lstsq = composeWideOp({
   name: "lstsq",
   doc:
     "X that makes A · X − B least, residuals, ranks and singular values, as `torch.linalg.lstsq`; each as the driver " +
@@ -273,32 +250,26 @@ const lstsq = defineWideOp({
       meta(given === "gelsd" || given === "gelss" ? [...lead, Math.min(m, n)] : [0]),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, B, rcond, driver }) {
-      const rows = knownSize(A.shape.at(-2) ?? 1), columns = knownSize(A.shape.at(-1) ?? 1);
-      const given = driver ?? "gelsy", options = { dtype: A.dtype, device: A.device };
-      const isVector = B.shape.length === A.shape.length - 1, sides = isVector ? o.unsqueeze(B, -1) : B;
-      const values = o.svdvals(o.detach(A)), bound = boundOf(o, values, { atol: null, rtol: rcond, A });
-      const solution = o.matmul(o.pseudoinverse(A, bound, false), sides);
-      const squares = o.sum(o.square(o.sub(o.matmul(A, solution), sides)), -2);
-      const narrow = (x: typeof A, dim: number) => isVector ? o.squeeze(x, dim) : x;
-      return [
-        narrow(solution, -1),
-        rows > columns && given !== "gelsy" ? narrow(squares, -1) : o.zeros([0], options),
-        given === "gels"
-          ? o.zeros([0], { dtype: "int64", device: A.device })
-          : o.sum(o.gt(values, bound), -1),
-        given === "gelsd" || given === "gelss" ? values : o.zeros([0], options),
-      ];
-    },
+  compose(o, { A, B, rcond, driver }) {
+    const rows = knownSize(A.shape.at(-2) ?? 1), columns = knownSize(A.shape.at(-1) ?? 1);
+    const given = driver ?? "gelsy", options = { dtype: A.dtype, device: A.device };
+    const isVector = B.shape.length === A.shape.length - 1, sides = isVector ? o.unsqueeze(B, -1) : B;
+    const values = o.svdvals(o.detach(A)), bound = boundOf(o, values, { atol: null, rtol: rcond, A });
+    const solution = o.matmul(o.pseudoinverse(A, bound, false), sides);
+    const squares = o.sum(o.square(o.sub(o.matmul(A, solution), sides)), -2);
+    const narrow = (x: typeof A, dim: number) => isVector ? o.squeeze(x, dim) : x;
+    return [
+      narrow(solution, -1),
+      rows > columns && given !== "gelsy" ? narrow(squares, -1) : o.zeros([0], options),
+      given === "gels" ? o.zeros([0], { dtype: "int64", device: A.device }) : o.sum(o.gt(values, bound), -1),
+      given === "gelsd" || given === "gelss" ? values : o.zeros([0], options),
+    ];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3), t(3)], message: "matrices" }],
 });
 
-const tensorsolve = defineWideOp({
+const tensorsolve = composeWideOp({
   name: "tensorsolve",
   doc:
     "X with tensordot(A, X, X.ndim) = B, after `dims` of A are moved to its end, as `torch.linalg.tensorsolve`.",
@@ -314,16 +285,12 @@ const tensorsolve = defineWideOp({
     }
     return contiguousMeta(inner, A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, B, dims }) {
-      const last = (dims ?? []).map((_, k) => k - (dims ?? []).length);
-      const moved = dims ? o.movedim(A, dims, last) : A, inner = moved.shape.slice(B.shape.length);
-      const side = product(inner);
-      return o.reshape(o.solve(o.reshape(moved, [side, side]), o.reshape(B, [side])), inner);
-    },
+  compose(o, { A, B, dims }) {
+    const last = (dims ?? []).map((_, k) => k - (dims ?? []).length);
+    const moved = dims ? o.movedim(A, dims, last) : A, inner = moved.shape.slice(B.shape.length);
+    const side = product(inner);
+    return o.reshape(o.solve(o.reshape(moved, [side, side]), o.reshape(B, [side])), inner);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 3), t(2)], message: "as many unknowns" }],
 });

@@ -10,7 +10,7 @@ import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp } from "../wide.ts";
 import { checkMatrices } from "./checks.ts";
 
 /** How many values are asked for, and how often the vectors go through the matrix and back. */
@@ -47,7 +47,7 @@ function factorsOf<T extends TensorLike>(o: OpApi<T>, A: T, { q, niter }: Asked)
   return [o.matmul(Q, U), S, o.contiguous(o.mT(Vh))];
 }
 
-const svdLowrank = defineWideOp({
+const svdLowrank = composeWideOp({
   name: "svdLowrank",
   doc:
     "U, S and V with A − M ≈ U · diag(S) · Vᵀ for the q largest singular values, found from random vectors that go " +
@@ -62,12 +62,7 @@ const svdLowrank = defineWideOp({
   exposure: { method: false },
   hostParts: true,
   infer: ({ A, q, niter }) => metasOf("svdLowrank", A, { q, niter }),
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, q, niter, M }) =>
-      factorsOf(o, M ? o.sub(A, o.broadcastTo(M, A.shape)) : A, { q, niter }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, q, niter, M }) => factorsOf(o, M ? o.sub(A, o.broadcastTo(M, A.shape)) : A, { q, niter }),
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }, { args: [t(3, 3), -1], message: "a q of at least 0" }],
 });
@@ -81,7 +76,7 @@ function componentsOf(A: TensorLike, q: number | null): number {
   return q ?? Math.min(6, least);
 }
 
-const pcaLowrank = defineWideOp({
+const pcaLowrank = composeWideOp({
   name: "pcaLowrank",
   doc:
     "Principal components of rows: U, S and V with A ≈ U · diag(S) · Vᵀ after, where `center` says so, the means of " +
@@ -99,12 +94,8 @@ const pcaLowrank = defineWideOp({
     checkMatrices("pcaLowrank", A);
     return metasOf("pcaLowrank", A, { q: componentsOf(A, q), niter });
   },
-  implementation: {
-    kind: "composite",
-    compose: (o, { A, q, center, niter }) =>
-      factorsOf(o, center ? o.sub(A, o.mean(A, [-2], true)) : A, { q: componentsOf(A, q), niter }),
-  },
-  gradient: { kind: "composite" },
+  compose: (o, { A, q, center, niter }) =>
+    factorsOf(o, center ? o.sub(A, o.mean(A, [-2], true)) : A, { q: componentsOf(A, q), niter }),
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }, { args: [t(3, 4), 4], message: "a q in [0, 3]" }],
 });

@@ -10,7 +10,7 @@ import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkMatrices, lesser, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -133,7 +133,7 @@ function shapesOf(
   return { Q: mode === "r" ? [0] : [rows, width], R: [width, columns] };
 }
 
-const qr = defineWideOp({
+const qr = composeWideOp({
   name: "qr",
   doc:
     'Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete" gives all ' +
@@ -150,18 +150,14 @@ const qr = defineWideOp({
       contiguousMeta([...lead, ...R], A.dtype, A.device),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, mode }) {
-      const { rows, columns } = checkMatrices("qr", A), width = lesser(rows, columns);
-      if (mode === "r") {
-        return [o.zeros([0], { dtype: A.dtype, device: A.device }), o.detach(wideOrTall(o, A)[1])];
-      }
-      if (mode === "complete" && !isEqual(width, rows)) return [...o.completeQr(A)];
-      return [...wideOrTall(o, A)];
-    },
+  compose(o, { A, mode }) {
+    const { rows, columns } = checkMatrices("qr", A), width = lesser(rows, columns);
+    if (mode === "r") {
+      return [o.zeros([0], { dtype: A.dtype, device: A.device }), o.detach(wideOrTall(o, A)[1])];
+    }
+    if (mode === "complete" && !isEqual(width, rows)) return [...o.completeQr(A)];
+    return [...wideOrTall(o, A)];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });

@@ -14,7 +14,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { sameShape, shapeText } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkMatrices, lesser, LINALG } from "./checks.ts";
 import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
 
@@ -95,7 +95,7 @@ function blockOf<T extends TensorLike>(o: OpApi<T>, A: T, tau: T): { readonly V:
   return { V, T: o.solveTriangular(system, o.diagEmbed(tau), true, { unitriangular: true }) };
 }
 
-const householderProduct = defineWideOp({
+const householderProduct = composeWideOp({
   name: "householderProduct",
   doc:
     "The first columns of the product of Householder reflections, as `torch.linalg.householder_product`. Computed on " +
@@ -110,21 +110,17 @@ const householderProduct = defineWideOp({
     }
     return contiguousMeta(A.shape, A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, tau }) {
-      const [rows = 1, columns = 1] = A.shape.slice(-2), { V, T } = blockOf(o, A, tau);
-      const first = o.mT(o.narrow(V, -2, 0, columns));
-      const unit = o.eye(rows, columns, { dtype: A.dtype, device: A.device });
-      return o.sub(unit, o.matmul(V, o.matmul(T, first)));
-    },
+  compose(o, { A, tau }) {
+    const [rows = 1, columns = 1] = A.shape.slice(-2), { V, T } = blockOf(o, A, tau);
+    const first = o.mT(o.narrow(V, -2, 0, columns));
+    const unit = o.eye(rows, columns, { dtype: A.dtype, device: A.device });
+    return o.sub(unit, o.matmul(V, o.matmul(T, first)));
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3, 2), t(3)], message: "no more factors" }],
 });
 
-const ormqr = defineWideOp({
+const ormqr = composeWideOp({
   name: "ormqr",
   doc:
     "The product of Householder reflections, Q, or its transpose, times `other`, or from its right where `left` is " +
@@ -148,17 +144,13 @@ const ormqr = defineWideOp({
     }
     return contiguousMeta(other.shape, other.dtype, other.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, tau, other, left, transpose }) {
-      const { V, T } = blockOf(o, self, tau), middle = transpose ? o.mT(T) : T;
-      const change = left
-        ? o.matmul(V, o.matmul(middle, o.matmul(o.mT(V), other)))
-        : o.matmul(o.matmul(o.matmul(other, V), middle), o.mT(V));
-      return o.sub(other, change);
-    },
+  compose(o, { self, tau, other, left, transpose }) {
+    const { V, T } = blockOf(o, self, tau), middle = transpose ? o.mT(T) : T;
+    const change = left
+      ? o.matmul(V, o.matmul(middle, o.matmul(o.mT(V), other)))
+      : o.matmul(o.matmul(o.matmul(other, V), middle), o.mT(V));
+    return o.sub(other, change);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(), t(), t()], message: "matrices" }],
 });

@@ -11,7 +11,7 @@ import type { OpApi } from "../generated.ts";
 import { required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 
 /** Vᵀ · X · V */
@@ -21,7 +21,7 @@ const turnedBack = <T extends TensorLike>(o: OpApi<T>, X: T, V: T): T => o.matmu
 /** s[i] + s[j] */
 const sums = <T extends TensorLike>(o: OpApi<T>, s: T): T => o.add(o.unsqueeze(s, -1), o.unsqueeze(s, -2));
 
-const matrixSqrth = defineWideOp({
+const matrixSqrth = composeWideOp({
   name: "matrixSqrth",
   doc:
     "The positive square roots of symmetric positive-definite matrices, as `torch.linalg.matrix_sqrth`. Computed on the " +
@@ -33,12 +33,9 @@ const matrixSqrth = defineWideOp({
     checkSquare("matrixSqrth", A);
     return contiguousMeta(A.shape, A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A }) {
-      const [values, vectors] = o.eigh(A);
-      return o.matmul(o.mul(vectors, o.unsqueeze(o.sqrt(values), -2)), o.mT(vectors));
-    },
+  compose(o, { A }) {
+    const [values, vectors] = o.eigh(A);
+    return o.matmul(o.mul(vectors, o.unsqueeze(o.sqrt(values), -2)), o.mT(vectors));
   },
   // X · dX + dX · X = dA
   gradient: {
@@ -54,7 +51,7 @@ const matrixSqrth = defineWideOp({
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const linalgPolar = defineWideOp({
+const linalgPolar = composeWideOp({
   name: "linalgPolar",
   doc:
     "U with orthonormal columns and symmetric positive H with A = U · H, of matrices with no fewer rows than columns, as " +
@@ -73,12 +70,9 @@ const linalgPolar = defineWideOp({
       contiguousMeta([...lead, columns, columns], A.dtype, A.device),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A }) {
-      const [W, S, Vh] = o.linalgSvd(A, false);
-      return [o.matmul(W, Vh), o.matmul(o.mul(o.mT(Vh), o.unsqueeze(S, -2)), Vh)];
-    },
+  compose(o, { A }) {
+    const [W, S, Vh] = o.linalgSvd(A, false);
+    return [o.matmul(W, Vh), o.matmul(o.mul(o.mT(Vh), o.unsqueeze(S, -2)), Vh)];
   },
   // With dU = U · Ω + (I − U · Uᵀ) · dA · H⁻¹ and dH = Uᵀ · dA − Ω · H, Ω skew, in the basis of H's eigenvectors
   gradient: {

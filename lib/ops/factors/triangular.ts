@@ -11,7 +11,7 @@ import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, shapeText } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -78,7 +78,7 @@ export function triangleOf<T extends TensorLike>(o: OpApi<T>, A: T, { upper, uni
   return upper ? o.triu(A, off) : o.tril(A, -off);
 }
 
-const solveTriangular = defineWideOp({
+const solveTriangular = composeWideOp({
   name: "solveTriangular",
   doc:
     "X with A · X = B, or X · A = B where `left` is false, for triangular A, as `torch.linalg.solve_triangular`. " +
@@ -105,21 +105,17 @@ const solveTriangular = defineWideOp({
     const lead = broadcastShapes(A.shape.slice(0, -2), B.shape.slice(0, -2));
     return contiguousMeta([...lead, rows, columns], A.dtype, A.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { A, B, upper, left, unitriangular }) {
-      const lead = broadcastShapes(A.shape.slice(0, -2), B.shape.slice(0, -2));
-      const whole = (x: typeof A) => o.expand(x, [...lead, ...x.shape.slice(-2)]);
-      if (left) return o.backSubstitution(whole(A), whole(B), upper, unitriangular);
-      return o.contiguous(o.mT(o.backSubstitution(whole(o.mT(A)), whole(o.mT(B)), !upper, unitriangular)));
-    },
+  compose(o, { A, B, upper, left, unitriangular }) {
+    const lead = broadcastShapes(A.shape.slice(0, -2), B.shape.slice(0, -2));
+    const whole = (x: typeof A) => o.expand(x, [...lead, ...x.shape.slice(-2)]);
+    if (left) return o.backSubstitution(whole(A), whole(B), upper, unitriangular);
+    return o.contiguous(o.mT(o.backSubstitution(whole(o.mT(A)), whole(o.mT(B)), !upper, unitriangular)));
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 3), t(2, 2), true], message: "square" }],
 });
 
-const triangularSolve = defineWideOp({
+const triangularSolve = composeWideOp({
   name: "triangularSolve",
   doc:
     "X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host.",
@@ -140,18 +136,14 @@ const triangularSolve = defineWideOp({
       contiguousMeta([...lead, n, n], A.dtype, A.device),
     ];
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, A, upper, transpose, unitriangular }) {
-      const lead = broadcastShapes(A.shape.slice(0, -2), self.shape.slice(0, -2));
-      const matrix = transpose ? o.mT(A) : A;
-      return [
-        o.solveTriangular(matrix, self, transpose ? !upper : upper, { unitriangular }),
-        o.clone(o.expand(A, [...lead, ...A.shape.slice(-2)])),
-      ];
-    },
+  compose(o, { self, A, upper, transpose, unitriangular }) {
+    const lead = broadcastShapes(A.shape.slice(0, -2), self.shape.slice(0, -2));
+    const matrix = transpose ? o.mT(A) : A;
+    return [
+      o.solveTriangular(matrix, self, transpose ? !upper : upper, { unitriangular }),
+      o.clone(o.expand(A, [...lead, ...A.shape.slice(-2)])),
+    ];
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(2, 2), t(2, 3)], message: "square" }],
 });

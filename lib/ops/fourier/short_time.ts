@@ -7,7 +7,7 @@ import { isComplex, partType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
-import { defineOp, type TensorLike } from "../definition.ts";
+import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
@@ -73,7 +73,7 @@ function batched<T extends TensorLike>(o: OpApi<T>, x: T, rank: number, name: st
 const isHalf = (onesided: boolean | null, ...tensors: readonly (TensorLike | null)[]): boolean =>
   onesided ?? !tensors.some((x) => x && isComplex(x.dtype));
 
-const stft = defineOp({
+const stft = composeOp({
   name: "stft",
   doc:
     "Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false, which " +
@@ -108,23 +108,19 @@ const stft = defineOp({
       ? contiguousMeta(shape, dtype, self.device)
       : contiguousMeta([...shape, 2], partType(dtype), self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, window, center, padMode, normalized, onesided, returnComplex, ...given }) {
-      const frames = framesOf(given, window), { nFft, hopLength } = frames;
-      const half = isHalf(onesided, self, window);
-      if (half && isComplex(self.dtype)) throw new DynError("Expected a real signal for onesided stft");
-      const signals = batched(o, self, 2, "stft"), around = Math.floor(nFft / 2);
-      const padded = center && isPadMode(padMode) ? padSignal(o, signals, around, padMode) : signals;
-      const cut = o.unfold(padded, -1, nFft, hopLength), weights = framed(o, window, frames, self);
-      const weighed = weights ? o.mul(cut, weights) : cut, norm = normalized ? "ortho" : null;
-      const spectra = half ? o.fftRfft(weighed, null, -1, norm) : o.fftFft(weighed, null, -1, norm);
-      const turned = o.transpose(spectra, -1, -2);
-      const found = self.shape.length === 1 ? o.squeeze(turned, 0) : turned;
-      return returnComplex ? found : o.viewAsReal(found);
-    },
+  compose(o, { self, window, center, padMode, normalized, onesided, returnComplex, ...given }) {
+    const frames = framesOf(given, window), { nFft, hopLength } = frames;
+    const half = isHalf(onesided, self, window);
+    if (half && isComplex(self.dtype)) throw new DynError("Expected a real signal for onesided stft");
+    const signals = batched(o, self, 2, "stft"), around = Math.floor(nFft / 2);
+    const padded = center && isPadMode(padMode) ? padSignal(o, signals, around, padMode) : signals;
+    const cut = o.unfold(padded, -1, nFft, hopLength), weights = framed(o, window, frames, self);
+    const weighed = weights ? o.mul(cut, weights) : cut, norm = normalized ? "ortho" : null;
+    const spectra = half ? o.fftRfft(weighed, null, -1, norm) : o.fftFft(weighed, null, -1, norm);
+    const turned = o.transpose(spectra, -1, -2);
+    const found = self.shape.length === 1 ? o.squeeze(turned, 0) : turned;
+    return returnComplex ? found : o.viewAsReal(found);
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [
     { args: [t(2, 2, 2), 4], message: "1 or 2 dimensions" },
@@ -139,7 +135,7 @@ function padSignal<T extends TensorLike>(o: OpApi<T>, x: T, around: number, mode
   return o.squeeze(o.pad(o.unsqueeze(x, 1), [around, around], mode), 1);
 }
 
-const istft = defineOp({
+const istft = composeOp({
   name: "istft",
   doc:
     "The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by the sum of " +
@@ -177,47 +173,43 @@ const istft = defineOp({
       self.device,
     );
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, window, center, normalized, onesided, length, returnComplex, ...given }) {
-      const frames = framesOf(given, window), { nFft, hopLength } = frames;
-      if (returnComplex && onesided) {
-        throw new DynError("Expected all frequencies for a complex signal of istft");
-      }
-      const spectra = o.transpose(batched(o, self, 3, "istft"), -1, -2),
-        count = knownSize(spectra.shape[1] ?? 1);
-      const norm = normalized ? "ortho" : null, half = onesided ?? !returnComplex;
-      const whole = half ? o.fftIrfft(spectra, nFft, -1, norm) : o.fftIfft(spectra, null, -1, norm);
-      const cut = half || returnComplex ? whole : o.real(whole), weights = framed(o, window, frames, self);
-      const { start, end, samples } = rangeOf(frames, count, { center, length });
-      const signal = o.unfoldBackward(
-        weights ? o.mul(cut, weights) : cut,
-        [spectra.shape[0] ?? 1, samples],
-        1,
-        nFft,
-        hopLength,
-      );
-      const square = weights
-        ? o.mul(weights, weights)
-        : o.ones([nFft], { dtype: partType(self.dtype), device: self.device });
-      const sums = o.unfoldBackward(o.expand(square, [count, nFft]), [samples], 0, nFft, hopLength);
-      const reach = Math.min(end, samples);
-      const overlap = o.narrow(sums, 0, start, reach - start);
-      // Where windows do not overlap there is nothing to divide by
-      const divisor = o.add(
-        overlap,
-        zeroUnless(o, o.lt(o.abs(overlap), 1e-11), {
-          like: overlap,
-          expected:
-            "windows of istft that cover every sample but found samples where their squares add up to 0",
-        }),
-      );
-      const found = o.div(o.narrow(signal, 1, start, reach - start), divisor);
-      const filled = end > samples ? o.constantPadNd(found, [0, end - samples], 0) : found;
-      return self.shape.length === 2 ? o.squeeze(filled, 0) : filled;
-    },
+  compose(o, { self, window, center, normalized, onesided, length, returnComplex, ...given }) {
+    const frames = framesOf(given, window), { nFft, hopLength } = frames;
+    if (returnComplex && onesided) {
+      throw new DynError("Expected all frequencies for a complex signal of istft");
+    }
+    const spectra = o.transpose(batched(o, self, 3, "istft"), -1, -2),
+      count = knownSize(spectra.shape[1] ?? 1);
+    const norm = normalized ? "ortho" : null, half = onesided ?? !returnComplex;
+    const whole = half ? o.fftIrfft(spectra, nFft, -1, norm) : o.fftIfft(spectra, null, -1, norm);
+    const cut = half || returnComplex ? whole : o.real(whole), weights = framed(o, window, frames, self);
+    const { start, end, samples } = rangeOf(frames, count, { center, length });
+    const signal = o.unfoldBackward(
+      weights ? o.mul(cut, weights) : cut,
+      [spectra.shape[0] ?? 1, samples],
+      1,
+      nFft,
+      hopLength,
+    );
+    const square = weights
+      ? o.mul(weights, weights)
+      : o.ones([nFft], { dtype: partType(self.dtype), device: self.device });
+    const sums = o.unfoldBackward(o.expand(square, [count, nFft]), [samples], 0, nFft, hopLength);
+    const reach = Math.min(end, samples);
+    const overlap = o.narrow(sums, 0, start, reach - start);
+    // Where windows do not overlap there is nothing to divide by
+    const divisor = o.add(
+      overlap,
+      zeroUnless(o, o.lt(o.abs(overlap), 1e-11), {
+        like: overlap,
+        expected:
+          "windows of istft that cover every sample but found samples where their squares add up to 0",
+      }),
+    );
+    const found = o.div(o.narrow(signal, 1, start, reach - start), divisor);
+    const filled = end > samples ? o.constantPadNd(found, [0, end - samples], 0) : found;
+    return self.shape.length === 2 ? o.squeeze(filled, 0) : filled;
   },
-  gradient: { kind: "composite" },
   samples: [],
   errors: [{ args: [t(3, 4), 4], message: "complex spectra" }],
 });

@@ -5,7 +5,7 @@
  */
 import { getDefaultDtype, partType } from "../../base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import { defineOp, type TensorLike } from "../definition.ts";
+import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
@@ -71,21 +71,17 @@ const convert = <T extends TensorLike>(
 function along(name: string, torch: string, { kind, inverse, about }: Spec) {
   const axes = (self: TensorLike, n: number | null, dim: number) =>
     asResult(kind, self, [axisOf(self, dim, n)], n === null ? null : [n]);
-  return defineOp({
+  return composeOp({
     name,
     doc: `${about} As \`torch.fft.${torch}\`. Computed on the host.`,
     params: { self: required("tensor"), n: nullable("int"), dim: optional("int", -1), norm },
     exposure: FFT,
     hostParts: true,
     infer: ({ self, n, dim }) => metaOf(torch, kind, self, axes(self, n, dim)),
-    implementation: {
-      kind: "composite",
-      compose(o, { self, n, dim, norm }) {
-        checkType(torch, self, kind === "r2c");
-        return convert(o, { kind, x: self, axes: axes(self, n, dim), direction: { inverse, norm } });
-      },
+    compose(o, { self, n, dim, norm }) {
+      checkType(torch, self, kind === "r2c");
+      return convert(o, { kind, x: self, axes: axes(self, n, dim), direction: { inverse, norm } });
     },
-    gradient: { kind: "composite" },
     samples: [],
     errors: [{ args: [t(3), 0], message: "at least 1" }, { args: [t(3), null, 1], message: "Expected dim" }],
   });
@@ -99,7 +95,7 @@ function alongAll(
 ) {
   const axes = (self: TensorLike, s: readonly number[] | null, dim: number | readonly number[] | null) =>
     asResult(kind, self, axesOf(self, dim, s), s);
-  return defineOp({
+  return composeOp({
     name,
     doc: `${about} As \`torch.fft.${torch}\`. Computed on the host.`,
     params: {
@@ -111,14 +107,10 @@ function alongAll(
     exposure: FFT,
     hostParts: true,
     infer: ({ self, s, dim }) => metaOf(torch, kind, self, axes(self, s, dim)),
-    implementation: {
-      kind: "composite",
-      compose(o, { self, s, dim, norm }) {
-        checkType(torch, self, kind === "r2c");
-        return convert(o, { kind, x: self, axes: axes(self, s, dim), direction: { inverse, norm } });
-      },
+    compose(o, { self, s, dim, norm }) {
+      checkType(torch, self, kind === "r2c");
+      return convert(o, { kind, x: self, axes: axes(self, s, dim), direction: { inverse, norm } });
     },
-    gradient: { kind: "composite" },
     samples: [],
     errors: [{ args: [t(3, 4), [2, 2, 2], [0, 1]], message: "as many sizes" }],
   });
@@ -130,7 +122,7 @@ const REAL = "of half of a Hermitian tensor, which is real; `n` is the size of t
 
 /** Elements moved around half of each dimension. */
 function shift(name: string, torch: string, half: (size: number) => number) {
-  return defineOp({
+  return composeOp({
     name,
     doc:
       `Frequencies moved ${
@@ -140,24 +132,20 @@ function shift(name: string, torch: string, half: (size: number) => number) {
     params: { self: required("tensor"), dim: nullable("dims") },
     exposure: FFT,
     infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-    implementation: {
-      kind: "composite",
-      compose(o, { self, dim }) {
-        const rank = self.shape.length, list = typeof dim === "number" ? [dim] : dim;
-        const dims = (list ?? self.shape.map((_, d) => d)).map((d) => normalizeDim(d, rank));
-        return dims.length === 0
-          ? self
-          : o.roll(self, dims.map((d) => half(knownSize(self.shape[d] ?? 1))), dims);
-      },
+    compose(o, { self, dim }) {
+      const rank = self.shape.length, list = typeof dim === "number" ? [dim] : dim;
+      const dims = (list ?? self.shape.map((_, d) => d)).map((d) => normalizeDim(d, rank));
+      return dims.length === 0
+        ? self
+        : o.roll(self, dims.map((d) => half(knownSize(self.shape[d] ?? 1))), dims);
     },
-    gradient: { kind: "composite" },
     samples: [{ args: [t(4, 5)] }, { args: [t(4, 5), [1]] }],
   });
 }
 
 /** The frequencies of a transform's results. */
 function frequencies(name: string, torch: string, half: boolean) {
-  return defineOp({
+  return composeOp({
     name,
     doc: `Frequencies of the results of ${
       half ? "rfft" : "fft"
@@ -171,14 +159,11 @@ function frequencies(name: string, torch: string, half: boolean) {
     exposure: FFT,
     infer: ({ n, dtype, device }) =>
       contiguousMeta([half ? Math.floor(n / 2) + 1 : n], dtype ?? getDefaultDtype(), device ?? "cpu"),
-    implementation: {
-      kind: "composite",
-      compose(o, { n, d, dtype, device }) {
-        const options = { dtype: dtype ?? getDefaultDtype(), device };
-        const up = o.arange(0, half ? Math.floor(n / 2) + 1 : Math.ceil(n / 2), 1, options);
-        const all = half ? up : o.cat([up, o.arange(-Math.floor(n / 2), 0, 1, options)]);
-        return o.mul(all, 1 / (n * d));
-      },
+    compose(o, { n, d, dtype, device }) {
+      const options = { dtype: dtype ?? getDefaultDtype(), device };
+      const up = o.arange(0, half ? Math.floor(n / 2) + 1 : Math.ceil(n / 2), 1, options);
+      const all = half ? up : o.cat([up, o.arange(-Math.floor(n / 2), 0, 1, options)]);
+      return o.mul(all, 1 / (n * d));
     },
     gradient: { kind: "none", because: "it reads no elements" },
     samples: [{ args: [5] }, { args: [4, 0.5] }],

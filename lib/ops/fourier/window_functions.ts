@@ -5,7 +5,7 @@
 import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
-import { defineOp, type TensorLike } from "../definition.ts";
+import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, type Param, required } from "../params.ts";
 
@@ -40,7 +40,7 @@ function windowOp({ name, torch, about, extra, of }: WindowSpec) {
     if (!isFloat(type)) throw new DynError(`Expected a floating type for ${name} but found ${type}`);
     return type;
   };
-  return defineOp({
+  return composeOp({
     name,
     doc: `${about} As \`torch.${torch}\`.`,
     params: {
@@ -57,20 +57,17 @@ function windowOp({ name, torch, about, extra, of }: WindowSpec) {
       }
       return contiguousMeta([windowLength], typeOf(dtype), device ?? "cpu");
     },
-    implementation: {
-      kind: "composite",
-      compose(o, { windowLength, periodic, dtype, device, ...given }) {
-        const type = typeOf(dtype), options = { dtype: type, device };
-        if (windowLength <= 1) return o.ones([windowLength], options);
-        const named: Readonly<Record<string, unknown>> = given;
-        const values = Object.fromEntries(
-          Object.entries(extra).map(([key, standard]) => [key, Number(named[key] ?? standard)]),
-        );
-        // Computed in float64 and rounded once
-        const at = o.arange(0, windowLength, 1, { dtype: "float64", device });
-        const last = periodic ? windowLength : windowLength - 1;
-        return o.to(of(o, at, { last, extra: values }), type);
-      },
+    compose(o, { windowLength, periodic, dtype, device, ...given }) {
+      const type = typeOf(dtype), options = { dtype: type, device };
+      if (windowLength <= 1) return o.ones([windowLength], options);
+      const named: Readonly<Record<string, unknown>> = given;
+      const values = Object.fromEntries(
+        Object.entries(extra).map(([key, standard]) => [key, Number(named[key] ?? standard)]),
+      );
+      // Computed in float64 and rounded once
+      const at = o.arange(0, windowLength, 1, { dtype: "float64", device });
+      const last = periodic ? windowLength : windowLength - 1;
+      return o.to(of(o, at, { last, extra: values }), type);
     },
     gradient: { kind: "none", because: "it reads no elements" },
     samples: [{ args: [5] }, { args: [4, false] }],

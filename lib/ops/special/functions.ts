@@ -9,7 +9,7 @@ import { isFloat } from "../../base/dtype.ts";
 import { required } from "../params.ts";
 import { floatTypeOf } from "../promotion.ts";
 import { unary } from "../pointwise.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp } from "../wide.ts";
 import { k, ofSelf, polynomial, SPECIAL } from "./series.ts";
 import { hurwitzOf } from "./zeta.ts";
 
@@ -208,7 +208,7 @@ const ndtri = unary({
   exposure: SPECIAL,
 });
 
-const mvlgamma = defineWideOp({
+const mvlgamma = composeWideOp({
   name: "mvlgamma",
   doc: "The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`.",
   params: { self: required("tensor"), p: required("int") },
@@ -218,16 +218,12 @@ const mvlgamma = defineWideOp({
     if (p < 1) throw new DynError(`Expected p of at least 1 but found ${p}`);
     return contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { self, p }) {
-      const x = isFloat(self.dtype) ? self : o.to(self, floatTypeOf(self.dtype));
-      const shifts = Array.from({ length: p }, (_, j) => o.lgamma(o.sub(x, j / 2)));
-      const total = shifts.reduce((sum, term) => o.add(sum, term));
-      return o.add(total, p * (p - 1) / 4 * Math.log(Math.PI));
-    },
+  compose(o, { self, p }) {
+    const x = isFloat(self.dtype) ? self : o.to(self, floatTypeOf(self.dtype));
+    const shifts = Array.from({ length: p }, (_, j) => o.lgamma(o.sub(x, j / 2)));
+    const total = shifts.reduce((sum, term) => o.add(sum, term));
+    return o.add(total, p * (p - 1) / 4 * Math.log(Math.PI));
   },
-  gradient: { kind: "composite" },
   samples: [{ args: [{ tensor: [3], range: [2, 5] }, 2] }],
 });
 

@@ -9,7 +9,7 @@ import type { Body } from "../../loops/body.ts";
 import { required } from "../params.ts";
 import { pointwise, pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
 import { floatTypeOf, isTensor } from "../promotion.ts";
-import { defineWideOp } from "../wide.ts";
+import { composeWideOp, defineWideOp } from "../wide.ts";
 import { k, SPECIAL } from "./series.ts";
 
 /** B₂ₙ/(2n)! for n = 1, 2, … */
@@ -139,7 +139,7 @@ const zeta = defineWideOp({
   errors: [{ args: [2, 3], message: "at least one tensor" }],
 });
 
-const polygamma = defineWideOp({
+const polygamma = composeWideOp({
   name: "polygamma",
   doc:
     "The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in `x.polygamma(n)`.",
@@ -151,14 +151,10 @@ const polygamma = defineWideOp({
     if (n < 0) throw new DynError(`Expected n of polygamma that is not negative but found ${n}`);
     return contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device);
   },
-  implementation: {
-    kind: "composite",
-    compose(o, { n, self }) {
-      if (n === 0) return o.digamma(self);
-      return n === 1 ? o.trigamma(self) : o.polygammaOf(self, n);
-    },
+  compose(o, { n, self }) {
+    if (n === 0) return o.digamma(self);
+    return n === 1 ? o.trigamma(self) : o.polygammaOf(self, n);
   },
-  gradient: { kind: "composite" },
   samples: [0, 1, 2, 3].map((n) => ({ args: [n, { tensor: [3], range: [0.3, 4] }] as const })),
   errors: [{ args: [-1, { tensor: [3] }], message: "not negative" }],
 });
