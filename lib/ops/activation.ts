@@ -13,7 +13,7 @@ import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
 import { normalizeDim, shapeText, withSize } from "./shapes.ts";
 import { sigmoidOf } from "./unary.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const SAMPLES = unarySamples([-4, 4]);
@@ -45,28 +45,25 @@ function floatMeta(name: string, self: TensorMeta): TensorMeta {
 
 const SQRT_2_OVER_PI = Math.sqrt(2 / Math.PI), CUBE = 0.044715;
 
-const gelu = defineWideOp({
+const gelu = lowerWideOp({
   name: "gelu",
   doc: "self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`.",
   params: { self: required("tensor"), approximate: optional("string", "none", { oneOf: ["none", "tanh"] }) },
   exposure: FUNCTIONAL,
   elementwise: true,
   infer: ({ self }) => floatMeta("gelu", self),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, approximate }, [result]) =>
-      lowered(self, result, (o, x) => {
-        const half = o.mul(x, k(o, x, 0.5)), one = k(o, x, 1);
-        if (approximate === "none") return o.mul(half, o.add(one, o.erf(o.mul(x, k(o, x, Math.SQRT1_2)))));
-        const inner = o.mul(k(o, x, SQRT_2_OVER_PI), o.fma(o.mul(k(o, x, CUBE), o.mul(x, x)), x, x));
-        return o.mul(half, o.add(one, o.tanh(inner)));
-      }),
-  },
+  lower: ({ self, approximate }, [result]) =>
+    lowered(self, result, (o, x) => {
+      const half = o.mul(x, k(o, x, 0.5)), one = k(o, x, 1);
+      if (approximate === "none") return o.mul(half, o.add(one, o.erf(o.mul(x, k(o, x, Math.SQRT1_2)))));
+      const inner = o.mul(k(o, x, SQRT_2_OVER_PI), o.fma(o.mul(k(o, x, CUBE), o.mul(x, x)), x, x));
+      return o.mul(half, o.add(one, o.tanh(inner)));
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self, approximate }, grads: [grad] }) =>
-      grad ? { self: o.mul(grad, approximate === "none" ? geluSlope(o, self) : geluTanhSlope(o, self)) } : {},
+    single: (o, grad, { args: { self, approximate } }) => ({
+      self: o.mul(grad, approximate === "none" ? geluSlope(o, self) : geluTanhSlope(o, self)),
+    }),
   },
   samples: [...SAMPLES, { args: [t(3, 4)], options: { approximate: "tanh" } }],
   errors: [{ args: [{ tensor: [3], dtype: "int64" }], message: "float" }],
@@ -127,27 +124,22 @@ function softplusOf<V>(o: Body<V>, x: V): V {
   return o.add(o.maximum(x, k(o, x, 0)), o.log1p(o.exp(o.neg(o.abs(x)))));
 }
 
-const softplus = defineWideOp({
+const softplus = lowerWideOp({
   name: "softplus",
   doc: "log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`.",
   params: { self: required("tensor"), beta: optional("float", 1), threshold: optional("float", 20) },
   exposure: FUNCTIONAL,
   elementwise: true,
   infer: ({ self }) => floatMeta("softplus", self),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, beta, threshold }, [result]) =>
-      lowered(self, result, (o, x) => {
-        const z = beta === 1 ? x : o.mul(x, k(o, x, beta));
-        const smooth = softplusOf(o, z);
-        return o.select(o.gt(z, k(o, x, threshold)), x, beta === 1 ? smooth : o.div(smooth, k(o, x, beta)));
-      }),
-  },
+  lower: ({ self, beta, threshold }, [result]) =>
+    lowered(self, result, (o, x) => {
+      const z = beta === 1 ? x : o.mul(x, k(o, x, beta));
+      const smooth = softplusOf(o, z);
+      return o.select(o.gt(z, k(o, x, threshold)), x, beta === 1 ? smooth : o.div(smooth, k(o, x, beta)));
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule(o, { args: { self, beta, threshold }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, beta, threshold } }) {
       const z = beta === 1 ? self : o.mul(self, beta);
       return { self: o.where(o.gt(z, threshold), grad, o.mul(grad, o.sigmoid(z))) };
     },
@@ -197,7 +189,7 @@ interface Exponential {
   readonly rate: number;
 }
 
-const eluLinear = defineWideOp({
+const eluLinear = lowerWideOp({
   name: "eluLinear",
   doc: "scale · self above 0, scale · alpha · (e^(rate · self) − 1) below.",
   params: {
@@ -209,19 +201,14 @@ const eluLinear = defineWideOp({
   exposure: { method: false, free: false },
   elementwise: true,
   infer: ({ self }) => floatMeta("elu", self),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, alpha, scale, rate }, [result]) =>
-      lowered(self, result, (o, x) => {
-        const below = o.mul(k(o, x, alpha * scale), o.expm1(rate === 1 ? x : o.mul(x, k(o, x, rate))));
-        return o.select(o.gt(x, k(o, x, 0)), scale === 1 ? x : o.mul(x, k(o, x, scale)), below);
-      }),
-  },
+  lower: ({ self, alpha, scale, rate }, [result]) =>
+    lowered(self, result, (o, x) => {
+      const below = o.mul(k(o, x, alpha * scale), o.expm1(rate === 1 ? x : o.mul(x, k(o, x, rate))));
+      return o.select(o.gt(x, k(o, x, 0)), scale === 1 ? x : o.mul(x, k(o, x, scale)), below);
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule(o, { args: { self, alpha, scale, rate }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, alpha, scale, rate } }) {
       const below = o.mul(o.exp(o.mul(self, rate)), alpha * scale * rate);
       return { self: o.mul(grad, o.where(o.le(self, 0), below, scale)) };
     },

@@ -11,11 +11,11 @@ import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
-import { t } from "./pointwise.ts";
+import { elements, t } from "./pointwise.ts";
 import { checkPooled } from "./windows.ts";
 import { within } from "./scatter_views.ts";
 import { flatIndex, knownSize, shapeText, withSize } from "./shapes.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
@@ -47,33 +47,30 @@ function outputSizes(self: TensorLike, given: number | readonly (number | null)[
 const axisOf = (self: { readonly shape: readonly Dim[] }, dim: number): number =>
   dim < 0 ? dim + self.shape.length : dim;
 
-const adaptiveSum = defineWideOp({
+const adaptiveSum = lowerWideOp({
   name: "adaptiveSum",
   doc: "Sums of the `count` windows that cover a dimension.",
   params: { self: required("tensor"), dim: required("int"), count: required("int") },
   exposure: INTERNAL,
   infer: ({ self, dim, count }) =>
     contiguousMeta(withSize(self.shape, axisOf(self, dim), count), self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower({ self, dim, count }, [result]): Lowered[] {
-      if (!result) return [];
-      const at = axisOf(self, dim), size = knownSize(self.shape[at] ?? 1), { dtype } = result;
-      return [{
-        kind: "reduction",
-        shape: result.shape,
-        dtype,
-        op: "sum",
-        over: [widest(size, Math.max(1, count))],
-        accumulator: dtype,
-        element(o, index, [k]) {
-          const i = index[at] ?? 0, place = add(startOf(i, size, count), k ?? 0);
-          const read = () => o.load(self, withSize(index, at, place));
-          if (size % count === 0) return read();
-          return o.masked(within(o, place, 0, endOf(i, size, count)), read, o.constant(0, dtype));
-        },
-      }];
-    },
+  lower({ self, dim, count }, [result]): Lowered[] {
+    if (!result) return [];
+    const at = axisOf(self, dim), size = knownSize(self.shape[at] ?? 1), { dtype } = result;
+    return [{
+      kind: "reduction",
+      shape: result.shape,
+      dtype,
+      op: "sum",
+      over: [widest(size, Math.max(1, count))],
+      accumulator: dtype,
+      element(o, index, [k]) {
+        const i = index[at] ?? 0, place = add(startOf(i, size, count), k ?? 0);
+        const read = () => o.load(self, withSize(index, at, place));
+        if (size % count === 0) return read();
+        return o.masked(within(o, place, 0, endOf(i, size, count)), read, o.constant(0, dtype));
+      },
+    }];
   },
   gradient: {
     kind: "rule",
@@ -86,65 +83,50 @@ const adaptiveSum = defineWideOp({
   samples: [{ args: [t(2, 5), 1, 3] }, { args: [t(2, 6), 1, 3] }],
 });
 
-const adaptiveSumBackward = defineWideOp({
+const adaptiveSumBackward = lowerWideOp({
   name: "adaptiveSumBackward",
   doc: "Gradients of windows given to each of their elements along a dimension of `size`.",
   params: { grad: required("tensor"), dim: required("int"), size: required("int") },
   exposure: INTERNAL,
   infer: ({ grad, dim, size }) => contiguousMeta(withSize(grad.shape, dim, size), grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower({ grad, dim, size }, [result]): Lowered[] {
-      if (!result) return [];
-      const count = knownSize(grad.shape[dim] ?? 1), { dtype } = result;
-      return [{
-        kind: "reduction",
-        shape: result.shape,
-        dtype,
-        op: "sum",
-        over: [Math.ceil(count / size) + 1],
-        accumulator: dtype,
-        element(o, index, [k]) {
-          const place = index[dim] ?? 0, i = add(floorDiv(mul(place, count), size), k ?? 0);
-          const past = floorDiv(add(mul(add(place, 1), count), -1), size);
-          const read = () => o.load(grad, withSize(index, dim, i));
-          return o.masked(within(o, i, 0, add(past, 1)), read, o.constant(0, dtype));
-        },
-      }];
-    },
+  lower({ grad, dim, size }, [result]): Lowered[] {
+    if (!result) return [];
+    const count = knownSize(grad.shape[dim] ?? 1), { dtype } = result;
+    return [{
+      kind: "reduction",
+      shape: result.shape,
+      dtype,
+      op: "sum",
+      over: [Math.ceil(count / size) + 1],
+      accumulator: dtype,
+      element(o, index, [k]) {
+        const place = index[dim] ?? 0, i = add(floorDiv(mul(place, count), size), k ?? 0);
+        const past = floorDiv(add(mul(add(place, 1), count), -1), size);
+        const read = () => o.load(grad, withSize(index, dim, i));
+        return o.masked(within(o, i, 0, add(past, 1)), read, o.constant(0, dtype));
+      },
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { grad: g, dim }, grads: [grad] }) =>
-      grad ? { grad: o.adaptiveSum(grad, dim, knownSize(g.shape[dim] ?? 1)) } : {},
+    single: (o, grad, { args: { grad: g, dim } }) => ({
+      grad: o.adaptiveSum(grad, dim, knownSize(g.shape[dim] ?? 1)),
+    }),
   },
   samples: [{ args: [t(2, 3), 1, 5] }],
 });
 
-const windowLengths = defineWideOp({
+const windowLengths = lowerWideOp({
   name: "windowLengths",
   doc: "How many elements each of `count` windows that cover `size` has.",
   params: { like: required("tensor"), size: required("int"), count: required("int") },
   exposure: INTERNAL,
   infer: ({ like, count }) => contiguousMeta([count], like.dtype, like.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ size, count }, [result]): Lowered[] =>
-      result
-        ? [{
-          kind: "pointwise",
-          shape: result.shape,
-          dtype: result.dtype,
-          element: (o, [i]) =>
-            castTo(
-              o,
-              o.index(sub(endOf(i ?? 0, size, count), startOf(i ?? 0, size, count)), "int64"),
-              result.dtype,
-            ),
-        }]
-        : [],
-  },
+  lower: ({ size, count }, [result]) =>
+    elements(result, (o, [i = 0]) => {
+      const length = o.index(sub(endOf(i, size, count), startOf(i, size, count)), "int64");
+      return castTo(o, length, result?.dtype ?? "int64");
+    }),
   gradient: { kind: "none", because: "it reads no elements" },
   samples: [{ args: [t(1), 5, 3] }],
 });
@@ -212,41 +194,38 @@ const adaptiveMaxIndices = composeWideOp({
   samples: [{ args: [t(2, 5), [3]] }],
 });
 
-const adaptiveMaxOffsets = defineWideOp({
+const adaptiveMaxOffsets = lowerWideOp({
   name: "adaptiveMaxOffsets",
   doc: "For each window over the last dimensions the flat place of its maximum in a window of `kernel`.",
   params: { self: required("tensor"), sizes: required("ints"), kernel: required("ints") },
   exposure: INTERNAL,
   infer: ({ self, sizes }) =>
     contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], "int64", self.device),
-  implementation: {
-    kind: "lower",
-    lower({ self, sizes, kernel }, [result]): Lowered[] {
-      if (!result) return [];
-      const lead = self.shape.length - sizes.length;
-      return [{
-        kind: "reduction",
-        shape: result.shape,
-        dtype: "int64",
-        op: "argmax",
-        over: kernel,
-        accumulator: self.dtype,
-        position: (offset) => flatIndex(offset, kernel),
-        element<V>(o: Body<V>, index: readonly Dim[], offset: readonly Dim[]): V {
-          let inside: V | undefined;
-          const source = index.map((i, d) => {
-            if (d < lead) return i;
-            const size = self.shape[d] ?? 1, count = sizes[d - lead] ?? 1;
-            const place = add(startOf(i, size, count), offset[d - lead] ?? 0);
-            const here = within(o, place, 0, endOf(i, size, count));
-            inside = inside === undefined ? here : o.and(inside, here);
-            return place;
-          });
-          const read = () => o.load(self, source);
-          return inside === undefined ? read() : o.masked(inside, read, o.constant(-Infinity, self.dtype));
-        },
-      }];
-    },
+  lower({ self, sizes, kernel }, [result]): Lowered[] {
+    if (!result) return [];
+    const lead = self.shape.length - sizes.length;
+    return [{
+      kind: "reduction",
+      shape: result.shape,
+      dtype: "int64",
+      op: "argmax",
+      over: kernel,
+      accumulator: self.dtype,
+      position: (offset) => flatIndex(offset, kernel),
+      element<V>(o: Body<V>, index: readonly Dim[], offset: readonly Dim[]): V {
+        let inside: V | undefined;
+        const source = index.map((i, d) => {
+          if (d < lead) return i;
+          const size = self.shape[d] ?? 1, count = sizes[d - lead] ?? 1;
+          const place = add(startOf(i, size, count), offset[d - lead] ?? 0);
+          const here = within(o, place, 0, endOf(i, size, count));
+          inside = inside === undefined ? here : o.and(inside, here);
+          return place;
+        });
+        const read = () => o.load(self, source);
+        return inside === undefined ? read() : o.masked(inside, read, o.constant(-Infinity, self.dtype));
+      },
+    }];
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [t(2, 5), [3], [3]] }],

@@ -7,11 +7,11 @@ import { DynError } from "../base/errors.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Operand } from "../loops/body.ts";
-import { composeOp, defineOp, type ElementRange, type TensorLike } from "./definition.ts";
+import { composeOp, type ElementRange, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
-import { deviceOf, reduceTo, t } from "./pointwise.ts";
+import { deviceOf, elements, reduceTo, t } from "./pointwise.ts";
 import { indexRange, indirectIndex } from "./indexing.ts";
 import { broadcastIndex, broadcastShapes, broadcastsTo, shapeText } from "./shapes.ts";
 
@@ -97,7 +97,7 @@ const index = composeOp({
   errors: [{ args: [t(3), [t(2)]], message: "int64" }],
 });
 
-const gatherIndices = defineOp({
+const gatherIndices = lowerOp({
   name: "gatherIndices",
   doc: "As index, of integer tensors.",
   params: { self: required("tensor"), indices: required("tensorsOrNulls") },
@@ -107,24 +107,15 @@ const gatherIndices = defineOp({
     return contiguousMeta(planOf(self, indices).shape, self.dtype, self.device);
   },
   ranges: ({ self, indices }) => rangesOf(self, indices),
-  implementation: {
-    kind: "lower",
-    lower({ self, indices }, [result]) {
-      if (!result) return [];
-      const plan = planOf(self, indices);
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, position) => o.load(self, sourceIndex(o, { self, indices, plan }, position)),
-      }];
-    },
+  lower({ self, indices }, [result]) {
+    const plan = planOf(self, indices);
+    return elements(result, (o, position) => o.load(self, sourceIndex(o, { self, indices, plan }, position)));
   },
   gradient: {
-    kind: "rule",
     saves: ["indices"],
-    rule: (o, { args: { self, indices }, grads: [grad] }) =>
-      grad ? { self: o.putIndices(o.newZeros(grad, self.shape), indices, grad, true) } : {},
+    single: (o, grad, { args: { self, indices } }) => ({
+      self: o.putIndices(o.newZeros(grad, self.shape), indices, grad, true),
+    }),
   },
   samples: [
     { args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }]] },
@@ -191,7 +182,7 @@ function checkValues(self: TensorMeta, indices: readonly (TensorMeta | null)[], 
   }
 }
 
-const putIndices = defineOp({
+const putIndices = lowerOp({
   name: "putIndices",
   doc: "As indexPut, at integer tensors.",
   params: {
@@ -206,32 +197,25 @@ const putIndices = defineOp({
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
   },
   ranges: ({ self, indices }) => rangesOf(self, indices),
-  implementation: {
-    kind: "lower",
-    lower({ self, indices, values, accumulate }) {
-      const plan = planOf(self, indices);
-      return [{
-        kind: "scatter",
-        shape: self.shape,
-        dtype: self.dtype,
-        base: (o, position) => o.load(self, position),
-        over: plan.shape,
-        mode: accumulate ? "add" : "set",
-        target: (o, position) => sourceIndex(o, { self, indices, plan }, position),
-        value: (o, position) => castTo(o, o.load(values, broadcastIndex(values.shape, position)), self.dtype),
-      }];
-    },
+  lower({ self, indices, values, accumulate }) {
+    const plan = planOf(self, indices);
+    return [{
+      kind: "scatter",
+      shape: self.shape,
+      dtype: self.dtype,
+      base: (o, position) => o.load(self, position),
+      over: plan.shape,
+      mode: accumulate ? "add" : "set",
+      target: (o, position) => sourceIndex(o, { self, indices, plan }, position),
+      value: (o, position) => castTo(o, o.load(values, broadcastIndex(values.shape, position)), self.dtype),
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: ["indices"],
-    rule(o, { args: { indices, values, accumulate }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: !needs("self") || accumulate ? grad : o.putIndices(grad, indices, o.newZeros(grad, []), false),
-        values: needs("values") ? reduceTo(o, o.gatherIndices(grad, indices), values) : null,
-      };
-    },
+    single: (o, grad, { args: { indices, values, accumulate }, needs }) => ({
+      self: !needs("self") || accumulate ? grad : o.putIndices(grad, indices, o.newZeros(grad, []), false),
+      values: needs("values") ? reduceTo(o, o.gatherIndices(grad, indices), values) : null,
+    }),
   },
   samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4), true] }],
 });

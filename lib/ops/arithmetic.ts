@@ -7,7 +7,7 @@ import { categoryOf, type DType, isFloat, isInteger } from "../base/dtype.ts";
 import type { Body } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
 import type { TensorMeta } from "../graph/meta.ts";
-import { composeOp, defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isLess } from "../sym/decide.ts";
@@ -24,7 +24,7 @@ import {
   t,
   typesOf,
 } from "./pointwise.ts";
-import { defineWideOp } from "./wide.ts";
+import { lowerWideOp } from "./wide.ts";
 
 /** a · alpha, left alone where alpha is 1. */
 function scaled<T extends TensorLike>(o: OpApi<T>, value: T, alpha: OperandOf<T>): T {
@@ -45,7 +45,7 @@ const isBool = (x: OperandOf<TensorMeta>): boolean =>
   isTensor(x) ? x.dtype === "bool" : typeof x === "boolean";
 
 function addition(name: "add" | "sub") {
-  return defineOp({
+  return lowerOp({
     name,
     doc: name === "add"
       ? "self + alpha · other, broadcast and promoted, as `torch.add`."
@@ -66,29 +66,24 @@ function addition(name: "add" | "sub") {
       checkAlpha({ dtype: result }, alpha);
       return pointwiseMeta([self, other], result);
     },
-    implementation: {
-      kind: "lower",
-      lower({ self, other, alpha }, [result]) {
-        const { compute } = typesOf("promote", [self, other]);
-        return pointwise(result, {
-          operands: [self, other, alpha],
-          compute,
-          body: (o, [a, b, k]) => {
-            if (a === undefined || b === undefined || k === undefined) {
-              throw new DynError("Expected operands");
-            }
-            if (compute === "bool") return o.or(a, alpha === 1 ? b : o.and(b, k));
-            const right = alpha === 1 ? b : o.mul(b, k);
-            return name === "add" ? o.add(a, right) : o.sub(a, right);
-          },
-        });
-      },
+    lower({ self, other, alpha }, [result]) {
+      const { compute } = typesOf("promote", [self, other]);
+      return pointwise(result, {
+        operands: [self, other, alpha],
+        compute,
+        body: (o, [a, b, k]) => {
+          if (a === undefined || b === undefined || k === undefined) {
+            throw new DynError("Expected operands");
+          }
+          if (compute === "bool") return o.or(a, alpha === 1 ? b : o.and(b, k));
+          const right = alpha === 1 ? b : o.mul(b, k);
+          return name === "add" ? o.add(a, right) : o.sub(a, right);
+        },
+      });
     },
     gradient: {
-      kind: "rule",
       saves: [],
-      rule(o, { args: { self, other, alpha }, grads: [grad], needs }) {
-        if (!grad) return {};
+      single(o, grad, { args: { self, other, alpha }, needs }) {
         const right = () => scaled(o, name === "add" ? grad : o.neg(grad), alpha);
         return {
           self: needs("self") ? reduceTo(o, grad, self) : null,
@@ -169,7 +164,7 @@ function divide<V>(o: Body<V>, a: V, b: V, mode: string | null): V {
   return integers ? o.floorDiv(a, b) : floorDivide(o, a, b);
 }
 
-const div = defineWideOp({
+const div = lowerWideOp({
   name: "div",
   graphName: "truediv",
   doc: 'self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`.',
@@ -187,23 +182,18 @@ const div = defineWideOp({
     if (roundingMode !== null) checkDivisor(result, other);
     return pointwiseMeta([self, other], result);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, other, roundingMode }, [result]) =>
-      pointwise(result, {
-        operands: [self, other],
-        compute: typesOf(roundingMode === null ? "float" : "promote", [self, other]).compute,
-        body: (o, [a, b]) => {
-          if (a === undefined || b === undefined) throw new DynError("Expected operands");
-          return divide(o, a, b, roundingMode);
-        },
-      }),
-  },
+  lower: ({ self, other, roundingMode }, [result]) =>
+    pointwise(result, {
+      operands: [self, other],
+      compute: typesOf(roundingMode === null ? "float" : "promote", [self, other]).compute,
+      body: (o, [a, b]) => {
+        if (a === undefined || b === undefined) throw new DynError("Expected operands");
+        return divide(o, a, b, roundingMode);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self", "other"],
-    rule(o, { args: { self, other, roundingMode }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, other, roundingMode }, needs }) {
       if (roundingMode !== null) {
         return {
           self: needs("self") ? o.zerosLike(self) : null,
@@ -279,7 +269,7 @@ function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {
   return undefined;
 }
 
-const pow = defineWideOp({
+const pow = lowerWideOp({
   name: "pow",
   doc: "self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number.",
   params: { self: required("operand"), exponent: required("operand", { loadable: "natural" }) },
@@ -297,24 +287,20 @@ const pow = defineWideOp({
     }
     return pointwiseMeta([self, exponent], result);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, exponent }, [result]) =>
-      pointwise(result, {
-        operands: [self, exponent],
-        compute: result?.dtype ?? "float32",
-        body: (o, [a, b]) => {
-          if (a === undefined || b === undefined) throw new DynError("Expected operands");
-          if (typeof exponent === "boolean") return exponent ? a : o.constant(1, o.dtypeOf(a));
-          return knownPower(o, a, exponent) ?? o.pow(a, b);
-        },
-      }),
-  },
+  lower: ({ self, exponent }, [result]) =>
+    pointwise(result, {
+      operands: [self, exponent],
+      compute: result?.dtype ?? "float32",
+      body: (o, [a, b]) => {
+        if (a === undefined || b === undefined) throw new DynError("Expected operands");
+        if (typeof exponent === "boolean") return exponent ? a : o.constant(1, o.dtypeOf(a));
+        return knownPower(o, a, exponent) ?? o.pow(a, b);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self", "exponent", "out"],
-    rule(o, { args: { self, exponent }, out: [out], grads: [grad], needs }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, exponent }, out: [out], needs }) {
+      if (!out) return {};
       const gradSelf = () => {
         if (isTensor(exponent)) {
           const inner = o.mul(grad, o.mul(o.pow(self, o.sub(exponent, 1)), exponent));

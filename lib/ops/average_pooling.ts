@@ -9,7 +9,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
-import { t } from "./pointwise.ts";
+import { elements, t } from "./pointwise.ts";
 import {
   checkPooled,
   gatherWindows,
@@ -19,7 +19,7 @@ import {
   type Windows,
   windowsOf,
 } from "./windows.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
@@ -55,67 +55,61 @@ const avgParams = {
 
 const undilated = (w: Omit<Windows, "dilation">): Windows => ({ ...w, dilation: w.kernel.map(() => 1) });
 
-const windowSum = defineWideOp({
+const windowSum = lowerWideOp({
   name: "windowSum",
   doc: "The sum of each window over the last dimensions.",
   params: { self: required("tensor"), ...avgParams },
   exposure: INTERNAL,
   infer: ({ self, ...args }) =>
     contiguousMeta(pooledSizes(self.shape, undilated(args)), self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower({ self, ...args }, [result]): Lowered[] {
-      if (!result) return [];
-      const windows = undilated(args), { dtype } = result;
-      return [{
-        kind: "reduction",
-        shape: result.shape,
-        dtype,
-        op: "sum",
-        over: windows.kernel,
-        accumulator: dtype,
-        element: (o, index, offset) =>
-          inWindow(o, self, { index, offset, windows, outside: (h) => h.constant(0, dtype) }),
-      }];
-    },
+  lower({ self, ...args }, [result]): Lowered[] {
+    if (!result) return [];
+    const windows = undilated(args), { dtype } = result;
+    return [{
+      kind: "reduction",
+      shape: result.shape,
+      dtype,
+      op: "sum",
+      over: windows.kernel,
+      accumulator: dtype,
+      element: (o, index, offset) =>
+        inWindow(o, self, { index, offset, windows, outside: (h) => h.constant(0, dtype) }),
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, kernel, stride, padding, ceilMode }, grads: [grad] }) =>
-      grad ? { self: o.windowSumBackward(grad, self.shape, kernel, stride, padding, ceilMode) } : {},
+    single: (o, grad, { args: { self, kernel, stride, padding, ceilMode } }) => ({
+      self: o.windowSumBackward(grad, self.shape, kernel, stride, padding, ceilMode),
+    }),
   },
   samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], false] }],
 });
 
-const windowSumBackward = defineWideOp({
+const windowSumBackward = lowerWideOp({
   name: "windowSumBackward",
   doc: "Gradients of windows given to each of their elements.",
   params: { grad: required("tensor"), inputSizes: required("sizes"), ...avgParams },
   exposure: INTERNAL,
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower({ grad, inputSizes: _sizes, ...args }, [result]) {
-      if (!result) return [];
-      const windows = undilated(args);
-      return gatherWindows(result, {
-        windows,
-        pooled: grad.shape,
-        part: (o, window) => o.load(grad, window),
-      });
-    },
+  lower({ grad, inputSizes: _sizes, ...args }, [result]) {
+    if (!result) return [];
+    const windows = undilated(args);
+    return gatherWindows(result, {
+      windows,
+      pooled: grad.shape,
+      part: (o, window) => o.load(grad, window),
+    });
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { kernel, stride, padding, ceilMode }, grads: [grad] }) =>
-      grad ? { grad: o.windowSum(grad, kernel, stride, padding, ceilMode) } : {},
+    single: (o, grad, { args: { kernel, stride, padding, ceilMode } }) => ({
+      grad: o.windowSum(grad, kernel, stride, padding, ceilMode),
+    }),
   },
   samples: [{ args: [t(2, 3, 3), [2, 5, 6], [2, 3], [2, 2], [1, 1], false] }],
 });
 
-const windowSizes = defineWideOp({
+const windowSizes = lowerWideOp({
   name: "windowSizes",
   doc: "How many elements each window over the last dimensions has, of those in the (padded) input.",
   params: { self: required("tensor"), ...avgParams, countIncludePad: required("bool") },
@@ -124,19 +118,13 @@ const windowSizes = defineWideOp({
     const windows = undilated(args), rank = windows.kernel.length;
     return contiguousMeta(pooledSizes(self.shape.slice(-rank), windows), self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, countIncludePad, ...args }, [result]): Lowered[] {
-      if (!result) return [];
-      const windows = undilated(args), sizes = self.shape.slice(-windows.kernel.length);
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, window) =>
-          castTo(o, windowSize(o, window, { sizes, windows, countIncludePad }), result.dtype),
-      }];
-    },
+  lower({ self, countIncludePad, ...args }, [result]): Lowered[] {
+    if (!result) return [];
+    const windows = undilated(args), sizes = self.shape.slice(-windows.kernel.length);
+    return elements(
+      result,
+      (o, window) => castTo(o, windowSize(o, window, { sizes, windows, countIncludePad }), result.dtype),
+    );
   },
   gradient: { kind: "none", because: "it reads no elements" },
   samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], false, false] }],

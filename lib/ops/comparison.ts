@@ -4,11 +4,12 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import type { Body } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { Body, Lowered, Operand } from "../loops/body.ts";
+import { lowerOp } from "./definition.ts";
 import { required } from "./params.ts";
 import { castTo, elementOf, isTensor } from "./promotion.ts";
-import { binary, pointwiseMeta, reduceTo, t, typesOf, unary } from "./pointwise.ts";
+import { binary, elements, type OperandOf, pointwiseMeta, reduceTo, t, typesOf, unary } from "./pointwise.ts";
 
 const NOT_CONTINUOUS = "its result is not of a floating type";
 
@@ -110,7 +111,22 @@ const signbit = unary({
   inplace: false,
 });
 
-const where = defineOp({
+/** Elements of one operand where a condition holds, else of another one. */
+function selected(
+  result: TensorMeta | undefined,
+  { condition, held, other }: { condition: Operand; held: OperandOf<Operand>; other: OperandOf<Operand> },
+): Lowered[] {
+  return elements(result, (o, index) => {
+    const at = { index, dtype: result?.dtype ?? "float32" };
+    return o.select(
+      elementOf(o, condition, { index, dtype: "bool" }),
+      elementOf(o, held, at),
+      elementOf(o, other, at),
+    );
+  });
+}
+
+const where = lowerOp({
   name: "where",
   doc: "input where the condition holds, else other, broadcast and promoted, as `torch.where`.",
   params: {
@@ -125,34 +141,15 @@ const where = defineOp({
     }
     return pointwiseMeta([condition, input, other], typesOf("promote", [input, other]).result);
   },
-  implementation: {
-    kind: "lower",
-    lower({ condition, input, other }, [result]) {
-      if (!result) return [];
-      const { shape, dtype } = result;
-      return [{
-        kind: "pointwise",
-        shape,
-        dtype,
-        element: (o, index) =>
-          o.select(
-            elementOf(o, condition, { index, dtype: "bool" }),
-            elementOf(o, input, { index, dtype }),
-            elementOf(o, other, { index, dtype }),
-          ),
-      }];
-    },
+  lower({ condition, input, other }, [result]) {
+    return selected(result, { condition: condition, held: input, other: other });
   },
   gradient: {
-    kind: "rule",
     saves: ["condition"],
-    rule(o, { args: { condition, input, other }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        input: isTensor(input) && needs("input") ? reduceTo(o, o.where(condition, grad, 0), input) : null,
-        other: isTensor(other) && needs("other") ? reduceTo(o, o.where(condition, 0, grad), other) : null,
-      };
-    },
+    single: (o, grad, { args: { condition, input, other }, needs }) => ({
+      input: isTensor(input) && needs("input") ? reduceTo(o, o.where(condition, grad, 0), input) : null,
+      other: isTensor(other) && needs("other") ? reduceTo(o, o.where(condition, 0, grad), other) : null,
+    }),
   },
   exposure: { method: false },
   samples: [
@@ -163,7 +160,7 @@ const where = defineOp({
   errors: [{ args: [t(3), t(3), t(3)], message: "bool condition" }],
 });
 
-const maskedFill = defineOp({
+const maskedFill = lowerOp({
   name: "maskedFill",
   doc: "self with `value` where the mask is true, as `Tensor.masked_fill`.",
   params: { self: required("tensor"), mask: required("tensor"), value: required("operand", { late: true }) },
@@ -176,40 +173,21 @@ const maskedFill = defineOp({
     }
     return pointwiseMeta([self, mask], self.dtype);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, mask, value }, [result]) {
-      if (!result) return [];
-      const { shape, dtype } = result;
-      return [{
-        kind: "pointwise",
-        shape,
-        dtype,
-        element: (o, index) =>
-          o.select(
-            elementOf(o, mask, { index, dtype: "bool" }),
-            elementOf(o, value, { index, dtype }),
-            elementOf(o, self, { index, dtype }),
-          ),
-      }];
-    },
+  lower({ self, mask, value }, [result]) {
+    return selected(result, { condition: mask, held: value, other: self });
   },
   gradient: {
-    kind: "rule",
     saves: ["mask"],
-    rule(o, { args: { self, mask, value }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? reduceTo(o, o.where(mask, 0, grad), self) : null,
-        value: isTensor(value) && needs("value") ? reduceTo(o, o.where(mask, grad, 0), value) : null,
-      };
-    },
+    single: (o, grad, { args: { self, mask, value }, needs }) => ({
+      self: needs("self") ? reduceTo(o, o.where(mask, 0, grad), self) : null,
+      value: isTensor(value) && needs("value") ? reduceTo(o, o.where(mask, grad, 0), value) : null,
+    }),
   },
   samples: [{ args: [t(3, 4), { tensor: [4], dtype: "bool" }, -1] }],
   errors: [{ args: [t(3), t(3), 0], message: "bool mask" }],
 });
 
-const isclose = defineOp({
+const isclose = lowerOp({
   name: "isclose",
   doc: "|self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`.",
   params: {
@@ -228,25 +206,16 @@ const isclose = defineOp({
     }
     return pointwiseMeta([self, other], "bool");
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, other, rtol, atol, equalNan }, [result]) {
-      if (!result) return [];
-      const dtype = isFloat(self.dtype) ? self.dtype : "float64";
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: "bool",
-        element: (o, index) => {
-          const a = elementOf(o, self, { index, dtype }), b = elementOf(o, other, { index, dtype });
-          const allowed = o.add(o.constant(atol, dtype), o.mul(o.constant(rtol, dtype), o.abs(b)));
-          const error = o.abs(o.sub(a, b));
-          const near = o.and(o.lt(error, o.constant(Infinity, dtype)), o.le(error, allowed));
-          const close = o.or(o.eq(a, b), near);
-          return castTo(o, equalNan ? o.or(close, o.and(o.isNan(a), o.isNan(b))) : close, "bool");
-        },
-      }];
-    },
+  lower({ self, other, rtol, atol, equalNan }, [result]) {
+    const dtype = isFloat(self.dtype) ? self.dtype : "float64";
+    return elements(result, (o, index) => {
+      const a = elementOf(o, self, { index, dtype }), b = elementOf(o, other, { index, dtype });
+      const allowed = o.add(o.constant(atol, dtype), o.mul(o.constant(rtol, dtype), o.abs(b)));
+      const error = o.abs(o.sub(a, b));
+      const near = o.and(o.lt(error, o.constant(Infinity, dtype)), o.le(error, allowed));
+      const close = o.or(o.eq(a, b), near);
+      return castTo(o, equalNan ? o.or(close, o.and(o.isNan(a), o.isNan(b))) : close, "bool");
+    });
   },
   gradient: { kind: "none", because: NOT_CONTINUOUS },
   samples: [{ args: [t(3, 4), t(3, 4)] }],

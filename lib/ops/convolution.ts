@@ -8,7 +8,7 @@ import { add, type Dim, floorDiv, mul, print, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { ConvGeometry } from "../loops/ir.ts";
-import { composeOp, defineOp, type Sample, type TensorLike } from "./definition.ts";
+import { composeOp, lowerOp, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -92,7 +92,7 @@ const geometryParams = {
 
 const GEOMETRY: readonly [number[], number[], number[], number] = [[1, 1], [1, 1], [1, 1], 1];
 
-const convolution = defineOp({
+const convolution = lowerOp({
   name: "convolution",
   doc: "Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw].",
   params: {
@@ -103,23 +103,18 @@ const convolution = defineOp({
   },
   exposure: INTERNAL,
   infer: ({ input, weight, ...g }) => convolvedMeta(input, weight, g),
-  implementation: {
-    kind: "lower",
-    lower: ({ input, weight, bias, ...g }, [result]) =>
-      result
-        ? [{
-          kind: "extern",
-          call: { op: "convForward", ...planar(g) },
-          inputs: bias ? [input, weight, bias] : [input, weight],
-          outputs: [{ shape: result.shape, dtype: result.dtype }],
-        }]
-        : [],
-  },
+  lower: ({ input, weight, bias, ...g }, [result]) =>
+    result
+      ? [{
+        kind: "extern",
+        call: { op: "convForward", ...planar(g) },
+        inputs: bias ? [input, weight, bias] : [input, weight],
+        outputs: [{ shape: result.shape, dtype: result.dtype }],
+      }]
+      : [],
   gradient: {
-    kind: "rule",
     saves: ["input", "weight"],
-    rule(o, { args: { input, weight, bias, ...g }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { input, weight, bias, ...g }, needs }) {
       const { stride, padding, dilation, groups } = g;
       return {
         input: needs("input")
@@ -135,7 +130,7 @@ const convolution = defineOp({
   samples: [{ args: [t(2, 4, 5, 5), t(6, 2, 3, 3), t(6), [2, 1], [1, 0], [1, 1], 2] }],
 });
 
-const convolutionBackwardInput = defineOp({
+const convolutionBackwardInput = lowerOp({
   name: "convolutionBackwardInput",
   doc: "The gradient of a convolution in its input, of `inputSizes`.",
   params: {
@@ -146,35 +141,28 @@ const convolutionBackwardInput = defineOp({
   },
   exposure: INTERNAL,
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ grad, weight, inputSizes: _sizes, ...g }, [result]) =>
-      result
-        ? [{
-          kind: "extern",
-          call: { op: "convBackwardInput", ...planar(g) },
-          inputs: [grad, weight],
-          outputs: [{ shape: result.shape, dtype: result.dtype }],
-        }]
-        : [],
-  },
+  lower: ({ grad, weight, inputSizes: _sizes, ...g }, [result]) =>
+    result
+      ? [{
+        kind: "extern",
+        call: { op: "convBackwardInput", ...planar(g) },
+        inputs: [grad, weight],
+        outputs: [{ shape: result.shape, dtype: result.dtype }],
+      }]
+      : [],
   gradient: {
-    kind: "rule",
     saves: ["grad", "weight"],
-    rule(o, { args: { grad: g, weight, stride, padding, dilation, groups }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        grad: needs("grad") ? o.convolution(grad, weight, null, stride, padding, dilation, groups) : null,
-        weight: needs("weight")
-          ? o.convolutionBackwardWeight(g, grad, weight.shape, stride, padding, dilation, groups)
-          : null,
-      };
-    },
+    single: (o, grad, { args: { grad: g, weight, stride, padding, dilation, groups }, needs }) => ({
+      grad: needs("grad") ? o.convolution(grad, weight, null, stride, padding, dilation, groups) : null,
+      weight: needs("weight")
+        ? o.convolutionBackwardWeight(g, grad, weight.shape, stride, padding, dilation, groups)
+        : null,
+    }),
   },
   samples: [{ args: [t(2, 3, 5, 5), t(3, 2, 3, 3), [2, 2, 5, 5], ...GEOMETRY] }],
 });
 
-const convolutionBackwardWeight = defineOp({
+const convolutionBackwardWeight = lowerOp({
   name: "convolutionBackwardWeight",
   doc: "The gradient of a convolution in its weight, of `weightSizes`.",
   params: {
@@ -185,30 +173,23 @@ const convolutionBackwardWeight = defineOp({
   },
   exposure: INTERNAL,
   infer: ({ grad, weightSizes }) => contiguousMeta(weightSizes, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ grad, input, weightSizes: _sizes, ...g }, [result]) =>
-      result
-        ? [{
-          kind: "extern",
-          call: { op: "convBackwardWeight", ...planar(g) },
-          inputs: [grad, input],
-          outputs: [{ shape: result.shape, dtype: result.dtype }],
-        }]
-        : [],
-  },
+  lower: ({ grad, input, weightSizes: _sizes, ...g }, [result]) =>
+    result
+      ? [{
+        kind: "extern",
+        call: { op: "convBackwardWeight", ...planar(g) },
+        inputs: [grad, input],
+        outputs: [{ shape: result.shape, dtype: result.dtype }],
+      }]
+      : [],
   gradient: {
-    kind: "rule",
     saves: ["grad", "input"],
-    rule(o, { args: { grad: g, input, stride, padding, dilation, groups }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        grad: needs("grad") ? o.convolution(input, grad, null, stride, padding, dilation, groups) : null,
-        input: needs("input")
-          ? o.convolutionBackwardInput(g, grad, input.shape, stride, padding, dilation, groups)
-          : null,
-      };
-    },
+    single: (o, grad, { args: { grad: g, input, stride, padding, dilation, groups }, needs }) => ({
+      grad: needs("grad") ? o.convolution(input, grad, null, stride, padding, dilation, groups) : null,
+      input: needs("input")
+        ? o.convolutionBackwardInput(g, grad, input.shape, stride, padding, dilation, groups)
+        : null,
+    }),
   },
   samples: [{ args: [t(2, 3, 5, 5), t(2, 2, 5, 5), [3, 2, 3, 3], ...GEOMETRY] }],
 });

@@ -7,14 +7,14 @@ import { add, type Dim, mod, mul, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Operand } from "../loops/body.ts";
-import { composeOp, defineOp } from "./definition.ts";
+import { composeOp, lowerOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, resultTypeOf } from "./promotion.ts";
-import { deviceOf, t } from "./pointwise.ts";
+import { deviceOf, elements, t } from "./pointwise.ts";
 import { normalizeDim, normalizeDims, sameShape, shapeText, withSize } from "./shapes.ts";
 import { readAt } from "./views.ts";
 
-const flip = defineOp({
+const flip = lowerOp({
   name: "flip",
   doc: "Reversed along dimensions, as `torch.flip`.",
   params: { self: required("tensor"), dims: required("dims", { variadic: true }) },
@@ -22,21 +22,17 @@ const flip = defineOp({
     normalizeDims(dims, self.shape.length);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, dims }, [out]) {
-      const reversed = normalizeDims(dims, self.shape.length);
-      return readAt(
-        self,
-        out,
-        (index) => index.map((i, d) => reversed.includes(d) ? sub(sub(self.shape[d] ?? 1, 1), i) : i),
-      );
-    },
+  lower({ self, dims }, [out]) {
+    const reversed = normalizeDims(dims, self.shape.length);
+    return readAt(
+      self,
+      out,
+      (index) => index.map((i, d) => reversed.includes(d) ? sub(sub(self.shape[d] ?? 1, 1), i) : i),
+    );
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { dims }, grads: [grad] }) => grad ? { self: o.flip(grad, dims) } : {},
+    single: (o, grad, { args: { dims } }) => ({ self: o.flip(grad, dims) }),
   },
   samples: [{ args: [t(3, 4), [0]] }, { args: [t(3, 4), [0, -1]] }],
   errors: [{ args: [t(3, 4), [2]], message: "Expected dim in [-2, 1]" }],
@@ -98,33 +94,30 @@ const roll = composeOp({
   errors: [{ args: [t(3), [1, 2], [0]], message: "as many" }],
 });
 
-const rollDims = defineOp({
+const rollDims = lowerOp({
   name: "rollDims",
   doc: "Shifted around along dimensions.",
   params: { self: required("tensor"), shifts: required("ints"), dims: required("ints") },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower({ self, shifts, dims }, [out]) {
-      const moves = rolls(self.shape, shifts, dims);
-      return readAt(self, out, (index) =>
-        index.map((i, d) => {
-          const by = moves.get(d);
-          const size = self.shape[d] ?? 1;
-          return by === undefined || size === 0
-            ? i
-            : typeof size === "number"
-            ? mod(sub(i, by % size), size)
-            : mod(add(sub(i, by), mul(size, Math.max(0, Math.ceil(by)))), size);
-        }));
-    },
+  lower({ self, shifts, dims }, [out]) {
+    const moves = rolls(self.shape, shifts, dims);
+    return readAt(self, out, (index) =>
+      index.map((i, d) => {
+        const by = moves.get(d);
+        const size = self.shape[d] ?? 1;
+        return by === undefined || size === 0
+          ? i
+          : typeof size === "number"
+          ? mod(sub(i, by % size), size)
+          : mod(add(sub(i, by), mul(size, Math.max(0, Math.ceil(by)))), size);
+      }));
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { shifts, dims }, grads: [grad] }) =>
-      grad ? { self: o.rollDims(grad, shifts.map((s) => -s), dims) } : {},
+    single: (o, grad, { args: { shifts, dims } }) => ({
+      self: o.rollDims(grad, shifts.map((s) => -s), dims),
+    }),
   },
   samples: [{ args: [t(3, 4), [1], [0]] }],
 });
@@ -143,28 +136,23 @@ function repeated(shape: readonly Dim[], repeats: readonly Dim[]): Dim[] {
   });
 }
 
-const repeat = defineOp({
+const repeat = lowerOp({
   name: "repeat",
   doc: "Copies side by side, so many along each dimension, as `Tensor.repeat`.",
   params: { self: required("tensor"), repeats: required("sizes", { variadic: true }) },
   exposure: { free: false },
   infer: ({ self, repeats }) => contiguousMeta(repeated(self.shape, repeats), self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower({ self, repeats }, [out]) {
-      const lead = repeats.length - self.shape.length;
-      return readAt(self, out, (index) =>
-        self.shape.map((size, d) => {
-          const i = index[lead + d] ?? 0;
-          return repeats[lead + d] === 1 ? i : size === 0 ? i : mod(i, size);
-        }));
-    },
+  lower({ self, repeats }, [out]) {
+    const lead = repeats.length - self.shape.length;
+    return readAt(self, out, (index) =>
+      self.shape.map((size, d) => {
+        const i = index[lead + d] ?? 0;
+        return repeats[lead + d] === 1 ? i : size === 0 ? i : mod(i, size);
+      }));
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule(o, { args: { self, repeats }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, repeats } }) {
       const lead = repeats.length - self.shape.length;
       const split: Dim[] = [], over: number[] = [];
       repeats.forEach((r, d) => {
@@ -259,7 +247,7 @@ function planeOf(shape: readonly Dim[], dims: readonly number[]): [number, numbe
 
 /** tril and triu: a triangle kept, the rest 0. */
 function triangle(name: "tril" | "triu") {
-  return defineOp({
+  return lowerOp({
     name,
     doc: `The ${
       name === "tril" ? "lower" : "upper"
@@ -272,31 +260,21 @@ function triangle(name: "tril" | "triu") {
       }
       return contiguousMeta(self.shape, self.dtype, self.device);
     },
-    implementation: {
-      kind: "lower",
-      lower({ self, diagonal }, [result]) {
-        if (!result) return [];
-        return [{
-          kind: "pointwise",
-          shape: result.shape,
-          dtype: result.dtype,
-          element(o, index) {
-            const row = o.index(index.at(-2) ?? 0, "int64");
-            const column = o.index(sub(index.at(-1) ?? 0, diagonal), "int64");
-            const kept = name === "tril" ? o.le(column, row) : o.ge(column, row);
-            return o.select(
-              kept,
-              o.load(self, index),
-              o.constant(self.dtype === "bool" ? false : 0, self.dtype),
-            );
-          },
-        }];
-      },
+    lower({ self, diagonal }, [result]) {
+      return elements(result, (o, index) => {
+        const row = o.index(index.at(-2) ?? 0, "int64");
+        const column = o.index(sub(index.at(-1) ?? 0, diagonal), "int64");
+        const kept = name === "tril" ? o.le(column, row) : o.ge(column, row);
+        return o.select(
+          kept,
+          o.load(self, index),
+          o.constant(self.dtype === "bool" ? false : 0, self.dtype),
+        );
+      });
     },
     gradient: {
-      kind: "rule",
       saves: [],
-      rule: (o, { args: { diagonal }, grads: [grad] }) => grad ? { self: o[name](grad, diagonal) } : {},
+      single: (o, grad, { args: { diagonal } }) => ({ self: o[name](grad, diagonal) }),
     },
     samples: [{ args: [t(3, 4)] }, { args: [t(2, 3, 3), 1] }, { args: [t(3, 3), -1] }],
     errors: [{ args: [t(3)], message: "at least 2" }],
@@ -332,7 +310,7 @@ function joined<T extends { readonly shape: readonly Dim[] }>(tensors: readonly 
   return full.length > 0 ? full : tensors.slice(0, 1);
 }
 
-const cat = defineOp({
+const cat = lowerOp({
   name: "cat",
   doc: "Tensors one after the other along a dimension, as `torch.cat`.",
   params: { tensors: required("tensors"), dim: optional("int", 0) },
@@ -359,24 +337,14 @@ const cat = defineOp({
     }
     return contiguousMeta(withSize(first.shape, at, size), resultTypeOf(tensors), deviceOf(tensors));
   },
-  implementation: {
-    kind: "lower",
-    lower({ tensors, dim }, [result]) {
-      if (!result) return [];
-      const parts = joined(tensors), at = normalizeDim(dim, result.shape.length);
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, index) => pick(o, parts, { index, at, dtype: result.dtype }),
-      }];
-    },
+  lower({ tensors, dim }, [result]) {
+    if (!result) return [];
+    const parts = joined(tensors), at = normalizeDim(dim, result.shape.length);
+    return elements(result, (o, index) => pick(o, parts, { index, at, dtype: result.dtype }));
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule(o, { args: { tensors, dim }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { tensors, dim } }) {
       const used = new Set(joined(tensors));
       const at = normalizeDim(dim, grad.shape.length);
       let from: Dim = 0;

@@ -10,27 +10,24 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { nullable, optional, required } from "./params.ts";
 import { pointwise, t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
-const frequencies = defineWideOp({
+const frequencies = lowerWideOp({
   name: "frequencies",
   doc: "Integers, of which none may be negative.",
   params: { self: required("tensor") },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
   ranges: ({ self }) => [{ values: self, low: 0, high: Number.MAX_SAFE_INTEGER, what: "a frequency" }],
-  implementation: {
-    kind: "lower",
-    lower: ({ self }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: self.dtype,
-        body(_o, [x]) {
-          if (x === undefined) throw new DynError("Expected an operand");
-          return x;
-        },
-      }),
-  },
+  lower: ({ self }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: self.dtype,
+      body(_o, [x]) {
+        if (x === undefined) throw new DynError("Expected an operand");
+        return x;
+      },
+    }),
   gradient: { kind: "none", because: "integers" },
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 4] }] }],
   errors: [{

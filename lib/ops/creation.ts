@@ -8,7 +8,7 @@ import { isLess } from "../sym/decide.ts";
 import { add, type Dim, mul, print, sub, Sym } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { composeOp, defineOp } from "./definition.ts";
+import { composeOp, lowerOp } from "./definition.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { castTo, elementOf, isTensor, numberValue, typeOfNumber } from "./promotion.ts";
 import { reduceTo, t } from "./pointwise.ts";
@@ -42,7 +42,7 @@ function freshMeta(size: readonly Dim[], dtype: DType | null, device: string | n
 
 /** zeros, ones, empty: one value, sizes spread or in a list. */
 function constant(name: "zeros" | "ones" | "empty", value: number) {
-  return defineOp({
+  return lowerOp({
     name,
     doc: name === "empty"
       ? "A tensor whose elements are not specified (zeros), as `torch.empty`."
@@ -50,7 +50,7 @@ function constant(name: "zeros" | "ones" | "empty", value: number) {
     params: { size: required("sizes", { variadic: true }), ...options },
     exposure: { method: false },
     infer: ({ size, dtype, device }) => freshMeta(size, dtype, device),
-    implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    lower: (_args, [result]) => fill(result, value),
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [[2, 3]] }, { args: [[]] }, { args: [[0, 2]], options: { dtype: "int64" } }],
     errors: [{ args: [[-1]], message: "not negative" }],
@@ -59,14 +59,14 @@ function constant(name: "zeros" | "ones" | "empty", value: number) {
 
 /** Those of the shape, type and device of a tensor. */
 function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: number) {
-  return defineOp({
+  return lowerOp({
     name,
     doc: `As ${name.slice(0, -4)}, of the shape, type and device of \`self\`.`,
     params: { self: required("tensor"), ...options },
     exposure: { method: false },
     infer: ({ self, dtype, device }) =>
       contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
-    implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    lower: (_args, [result]) => fill(result, value),
     fills: value,
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [t(2, 3)] }, { args: [t()], options: { dtype: "int64" } }],
@@ -75,42 +75,42 @@ function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: numbe
 
 /** Those of given sizes, of the type and device of a tensor. */
 function constantNew(name: "newZeros" | "newOnes" | "newEmpty", value: number) {
-  return defineOp({
+  return lowerOp({
     name,
     doc: `As ${name.slice(3).toLowerCase()}, of the type and device of \`self\`.`,
     params: { self: required("tensor"), size: required("sizes", { variadic: true }), ...options },
     exposure: { free: false },
     infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
-    implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    lower: (_args, [result]) => fill(result, value),
     fills: value,
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [t(2), [2, 3]] }],
   });
 }
 
-const full = defineOp({
+const full = lowerOp({
   name: "full",
   doc: "A tensor of one value; its type is that of the number where not given. As `torch.full`.",
   params: { size: required("sizes"), fillValue: required("scalar", { complex: true }), ...options },
   exposure: { method: false },
   infer: ({ size, fillValue, dtype, device }) => freshMeta(size, dtype ?? typeOfNumber(fillValue), device),
-  implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
+  lower: ({ fillValue }, [result]) => fill(result, fillValue),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [[2, 3], 1.5] }, { args: [[2], 3] }, { args: [[2], true] }],
 });
 
-const fullLike = defineOp({
+const fullLike = lowerOp({
   name: "fullLike",
   doc: "As full, of the shape, type and device of `self`.",
   params: { self: required("tensor"), fillValue: required("scalar", { complex: true }), ...options },
   exposure: { method: false },
   infer: ({ self, dtype, device }) => contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
-  implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
+  lower: ({ fillValue }, [result]) => fill(result, fillValue),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [t(2, 3), 1.5] }],
 });
 
-const newFull = defineOp({
+const newFull = lowerOp({
   name: "newFull",
   doc: "As full, of the type and device of `self`.",
   params: {
@@ -121,12 +121,12 @@ const newFull = defineOp({
   },
   exposure: { free: false },
   infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
-  implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
+  lower: ({ fillValue }, [result]) => fill(result, fillValue),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [t(2), [3], 1.5] }],
 });
 
-const fillOp = defineOp({
+const fillOp = lowerOp({
   name: "fill",
   doc: "A tensor of the shape and type of `self` with every element `value`, as `torch.fill`.",
   params: { self: required("tensor"), value: required("operand") },
@@ -137,37 +137,29 @@ const fillOp = defineOp({
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ value }, [result]) =>
-      fromIndex(result, (o, index) => elementOf(o, value, { index, dtype: result?.dtype ?? "float32" })),
-  },
+  lower: ({ value }, [result]) =>
+    fromIndex(result, (o, index) => elementOf(o, value, { index, dtype: result?.dtype ?? "float32" })),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { value }, grads: [grad], needs }) =>
-      grad
-        ? {
-          self: needs("self") ? o.zerosLike(grad) : null,
-          value: isTensor(value) && needs("value") ? o.sum(grad) : null,
-        }
-        : {},
+    single: (o, grad, { args: { value }, needs }) => ({
+      self: needs("self") ? o.zerosLike(grad) : null,
+      value: isTensor(value) && needs("value") ? o.sum(grad) : null,
+    }),
   },
   samples: [{ args: [t(2, 3), 1.5] }, { args: [t(2), t()] }],
 });
 
-const zero = defineOp({
+const zero = lowerOp({
   name: "zero",
   doc: "Zeros of the shape and type of `self`; `zero_` clears a tensor.",
   params: { self: required("tensor") },
   inplace: true,
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: { kind: "lower", lower: (_args, [result]) => fill(result, 0) },
+  lower: (_args, [result]) => fill(result, 0),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+    single: (o, grad) => ({ self: o.zerosLike(grad) }),
   },
   samples: [{ args: [t(2, 3)] }],
 });
@@ -227,7 +219,7 @@ function stepped<V>(
   return castTo(o, value, dtype);
 }
 
-const arange = defineOp({
+const arange = lowerOp({
   name: "arange",
   doc: "arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`.",
   params: {
@@ -242,20 +234,17 @@ const arange = defineOp({
     const range = rangeOf(start, end, step);
     return contiguousMeta([range.length], dtype ?? range.dtype, device ?? "cpu");
   },
-  implementation: {
-    kind: "lower",
-    lower(args, [result]) {
-      const { start, step } = bounds(args), dtype = result?.dtype ?? "int64";
-      const spec = { start: inType(start, dtype), step: inType(step, dtype), dtype };
-      return fromIndex(result, (o, [i]) => stepped(o, i ?? 0, spec));
-    },
+  lower(args, [result]) {
+    const { start, step } = bounds(args), dtype = result?.dtype ?? "int64";
+    const spec = { start: inType(start, dtype), step: inType(step, dtype), dtype };
+    return fromIndex(result, (o, [i]) => stepped(o, i ?? 0, spec));
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [5] }, { args: [1, 6, 2] }, { args: [0, 1, 0.25] }, { args: [5, 0, -2] }],
   errors: [{ args: [0, 5, 0], message: "not 0" }, { args: [5, 0], message: "towards the end" }],
 });
 
-const linspace = defineOp({
+const linspace = lowerOp({
   name: "linspace",
   doc: "`steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`.",
   params: { start: required("scalar"), end: required("scalar"), steps: required("int"), ...options },
@@ -264,28 +253,25 @@ const linspace = defineOp({
     if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
     return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
   },
-  implementation: {
-    kind: "lower",
-    lower({ start, end, steps }, [result]) {
-      const dtype = result?.dtype ?? "float32", type = isFloat(dtype) ? valueType(dtype) : "float64";
-      // From the nearer end, as PyTorch on CPUs does, whose compiler fuses: its numbers, both ends exact
-      return fromIndex(result, (o, [i = 0]) => {
-        const known = (value: Scalar | Dim) => {
-          const made = numberValue(o, inType(value, dtype), type);
-          return isHalf(dtype) ? o.narrow(made, dtype) : made;
-        };
-        const first = known(start), last = known(end);
-        if (steps < 2) return o.cast(first, dtype);
-        const step = o.div(o.sub(last, first), o.constant(steps - 1, type));
-        const position = o.index(i, "int64"), count = (index: Dim) => o.cast(o.index(index, "int64"), type);
-        const forth = o.fma(step, count(i), first);
-        const back = o.fma(o.neg(step), count(sub(steps - 1, i)), last);
-        return o.cast(
-          o.select(o.lt(position, o.constant(Math.floor(steps / 2), "int64")), forth, back),
-          dtype,
-        );
-      });
-    },
+  lower({ start, end, steps }, [result]) {
+    const dtype = result?.dtype ?? "float32", type = isFloat(dtype) ? valueType(dtype) : "float64";
+    // From the nearer end, as PyTorch on CPUs does, whose compiler fuses: its numbers, both ends exact
+    return fromIndex(result, (o, [i = 0]) => {
+      const known = (value: Scalar | Dim) => {
+        const made = numberValue(o, inType(value, dtype), type);
+        return isHalf(dtype) ? o.narrow(made, dtype) : made;
+      };
+      const first = known(start), last = known(end);
+      if (steps < 2) return o.cast(first, dtype);
+      const step = o.div(o.sub(last, first), o.constant(steps - 1, type));
+      const position = o.index(i, "int64"), count = (index: Dim) => o.cast(o.index(index, "int64"), type);
+      const forth = o.fma(step, count(i), first);
+      const back = o.fma(o.neg(step), count(sub(steps - 1, i)), last);
+      return o.cast(
+        o.select(o.lt(position, o.constant(Math.floor(steps / 2), "int64")), forth, back),
+        dtype,
+      );
+    });
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [0, 1, 5] }, { args: [1, -1, 2] }, { args: [3, 4, 1] }, { args: [0, 1, 0] }],
@@ -315,38 +301,32 @@ const logspace = composeOp({
   samples: [{ args: [0, 2, 3] }, { args: [0, 3, 4, 2] }],
 });
 
-const eye = defineOp({
+const eye = lowerOp({
   name: "eye",
   doc: "Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`.",
   params: { n: required("size"), m: nullable("size"), ...options },
   exposure: { method: false },
   infer: ({ n, m, dtype, device }) => freshMeta([n, m ?? n], dtype, device),
-  implementation: {
-    kind: "lower",
-    lower: (_args, [result]) =>
-      fromIndex(
-        result,
-        (o, [i, j]) =>
-          castTo(o, o.eq(o.index(i ?? 0, "int64"), o.index(j ?? 0, "int64")), result?.dtype ?? "float32"),
-      ),
-  },
+  lower: (_args, [result]) =>
+    fromIndex(
+      result,
+      (o, [i, j]) =>
+        castTo(o, o.eq(o.index(i ?? 0, "int64"), o.index(j ?? 0, "int64")), result?.dtype ?? "float32"),
+    ),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [3] }, { args: [2, 4] }],
   errors: [{ args: [-1], message: "not negative" }],
 });
 
-const convert = defineOp({
+const convert = lowerOp({
   name: "convert",
   doc: "The elements in another type: floats truncate towards integers, and what is not 0 is true.",
   params: { self: required("tensor"), dtype: required("dtype") },
   exposure: { method: false, free: false },
   elementwise: true,
   infer: ({ self, dtype }) => contiguousMeta(self.shape, dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, dtype }, [result]) =>
-      fromIndex(result, (o, index) => castTo(o, o.load(self, index), dtype)),
-  },
+  lower: ({ self, dtype }, [result]) =>
+    fromIndex(result, (o, index) => castTo(o, o.load(self, index), dtype)),
   gradient: {
     kind: "rule",
     saves: [],
@@ -380,21 +360,18 @@ function conversion(name: string, dtype: DType) {
   });
 }
 
-const clone = defineOp({
+const clone = lowerOp({
   name: "clone",
   doc: "A copy of the elements, as `torch.clone`.",
   params: { self: required("tensor") },
   elementwise: true,
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ self }, [result]) => fromIndex(result, (o, index) => o.load(self, index)),
-  },
+  lower: ({ self }, [result]) => fromIndex(result, (o, index) => o.load(self, index)),
   gradient: { kind: "rule", saves: [], rule: (_o, { grads: [grad] }) => grad ? { self: grad } : {} },
   samples: [{ args: [t(2, 3)] }, { args: [{ tensor: [3, 2], transposed: true }] }],
 });
 
-const copy = defineOp({
+const copy = lowerOp({
   name: "copy",
   doc:
     "The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them there.",
@@ -413,32 +390,25 @@ const copy = defineOp({
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ src }, [result]) =>
-      fromIndex(result, (o, index) => elementOf(o, src, { index, dtype: result?.dtype ?? "float32" })),
-  },
+  lower: ({ src }, [result]) =>
+    fromIndex(result, (o, index) => elementOf(o, src, { index, dtype: result?.dtype ?? "float32" })),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule(o, { args: { self, src }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? o.zerosLike(self) : null,
-        src: isTensor(src) && needs("src") ? reduceTo(o, grad, src) : null,
-      };
-    },
+    single: (o, grad, { args: { self, src }, needs }) => ({
+      self: needs("self") ? o.zerosLike(self) : null,
+      src: isTensor(src) && needs("src") ? reduceTo(o, grad, src) : null,
+    }),
   },
   samples: [{ args: [t(2, 3), t(3)] }, { args: [t(2), 1] }],
 });
 
-const scalarTensor = defineOp({
+const scalarTensor = lowerOp({
   name: "scalarTensor",
   doc: "A 0-d tensor of a number, as `torch.scalar_tensor`.",
   params: { s: required("scalar"), ...options },
   exposure: { method: false },
   infer: ({ dtype, device }) => contiguousMeta([], dtype ?? getDefaultDtype(), device ?? "cpu"),
-  implementation: { kind: "lower", lower: ({ s }, [result]) => fill(result, s) },
+  lower: ({ s }, [result]) => fill(result, s),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [1.5] }],
 });

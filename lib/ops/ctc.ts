@@ -214,10 +214,9 @@ const ctcLosses = defineWideOp({
   ],
   implementation: { kind: "host", compute: losses },
   gradient: {
-    kind: "rule",
     saves: ["out"],
-    rule(o, { out: [, slopes], grads: [grad] }) {
-      if (!grad || !slopes) return {};
+    single(o, grad, { out: [, slopes] }) {
+      if (!slopes) return {};
       // Where the gradient is 0 what is infinite has none
       const wide = o.reshape(grad, [1, -1, 1]);
       return { logProbs: o.where(o.eq(wide, 0), 0, o.mul(slopes, wide)) };

@@ -16,7 +16,7 @@ import { highest, lowest } from "../base/dtype.ts";
 import { castTo } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 /** The type in which a scan goes on: float64 for float32 where the device has it, as PyTorch does. */
 function runningType({ dtype, device }: TensorMeta): DType {
@@ -54,7 +54,7 @@ const SAMPLES = [{ args: [t(3, 4), 0] }, { args: [t(3, 4), -1] }, { args: [t(0, 
   args: [t(), 0],
 }] as const;
 
-const cumsum = defineWideOp({
+const cumsum = lowerWideOp({
   name: "cumsum",
   doc: "Running sums along a dimension, as `torch.cumsum`.",
   params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype", { keyword: true }) },
@@ -63,16 +63,11 @@ const cumsum = defineWideOp({
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, scanType("cumsum", dtype ?? sumType(self.dtype)), self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, dim }, [result]) =>
-      scan(self, result, { dim, initial: 0, combine: (o, before, value) => o.add(before, value) }),
-  },
+  lower: ({ self, dim }, [result]) =>
+    scan(self, result, { dim, initial: 0, combine: (o, before, value) => o.add(before, value) }),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule(o, { args: { self, dim }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, dim } }) {
       const sums = reversedSums(o, grad, dim);
       return { self: sums.dtype === self.dtype ? sums : o.to(sums, self.dtype) };
     },
@@ -87,7 +82,7 @@ function reversedSums<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): T {
   return o.flip(o.cumsum(o.flip(x, [dim]), dim), [dim]);
 }
 
-const cumprod = defineWideOp({
+const cumprod = lowerWideOp({
   name: "cumprod",
   doc: "Running products along a dimension, as `torch.cumprod`.",
   params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype", { keyword: true }) },
@@ -96,16 +91,12 @@ const cumprod = defineWideOp({
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, scanType("cumprod", dtype ?? sumType(self.dtype)), self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, dim }, [result]) =>
-      scan(self, result, { dim, initial: 1, combine: (o, before, value) => o.mul(before, value) }),
-  },
+  lower: ({ self, dim }, [result]) =>
+    scan(self, result, { dim, initial: 1, combine: (o, before, value) => o.mul(before, value) }),
   gradient: {
-    kind: "rule",
     saves: ["self", "out"],
-    rule(o, { args: { self, dim }, out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, dim }, out: [out] }) {
+      if (!out) return {};
       if (self.shape.length === 0) return { self: grad };
       return { self: productGradient(o, { self, grad, dim: normalizeDim(dim, self.shape.length) }) };
     },
@@ -130,7 +121,7 @@ function productGradient<T extends TensorLike>(
   return o.movedim(o.sum(o.mul(upTo, o.unsqueeze(g, -2)), -1), -1, dim);
 }
 
-const logcumsumexp = defineWideOp({
+const logcumsumexp = lowerWideOp({
   name: "logcumsumexp",
   doc: "Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`.",
   params: { self: required("tensor"), dim: required("int") },
@@ -139,25 +130,21 @@ const logcumsumexp = defineWideOp({
     checkCategory("logcumsumexp", self.dtype, ["float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, dim }, [result]) =>
-      scan(self, result, {
-        dim,
-        initial: -Infinity,
-        combine(o, a, b) {
-          const high = o.maximum(a, b), low = o.minimum(a, b);
-          const infinite = o.eq(o.abs(high), o.constant(Infinity, o.dtypeOf(a)));
-          return o.select(infinite, high, o.add(high, o.log1p(o.exp(o.sub(low, high)))));
-        },
-      }),
-  },
+  lower: ({ self, dim }, [result]) =>
+    scan(self, result, {
+      dim,
+      initial: -Infinity,
+      combine(o, a, b) {
+        const high = o.maximum(a, b), low = o.minimum(a, b);
+        const infinite = o.eq(o.abs(high), o.constant(Infinity, o.dtypeOf(a)));
+        return o.select(infinite, high, o.add(high, o.log1p(o.exp(o.sub(low, high)))));
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self", "out"],
     // d out[j] / d x[i] = exp(x[i] − out[j]) for i ≤ j
-    rule(o, { args: { self, dim }, out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, dim }, out: [out] }) {
+      if (!out) return {};
       if (self.shape.length === 0) return { self: grad };
       // The logarithms of the positive and of the negative part of the gradient keep huge and tiny terms apart
       const part = (g: typeof grad) => o.exp(o.add(self, reversedLogSums(o, o.sub(o.log(g), out), dim)));
@@ -180,21 +167,18 @@ function startOf(kind: "max" | "min", dtype: DType): number {
 
 /** Running extremes: values. */
 function runningValues(name: "runningMax" | "runningMin", kind: "max" | "min") {
-  return defineWideOp({
+  return lowerWideOp({
     name,
     doc: `The ${kind}imum so far along a dimension.`,
     params: { self: required("tensor"), dim: required("int") },
     exposure: { method: false, free: false },
     infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-    implementation: {
-      kind: "lower",
-      lower: ({ self, dim }, [result]) =>
-        scan(self, result, {
-          dim,
-          initial: startOf(kind, self.dtype),
-          combine: (o, before, value) => kind === "max" ? o.maximum(before, value) : o.minimum(before, value),
-        }),
-    },
+    lower: ({ self, dim }, [result]) =>
+      scan(self, result, {
+        dim,
+        initial: startOf(kind, self.dtype),
+        combine: (o, before, value) => kind === "max" ? o.maximum(before, value) : o.minimum(before, value),
+      }),
     gradient: { kind: "none", because: "cummax and cummin gather instead" },
     samples: SAMPLES,
   });

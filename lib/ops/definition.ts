@@ -105,6 +105,13 @@ export type Gradient<P extends Params> =
   | { readonly kind: "composite" }
   | { readonly kind: "none"; readonly because: string };
 
+/** Gradients from that of the first result, for ops where no other has one. Nothing flows back where none reached it. */
+export interface SingleRule<P extends Params> {
+  readonly saves: readonly string[];
+  /** Written with ops, hence differentiable itself. */
+  single<T extends TensorLike>(o: OpApi<T>, grad: T, context: GradientContext<P, T>): Gradients<P, T>;
+}
+
 /** A sample call for generated tests, as data: tensors are described, not made. */
 export interface Sample {
   readonly args: readonly SampleArgument[];
@@ -212,16 +219,46 @@ export interface OpDefinition<P extends Params = Params> extends OpDescription<P
 /** An op that is other ops. Its gradient is theirs unless it has one of its own. */
 export interface Composition<P extends Params> extends OpDescription<P> {
   compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
-  readonly gradient?: Gradient<P>;
+  readonly gradient?: Gradient<P> | SingleRule<P>;
+}
+
+/** An op whose elements are a loop body or a library call. */
+export interface Lowering<P extends Params> extends OpDescription<P> {
+  lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
+  readonly gradient: Gradient<P> | SingleRule<P>;
+}
+
+/** Any op, its gradient in either form. */
+export interface OpSource<P extends Params> extends OpDescription<P> {
+  readonly implementation: Implementation<P>;
+  readonly gradient: Gradient<P> | SingleRule<P>;
+}
+
+function gradientOf<P extends Params>(written: Gradient<P> | SingleRule<P>): Gradient<P> {
+  if ("kind" in written) return written;
+  const { saves, single } = written;
+  return {
+    kind: "rule",
+    saves,
+    rule(o, context) {
+      const [grad] = context.grads;
+      return grad ? single(o, grad, context) : {};
+    },
+  };
 }
 
 /** Types a definition. The erased result is what the table holds. */
-export function defineOp<const P extends Params>(definition: OpDefinition<P>): OpDefinition<P> {
-  return definition;
+export function defineOp<const P extends Params>(definition: OpSource<P>): OpDefinition<P> {
+  return { ...definition, gradient: gradientOf<P>(definition.gradient) };
 }
 
 /** Defines an op by its composition. */
 export function composeOp<const P extends Params>(composition: Composition<P>): OpDefinition<P> {
   const { compose, gradient = { kind: "composite" }, ...description } = composition;
   return defineOp<P>({ ...description, implementation: { kind: "composite", compose }, gradient });
+}
+
+/** Defines an op by its elements. */
+export function lowerOp<const P extends Params>({ lower, ...described }: Lowering<P>): OpDefinition<P> {
+  return defineOp<P>({ ...described, implementation: { kind: "lower", lower } });
 }

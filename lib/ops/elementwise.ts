@@ -20,7 +20,7 @@ import {
   t,
   typesOf,
 } from "./pointwise.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 function k<V>(o: Body<V>, x: V, value: number): V {
   return o.constant(value, o.dtypeOf(x));
@@ -91,7 +91,7 @@ const copysign = binary({
 /** self · log(other), or log(1 + other). */
 function timesLog(name: "xlogy" | "xlog1py") {
   const isPlain = name === "xlogy", log = isPlain ? "log" : "log1p", least = isPlain ? 0 : -1;
-  return defineWideOp({
+  return lowerWideOp({
     name,
     doc: `self · ${log}(other), 0 where self is 0, as \`torch.${
       isPlain ? "" : "special."
@@ -100,24 +100,19 @@ function timesLog(name: "xlogy" | "xlog1py") {
     inplace: isPlain,
     exposure: isPlain ? { namespaces: ["special"] } : { method: false, free: false, namespaces: ["special"] },
     infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
-    implementation: {
-      kind: "lower",
-      lower: ({ self, other }, [result]) =>
-        pointwise(result, {
-          operands: [self, other],
-          compute: result?.dtype ?? "float32",
-          body: (o, [x, y]) => {
-            if (x === undefined || y === undefined) throw new DynError("Expected operands");
-            const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o[log](y)));
-            return o.select(o.isNan(y), y, value);
-          },
-        }),
-    },
+    lower: ({ self, other }, [result]) =>
+      pointwise(result, {
+        operands: [self, other],
+        compute: result?.dtype ?? "float32",
+        body: (o, [x, y]) => {
+          if (x === undefined || y === undefined) throw new DynError("Expected operands");
+          const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o[log](y)));
+          return o.select(o.isNan(y), y, value);
+        },
+      }),
     gradient: {
-      kind: "rule",
       saves: ["self", "other"],
-      rule(o, { args: { self, other }, grads: [grad], needs }) {
-        if (!grad) return {};
+      single(o, grad, { args: { self, other }, needs }) {
         const logOther = () => isTensor(other) ? o[log](other) : Math[log](knownNumber(other));
         const isUndefined = (of: typeof grad) =>
           isTensor(other)
@@ -187,7 +182,7 @@ function shareOf<T extends TensorLike>(o: OpApi<T>, grad: T, lead: T, two: boole
   return o.div(grad, o.add(two ? o.exp2(lead) : o.exp(lead), 1));
 }
 
-const lerp = defineWideOp({
+const lerp = lowerWideOp({
   name: "lerp",
   doc: "self + weight · (end − self), exact at both ends, as `torch.lerp`.",
   params: { self: required("tensor"), end: required("tensor"), weight: required("operand") },
@@ -200,25 +195,20 @@ const lerp = defineWideOp({
     if (!isFloat(self.dtype)) throw new DynError(`Expected floats in lerp but found ${self.dtype}`);
     return pointwiseMeta([self, end, weight], self.dtype);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, end, weight }, [result]) =>
-      pointwise(result, {
-        operands: [self, end, weight],
-        compute: self.dtype,
-        body: (o, [a, b, w]) => {
-          if (a === undefined || b === undefined || w === undefined) throw new DynError("Expected operands");
-          const gap = o.sub(b, a);
-          const near = o.lt(o.abs(w), k(o, w, 0.5));
-          return o.select(near, o.add(a, o.mul(w, gap)), o.sub(b, o.mul(gap, o.sub(k(o, w, 1), w))));
-        },
-      }),
-  },
+  lower: ({ self, end, weight }, [result]) =>
+    pointwise(result, {
+      operands: [self, end, weight],
+      compute: self.dtype,
+      body: (o, [a, b, w]) => {
+        if (a === undefined || b === undefined || w === undefined) throw new DynError("Expected operands");
+        const gap = o.sub(b, a);
+        const near = o.lt(o.abs(w), k(o, w, 0.5));
+        return o.select(near, o.add(a, o.mul(w, gap)), o.sub(b, o.mul(gap, o.sub(k(o, w, 1), w))));
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self", "end", "weight"],
-    rule(o, { args: { self, end, weight }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, end, weight }, needs }) {
       const rest = isTensor(weight) ? o.rsub(weight, 1) : 1 - knownNumber(weight);
       return {
         self: needs("self") ? reduceTo(o, o.mul(grad, rest), self) : null,
@@ -235,7 +225,7 @@ const lerp = defineWideOp({
 
 /** addcmul and addcdiv: self + value · (tensor1 ∘ tensor2). */
 function addCombined(name: "addcmul" | "addcdiv") {
-  return defineWideOp({
+  return lowerWideOp({
     name,
     doc: `self + value · tensor1 ${name === "addcmul" ? "·" : "/"} tensor2, as \`torch.${name}\`.`,
     params: {
@@ -257,26 +247,21 @@ function addCombined(name: "addcmul" | "addcdiv") {
       }
       return pointwiseMeta([self, tensor1, tensor2], result);
     },
-    implementation: {
-      kind: "lower",
-      lower: ({ self, tensor1, tensor2, value }, [result]) =>
-        pointwise(result, {
-          operands: [self, tensor1, tensor2, value],
-          compute: result?.dtype ?? "float32",
-          body: (o, [x, a, b, v]) => {
-            if (x === undefined || a === undefined || b === undefined || v === undefined) {
-              throw new DynError("Expected operands");
-            }
-            const first = value === 1 ? a : o.mul(v, a);
-            return o.add(x, name === "addcmul" ? o.mul(first, b) : o.div(first, b));
-          },
-        }),
-    },
+    lower: ({ self, tensor1, tensor2, value }, [result]) =>
+      pointwise(result, {
+        operands: [self, tensor1, tensor2, value],
+        compute: result?.dtype ?? "float32",
+        body: (o, [x, a, b, v]) => {
+          if (x === undefined || a === undefined || b === undefined || v === undefined) {
+            throw new DynError("Expected operands");
+          }
+          const first = value === 1 ? a : o.mul(v, a);
+          return o.add(x, name === "addcmul" ? o.mul(first, b) : o.div(first, b));
+        },
+      }),
     gradient: {
-      kind: "rule",
       saves: ["tensor1", "tensor2"],
-      rule(o, { args: { self, tensor1, tensor2, value }, grads: [grad], needs }) {
-        if (!grad) return {};
+      single(o, grad, { args: { self, tensor1, tensor2, value }, needs }) {
         const g = value === 1 ? grad : o.mul(grad, value);
         const product = name === "addcmul";
         return {

@@ -7,11 +7,11 @@ import { type DType, isInteger } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body } from "../loops/body.ts";
-import { composeOp, defineOp } from "./definition.ts";
+import { composeOp, defineOp, lowerOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { checkIndex, indexRange, indirectIndex } from "./indexing.ts";
-import { t } from "./pointwise.ts";
+import { elements, t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
 
 const INTERNAL = { method: false, free: false } as const;
@@ -78,7 +78,7 @@ const embedding = composeOp({
   errors: [{ args: [t(2), t(4, 3)], message: "int64" }],
 });
 
-const embeddingRows = defineOp({
+const embeddingRows = lowerOp({
   name: "embeddingRows",
   doc: "The rows of a table at indices.",
   params: {
@@ -91,28 +91,17 @@ const embeddingRows = defineOp({
   infer: ({ weight, indices }) =>
     contiguousMeta([...indices.shape, weight.shape[1] ?? 1], weight.dtype, weight.device),
   ranges: ({ indices, weight }) => [indexRange(indices, weight.shape[0] ?? 1)],
-  implementation: {
-    kind: "lower",
-    lower({ weight, indices }, [result]) {
-      if (!result) return [];
-      const size = weight.shape[0] ?? 1;
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, index) =>
-          o.load(weight, [
-            indirectIndex(o, o.load(indices, index.slice(0, -1)), { size }),
-            index.at(-1) ?? 0,
-          ]),
-      }];
-    },
+  lower({ weight, indices }, [result]) {
+    const size = weight.shape[0] ?? 1;
+    return elements(result, (o, index) =>
+      o.load(weight, [
+        indirectIndex(o, o.load(indices, index.slice(0, -1)), { size }),
+        index.at(-1) ?? 0,
+      ]));
   },
   gradient: {
-    kind: "rule",
     saves: ["indices"],
-    rule(o, { args: { weight, indices, paddingIdx, scaleGradByFreq }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { weight, indices, paddingIdx, scaleGradByFreq } }) {
       const rows = weight.shape[0] ?? 1;
       if (!scaleGradByFreq) return { weight: o.embeddingBackward(grad, indices, rows, paddingIdx) };
       const flat = o.reshape(indices, [-1]);
@@ -129,7 +118,7 @@ const embeddingRows = defineOp({
   samples: [{ args: [t(4, 3), INDICES, null] }, { args: [t(4, 3), INDICES, 1], frozen: true }],
 });
 
-const embeddingBackward = defineOp({
+const embeddingBackward = lowerOp({
   name: "embeddingBackward",
   doc:
     "The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index.",
@@ -142,34 +131,29 @@ const embeddingBackward = defineOp({
   exposure: INTERNAL,
   infer: ({ grad, rows }) => contiguousMeta([rows, grad.shape.at(-1) ?? 1], grad.dtype, grad.device),
   ranges: ({ indices, rows }) => [indexRange(indices, rows)],
-  implementation: {
-    kind: "lower",
-    lower({ grad, indices, rows, paddingIdx }, [result]) {
-      if (!result) return [];
-      const { dtype } = result;
-      const row = <V>(o: Body<V>, position: readonly Dim[]): V => o.load(indices, position.slice(0, -1));
-      return [{
-        kind: "scatter",
-        shape: result.shape,
-        dtype,
-        base: (o) => o.constant(0, dtype),
-        over: grad.shape,
-        mode: "add",
-        target: (o, position) => [indirectIndex(o, row(o, position), { size: rows }), position.at(-1) ?? 0],
-        value: (o, position) => {
-          const value = o.load(grad, position);
-          if (paddingIdx === null) return value;
-          const padded = o.eq(castTo(o, row(o, position), "int64"), o.constant(paddingIdx, "int64"));
-          return o.select(padded, o.constant(0, dtype), value);
-        },
-      }];
-    },
+  lower({ grad, indices, rows, paddingIdx }, [result]) {
+    if (!result) return [];
+    const { dtype } = result;
+    const row = <V>(o: Body<V>, position: readonly Dim[]): V => o.load(indices, position.slice(0, -1));
+    return [{
+      kind: "scatter",
+      shape: result.shape,
+      dtype,
+      base: (o) => o.constant(0, dtype),
+      over: grad.shape,
+      mode: "add",
+      target: (o, position) => [indirectIndex(o, row(o, position), { size: rows }), position.at(-1) ?? 0],
+      value: (o, position) => {
+        const value = o.load(grad, position);
+        if (paddingIdx === null) return value;
+        const padded = o.eq(castTo(o, row(o, position), "int64"), o.constant(paddingIdx, "int64"));
+        return o.select(padded, o.constant(0, dtype), value);
+      },
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: ["indices"],
-    rule(o, { args: { indices, paddingIdx }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { indices, paddingIdx } }) {
       const read = o.embeddingRows(grad, indices, null);
       if (paddingIdx === null) return { grad: read };
       return { grad: o.where(o.unsqueeze(o.eq(indices, paddingIdx), -1), 0, read) };
@@ -203,27 +187,18 @@ const oneHot = composeOp({
   errors: [{ args: [t(3), 4], message: "int64" }],
 });
 
-const oneHotClasses = defineOp({
+const oneHotClasses = lowerOp({
   name: "oneHotClasses",
   doc: "oneHot of a known number of classes.",
   params: { self: required("tensor"), numClasses: required("int") },
   exposure: INTERNAL,
   infer: ({ self, numClasses }) => contiguousMeta([...self.shape, numClasses], "int64", self.device),
   ranges: ({ self, numClasses }) => [{ values: self, low: 0, high: numClasses, what: "class" }],
-  implementation: {
-    kind: "lower",
-    lower({ self }, [result]) {
-      if (!result) return [];
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: "int64",
-        element(o, index) {
-          const wanted = castTo(o, o.load(self, index.slice(0, -1)), "int64");
-          return o.cast(o.eq(wanted, o.index(index.at(-1) ?? 0, "int64")), "int64");
-        },
-      }];
-    },
+  lower({ self }, [result]) {
+    return elements(result, (o, index) => {
+      const wanted = castTo(o, o.load(self, index.slice(0, -1)), "int64");
+      return o.cast(o.eq(wanted, o.index(index.at(-1) ?? 0, "int64")), "int64");
+    });
   },
   gradient: { kind: "none", because: "its result is made of integers" },
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 4] }, 4] }],

@@ -4,11 +4,20 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, highest, isFloat, isInteger, lowest } from "../base/dtype.ts";
-import { composeOp, defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { elementOf, isTensor } from "./promotion.ts";
-import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
+import {
+  binary,
+  elements,
+  type OperandOf,
+  pointwise,
+  pointwiseMeta,
+  reduceTo,
+  t,
+  typesOf,
+} from "./pointwise.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { max as greatest, min as least } from "../sym/expr.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -84,18 +93,13 @@ function lowerClamp(
   result: TensorMeta | undefined,
 ): Lowered[] {
   if (!result) return [];
-  const { shape, dtype } = result, { self, min, max } = args;
-  return [{
-    kind: "pointwise",
-    shape,
-    dtype,
-    element(o, index) {
-      let x = elementOf(o, self, { index, dtype });
-      if (min !== null) x = o.maximum(x, elementOf(o, representable(min, dtype), { index, dtype }));
-      if (max !== null) x = o.minimum(x, elementOf(o, representable(max, dtype), { index, dtype }));
-      return x;
-    },
-  }];
+  const { dtype } = result, { self, min, max } = args;
+  return elements(result, (o, index) => {
+    let x = elementOf(o, self, { index, dtype });
+    if (min !== null) x = o.maximum(x, elementOf(o, representable(min, dtype), { index, dtype }));
+    if (max !== null) x = o.minimum(x, elementOf(o, representable(max, dtype), { index, dtype }));
+    return x;
+  });
 }
 
 /**
@@ -149,7 +153,7 @@ function clampGradients<T extends TensorLike>(
   };
 }
 
-const clamp = defineOp({
+const clamp = lowerOp({
   name: "clamp",
   doc: "self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`.",
   params: { self: required("tensor"), min: nullable("operand"), max: nullable("operand") },
@@ -163,12 +167,10 @@ const clamp = defineOp({
     if (result === "bool") throw new DynError("Expected clamp of numbers but found bool tensors");
     return pointwiseMeta(operands, result);
   },
-  implementation: { kind: "lower", lower: (args, [result]) => lowerClamp(args, result) },
+  lower: (args, [result]) => lowerClamp(args, result),
   gradient: {
-    kind: "rule",
     saves: ["self", "min", "max"],
-    rule(o, { args: { self, min, max }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, min, max }, needs }) {
       return clampGradients(o, { self, min, max, grad, needs });
     },
   },
@@ -202,7 +204,7 @@ function clampOne(name: "clampMin" | "clampMax") {
   });
 }
 
-const nanToNum = defineOp({
+const nanToNum = lowerOp({
   name: "nanToNum",
   doc: "NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As " +
     "`torch.nan_to_num`.",
@@ -214,30 +216,26 @@ const nanToNum = defineOp({
   },
   inplace: true,
   infer: ({ self }) => pointwiseMeta([self], self.dtype),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, nan, posinf, neginf }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: self.dtype,
-        body(o, [x]) {
-          if (x === undefined) throw new DynError("Expected an operand");
-          if (!isFloat(self.dtype)) return x;
-          const largest = self.dtype === "float64" ? Number.MAX_VALUE : MAX_FLOAT32;
-          const k = (value: number) => o.constant(value, self.dtype);
-          const finite = o.select(
-            o.eq(x, k(Infinity)),
-            k(posinf ?? largest),
-            o.select(o.eq(x, k(-Infinity)), k(neginf ?? -largest), x),
-          );
-          return o.select(o.isNan(x), k(nan ?? 0), finite);
-        },
-      }),
-  },
+  lower: ({ self, nan, posinf, neginf }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: self.dtype,
+      body(o, [x]) {
+        if (x === undefined) throw new DynError("Expected an operand");
+        if (!isFloat(self.dtype)) return x;
+        const largest = self.dtype === "float64" ? Number.MAX_VALUE : MAX_FLOAT32;
+        const k = (value: number) => o.constant(value, self.dtype);
+        const finite = o.select(
+          o.eq(x, k(Infinity)),
+          k(posinf ?? largest),
+          o.select(o.eq(x, k(-Infinity)), k(neginf ?? -largest), x),
+        );
+        return o.select(o.isNan(x), k(nan ?? 0), finite);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.where(o.isfinite(self), grad, 0) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: o.where(o.isfinite(self), grad, 0) }),
   },
   samples: [{ args: [t(3, 4)] }, { args: [t(3), 1] }],
 });

@@ -11,7 +11,7 @@ import type { OpApi } from "./generated.ts";
 import { required } from "./params.ts";
 import { checkCategory, pointwise, reduceTo, t, unary } from "./pointwise.ts";
 import { broadcastShapes } from "./shapes.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 const angle = unary({
   name: "angle",
@@ -98,7 +98,7 @@ function neighbour64<V>(o: Body<V>, a: V, b: V): V {
 }
 
 /** The next number of a float type towards another: one unit in the last place. */
-const nextafter = defineWideOp({
+const nextafter = lowerWideOp({
   name: "nextafter",
   doc: "The next float after self towards other, as `torch.nextafter`.",
   params: { self: required("tensor"), other: required("tensor") },
@@ -110,30 +110,28 @@ const nextafter = defineWideOp({
     }
     return contiguousMeta(broadcastShapes(self.shape, other.shape), self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, other }, [result]) =>
-      pointwise(result, {
-        operands: [self, other],
-        compute: self.dtype,
-        body(o, [a, b]) {
-          if (a === undefined || b === undefined) throw new DynError("Expected operands");
-          const { dtype } = self;
-          const next = isHalf(dtype)
-            ? neighbour16(o, a, b, dtype)
-            : dtype === "float32"
-            ? neighbour32(o, a, b)
-            : neighbour64(o, a, b);
-          const nan = o.or(o.isNan(a), o.isNan(b));
-          return o.select(nan, o.add(a, b), o.select(o.eq(a, b), b, next));
-        },
-      }),
-  },
+  lower: ({ self, other }, [result]) =>
+    pointwise(result, {
+      operands: [self, other],
+      compute: self.dtype,
+      body(o, [a, b]) {
+        if (a === undefined || b === undefined) throw new DynError("Expected operands");
+        const { dtype } = self;
+        const next = isHalf(dtype)
+          ? neighbour16(o, a, b, dtype)
+          : dtype === "float32"
+          ? neighbour32(o, a, b)
+          : neighbour64(o, a, b);
+        const nan = o.or(o.isNan(a), o.isNan(b));
+        return o.select(nan, o.add(a, b), o.select(o.eq(a, b), b, next));
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self", "other"],
-    rule: (o, { args: { self, other }, grads: [grad] }) =>
-      grad ? { self: reduceTo(o, o.where(o.eq(self, other), 0, grad), self), other: o.zerosLike(other) } : {},
+    single: (o, grad, { args: { self, other } }) => ({
+      self: reduceTo(o, o.where(o.eq(self, other), 0, grad), self),
+      other: o.zerosLike(other),
+    }),
   },
   samples: [
     { args: [t(3, 4), t(4)] },

@@ -8,11 +8,11 @@ import { type Dim, mul, sub } from "../sym/expr.ts";
 import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { composeOp, defineOp, type ElementRange, type TensorLike } from "./definition.ts";
+import { composeOp, type ElementRange, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, numberValue } from "./promotion.ts";
-import { deviceOf, type OperandOf, t } from "./pointwise.ts";
+import { deviceOf, elements, type OperandOf, t } from "./pointwise.ts";
 import { broadcastShapes, flatIndex, normalizeDim, shapeText, unravel, withSize } from "./shapes.ts";
 
 /** An index of `size` positions from an integer value; negative ones count from the end where `wrap` is set. */
@@ -81,7 +81,7 @@ function redirected<V>(
   return index.shape.length === 0 ? [target] : withSize(at.position, at.dim, target);
 }
 
-const gather = defineOp({
+const gather = lowerOp({
   name: "gather",
   doc:
     "out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As " +
@@ -99,24 +99,15 @@ const gather = defineOp({
     return contiguousMeta(index.shape, self.dtype, deviceOf([self, index]));
   },
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower({ self, dim, index }, [result]) {
-      if (!result) return [];
-      const at = normalizeDim(dim, self.shape.length);
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, position) => o.load(self, redirected(o, index, { position, dim: at, self })),
-      }];
-    },
+  lower({ self, dim, index }, [result]) {
+    const at = normalizeDim(dim, self.shape.length);
+    return elements(result, (o, position) => o.load(self, redirected(o, index, { position, dim: at, self })));
   },
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule: (o, { args: { self, dim, index }, grads: [grad] }) =>
-      grad ? { self: o.scatterAdd(o.newZeros(grad, self.shape), dim, index, grad) } : {},
+    single: (o, grad, { args: { self, dim, index } }) => ({
+      self: o.scatterAdd(o.newZeros(grad, self.shape), dim, index, grad),
+    }),
   },
   samples: [{ args: [t(3, 4), 0, { tensor: [2, 4], dtype: "int64", range: [0, 3] }] }],
   errors: [{ args: [t(3, 4), 0, t(2, 4)], message: "int64" }],
@@ -193,24 +184,20 @@ const scatter = composeOp({
   errors: [{ args: [t(3, 4), 0, t(2, 4), 1], message: "int64" }],
 });
 
-const scatterSet = defineOp({
+const scatterSet = lowerOp({
   name: "scatterSet",
   doc: "As scatter without `reduce`.",
   params: { ...scatterParams, src: required("operand") },
   exposure: { method: false, free: false },
   infer: (args) => checkScatter("scatter", args),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: { kind: "lower", lower: (args) => scatterLowered(args, "set") },
+  lower: (args) => scatterLowered(args, "set"),
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule(o, { args: { dim, index, src }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? o.scatterSet(grad, dim, index, 0) : null,
-        src: isTensor(src) && needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null,
-      };
-    },
+    single: (o, grad, { args: { dim, index, src }, needs }) => ({
+      self: needs("self") ? o.scatterSet(grad, dim, index, 0) : null,
+      src: isTensor(src) && needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null,
+    }),
   },
   samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }],
 });
@@ -226,21 +213,20 @@ function padTo<T extends { readonly shape: readonly Dim[] }>(
   return pad.every((p) => p === 0) ? grad : o.constantPadNd(grad, pad, 0);
 }
 
-const scatterAdd = defineOp({
+const scatterAdd = lowerOp({
   name: "scatterAdd",
   doc: "self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`.",
   params: { ...scatterParams, src: required("tensor") },
   inplace: true,
   infer: (args) => checkScatter("scatterAdd", args),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: { kind: "lower", lower: (args) => scatterLowered(args, "add") },
+  lower: (args) => scatterLowered(args, "add"),
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule(o, { args: { dim, index, src }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return { self: grad, src: needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null };
-    },
+    single: (o, grad, { args: { dim, index, src }, needs }) => ({
+      self: grad,
+      src: needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null,
+    }),
   },
   samples: [
     { args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] },
@@ -256,7 +242,7 @@ const scatterAdd = defineOp({
   errors: [{ args: [t(3, 4), 0, t(2, 4), t(2, 4)], message: "int64" }],
 });
 
-const take = defineOp({
+const take = lowerOp({
   name: "take",
   doc: "Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`.",
   params: { self: required("tensor"), index: required("tensor") },
@@ -265,32 +251,23 @@ const take = defineOp({
     return contiguousMeta(index.shape, self.dtype, deviceOf([self, index]));
   },
   ranges: ({ self, index }) => [indexRange(index, elementCount(self), true)],
-  implementation: {
-    kind: "lower",
-    lower({ self, index }, [result]) {
-      if (!result) return [];
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, position) => {
-          const flat = indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true });
-          return o.load(self, unravel(flat, self.shape));
-        },
-      }];
-    },
+  lower({ self, index }, [result]) {
+    return elements(result, (o, position) => {
+      const flat = indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true });
+      return o.load(self, unravel(flat, self.shape));
+    });
   },
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule: (o, { args: { self, index }, grads: [grad] }) =>
-      grad ? { self: o.put(o.newZeros(grad, self.shape), index, grad, true) } : {},
+    single: (o, grad, { args: { self, index } }) => ({
+      self: o.put(o.newZeros(grad, self.shape), index, grad, true),
+    }),
   },
   samples: [{ args: [t(3, 4), { tensor: [2, 2], dtype: "int64", range: [-12, 12] }] }],
   errors: [{ args: [t(3), t(2)], message: "int64" }],
 });
 
-const put = defineOp({
+const put = lowerOp({
   name: "put",
   doc:
     "self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`.",
@@ -312,35 +289,28 @@ const put = defineOp({
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
   },
   ranges: ({ self, index }) => [indexRange(index, elementCount(self), true)],
-  implementation: {
-    kind: "lower",
-    lower({ self, index, source, accumulate }) {
-      return [{
-        kind: "scatter",
-        shape: self.shape,
-        dtype: self.dtype,
-        base: (o, position) => o.load(self, position),
-        over: index.shape,
-        mode: accumulate ? "add" : "set",
-        target: (o, position) =>
-          unravel(
-            indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true }),
-            self.shape,
-          ),
-        value: (o, position) => o.load(source, unravel(flatIndex(position, index.shape), source.shape)),
-      }];
-    },
+  lower({ self, index, source, accumulate }) {
+    return [{
+      kind: "scatter",
+      shape: self.shape,
+      dtype: self.dtype,
+      base: (o, position) => o.load(self, position),
+      over: index.shape,
+      mode: accumulate ? "add" : "set",
+      target: (o, position) =>
+        unravel(
+          indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true }),
+          self.shape,
+        ),
+      value: (o, position) => o.load(source, unravel(flatIndex(position, index.shape), source.shape)),
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule(o, { args: { index, source, accumulate }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: accumulate ? grad : needs("self") ? o.put(grad, index, o.zerosLike(source)) : null,
-        source: needs("source") ? o.reshape(o.take(grad, index), source.shape) : null,
-      };
-    },
+    single: (o, grad, { args: { index, source, accumulate }, needs }) => ({
+      self: accumulate ? grad : needs("self") ? o.put(grad, index, o.zerosLike(source)) : null,
+      source: needs("source") ? o.reshape(o.take(grad, index), source.shape) : null,
+    }),
   },
   samples: [{ args: [t(3, 4), { tensor: [2], dtype: "int64", range: [0, 12] }, t(2)] }],
 });

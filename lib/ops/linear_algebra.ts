@@ -304,10 +304,9 @@ const inv = defineWideOp({
     },
   },
   gradient: {
-    kind: "rule",
     saves: ["out"],
-    rule(o, { out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { out: [out] }) {
+      if (!out) return {};
       const transposed = o.mT(out);
       return { A: o.neg(o.matmul(o.matmul(transposed, grad), transposed)) };
     },

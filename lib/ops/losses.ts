@@ -295,10 +295,8 @@ const binaryCrossEntropy = composeWideOp({
     return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);
   },
   gradient: {
-    kind: "rule",
     saves: ["self", "target", "weight"],
-    rule(o, { args: { self, target, weight, reduction }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, target, weight, reduction }, needs }) {
       const scaled = reduction === "mean" ? o.div(grad, product(self.shape)) : grad;
       const g = weight ? o.mul(scaled, weight) : scaled;
       // bounded as PyTorch's, so that the ends 0 and 1 give finite gradients

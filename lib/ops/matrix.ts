@@ -14,7 +14,7 @@ import { nullable, optional, required, type Scalar } from "./params.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, broadcastsTo, shapeText } from "./shapes.ts";
 import { deviceOf, type OperandOf, t } from "./pointwise.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 /** Checks that two operands have one type and these ranks, and that their inner sizes agree. */
 function checkProduct(name: string, a: TensorMeta, b: TensorMeta, rank: number): void {
@@ -64,7 +64,7 @@ function productOf(a: Operand, b: Operand, result: TensorMeta | undefined): Lowe
   }];
 }
 
-const mm = defineWideOp({
+const mm = lowerWideOp({
   name: "mm",
   doc: "The product of an n × k and a k × m matrix, as `torch.mm`.",
   params: { self: required("tensor"), mat2: required("tensor") },
@@ -72,17 +72,13 @@ const mm = defineWideOp({
     checkProduct("mm", self, mat2, 2);
     return contiguousMeta([self.shape[0] ?? 1, mat2.shape[1] ?? 1], self.dtype, deviceOf([self, mat2]));
   },
-  implementation: { kind: "lower", lower: ({ self, mat2 }, [result]) => productOf(self, mat2, result) },
+  lower: ({ self, mat2 }, [result]) => productOf(self, mat2, result),
   gradient: {
-    kind: "rule",
     saves: ["self", "mat2"],
-    rule(o, { args: { self, mat2 }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? o.mm(grad, o.t(mat2)) : null,
-        mat2: needs("mat2") ? o.mm(o.t(self), grad) : null,
-      };
-    },
+    single: (o, grad, { args: { self, mat2 }, needs }) => ({
+      self: needs("self") ? o.mm(grad, o.t(mat2)) : null,
+      mat2: needs("mat2") ? o.mm(o.t(self), grad) : null,
+    }),
   },
   samples: [
     { args: [t(3, 4), t(4, 2)] },
@@ -93,7 +89,7 @@ const mm = defineWideOp({
   errors: [{ args: [t(3, 4), t(3, 4)], message: "multiply" }, { args: [t(3), t(3)], message: "2-d" }],
 });
 
-const bmm = defineWideOp({
+const bmm = lowerWideOp({
   name: "bmm",
   doc: "Products of b × n × k and b × k × m matrices, as `torch.bmm`.",
   params: { self: required("tensor"), mat2: required("tensor") },
@@ -102,17 +98,13 @@ const bmm = defineWideOp({
     const [b, n] = self.shape;
     return contiguousMeta([b ?? 1, n ?? 1, mat2.shape[2] ?? 1], self.dtype, deviceOf([self, mat2]));
   },
-  implementation: { kind: "lower", lower: ({ self, mat2 }, [result]) => productOf(self, mat2, result) },
+  lower: ({ self, mat2 }, [result]) => productOf(self, mat2, result),
   gradient: {
-    kind: "rule",
     saves: ["self", "mat2"],
-    rule(o, { args: { self, mat2 }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? o.bmm(grad, o.mT(mat2)) : null,
-        mat2: needs("mat2") ? o.bmm(o.mT(self), grad) : null,
-      };
-    },
+    single: (o, grad, { args: { self, mat2 }, needs }) => ({
+      self: needs("self") ? o.bmm(grad, o.mT(mat2)) : null,
+      mat2: needs("mat2") ? o.bmm(o.mT(self), grad) : null,
+    }),
   },
   samples: [{ args: [t(2, 3, 4), t(2, 4, 2)] }],
   errors: [{ args: [t(2, 3, 4), t(3, 4, 2)], message: "multiply" }],
@@ -378,10 +370,8 @@ const linear = composeWideOp({
     return bias ? o.add(result, bias) : result;
   },
   gradient: {
-    kind: "rule",
     saves: ["input", "weight"],
-    rule(o, { args: { input, weight, bias }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { input, weight, bias }, needs }) {
       const given = weight.shape.length === 1 ? o.unsqueeze(grad, -1) : grad;
       const matrix = weight.shape.length === 1 ? o.unsqueeze(weight, 0) : weight;
       const rows = <T extends TensorLike>(api: OpApi<T>, x: T): T =>

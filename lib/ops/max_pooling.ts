@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { composeOp, defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { lowest } from "../base/dtype.ts";
@@ -28,7 +28,7 @@ import {
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
 
-const maxPoolOffsets = defineOp({
+const maxPoolOffsets = lowerOp({
   name: "maxPoolOffsets",
   doc: "The maximum of each window over the last dimensions, and its flat place in the window.",
   params: { self: required("tensor"), ...internalParams },
@@ -38,31 +38,28 @@ const maxPoolOffsets = defineOp({
     const shape = pooledSizes(self.shape, w);
     return [contiguousMeta(shape, self.dtype, self.device), contiguousMeta(shape, "int64", self.device)];
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, ...windows }, out): Lowered[] {
-      const [values, offsets] = out;
-      if (!values || !offsets) return [];
-      const outside = <V>(o: Body<V>): V => o.constant(lowest(self.dtype), self.dtype);
-      const element = <V>(o: Body<V>, index: readonly Dim[], offset: readonly Dim[]): V =>
-        inWindow(o, self, { index, offset, windows, outside });
-      const common = {
-        kind: "reduction",
-        shape: values.shape,
-        over: windows.kernel,
-        accumulator: self.dtype,
-      } as const;
-      return [
-        { ...common, dtype: self.dtype, op: "max", element },
-        {
-          ...common,
-          dtype: "int64",
-          op: "argmax",
-          element,
-          position: (offset) => flatOffset(offset, windows.kernel),
-        },
-      ];
-    },
+  lower({ self, ...windows }, out): Lowered[] {
+    const [values, offsets] = out;
+    if (!values || !offsets) return [];
+    const outside = <V>(o: Body<V>): V => o.constant(lowest(self.dtype), self.dtype);
+    const element = <V>(o: Body<V>, index: readonly Dim[], offset: readonly Dim[]): V =>
+      inWindow(o, self, { index, offset, windows, outside });
+    const common = {
+      kind: "reduction",
+      shape: values.shape,
+      over: windows.kernel,
+      accumulator: self.dtype,
+    } as const;
+    return [
+      { ...common, dtype: self.dtype, op: "max", element },
+      {
+        ...common,
+        dtype: "int64",
+        op: "argmax",
+        element,
+        position: (offset) => flatOffset(offset, windows.kernel),
+      },
+    ];
   },
   gradient: {
     kind: "rule",
@@ -80,7 +77,7 @@ const maxPoolOffsets = defineOp({
   samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], [1, 1], false] }],
 });
 
-const maxPoolBackward = defineOp({
+const maxPoolBackward = lowerOp({
   name: "maxPoolBackward",
   doc: "Gradients of windows sent to where their maximum was.",
   params: {
@@ -91,29 +88,24 @@ const maxPoolBackward = defineOp({
   },
   exposure: INTERNAL,
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower({ grad, offsets, inputSizes: _sizes, ...windows }, [result]) {
-      if (!result) return [];
-      return gatherWindows(result, {
-        windows,
-        pooled: grad.shape,
-        part: (o, window, offset) =>
-          o.select(
-            o.eq(o.load(offsets, window), o.index(flatOffset(offset, windows.kernel), "int64")),
-            o.load(grad, window),
-            o.constant(0, result.dtype),
-          ),
-      });
-    },
+  lower({ grad, offsets, inputSizes: _sizes, ...windows }, [result]) {
+    if (!result) return [];
+    return gatherWindows(result, {
+      windows,
+      pooled: grad.shape,
+      part: (o, window, offset) =>
+        o.select(
+          o.eq(o.load(offsets, window), o.index(flatOffset(offset, windows.kernel), "int64")),
+          o.load(grad, window),
+          o.constant(0, result.dtype),
+        ),
+    });
   },
   gradient: {
-    kind: "rule",
     saves: ["offsets"],
-    rule(o, { args: { offsets, inputSizes, ...w }, grads: [grad] }) {
-      if (!grad) return {};
-      return { grad: gatherMaxima(o, grad, { offsets, windows: w, inputSizes }) };
-    },
+    single: (o, grad, { args: { offsets, inputSizes, ...w } }) => ({
+      grad: gatherMaxima(o, grad, { offsets, windows: w, inputSizes }),
+    }),
   },
   samples: [{
     args: [t(2, 3), { tensor: [2, 3], dtype: "int64", range: [0, 2] }, [2, 6], [2], [2], [0], [1], false],
@@ -231,10 +223,8 @@ const maxPool2dWithIndicesBackward = composeOp({
   },
   // The input decides where gradients go, and nothing else
   gradient: {
-    kind: "rule",
     saves: ["indices"],
-    rule(o, { args: { gradOutput, self, indices }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { gradOutput, self, indices } }) {
       const rows = (x: typeof grad) => o.reshape(x, [...self.shape.slice(0, -2), -1]);
       const read = o.reshape(o.gather(rows(grad), -1, rows(indices)), gradOutput.shape);
       return { gradOutput: read, self: o.newZeros(grad, self.shape) };

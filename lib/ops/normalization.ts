@@ -95,10 +95,8 @@ const layerNorm = composeWideOp({
     return affine(o, normal, weight, bias);
   },
   gradient: {
-    kind: "rule",
     saves: ["self", "weight"],
-    rule(o, { args: { self, normalizedShape, weight, bias, eps }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, normalizedShape, weight, bias, eps }, needs }) {
       const dims = trailingDims(self, normalizedShape);
       const { normal, rstd } = standardize(o, self, { dims, eps });
       const outer = self.shape.map((_, d) => d).filter((d) => !dims.includes(d));
@@ -269,10 +267,8 @@ const batchNormTraining = composeWideOp({
     return [output, o.reshape(mean, [channels]), o.reshape(unbiased, [channels])];
   },
   gradient: {
-    kind: "rule",
     saves: ["self", "weight"],
-    rule(o, { args: { self, weight, bias, eps }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, weight, bias, eps }, needs }) {
       const dims = batchDims(self);
       const { normal, rstd } = standardize(o, self, { dims, eps });
       const scale = perChannel(o, weight, self);

@@ -7,10 +7,10 @@ import { add, type Dim, max, min, mod, mul, sub } from "../sym/expr.ts";
 import { isAtMost, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { composeOp, defineOp } from "./definition.ts";
+import { composeOp, lowerOp } from "./definition.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { castTo, numberValue } from "./promotion.ts";
-import { t } from "./pointwise.ts";
+import { elements, t } from "./pointwise.ts";
 import { within } from "./scatter_views.ts";
 import { shapeText } from "./shapes.ts";
 
@@ -39,31 +39,20 @@ function paddedShape(shape: readonly Dim[], pads: Pads): Dim[] {
   });
 }
 
-const constantPadNd = defineOp({
+const constantPadNd = lowerOp({
   name: "constantPadNd",
   doc: "Padded with one value, as `torch.constant_pad_nd`.",
   params: { self: required("tensor"), pad: required("sizes"), value: optional("scalar", 0) },
   exposure: { method: false },
   infer: ({ self, pad }) =>
     contiguousMeta(paddedShape(self.shape, padsOf(self.shape, pad)), self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower({ self, pad, value }, [result]) {
-      if (!result) return [];
-      const pads = padsOf(self.shape, pad);
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, index) => padded(o, self, { index, pads, value }),
-      }];
-    },
+  lower({ self, pad, value }, [result]) {
+    const pads = padsOf(self.shape, pad);
+    return elements(result, (o, index) => padded(o, self, { index, pads, value }));
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { pad }, grads: [grad] }) =>
-      grad ? { self: o.constantPadNd(grad, pad.map((p) => mul(p, -1)), 0) } : {},
+    single: (o, grad, { args: { pad } }) => ({ self: o.constantPadNd(grad, pad.map((p) => mul(p, -1)), 0) }),
   },
   samples: [{ args: [t(2, 3), [1, 2]] }, { args: [t(2, 3), [1, -1, 0, 2], 1.5] }],
   errors: [{ args: [t(3), [1, 1, 1, 1]], message: "at most 1" }],
@@ -98,7 +87,7 @@ function sourceOf(mode: string, { position, size }: { readonly position: Dim; re
   return max(min(before, sub(mul(last, 2), before)), 0);
 }
 
-const padBy = defineOp({
+const padBy = lowerOp({
   name: "padBy",
   doc: "Padded with elements of the tensor: reflect, replicate or circular.",
   params: {
@@ -128,24 +117,15 @@ const padBy = defineOp({
     });
     return contiguousMeta(paddedShape(self.shape, pads), self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, pad, mode }, [result]) {
-      if (!result) return [];
-      const pads = padsOf(self.shape, pad);
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, index) => o.load(self, redirect(mode, { index, pads, shape: self.shape })),
-      }];
-    },
+  lower({ self, pad, mode }, [result]) {
+    const pads = padsOf(self.shape, pad);
+    return elements(result, (o, index) => o.load(self, redirect(mode, { index, pads, shape: self.shape })));
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, pad, mode }, grads: [grad] }) =>
-      grad ? { self: o.padByBackward(grad, self.shape, pad, mode as "reflect") } : {},
+    single: (o, grad, { args: { self, pad, mode } }) => ({
+      self: o.padByBackward(grad, self.shape, pad, mode as "reflect"),
+    }),
   },
   samples: [{ args: [t(2, 1, 4), [1, 2], "reflect"] }, { args: [t(2, 1, 4), [1, 2], "replicate"] }],
   errors: [{ args: [t(2, 1, 4), [4, 0], "reflect"], message: "fits" }],
@@ -162,7 +142,7 @@ function redirect(
   });
 }
 
-const padByBackward = defineOp({
+const padByBackward = lowerOp({
   name: "padByBackward",
   doc: "Adds the elements of a padded gradient to where padBy read them.",
   params: {
@@ -173,24 +153,19 @@ const padByBackward = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower({ grad, inputSizes, pad, mode }, [result]) {
-      if (!result) return [];
-      return [
-        addBack(
-          grad,
-          result,
-          (_o, index) => redirect(mode, { index, pads: padsOf(inputSizes, pad), shape: inputSizes }),
-        ),
-      ];
-    },
+  lower({ grad, inputSizes, pad, mode }, [result]) {
+    if (!result) return [];
+    return [
+      addBack(
+        grad,
+        result,
+        (_o, index) => redirect(mode, { index, pads: padsOf(inputSizes, pad), shape: inputSizes }),
+      ),
+    ];
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { pad, mode }, grads: [grad] }) =>
-      grad ? { grad: o.padBy(grad, pad, mode as "reflect") } : {},
+    single: (o, grad, { args: { pad, mode } }) => ({ grad: o.padBy(grad, pad, mode as "reflect") }),
   },
   samples: [{ args: [t(2, 1, 7), [2, 1, 4], [1, 2], "reflect"] }],
 });

@@ -22,7 +22,7 @@ import {
 } from "./definition.ts";
 import { castTo, elementOf, floatTypeOf, isTensor, resultTypeOf } from "./promotion.ts";
 import { broadcastShapes } from "./shapes.ts";
-import { defineWideOp } from "./wide.ts";
+import { defineWideOp, lowerWideOp } from "./wide.ts";
 
 /** Anything that may stand as an operand where tensors are T. */
 export type OperandOf<T> = T | Scalar | Dim;
@@ -75,6 +75,14 @@ export function pointwiseMeta(operands: readonly OperandOf<TensorMeta>[], dtype:
   return contiguousMeta(shape, dtype, deviceOf(operands));
 }
 
+/** Elements of `result`, each from its index. */
+export function elements(
+  result: TensorMeta | undefined,
+  element: <V>(o: Body<V>, index: readonly Dim[]) => V,
+): Lowered[] {
+  return result ? [{ kind: "pointwise", shape: result.shape, dtype: result.dtype, element }] : [];
+}
+
 /** Elements of `result` from broadcast operands, all converted to `compute`. */
 export function pointwise(
   result: TensorMeta | undefined,
@@ -86,13 +94,11 @@ export function pointwise(
 ): Lowered[] {
   if (!result) return [];
   const { operands, compute, body } = spec;
-  return [{
-    kind: "pointwise",
-    shape: result.shape,
-    dtype: result.dtype,
-    element: (o, index) =>
+  return elements(
+    result,
+    (o, index) =>
       castTo(o, body(o, operands.map((x) => elementOf(o, x, { index, dtype: compute }))), result.dtype),
-  }];
+  );
 }
 
 /** A tensor of this shape in samples. */
@@ -182,7 +188,7 @@ function unaryGradient(derivative: UnarySpec["derivative"]): Gradient<UnaryParam
 export function unary(spec: UnarySpec): OpDefinition<UnaryParams> {
   const params: UnaryParams = { self: required("tensor") };
   const compute = (dtype: DType) => typesOf(spec.rule, [{ shape: [1], dtype }]);
-  return defineWideOp<UnaryParams>({
+  return lowerWideOp<UnaryParams>({
     name: spec.name,
     ...(spec.graphName ? { graphName: spec.graphName } : {}),
     doc: spec.doc,
@@ -194,15 +200,12 @@ export function unary(spec: UnarySpec): OpDefinition<UnaryParams> {
       checkCategory(spec.name, self.dtype, spec.accepts);
       return contiguousMeta(self.shape, compute(self.dtype).result, self.device);
     },
-    implementation: {
-      kind: "lower",
-      lower: ({ self }, [result]) =>
-        pointwise(result, {
-          operands: [self],
-          compute: compute(self.dtype).compute,
-          body: (o, [x]) => x === undefined ? missing() : spec.body(o, x),
-        }),
-    },
+    lower: ({ self }, [result]) =>
+      pointwise(result, {
+        operands: [self],
+        compute: compute(self.dtype).compute,
+        body: (o, [x]) => x === undefined ? missing() : spec.body(o, x),
+      }),
     gradient: unaryGradient(spec.derivative),
     samples: unarySamples(spec.range, sampleType(spec.accepts)),
   });

@@ -8,7 +8,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { type Sample } from "./definition.ts";
 import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
@@ -33,25 +33,22 @@ const relu = unary({
   exposure: { namespaces: ["nn.functional"] },
 });
 
-const thresholdBackward = defineWideOp({
+const thresholdBackward = lowerWideOp({
   name: "thresholdBackward",
   doc: "The gradient where `self` is above the threshold (or NaN), else 0.",
   params: { grad: required("tensor"), self: required("tensor"), threshold: required("float") },
   exposure: { method: false, free: false },
   elementwise: true,
   infer: ({ grad, self }) => contiguousMeta(self.shape, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ grad, self, threshold }, [result]) =>
-      pointwise(result, {
-        operands: [grad, self],
-        compute: grad.dtype,
-        body(o, [g, x]) {
-          if (g === undefined || x === undefined) throw new DynError("Expected operands");
-          return o.select(o.le(x, k(o, x, threshold)), k(o, g, 0), g);
-        },
-      }),
-  },
+  lower: ({ grad, self, threshold }, [result]) =>
+    pointwise(result, {
+      operands: [grad, self],
+      compute: grad.dtype,
+      body(o, [g, x]) {
+        if (g === undefined || x === undefined) throw new DynError("Expected operands");
+        return o.select(o.le(x, k(o, x, threshold)), k(o, g, 0), g);
+      },
+    }),
   gradient: {
     kind: "rule",
     saves: ["self"],
@@ -77,7 +74,7 @@ const relu6 = unary({
   exposure: FUNCTIONAL,
 });
 
-const hardtanh = defineWideOp({
+const hardtanh = lowerWideOp({
   name: "hardtanh",
   doc: "self limited to [minVal, maxVal], as `nn.functional.hardtanh`.",
   params: { self: required("tensor"), minVal: optional("float", -1), maxVal: optional("float", 1) },
@@ -91,28 +88,25 @@ const hardtanh = defineWideOp({
     checkCategory("hardtanh", self.dtype, ["integer", "float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, minVal, maxVal }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: self.dtype,
-        body(o, [x]) {
-          if (x === undefined) throw new DynError("Expected an operand");
-          return atMost(o, atLeast(o, x, minVal), maxVal);
-        },
-      }),
-  },
+  lower: ({ self, minVal, maxVal }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: self.dtype,
+      body(o, [x]) {
+        if (x === undefined) throw new DynError("Expected an operand");
+        return atMost(o, atLeast(o, x, minVal), maxVal);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self, minVal, maxVal }, grads: [grad] }) =>
-      grad ? { self: o.where(o.logicalAnd(o.gt(self, minVal), o.lt(self, maxVal)), grad, 0) } : {},
+    single: (o, grad, { args: { self, minVal, maxVal } }) => ({
+      self: o.where(o.logicalAnd(o.gt(self, minVal), o.lt(self, maxVal)), grad, 0),
+    }),
   },
   samples: SAMPLES,
 });
 
-const leakyRelu = defineWideOp({
+const leakyRelu = lowerWideOp({
   name: "leakyRelu",
   doc: "self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`.",
   params: { self: required("tensor"), negativeSlope: optional("float", 0.01) },
@@ -123,28 +117,25 @@ const leakyRelu = defineWideOp({
     checkCategory("leakyRelu", self.dtype, ["float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, negativeSlope }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: self.dtype,
-        body(o, [x]) {
-          if (x === undefined) throw new DynError("Expected an operand");
-          return o.select(o.gt(x, k(o, x, 0)), x, o.mul(x, k(o, x, negativeSlope)));
-        },
-      }),
-  },
+  lower: ({ self, negativeSlope }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: self.dtype,
+      body(o, [x]) {
+        if (x === undefined) throw new DynError("Expected an operand");
+        return o.select(o.gt(x, k(o, x, 0)), x, o.mul(x, k(o, x, negativeSlope)));
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self, negativeSlope }, grads: [grad] }) =>
-      grad ? { self: o.where(o.gt(self, 0), grad, o.mul(grad, negativeSlope)) } : {},
+    single: (o, grad, { args: { self, negativeSlope } }) => ({
+      self: o.where(o.gt(self, 0), grad, o.mul(grad, negativeSlope)),
+    }),
   },
   samples: SAMPLES,
 });
 
-const threshold = defineWideOp({
+const threshold = lowerWideOp({
   name: "threshold",
   doc: "self above the threshold, else `value`, as `nn.functional.threshold`.",
   params: { self: required("tensor"), threshold: required("float"), value: required("float") },
@@ -155,23 +146,20 @@ const threshold = defineWideOp({
     checkCategory("threshold", self.dtype, ["integer", "float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, threshold, value }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: self.dtype,
-        body(o, [x]) {
-          if (x === undefined) throw new DynError("Expected an operand");
-          return o.select(o.le(x, k(o, x, threshold)), k(o, x, value), x);
-        },
-      }),
-  },
+  lower: ({ self, threshold, value }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: self.dtype,
+      body(o, [x]) {
+        if (x === undefined) throw new DynError("Expected an operand");
+        return o.select(o.le(x, k(o, x, threshold)), k(o, x, value), x);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self, threshold }, grads: [grad] }) =>
-      grad ? { self: o.thresholdBackward(grad, self, threshold) } : {},
+    single: (o, grad, { args: { self, threshold } }) => ({
+      self: o.thresholdBackward(grad, self, threshold),
+    }),
   },
   samples: [{ args: [t(3, 4), 0.5, -1] }],
 });
@@ -238,7 +226,7 @@ const hardswish = unary({
 
 function shrink(name: "softshrink" | "hardshrink") {
   const soft = name === "softshrink";
-  return defineWideOp({
+  return lowerWideOp({
     name,
     doc: `0 within lambd of 0, else self${
       soft ? " brought nearer by lambd" : ""
@@ -251,26 +239,23 @@ function shrink(name: "softshrink" | "hardshrink") {
       checkCategory(name, self.dtype, ["float"]);
       return contiguousMeta(self.shape, self.dtype, self.device);
     },
-    implementation: {
-      kind: "lower",
-      lower: ({ self, lambd }, [result]) =>
-        pointwise(result, {
-          operands: [self],
-          compute: self.dtype,
-          body(o, [x]) {
-            if (x === undefined) throw new DynError("Expected an operand");
-            const bound = k(o, x, lambd), zero = k(o, x, 0);
-            const inside = o.and(o.ge(x, o.neg(bound)), o.le(x, bound));
-            const outside = soft ? o.select(o.gt(x, zero), o.sub(x, bound), o.add(x, bound)) : x;
-            return o.select(inside, zero, outside);
-          },
-        }),
-    },
+    lower: ({ self, lambd }, [result]) =>
+      pointwise(result, {
+        operands: [self],
+        compute: self.dtype,
+        body(o, [x]) {
+          if (x === undefined) throw new DynError("Expected an operand");
+          const bound = k(o, x, lambd), zero = k(o, x, 0);
+          const inside = o.and(o.ge(x, o.neg(bound)), o.le(x, bound));
+          const outside = soft ? o.select(o.gt(x, zero), o.sub(x, bound), o.add(x, bound)) : x;
+          return o.select(inside, zero, outside);
+        },
+      }),
     gradient: {
-      kind: "rule",
       saves: ["self"],
-      rule: (o, { args: { self, lambd }, grads: [grad] }) =>
-        grad ? { self: o.where(o.logicalOr(o.lt(self, -lambd), o.gt(self, lambd)), grad, 0) } : {},
+      single: (o, grad, { args: { self, lambd } }) => ({
+        self: o.where(o.logicalOr(o.lt(self, -lambd), o.gt(self, lambd)), grad, 0),
+      }),
     },
     samples: SAMPLES,
   });

@@ -13,7 +13,7 @@ import { type Exposure, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, floatTypeOf, isTensor } from "./promotion.ts";
-import { checkCategory, pointwiseMeta, t, typesOf } from "./pointwise.ts";
+import { checkCategory, elements, pointwiseMeta, t, typesOf } from "./pointwise.ts";
 import {
   flatIndex,
   fullIndex,
@@ -23,7 +23,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 /** Samples of a reduction over one or several dimensions. */
 export const REDUCTION_SAMPLES: readonly Sample[] = [
@@ -53,16 +53,11 @@ export function reduction(self: Operand, result: TensorMeta | undefined, over: O
   const sizes = dims.map((d) => self.shape[d] ?? 1);
   if (dims.length === 0) {
     // Over no axes each element is its own result
-    return [{
-      kind: "pointwise",
-      shape: result.shape,
-      dtype: result.dtype,
-      element: (o, index) => {
-        if (op === "argmax" || op === "argmin") return o.constant(0, result.dtype);
-        const x = o.load(self, index);
-        return castTo(o, castTo(o, value ? value(o, x) : x, accumulator), result.dtype);
-      },
-    }];
+    return elements(result, (o, index) => {
+      if (op === "argmax" || op === "argmin") return o.constant(0, result.dtype);
+      const x = o.load(self, index);
+      return castTo(o, castTo(o, value ? value(o, x) : x, accumulator), result.dtype);
+    });
   }
   return [{
     kind: "reduction",
@@ -106,7 +101,7 @@ function sumType(dtype: DType): DType {
   return isFloat(dtype) ? dtype : "int64";
 }
 
-const sum = defineWideOp({
+const sum = lowerWideOp({
   name: "sum",
   doc: "The sum over dimensions; integers and bools are summed as int64. As `torch.sum`.",
   params: reductionParams,
@@ -114,21 +109,16 @@ const sum = defineWideOp({
     const dims = reducedDims(dim, self.shape.length);
     return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype ?? sumType(self.dtype), self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, dim, keepdim }, [result]) =>
-      reduction(self, result, {
-        dims: reducedDims(dim, self.shape.length),
-        keepdim,
-        op: "sum",
-        accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
-      }),
-  },
+  lower: ({ self, dim, keepdim }, [result]) =>
+    reduction(self, result, {
+      dims: reducedDims(dim, self.shape.length),
+      keepdim,
+      op: "sum",
+      accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
+    }),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule(o, { args: { self, dim, keepdim }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, dim, keepdim } }) {
       const dims = reducedDims(dim, self.shape.length);
       const wide = o.expand(restoreDims(o, grad, { shape: self.shape, dims, keepdim }), self.shape);
       return { self: wide.dtype === self.dtype ? wide : o.to(wide, self.dtype) };
@@ -156,7 +146,7 @@ const mean = composeWideOp({
   errors: [{ args: [{ tensor: [3], dtype: "int64" }], message: "float" }],
 });
 
-const prod = defineWideOp({
+const prod = lowerWideOp({
   name: "prod",
   doc: "The product over all elements or one dimension, as `torch.prod`.",
   params: {
@@ -169,21 +159,16 @@ const prod = defineWideOp({
     const dims = reducedDims(dim, self.shape.length);
     return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype ?? sumType(self.dtype), self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, dim, keepdim }, [result]) =>
-      reduction(self, result, {
-        dims: reducedDims(dim, self.shape.length),
-        keepdim,
-        op: "prod",
-        accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
-      }),
-  },
+  lower: ({ self, dim, keepdim }, [result]) =>
+    reduction(self, result, {
+      dims: reducedDims(dim, self.shape.length),
+      keepdim,
+      op: "prod",
+      accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule(o, { args: { self, dim, keepdim }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, dim, keepdim } }) {
       const flat = dim === null ? o.reshape(self, [-1]) : self;
       const at = dim === null ? 0 : normalizeDim(dim, self.shape.length);
       if (self.shape.length === 0) return { self: grad };
@@ -228,7 +213,7 @@ function evenly<T extends TensorLike>(
 }
 
 function extreme(name: "amax" | "amin", op: "max" | "min") {
-  return defineWideOp({
+  return lowerWideOp({
     name,
     doc: `The ${op}imum over dimensions; NaN where there is one. As \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
@@ -237,21 +222,17 @@ function extreme(name: "amax" | "amin", op: "max" | "min") {
       checkNotEmpty(name, self, dims);
       return contiguousMeta(reducedShape(self.shape, dims, keepdim), self.dtype, self.device);
     },
-    implementation: {
-      kind: "lower",
-      lower: ({ self, dim, keepdim }, [result]) =>
-        reduction(self, result, {
-          dims: reducedDims(dim, self.shape.length),
-          keepdim,
-          op,
-          accumulator: self.dtype,
-        }),
-    },
+    lower: ({ self, dim, keepdim }, [result]) =>
+      reduction(self, result, {
+        dims: reducedDims(dim, self.shape.length),
+        keepdim,
+        op,
+        accumulator: self.dtype,
+      }),
     gradient: {
-      kind: "rule",
       saves: ["self", "out"],
-      rule(o, { args: { self, dim, keepdim }, out: [out], grads: [grad] }) {
-        if (!grad || !out) return {};
+      single(o, grad, { args: { self, dim, keepdim }, out: [out] }) {
+        if (!out) return {};
         return { self: evenly(o, self, { out, grad, keepdim, dims: reducedDims(dim, self.shape.length) }) };
       },
     },
@@ -261,7 +242,7 @@ function extreme(name: "amax" | "amin", op: "max" | "min") {
 }
 
 function positionOf(name: "argmax" | "argmin") {
-  return defineWideOp({
+  return lowerWideOp({
     name,
     doc: `The index of the first ${name.slice(3)}imum over one dimension, or in the flattened tensor. As ` +
       `\`torch.${name}\`.`,
@@ -272,16 +253,13 @@ function positionOf(name: "argmax" | "argmin") {
       checkNotEmpty(name, self, dims);
       return contiguousMeta(reducedShape(self.shape, dims, keepdim), "int64", self.device);
     },
-    implementation: {
-      kind: "lower",
-      lower: ({ self, dim, keepdim }, [result]) =>
-        reduction(self, result, {
-          dims: reducedDims(dim, self.shape.length),
-          keepdim,
-          op: name,
-          accumulator: self.dtype,
-        }),
-    },
+    lower: ({ self, dim, keepdim }, [result]) =>
+      reduction(self, result, {
+        dims: reducedDims(dim, self.shape.length),
+        keepdim,
+        op: name,
+        accumulator: self.dtype,
+      }),
     gradient: { kind: "none", because: "its result is an index" },
     samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1] }, { args: [t(3, 4), 0, true] }],
     errors: [{ args: [t(0)], message: "at least one element" }],
@@ -289,7 +267,7 @@ function positionOf(name: "argmax" | "argmin") {
 }
 
 function truth(name: "any" | "all") {
-  return defineWideOp({
+  return lowerWideOp({
     name,
     doc: `Whether ${name} of the elements over dimensions are not 0, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
@@ -298,16 +276,13 @@ function truth(name: "any" | "all") {
       const dtype = self.dtype === "uint8" ? "uint8" : "bool";
       return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype, self.device);
     },
-    implementation: {
-      kind: "lower",
-      lower: ({ self, dim, keepdim }, [result]) =>
-        reduction(self, result, {
-          dims: reducedDims(dim, self.shape.length),
-          keepdim,
-          op: name,
-          accumulator: "bool",
-        }),
-    },
+    lower: ({ self, dim, keepdim }, [result]) =>
+      reduction(self, result, {
+        dims: reducedDims(dim, self.shape.length),
+        keepdim,
+        op: name,
+        accumulator: "bool",
+      }),
     gradient: { kind: "none", because: "its result is not of a floating type" },
     samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, {
       args: [{ tensor: [3, 4], dtype: "bool" }, 1],

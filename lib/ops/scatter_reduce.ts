@@ -7,7 +7,7 @@ import { type DType, isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { composeOp, defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { highest, lowest } from "../base/dtype.ts";
@@ -27,7 +27,7 @@ function neutralOf(reduce: ScatterReduction, dtype: DType): number | bigint | bo
 
 const LOOP_OPS = { prod: "prod", amax: "max", amin: "min" } as const;
 
-const scatterCombined = defineOp({
+const scatterCombined = lowerOp({
   name: "scatterCombined",
   doc:
     "For each element the product, maximum or minimum of the values that `index` sends to it; a neutral value " +
@@ -41,39 +41,36 @@ const scatterCombined = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower({ self, dim, index, src, reduce }): Lowered[] {
-      const at = normalizeDim(dim, self.shape.length), dtype = self.dtype;
-      const kind = reduce as ScatterReduction;
-      const element = <V>(o: Body<V>, place: readonly Dim[], [j]: readonly Dim[]): V => {
-        const none = o.constant(neutralOf(kind, dtype), dtype);
-        if (self.shape.length === 0) return castTo(o, o.load(src, src.shape.map(() => 0)), dtype);
-        const position = withSize(place, at, j ?? 0);
-        const matching = () =>
-          o.select(
-            o.eq(castTo(o, o.load(index, position), "int64"), o.index(place[at] ?? 0, "int64")),
-            castTo(o, o.load(src, position), dtype),
-            none,
-          );
-        let inside: V | undefined;
-        position.forEach((p, d) => {
-          if (d === at || index.shape[d] === self.shape[d]) return;
-          const here = within(o, p, 0, index.shape[d] ?? 1);
-          inside = inside === undefined ? here : o.and(inside, here);
-        });
-        return inside === undefined ? matching() : o.masked(inside, matching, none);
-      };
-      return [{
-        kind: "reduction",
-        shape: self.shape,
-        dtype,
-        op: LOOP_OPS[kind],
-        over: [index.shape[at] ?? 1],
-        accumulator: dtype,
-        element,
-      }];
-    },
+  lower({ self, dim, index, src, reduce }): Lowered[] {
+    const at = normalizeDim(dim, self.shape.length), dtype = self.dtype;
+    const kind = reduce as ScatterReduction;
+    const element = <V>(o: Body<V>, place: readonly Dim[], [j]: readonly Dim[]): V => {
+      const none = o.constant(neutralOf(kind, dtype), dtype);
+      if (self.shape.length === 0) return castTo(o, o.load(src, src.shape.map(() => 0)), dtype);
+      const position = withSize(place, at, j ?? 0);
+      const matching = () =>
+        o.select(
+          o.eq(castTo(o, o.load(index, position), "int64"), o.index(place[at] ?? 0, "int64")),
+          castTo(o, o.load(src, position), dtype),
+          none,
+        );
+      let inside: V | undefined;
+      position.forEach((p, d) => {
+        if (d === at || index.shape[d] === self.shape[d]) return;
+        const here = within(o, p, 0, index.shape[d] ?? 1);
+        inside = inside === undefined ? here : o.and(inside, here);
+      });
+      return inside === undefined ? matching() : o.masked(inside, matching, none);
+    };
+    return [{
+      kind: "reduction",
+      shape: self.shape,
+      dtype,
+      op: LOOP_OPS[kind],
+      over: [index.shape[at] ?? 1],
+      accumulator: dtype,
+      element,
+    }];
   },
   gradient: { kind: "none", because: "scatterReduce has its own rule" },
   samples: [{
@@ -178,10 +175,9 @@ const scatterExtreme = composeOp({
     return o.where(hit, includeSelf ? joined : combined, self);
   },
   gradient: {
-    kind: "rule",
     saves: ["self", "index", "src", "out"],
-    rule(o, { args: { self, dim, index, src, reduce, includeSelf }, out: [out], grads: [grad], needs }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, dim, index, src, reduce, includeSelf }, out: [out], needs }) {
+      if (!out) return {};
       const hit = () => o.scatterSet(o.zerosLike(self, { dtype: "bool" }), dim, index, true);
       if (reduce === "prod") {
         const values = () => o.scatterExtreme(o.onesLike(self), dim, index, src, "prod", true);

@@ -7,7 +7,7 @@ import { add, type Dim, floorDiv, mod, mul, sub } from "../sym/expr.ts";
 import { isLess } from "../sym/decide.ts";
 import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { composeOp, defineOp } from "./definition.ts";
+import { composeOp, lowerOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { t } from "./pointwise.ts";
@@ -61,7 +61,7 @@ function checkPart(name: string, src: TensorMeta, expected: readonly Dim[]): voi
 
 const fresh = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.dtype, self.device);
 
-const selectScatter = defineOp({
+const selectScatter = lowerOp({
   name: "selectScatter",
   doc: "self with `src` put where select(dim, index) reads, as `torch.select_scatter`.",
   params: {
@@ -76,32 +76,25 @@ const selectScatter = defineOp({
     checkPart("selectScatter", src, self.shape.toSpliced(at, 1));
     return fresh(self);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, src, dim, index }) {
-      const at = normalizeDim(dim, self.shape.length), from = normalizeIndex(index, self.shape[at] ?? 1);
-      return overlay({ base: self, source: src }, {
-        holds: (o, i) => o.eq(o.index(i[at] ?? 0, "int64"), o.index(from, "int64")),
-        at: (i) => i.toSpliced(at, 1),
-      });
-    },
+  lower({ self, src, dim, index }) {
+    const at = normalizeDim(dim, self.shape.length), from = normalizeIndex(index, self.shape[at] ?? 1);
+    return overlay({ base: self, source: src }, {
+      holds: (o, i) => o.eq(o.index(i[at] ?? 0, "int64"), o.index(from, "int64")),
+      at: (i) => i.toSpliced(at, 1),
+    });
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { src, dim, index }, grads: [grad] }) =>
-      grad
-        ? {
-          self: o.selectScatter(grad, o.zerosLike(src), dim, index),
-          src: o.select(grad, dim, index),
-        }
-        : {},
+    single: (o, grad, { args: { src, dim, index } }) => ({
+      self: o.selectScatter(grad, o.zerosLike(src), dim, index),
+      src: o.select(grad, dim, index),
+    }),
   },
   samples: [{ args: [t(3, 4), t(4), 0, 1] }],
   errors: [{ args: [t(3, 4), t(3), 0, 1], message: "of shape [4]" }],
 });
 
-const sliceScatter = defineOp({
+const sliceScatter = lowerOp({
   name: "sliceScatter",
   doc: "self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`.",
   params: {
@@ -118,38 +111,31 @@ const sliceScatter = defineOp({
     checkPart("sliceScatter", src, withSize(self.shape, at, length));
     return fresh(self);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, src, dim, start, end, step }) {
-      const at = normalizeDim(dim, self.shape.length);
-      const range = sliceRange(self.shape[at] ?? 1, start, end);
-      return overlay({ base: self, source: src }, {
-        holds: (o, i) => {
-          const inside = within(o, i[at] ?? 0, range.start, range.end);
-          if (step === 1) return inside;
-          const past = mod(sub(i[at] ?? 0, range.start), step);
-          return o.and(inside, o.eq(o.index(past, "int64"), o.constant(0, "int64")));
-        },
-        at: (i) => withSize(i, at, floorDiv(sub(i[at] ?? 0, range.start), step)),
-      });
-    },
+  lower({ self, src, dim, start, end, step }) {
+    const at = normalizeDim(dim, self.shape.length);
+    const range = sliceRange(self.shape[at] ?? 1, start, end);
+    return overlay({ base: self, source: src }, {
+      holds: (o, i) => {
+        const inside = within(o, i[at] ?? 0, range.start, range.end);
+        if (step === 1) return inside;
+        const past = mod(sub(i[at] ?? 0, range.start), step);
+        return o.and(inside, o.eq(o.index(past, "int64"), o.constant(0, "int64")));
+      },
+      at: (i) => withSize(i, at, floorDiv(sub(i[at] ?? 0, range.start), step)),
+    });
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { src, dim, start, end, step }, grads: [grad] }) =>
-      grad
-        ? {
-          self: o.sliceScatter(grad, o.zerosLike(src), dim, start, end, step),
-          src: o.slice(grad, dim, start, end, step),
-        }
-        : {},
+    single: (o, grad, { args: { src, dim, start, end, step } }) => ({
+      self: o.sliceScatter(grad, o.zerosLike(src), dim, start, end, step),
+      src: o.slice(grad, dim, start, end, step),
+    }),
   },
   samples: [{ args: [t(5, 2), t(2, 2), 0, 1, 5, 2] }, { args: [t(4), t(2), 0, 2, null] }],
   errors: [{ args: [t(4), t(3), 0, 2, null], message: "of shape [2]" }],
 });
 
-const diagonalScatter = defineOp({
+const diagonalScatter = lowerOp({
   name: "diagonalScatter",
   doc:
     "self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`.",
@@ -168,35 +154,28 @@ const diagonalScatter = defineOp({
     ]);
     return fresh(self);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, src, offset, dim1, dim2 }) {
-      const at = diagonalOf(self.shape, { offset, dim1, dim2 });
-      return overlay({ base: self, source: src }, {
-        holds: (o, i) => {
-          const row = sub(i[at.dim1] ?? 0, at.row), column = sub(i[at.dim2] ?? 0, at.column);
-          return o.and(
-            o.eq(o.index(row, "int64"), o.index(column, "int64")),
-            o.ge(o.index(row, "int64"), o.constant(0, "int64")),
-          );
-        },
-        at: (i) => [
-          ...i.filter((_, d) => d !== at.dim1 && d !== at.dim2),
-          sub(i[at.dim1] ?? 0, at.row),
-        ],
-      });
-    },
+  lower({ self, src, offset, dim1, dim2 }) {
+    const at = diagonalOf(self.shape, { offset, dim1, dim2 });
+    return overlay({ base: self, source: src }, {
+      holds: (o, i) => {
+        const row = sub(i[at.dim1] ?? 0, at.row), column = sub(i[at.dim2] ?? 0, at.column);
+        return o.and(
+          o.eq(o.index(row, "int64"), o.index(column, "int64")),
+          o.ge(o.index(row, "int64"), o.constant(0, "int64")),
+        );
+      },
+      at: (i) => [
+        ...i.filter((_, d) => d !== at.dim1 && d !== at.dim2),
+        sub(i[at.dim1] ?? 0, at.row),
+      ],
+    });
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { src, offset, dim1, dim2 }, grads: [grad] }) =>
-      grad
-        ? {
-          self: o.diagonalScatter(grad, o.zerosLike(src), offset, dim1, dim2),
-          src: o.diagonal(grad, offset, dim1, dim2),
-        }
-        : {},
+    single: (o, grad, { args: { src, offset, dim1, dim2 } }) => ({
+      self: o.diagonalScatter(grad, o.zerosLike(src), offset, dim1, dim2),
+      src: o.diagonal(grad, offset, dim1, dim2),
+    }),
   },
   samples: [{ args: [t(3, 4), t(3)] }, { args: [t(3, 3), t(2), 1] }],
 });
@@ -234,7 +213,7 @@ function embeddedShape(shape: readonly Dim[], at: { offset: number; dim1: number
   return Array.from({ length: rank }, (_, d) => d === first || d === second ? side : rest[next++] ?? 1);
 }
 
-const unfoldBackward = defineOp({
+const unfoldBackward = lowerOp({
   name: "unfoldBackward",
   doc: "Adds the windows of an unfolding back into a tensor of the shape it had.",
   params: {
@@ -246,31 +225,26 @@ const unfoldBackward = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower({ grad, inputSizes, dim, step }, [result]) {
-      if (!result) return [];
-      const at = normalizeDim(dim, inputSizes.length);
-      return [{
-        kind: "scatter",
-        shape: inputSizes,
-        dtype: result.dtype,
-        base: (o) => o.constant(0, result.dtype),
-        over: grad.shape,
-        mode: "add",
-        target: (_o, position) => {
-          const inside = position.at(-1) ?? 0, rest = position.slice(0, -1);
-          return inputSizes.length === 0 ? [] : withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
-        },
-        value: (o, position) => o.load(grad, position),
-      }];
-    },
+  lower({ grad, inputSizes, dim, step }, [result]) {
+    if (!result) return [];
+    const at = normalizeDim(dim, inputSizes.length);
+    return [{
+      kind: "scatter",
+      shape: inputSizes,
+      dtype: result.dtype,
+      base: (o) => o.constant(0, result.dtype),
+      over: grad.shape,
+      mode: "add",
+      target: (_o, position) => {
+        const inside = position.at(-1) ?? 0, rest = position.slice(0, -1);
+        return inputSizes.length === 0 ? [] : withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
+      },
+      value: (o, position) => o.load(grad, position),
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { dim, size, step }, grads: [grad] }) =>
-      grad ? { grad: o.unfold(grad, dim, size, step) } : {},
+    single: (o, grad, { args: { dim, size, step } }) => ({ grad: o.unfold(grad, dim, size, step) }),
   },
   samples: [{ args: [t(3, 3), [7], 0, 3, 2] }],
 });
@@ -280,7 +254,7 @@ function stridedPosition(index: readonly Dim[], stride: readonly Dim[], offset: 
   return index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), offset);
 }
 
-const readStrided = defineOp({
+const readStrided = lowerOp({
   name: "readStrided",
   doc: "What asStrided shows of self, taken as row-major, wherever its elements lie.",
   params: {
@@ -291,25 +265,22 @@ const readStrided = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ self, size }) => contiguousMeta(size, self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, stride, storageOffset }, [out]) =>
-      readAt(
-        self,
-        out,
-        (index) => unravel(stridedPosition(index, stride, storageOffset ?? 0), self.shape),
-      ),
-  },
+  lower: ({ self, stride, storageOffset }, [out]) =>
+    readAt(
+      self,
+      out,
+      (index) => unravel(stridedPosition(index, stride, storageOffset ?? 0), self.shape),
+    ),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, size, stride, storageOffset }, grads: [grad] }) =>
-      grad ? { self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset) } : {},
+    single: (o, grad, { args: { self, size, stride, storageOffset } }) => ({
+      self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset),
+    }),
   },
   samples: [{ args: [t(6), [2, 2], [2, 1], 1] }],
 });
 
-const asStridedBackward = defineOp({
+const asStridedBackward = lowerOp({
   name: "asStridedBackward",
   doc: "Adds the elements of a strided view back into a row-major tensor of the shape it had.",
   params: {
@@ -321,27 +292,24 @@ const asStridedBackward = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
-  implementation: {
-    kind: "lower",
-    lower({ grad, inputSizes, stride, storageOffset }, [result]) {
-      if (!result) return [];
-      return [{
-        kind: "scatter",
-        shape: inputSizes,
-        dtype: result.dtype,
-        base: (o) => o.constant(0, result.dtype),
-        over: grad.shape,
-        mode: "add",
-        target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), inputSizes),
-        value: (o, position) => o.load(grad, position),
-      }];
-    },
+  lower({ grad, inputSizes, stride, storageOffset }, [result]) {
+    if (!result) return [];
+    return [{
+      kind: "scatter",
+      shape: inputSizes,
+      dtype: result.dtype,
+      base: (o) => o.constant(0, result.dtype),
+      over: grad.shape,
+      mode: "add",
+      target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), inputSizes),
+      value: (o, position) => o.load(grad, position),
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { size, stride, storageOffset }, grads: [grad] }) =>
-      grad ? { grad: o.readStrided(grad, size, stride, storageOffset) } : {},
+    single: (o, grad, { args: { size, stride, storageOffset } }) => ({
+      grad: o.readStrided(grad, size, stride, storageOffset),
+    }),
   },
   samples: [{ args: [t(2, 2), [6], [2, 2], [2, 1], 1] }],
 });
@@ -354,7 +322,7 @@ const stridedParams = {
   storageOffset: nullable("size"),
 } as const;
 
-const writeStrided = defineOp({
+const writeStrided = lowerOp({
   name: "writeStrided",
   doc: "self, taken as row-major, with `src` put where asStrided reads.",
   params: stridedParams,
@@ -369,32 +337,25 @@ const writeStrided = defineOp({
     }
     return fresh(self);
   },
-  implementation: {
-    kind: "lower",
-    lower({ self, src, stride, storageOffset }, [result]) {
-      if (!result) return [];
-      return [{
-        kind: "scatter",
-        shape: self.shape,
-        dtype: self.dtype,
-        base: (o, index) => o.load(self, index),
-        over: src.shape,
-        mode: "set",
-        target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), self.shape),
-        value: (o, position) => castTo(o, o.load(src, position), self.dtype),
-      }];
-    },
+  lower({ self, src, stride, storageOffset }, [result]) {
+    if (!result) return [];
+    return [{
+      kind: "scatter",
+      shape: self.shape,
+      dtype: self.dtype,
+      base: (o, index) => o.load(self, index),
+      over: src.shape,
+      mode: "set",
+      target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), self.shape),
+      value: (o, position) => castTo(o, o.load(src, position), self.dtype),
+    }];
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { src, size, stride, storageOffset }, grads: [grad] }) =>
-      grad
-        ? {
-          self: o.writeStrided(grad, o.zerosLike(src), size, stride, storageOffset),
-          src: o.readStrided(grad, size, stride, storageOffset),
-        }
-        : {},
+    single: (o, grad, { args: { src, size, stride, storageOffset } }) => ({
+      self: o.writeStrided(grad, o.zerosLike(src), size, stride, storageOffset),
+      src: o.readStrided(grad, size, stride, storageOffset),
+    }),
   },
   samples: [{ args: [t(6), t(2, 2), [2, 2], [2, 1], 1] }],
 });
@@ -409,10 +370,8 @@ const asStridedScatter = composeOp({
   compose: (o, { self, src, size, stride, storageOffset }) =>
     o.writeStrided(self, src, size, stride, storageOffset),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule(o, { args: { size, stride, storageOffset }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { size, stride, storageOffset } }) {
       const part = o.readStrided(grad, size, stride, storageOffset);
       return { self: o.writeStrided(o.zerosLike(grad), part, size, stride, storageOffset), src: part };
     },

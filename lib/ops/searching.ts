@@ -5,7 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { composeOp, defineOp } from "./definition.ts";
+import { composeOp, lowerOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, resultTypeOf } from "./promotion.ts";
 import { t } from "./pointwise.ts";
@@ -51,7 +51,7 @@ const searchsorted = composeOp({
   errors: [{ args: [t(2, 3), t(3, 2)], message: "agree" }],
 });
 
-const countBefore = defineOp({
+const countBefore = lowerOp({
   name: "countBefore",
   doc: "How many elements of a sorted sequence lie before each value.",
   params: {
@@ -62,38 +62,35 @@ const countBefore = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ values, int32 }) => contiguousMeta(values.shape, int32 ? "int32" : "int64", values.device),
-  implementation: {
-    kind: "lower",
-    lower({ sequence, values, right }, [result]) {
-      if (!result) return [];
-      const dtype = resultTypeOf([sequence, values]), vector = sequence.shape.length === 1;
-      return [{
-        kind: "reduction",
-        shape: result.shape,
-        dtype: result.dtype,
-        op: "sum",
-        over: [sequence.shape.at(-1) ?? 1],
-        accumulator: "int64",
-        element(o, index, [k]) {
-          const value = castTo(o, o.load(values, index), dtype);
-          const bound = castTo(
-            o,
-            o.load(sequence, vector ? [k ?? 0] : [...index.slice(0, -1), k ?? 0]),
-            dtype,
-          );
-          // NaN comes after all numbers
-          const before = right ? o.not(o.gt(bound, value)) : o.not(o.ge(bound, value));
-          if (!isFloat(dtype)) return o.cast(before, "int64");
-          const nanValue = o.isNan(value), nanBound = o.isNan(bound);
-          const counts = o.select(
-            nanBound,
-            o.and(nanValue, o.constant(right, "bool")),
-            o.or(nanValue, before),
-          );
-          return o.cast(counts, "int64");
-        },
-      }];
-    },
+  lower({ sequence, values, right }, [result]) {
+    if (!result) return [];
+    const dtype = resultTypeOf([sequence, values]), vector = sequence.shape.length === 1;
+    return [{
+      kind: "reduction",
+      shape: result.shape,
+      dtype: result.dtype,
+      op: "sum",
+      over: [sequence.shape.at(-1) ?? 1],
+      accumulator: "int64",
+      element(o, index, [k]) {
+        const value = castTo(o, o.load(values, index), dtype);
+        const bound = castTo(
+          o,
+          o.load(sequence, vector ? [k ?? 0] : [...index.slice(0, -1), k ?? 0]),
+          dtype,
+        );
+        // NaN comes after all numbers
+        const before = right ? o.not(o.gt(bound, value)) : o.not(o.ge(bound, value));
+        if (!isFloat(dtype)) return o.cast(before, "int64");
+        const nanValue = o.isNan(value), nanBound = o.isNan(bound);
+        const counts = o.select(
+          nanBound,
+          o.and(nanValue, o.constant(right, "bool")),
+          o.or(nanValue, before),
+        );
+        return o.cast(counts, "int64");
+      },
+    }];
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 1] }, t(2, 3), false, false] }],

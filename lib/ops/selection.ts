@@ -8,7 +8,7 @@ import { type Dim, print } from "../sym/expr.ts";
 import { isAtMost, isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
-import { composeOp, defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isTensor } from "./promotion.ts";
@@ -39,22 +39,19 @@ function sortCall(self: Operand, descending: boolean, out: readonly TensorMeta[]
   }];
 }
 
-const sortLast = defineOp({
+const sortLast = lowerOp({
   name: "sortLast",
   doc: "Sorted along the last dimension, stable, with indices.",
   params: { self: required("tensor"), descending: required("bool") },
   results: ["values", "indices"],
   exposure: { method: false, free: false },
   infer: ({ self }) => valuesAndIndices(self, self.shape),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, descending }, out) => sortCall(self, descending, out),
-  },
+  lower: ({ self, descending }, out) => sortCall(self, descending, out),
   gradient: { kind: "rule", saves: ["out"], rule: scattered },
   samples: [{ args: [t(3, 4), false] }, { args: [t(5), true] }],
 });
 
-const firstOfSorted = defineOp({
+const firstOfSorted = lowerOp({
   name: "firstOfSorted",
   doc: "The first `count` elements of the last dimension as `sortLast` orders it, with indices.",
   params: { self: required("tensor"), count: required("size"), descending: required("bool") },
@@ -64,10 +61,7 @@ const firstOfSorted = defineOp({
     checkCount(count, self.shape.at(-1) ?? 1);
     return valuesAndIndices(self, withSize(self.shape, self.shape.length - 1, count));
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, descending }, out) => sortCall(self, descending, out),
-  },
+  lower: ({ self, descending }, out) => sortCall(self, descending, out),
   gradient: { kind: "rule", saves: ["out"], rule: scattered },
   samples: [{ args: [t(3, 40), 3, false] }, { args: [t(2, 20), 4, true] }, { args: [t(5), 5, true] }],
   errors: [{ args: [t(3), 4, false], message: "Expected k in [0, 3]" }],
@@ -234,10 +228,9 @@ const medianOfAll = composeOp({
     return o.reshape(value, []);
   },
   gradient: {
-    kind: "rule",
     saves: ["self", "out"],
-    rule(o, { args: { self }, out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self }, out: [out] }) {
+      if (!out) return {};
       const equal = o.logicalOr(o.eq(self, out), o.logicalAnd(o.isnan(self), o.isnan(out)));
       return { self: o.where(equal, o.div(grad, o.sum(equal)), 0) };
     },

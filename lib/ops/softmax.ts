@@ -57,10 +57,9 @@ function alongDim(
       return x.shape.includes(0) || isEqual(size, 0) ? o.clone(x) : compose(o, x, dim);
     },
     gradient: {
-      kind: "rule",
       saves: ["out"],
-      rule(o, { args: { self, dim }, out: [out], grads: [grad] }) {
-        if (!grad || !out) return {};
+      single(o, grad, { args: { self, dim }, out: [out] }) {
+        if (!out) return {};
         return { self: o.to(derivative(o, { grad, out, dim }), self.dtype) };
       },
     },

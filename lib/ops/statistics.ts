@@ -149,10 +149,9 @@ const logsumexp = composeWideOp({
     return o.add(sums, keepdim ? shift : o.reshape(shift, reducedShape(self.shape, dims, false)));
   },
   gradient: {
-    kind: "rule",
     saves: ["self", "out"],
-    rule(o, { args: { self, dim, keepdim }, out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, dim, keepdim }, out: [out] }) {
+      if (!out) return {};
       const over = { shape: self.shape, dims: reducedDims(dim, self.shape.length), keepdim };
       const total = restoreDims(o, out, over);
       const finite = o.where(o.eq(total, -Infinity), 0, total);
@@ -202,9 +201,8 @@ const norm0 = composeWideOp({
     return dim.length === 0 ? counted : o.sum(counted, dim, keepdim);
   },
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.zerosLike(self) } : {},
+    single: (o, _grad, { args: { self } }) => ({ self: o.zerosLike(self) }),
   },
   samples: [{ args: [t(3, 4), [1], false] }],
 });
@@ -217,11 +215,10 @@ const norm2 = composeWideOp({
   infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),
   compose: (o, { self, dim, keepdim }) => o.sqrt(o.sum(o.square(self), dim, keepdim)),
   gradient: {
-    kind: "rule",
     saves: ["self", "out"],
     // 0 at the origin, where the norm has no slope
-    rule(o, { args: { self, dim, keepdim }, out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, dim, keepdim }, out: [out] }) {
+      if (!out) return {};
       const over = { shape: self.shape, dims: dim, keepdim }, norm = restoreDims(o, out, over);
       const slope = o.div(restoreDims(o, grad, over), divisible(o, norm));
       return { self: o.where(o.eq(norm, 0), 0, o.mul(self, slope)) };
@@ -243,10 +240,9 @@ const normP = composeWideOp({
   infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),
   compose: (o, { self, p, dim, keepdim }) => o.pow(o.sum(o.pow(o.abs(self), p), dim, keepdim), 1 / p),
   gradient: {
-    kind: "rule",
     saves: ["self", "out"],
-    rule(o, { args: { self, p, dim, keepdim }, out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, p, dim, keepdim }, out: [out] }) {
+      if (!out) return {};
       const over = { shape: self.shape, dims: dim, keepdim }, norm = restoreDims(o, out, over);
       const scaled = p < 1
         ? o.mul(o.mul(o.sign(self), o.where(o.eq(self, 0), 0, o.pow(o.abs(self), p - 1))), o.pow(norm, 1 - p))

@@ -67,10 +67,10 @@ const unfold = defineOp({
     },
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, dimension, size, step }, grads: [grad] }) =>
-      grad ? { self: o.unfoldBackward(grad, self.shape, dimension, size, step) } : {},
+    single: (o, grad, { args: { self, dimension, size, step } }) => ({
+      self: o.unfoldBackward(grad, self.shape, dimension, size, step),
+    }),
   },
   exposure: { free: false },
   samples: [{ args: [t(7), 0, 3, 2] }, { args: [t(2, 5), 1, 2, 1] }],
@@ -120,10 +120,10 @@ const asStrided = defineOp({
     },
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, size, stride, storageOffset }, grads: [grad] }) =>
-      grad ? { self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset) } : {},
+    single: (o, grad, { args: { self, size, stride, storageOffset } }) => ({
+      self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset),
+    }),
   },
   samples: [{ args: [t(6), [2, 2], [2, 1], 1] }],
   errors: [{ args: [t(6), [2, 2], [1]], message: "as many strides" }],

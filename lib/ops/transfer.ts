@@ -15,9 +15,8 @@ const toDevice = defineOp({
   infer: ({ self, device }) => contiguousMeta(self.shape, self.dtype, device),
   implementation: { kind: "host", compute: ({ self }) => [self] },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.toDevice(grad, self.device) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: o.toDevice(grad, self.device) }),
   },
   samples: [{ args: [t(2, 3), "cpu"] }],
 });

@@ -18,7 +18,7 @@ import {
   unarySamples,
   type UnarySpec,
 } from "./pointwise.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
@@ -86,25 +86,21 @@ const sign = unary({
   derivative: STEP,
 });
 
-const square = defineWideOp({
+const square = lowerWideOp({
   name: "square",
   doc: "self · self, of bools as integers, as `torch.square`.",
   params: { self: required("tensor") },
   inplace: true,
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype === "bool" ? "int64" : self.dtype, self.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ self }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: result?.dtype ?? "float32",
-        body: (o, [x]) => o.mul(x as NonNullable<typeof x>, x as NonNullable<typeof x>),
-      }),
-  },
+  lower: ({ self }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: result?.dtype ?? "float32",
+      body: (o, [x]) => o.mul(x as NonNullable<typeof x>, x as NonNullable<typeof x>),
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.mul(grad, o.mul(self, 2)) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: o.mul(grad, o.mul(self, 2)) }),
   },
   samples: unarySamples(),
 });
@@ -131,7 +127,7 @@ function rounding(name: "floor" | "ceil" | "trunc") {
   });
 }
 
-const round = defineWideOp({
+const round = lowerWideOp({
   name: "round",
   doc: "The nearest integer, halves to even, or the nearest multiple of 10^−decimals, as `torch.round`.",
   params: { self: required("tensor"), decimals: nullable("int", { keyword: true }) },
@@ -141,26 +137,22 @@ const round = defineWideOp({
     checkCategory("round", self.dtype, ["integer", "float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "lower",
-    lower: ({ self, decimals }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: self.dtype,
-        body: (o, [x]) => {
-          if (x === undefined || !isFloat(self.dtype)) return x as NonNullable<typeof x>;
-          if (!decimals) return o.round(x);
-          const factor = o.constant(10 ** Math.abs(decimals), self.dtype);
-          return decimals > 0
-            ? o.div(o.round(o.mul(x, factor)), factor)
-            : o.mul(o.round(o.div(x, factor)), factor);
-        },
-      }),
-  },
+  lower: ({ self, decimals }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: self.dtype,
+      body: (o, [x]) => {
+        if (x === undefined || !isFloat(self.dtype)) return x as NonNullable<typeof x>;
+        if (!decimals) return o.round(x);
+        const factor = o.constant(10 ** Math.abs(decimals), self.dtype);
+        return decimals > 0
+          ? o.div(o.round(o.mul(x, factor)), factor)
+          : o.mul(o.round(o.div(x, factor)), factor);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+    single: (o, grad) => ({ self: o.zerosLike(grad) }),
   },
   samples: [{ args: [t(3, 4)] }, { args: [t(3)], options: { decimals: 1 } }],
 });
@@ -195,31 +187,26 @@ function clampedApart<V>(o: ScalarOps<V>, x: V, eps: number): V {
   return o.select(o.lt(x, low), low, o.select(o.gt(x, high), high, x));
 }
 
-const logit = defineWideOp({
+const logit = lowerWideOp({
   name: "logit",
   doc: "log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`.",
   params: { self: required("tensor"), eps: nullable("float") },
   inplace: true,
   exposure: { namespaces: ["special"] },
   infer: ({ self }) => contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, eps }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: result?.dtype ?? "float32",
-        body: (o, [x]) => {
-          const value = x as NonNullable<typeof x>;
-          const z = eps === null ? value : clampedApart(o, value, eps);
-          return o.log(o.div(z, o.sub(k(o, value, 1), z)));
-        },
-      }),
-  },
+  lower: ({ self, eps }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: result?.dtype ?? "float32",
+      body: (o, [x]) => {
+        const value = x as NonNullable<typeof x>;
+        const z = eps === null ? value : clampedApart(o, value, eps);
+        return o.log(o.div(z, o.sub(k(o, value, 1), z)));
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule(o, { args: { self, eps }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, eps } }) {
       const slope = o.div(grad, o.mul(self, o.rsub(self, 1)));
       const inside = eps === null
         ? o.logicalAnd(o.ge(self, 0), o.le(self, 1))

@@ -8,11 +8,11 @@ import type { Dim } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { lowerOp } from "./definition.ts";
 import { optional, required } from "./params.ts";
 import { elementOf, isTensor, numberValue } from "./promotion.ts";
 import { checkIndex, indexRange, indirectIndex, sizeAt } from "./indexing.ts";
-import { deviceOf, t } from "./pointwise.ts";
+import { deviceOf, elements, t } from "./pointwise.ts";
 import { normalizeDim, shapeText, withSize } from "./shapes.ts";
 
 /** Checks a 1-d index tensor along a dimension. */
@@ -28,7 +28,7 @@ function checkVector(name: string, index: TensorMeta): void {
 const vectorAt = <V>(o: Body<V>, index: Operand, at: Dim): V =>
   o.load(index, index.shape.length === 0 ? [] : [at]);
 
-const indexSelect = defineOp({
+const indexSelect = lowerOp({
   name: "indexSelect",
   doc: "The parts at the indices of a vector along a dimension, as `torch.index_select`.",
   params: { self: required("tensor"), dim: required("int"), index: required("tensor") },
@@ -44,32 +44,19 @@ const indexSelect = defineOp({
     return contiguousMeta(withSize(self.shape, at, index.shape[0] ?? 1), self.dtype, deviceOf([self, index]));
   },
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower({ self, dim, index }, [result]) {
-      if (!result) return [];
-      const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, position) =>
-          o.load(
-            self,
-            withSize(position, at, indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size })),
-          ),
-      }];
-    },
+  lower({ self, dim, index }, [result]) {
+    const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
+    return elements(result, (o, position) =>
+      o.load(
+        self,
+        withSize(position, at, indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size })),
+      ));
   },
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule: (o, { args: { self, dim, index }, grads: [grad] }) =>
-      grad
-        ? {
-          self: self.shape.length === 0 ? grad : o.indexAdd(o.newZeros(grad, self.shape), dim, index, grad),
-        }
-        : {},
+    single: (o, grad, { args: { self, dim, index } }) => ({
+      self: self.shape.length === 0 ? grad : o.indexAdd(o.newZeros(grad, self.shape), dim, index, grad),
+    }),
   },
   samples: [{ args: [t(3, 4), 1, { tensor: [2], dtype: "int64", range: [0, 4] }] }],
   errors: [{ args: [t(3, 4), 1, t(2)], message: "int64" }],
@@ -138,31 +125,26 @@ const vectorParams = { self: required("tensor"), dim: required("int"), index: re
 const bools = (...shape: readonly number[]) => ({ tensor: shape, dtype: "bool" } as const);
 const VECTOR = { tensor: [2], dtype: "int64", range: [0, 3] } as const;
 
-const indexAdd = defineOp({
+const indexAdd = lowerOp({
   name: "indexAdd",
   doc: "self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`.",
   params: { ...vectorParams, source: required("tensor"), alpha: optional("scalar", 1, { keyword: true }) },
   inplace: true,
   infer: (args) => checkSource("indexAdd", args),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower: (args) =>
-      vectorScatter(args, {
-        mode: "add",
-        value: (o, position) => {
-          const value = sourceAt(o, args.source, position);
-          if (args.alpha === 1) return value;
-          const factor = numberValue(o, args.alpha, args.self.dtype);
-          return args.self.dtype === "bool" ? o.and(value, factor) : o.mul(value, factor);
-        },
-      }),
-  },
+  lower: (args) =>
+    vectorScatter(args, {
+      mode: "add",
+      value: (o, position) => {
+        const value = sourceAt(o, args.source, position);
+        if (args.alpha === 1) return value;
+        const factor = numberValue(o, args.alpha, args.self.dtype);
+        return args.self.dtype === "bool" ? o.and(value, factor) : o.mul(value, factor);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule(o, { args: { dim, index, source, alpha }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { dim, index, source, alpha }, needs }) {
       const part = () => o.reshape(o.indexSelect(grad, dim, index), source.shape);
       return { self: grad, source: needs("source") ? (alpha === 1 ? part() : o.mul(part(), alpha)) : null };
     },
@@ -176,34 +158,27 @@ const indexAdd = defineOp({
   errors: [{ args: [t(3, 4), 0, VECTOR, t(2, 3)], message: "source" }],
 });
 
-const indexCopy = defineOp({
+const indexCopy = lowerOp({
   name: "indexCopy",
   doc: "self with source put at a vector of indices along a dimension, as `torch.index_copy`.",
   params: { ...vectorParams, source: required("tensor") },
   inplace: true,
   infer: (args) => checkSource("indexCopy", args),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower: (args) =>
-      vectorScatter(args, { mode: "set", value: (o, position) => sourceAt(o, args.source, position) }),
-  },
+  lower: (args) =>
+    vectorScatter(args, { mode: "set", value: (o, position) => sourceAt(o, args.source, position) }),
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule(o, { args: { dim, index, source }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,
-        source: needs("source") ? o.reshape(o.indexSelect(grad, dim, index), source.shape) : null,
-      };
-    },
+    single: (o, grad, { args: { dim, index, source }, needs }) => ({
+      self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,
+      source: needs("source") ? o.reshape(o.indexSelect(grad, dim, index), source.shape) : null,
+    }),
   },
   samples: [{ args: [t(3, 4), 0, VECTOR, t(2, 4)] }],
   errors: [{ args: [t(3, 4), 0, VECTOR, t(2, 3)], message: "source" }],
 });
 
-const indexFill = defineOp({
+const indexFill = lowerOp({
   name: "indexFill",
   doc: "self with one value at a vector of indices along a dimension, as `torch.index_fill`.",
   params: { ...vectorParams, value: required("operand") },
@@ -217,19 +192,14 @@ const indexFill = defineOp({
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
   },
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower: (args) =>
-      vectorScatter(args, {
-        mode: "set",
-        value: (o) => elementOf(o, args.value, { index: [], dtype: args.self.dtype }),
-      }),
-  },
+  lower: (args) =>
+    vectorScatter(args, {
+      mode: "set",
+      value: (o) => elementOf(o, args.value, { index: [], dtype: args.self.dtype }),
+    }),
   gradient: {
-    kind: "rule",
     saves: ["index"],
-    rule(o, { args: { dim, index, value }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { dim, index, value }, needs }) {
       // An index that is there twice fills its part once
       const filled = () => o.indexFill(o.zerosLike(grad, { dtype: "bool" }), dim, index, true);
       return {

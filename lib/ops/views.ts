@@ -16,7 +16,7 @@ import {
 import type { Lowered, Operand } from "../loops/body.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
-import { sumTo, t } from "./pointwise.ts";
+import { elements, sumTo, t } from "./pointwise.ts";
 import {
   broadcastIndex,
   flatIndex,
@@ -37,9 +37,7 @@ export function readAt(
   result: TensorMeta | undefined,
   at: (index: readonly Dim[]) => readonly Dim[],
 ): Lowered[] {
-  if (!result) return [];
-  const { shape, dtype } = result;
-  return [{ kind: "pointwise", shape, dtype, element: (o, index) => o.load(self, at(index)) }];
+  return elements(result, (o, index) => o.load(self, at(index)));
 }
 
 /**
@@ -103,9 +101,8 @@ const view = defineOp({
     writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.reshape(grad, self.shape) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
   },
   exposure: { free: false },
   samples: [{ args: [t(3, 4), [2, -1]] }, { args: [t(0, 3), [3, 0]] }, { args: [t(), [1, 1]] }],
@@ -132,9 +129,8 @@ const reshape = defineOp({
     writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.reshape(grad, self.shape) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
   },
   samples: [{ args: [t(3, 4), [2, -1]] }, { args: [{ tensor: [3, 4], transposed: true }, [12]] }],
   errors: [{ args: [t(3, 4), [5, -1]], message: "12 elements" }],
@@ -183,10 +179,10 @@ const permute = defineOp({
       o.permute(value, inverseOrder(normalizeDims(dims, self.shape.length))),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, dims }, grads: [grad] }) =>
-      grad ? { self: o.permute(grad, inverseOrder(normalizeDims(dims, self.shape.length))) } : {},
+    single: (o, grad, { args: { self, dims } }) => ({
+      self: o.permute(grad, inverseOrder(normalizeDims(dims, self.shape.length))),
+    }),
   },
   samples: [{ args: [t(2, 3, 4), [2, 0, 1]] }, { args: [t(2, 3), [-1, 0]] }],
   errors: [{ args: [t(2, 3), [0, 0]], message: "twice" }],
@@ -229,9 +225,8 @@ const squeeze = defineOp({
     writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.reshape(grad, self.shape) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
   },
   samples: [{ args: [t(1, 3, 1)] }, { args: [t(1, 3, 1), 0] }, { args: [t(2, 3), 1] }],
 });
@@ -254,9 +249,8 @@ const unsqueeze = defineOp({
     writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.reshape(grad, self.shape) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
   },
   samples: [{ args: [t(2, 3), 0] }, { args: [t(2, 3), -1] }, { args: [t(), 0] }],
   errors: [{ args: [t(2, 3), 3], message: "Expected dim in [-3, 2]" }],
@@ -312,9 +306,8 @@ const expand = defineOp({
     lower: ({ self }, [out]) => readAt(self, out, (index) => broadcastIndex(self.shape, index)),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: sumTo(o, grad, self.shape) } : {},
+    single: (o, grad, { args: { self } }) => ({ self: sumTo(o, grad, self.shape) }),
   },
   exposure: { free: false },
   samples: [{ args: [t(3, 1), [2, 3, 4]] }, { args: [t(3, 1), [-1, 4]] }, { args: [t(), [2]] }],
@@ -347,10 +340,10 @@ const select = defineOp({
     writeBack: (o, { self, dim, index }, { value }) => o.selectScatter(self, value, dim, index),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, dim, index }, grads: [grad] }) =>
-      grad ? { self: o.selectScatter(o.newZeros(grad, self.shape), grad, dim, index) } : {},
+    single: (o, grad, { args: { self, dim, index } }) => ({
+      self: o.selectScatter(o.newZeros(grad, self.shape), grad, dim, index),
+    }),
   },
   samples: [{ args: [t(3, 4), 0, 1] }, { args: [t(3, 4), -1, -2] }],
   errors: [{ args: [t(3, 4), 0, 3], message: "Expected index in [-3, 2] but found 3" }],
@@ -390,10 +383,10 @@ const slice = defineOp({
       o.sliceScatter(self, value, dim, start, end, step),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, dim, start, end, step }, grads: [grad] }) =>
-      grad ? { self: o.sliceScatter(o.newZeros(grad, self.shape), grad, dim, start, end, step) } : {},
+    single: (o, grad, { args: { self, dim, start, end, step } }) => ({
+      self: o.sliceScatter(o.newZeros(grad, self.shape), grad, dim, start, end, step),
+    }),
   },
   samples: [{ args: [t(3, 4), 1, 1, 3] }, { args: [t(5), 0, -4, null, 2] }, { args: [t(3), 0, 2, 1] }],
   errors: [{ args: [t(3), 0, 0, 2, 0], message: "positive step" }],
@@ -450,10 +443,10 @@ const diagonal = defineOp({
       o.diagonalScatter(self, value, offset, dim1, dim2),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { self, offset, dim1, dim2 }, grads: [grad] }) =>
-      grad ? { self: o.diagonalScatter(o.newZeros(grad, self.shape), grad, offset, dim1, dim2) } : {},
+    single: (o, grad, { args: { self, offset, dim1, dim2 } }) => ({
+      self: o.diagonalScatter(o.newZeros(grad, self.shape), grad, offset, dim1, dim2),
+    }),
   },
   samples: [{ args: [t(3, 4)] }, { args: [t(2, 3, 4), -1, 1, 2] }, { args: [t(2, 2), 5] }],
 });

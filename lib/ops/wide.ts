@@ -11,16 +11,19 @@ import {
   defineOp,
   type GradientContext,
   type Gradients,
+  type Lowering,
+  lowerOp,
   type OpDefinition,
+  type OpSource,
 } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
 import type { TensorLike } from "./tensor_like.ts";
 
 /** Defines an op whose composition has several steps that would each round. */
-export function defineWideOp<const P extends Params>(definition: OpDefinition<P>): OpDefinition<P> {
-  const { implementation, gradient, infer } = definition;
-  return defineOp<P>({
+export function defineWideOp<const P extends Params>(written: OpSource<P>): OpDefinition<P> {
+  const definition = defineOp<P>(written), { implementation, gradient, infer } = definition;
+  return {
     ...definition,
     implementation: implementation.kind === "composite"
       ? {
@@ -56,12 +59,17 @@ export function defineWideOp<const P extends Params>(definition: OpDefinition<P>
         },
       }
       : gradient,
-  });
+  };
 }
 
 /** Defines an op by its composition of several steps that would each round. */
 export function composeWideOp<const P extends Params>(composition: Composition<P>): OpDefinition<P> {
   return defineWideOp<P>(composeOp<P>(composition));
+}
+
+/** Defines an op by its elements, whose gradient has several steps that would each round. */
+export function lowerWideOp<const P extends Params>(lowering: Lowering<P>): OpDefinition<P> {
+  return defineWideOp<P>(lowerOp<P>(lowering));
 }
 
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);

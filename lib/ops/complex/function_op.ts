@@ -29,10 +29,9 @@ const complexFunction = composeOp({
     return o.stack([re, im], -1);
   },
   gradient: {
-    kind: "rule",
     saves: ["self", "out"],
-    rule(o, { args: { self, name }, out: [out], grads: [grad] }) {
-      if (!grad || !out) return {};
+    single(o, grad, { args: { self, name }, out: [out] }) {
+      if (!out) return {};
       const complex = (pairs: typeof self) => o.viewAsComplex(o.contiguous(pairs));
       const slope = functionOf(name).derivative(o, complex(self), complex(out));
       return { self: o.viewAsReal(o.mul(complex(grad), o.conj(slope))) };

@@ -77,9 +77,8 @@ const viewAsReal = defineOp({
     writeBack: (o, _args, { value }) => o.viewAsComplex(o.contiguous(value)),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.viewAsComplex(o.contiguous(grad)) } : {},
+    single: (o, grad) => ({ self: o.viewAsComplex(o.contiguous(grad)) }),
   },
   samples: [],
   errors: [{ args: [{ tensor: [3, 2] }], message: "complex tensor" }],
@@ -100,9 +99,8 @@ const viewAsComplex = defineOp({
     writeBack: (o, _args, { value }) => o.viewAsReal(value),
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { grads: [grad] }) => grad ? { self: o.viewAsReal(grad) } : {},
+    single: (o, grad) => ({ self: o.viewAsReal(grad) }),
   },
   samples: [],
   errors: [

@@ -66,10 +66,9 @@ const choleskyFactor = defineWideOp({
   infer: ({ A }) => metas("cholesky", A),
   implementation: { kind: "host", compute: ({ A, checkErrors }) => factorsOf(A, checkErrors) },
   gradient: {
-    kind: "rule",
     saves: ["out"],
-    rule(o, { out: [L], grads: [grad] }) {
-      if (!grad || !L) return {};
+    single(o, grad, { out: [L] }) {
+      if (!L) return {};
       // Murray 2016: ½ · L⁻ᵀ · (P + Pᵀ) · L⁻¹, P the lower triangle of Lᵀ · gL with half of its diagonal
       const lower = o.tril(o.matmul(o.mT(L), grad)), symmetric = o.add(lower, o.mT(o.tril(lower, -1)));
       const left = o.solveTriangular(o.mT(L), symmetric, true);
@@ -132,10 +131,9 @@ const choleskyInverse = composeWideOp({
     return upper ? o.matmul(inverse, o.mT(inverse)) : o.matmul(o.mT(inverse), inverse);
   },
   gradient: {
-    kind: "rule",
     saves: ["L", "out"],
-    rule(o, { args: { L, upper }, out: [inverse], grads: [grad] }) {
-      if (!grad || !inverse) return {};
+    single(o, grad, { args: { L, upper }, out: [inverse] }) {
+      if (!inverse) return {};
       const common = o.matmul(o.matmul(inverse, o.add(grad, o.mT(grad))), inverse);
       return { L: o.neg(upper ? o.matmul(L, common) : o.matmul(common, L)) };
     },
@@ -161,10 +159,9 @@ const choleskySolve = composeWideOp({
   },
   // As PyTorch has it: of all of L, not of the triangle that is read alone
   gradient: {
-    kind: "rule",
     saves: ["self", "L", "out"],
-    rule(o, { args: { self, L, upper }, out: [X], grads: [grad] }) {
-      if (!grad || !X) return {};
+    single(o, grad, { args: { self, L, upper }, out: [X] }) {
+      if (!X) return {};
       const side = o.choleskySolve(grad, L, upper), outer = o.matmul(side, o.mT(X));
       const common = o.add(outer, o.mT(outer));
       return {

@@ -115,10 +115,9 @@ const pseudoinverse = composeWideOp({
     return o.matmul(o.mul(o.mT(Vh), o.unsqueeze(inverse, -2)), o.mT(U));
   },
   gradient: {
-    kind: "rule",
     saves: ["A", "out"],
-    rule(o, { args: { A }, out: [P], grads: [grad] }) {
-      if (!grad || !P) return {};
+    single(o, grad, { args: { A }, out: [P] }) {
+      if (!P) return {};
       // Golub and Pereyra 1973: −Pᵀ·G·Pᵀ + (I − A·P)·Gᵀ·P·Pᵀ + Pᵀ·P·Gᵀ·(I − P·A)
       const Pt = o.mT(P),
         Gt = o.mT(grad),
@@ -338,10 +337,8 @@ const matrixExp = defineWideOp({
   },
   implementation: { kind: "host", compute: ({ A }) => exponentialsOf(A) },
   gradient: {
-    kind: "rule",
     saves: ["A"],
-    rule(o, { args: { A }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { A } }) {
       // The upper right of e^[[Aᵀ, G], [0, Aᵀ]] (Higham 2008, section 3.2)
       const n = knownSize(A.shape.at(-1) ?? 1), At = o.mT(A);
       const upper = o.cat([At, grad], -1), lower = o.cat([o.zerosLike(At), At], -1);

@@ -39,10 +39,8 @@ const matrixSqrth = composeWideOp({
   },
   // X · dX + dX · X = dA
   gradient: {
-    kind: "rule",
     saves: ["A"],
-    rule(o, { args: { A }, grads: [grad] }) {
-      if (!grad) return {};
+    single(o, grad, { args: { A } }) {
       const [values, vectors] = o.eigh(A), even = o.mul(o.add(grad, o.mT(grad)), 0.5);
       return { A: turnedBack(o, o.div(turned(o, even, vectors), sums(o, o.sqrt(values))), vectors) };
     },

@@ -59,10 +59,9 @@ const backSubstitution = defineWideOp({
     },
   },
   gradient: {
-    kind: "rule",
     saves: ["A", "out"],
-    rule(o, { args: { A, upper, unitriangular }, out: [X], grads: [grad], needs }) {
-      if (!grad || !X) return {};
+    single(o, grad, { args: { A, upper, unitriangular }, out: [X], needs }) {
+      if (!X) return {};
       // B is given the solution of the transposed system
       const side = o.backSubstitution(o.mT(A), grad, !upper, unitriangular);
       if (!needs("A")) return { B: side };

@@ -37,9 +37,8 @@ const fourierPairs = defineOp({
     },
   },
   gradient: {
-    kind: "rule",
     saves: [],
-    rule: (o, { args: { inverse }, grads: [grad] }) => grad ? { self: o.fourierPairs(grad, !inverse) } : {},
+    single: (o, grad, { args: { inverse } }) => ({ self: o.fourierPairs(grad, !inverse) }),
   },
   samples: [{ args: [t(3, 4, 2)] }, { args: [t(5, 2), true] }],
   errors: [{ args: [t(3, 3)], message: "pairs along" }],

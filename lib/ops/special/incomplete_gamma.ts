@@ -116,10 +116,8 @@ function incomplete(name: "igamma" | "igammac", alias: "gammainc" | "gammaincc")
       },
     },
     gradient: {
-      kind: "rule",
       saves: ["self", "other"],
-      rule(o, { args: { self, other }, grads: [grad], needs }) {
-        if (!grad) return {};
+      single(o, grad, { args: { self, other }, needs }) {
         if (needs("self")) {
           throw new DynError(`Expected no gradient of the first argument of ${name}: it has no formula`);
         }

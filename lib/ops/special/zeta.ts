@@ -9,7 +9,7 @@ import type { Body } from "../../loops/body.ts";
 import { required } from "../params.ts";
 import { pointwise, pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
 import { floatTypeOf, isTensor } from "../promotion.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, lowerWideOp } from "../wide.ts";
 import { k, SPECIAL } from "./series.ts";
 
 /** B₂ₙ/(2n)! for n = 1, 2, … */
@@ -98,7 +98,7 @@ export function hurwitzOf<V>(o: Body<V>, n: number, q: V): V {
   return o.select(isPole(o, q), k(o, q, Infinity), value);
 }
 
-const zeta = defineWideOp({
+const zeta = lowerWideOp({
   name: "zeta",
   doc:
     "The zeta function of Hurwitz, Σ 1/(other + i)^self, as `torch.special.zeta`. One of them may be a number.",
@@ -106,23 +106,18 @@ const zeta = defineWideOp({
   exposure: SPECIAL,
   elementwise: true,
   infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, other }, [result]) =>
-      pointwise(result, {
-        operands: [self, other],
-        compute: result?.dtype ?? "float32",
-        body: (o, [x, q]) => {
-          if (x === undefined || q === undefined) throw new DynError("Expected operands but found none");
-          return hurwitz(o, x, q);
-        },
-      }),
-  },
+  lower: ({ self, other }, [result]) =>
+    pointwise(result, {
+      operands: [self, other],
+      compute: result?.dtype ?? "float32",
+      body: (o, [x, q]) => {
+        if (x === undefined || q === undefined) throw new DynError("Expected operands but found none");
+        return hurwitz(o, x, q);
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self", "other"],
-    rule(o, { args: { self, other }, grads: [grad], needs }) {
-      if (!grad) return {};
+    single(o, grad, { args: { self, other }, needs }) {
       if (isTensor(self) && needs("self")) {
         throw new DynError("Expected no gradient of the first argument of zeta: it has no formula");
       }
@@ -163,31 +158,26 @@ const polygamma = composeWideOp({
 const factorial = (n: number): number =>
   Array.from({ length: n }, (_, i) => i + 1).reduce((a, b) => a * b, 1);
 
-const polygammaOf = defineWideOp({
+const polygammaOf = lowerWideOp({
   name: "polygammaOf",
   doc: "(−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1.",
   params: { self: required("tensor"), n: required("int") },
   exposure: { method: false, free: false },
   elementwise: true,
   infer: ({ self }) => contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device),
-  implementation: {
-    kind: "lower",
-    lower: ({ self, n }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: result?.dtype ?? "float32",
-        body(o, [q]) {
-          if (q === undefined) throw new DynError("Expected an operand but found none");
-          const scale = factorial(n) * (n % 2 === 1 ? 1 : -1);
-          return o.mul(k(o, q, scale), hurwitzOf(o, n + 1, q));
-        },
-      }),
-  },
+  lower: ({ self, n }, [result]) =>
+    pointwise(result, {
+      operands: [self],
+      compute: result?.dtype ?? "float32",
+      body(o, [q]) {
+        if (q === undefined) throw new DynError("Expected an operand but found none");
+        const scale = factorial(n) * (n % 2 === 1 ? 1 : -1);
+        return o.mul(k(o, q, scale), hurwitzOf(o, n + 1, q));
+      },
+    }),
   gradient: {
-    kind: "rule",
     saves: ["self"],
-    rule: (o, { args: { self, n }, grads: [grad] }) =>
-      grad ? { self: o.mul(grad, o.polygammaOf(self, n + 1)) } : {},
+    single: (o, grad, { args: { self, n } }) => ({ self: o.mul(grad, o.polygammaOf(self, n + 1)) }),
   },
   samples: [{ args: [{ tensor: [3], range: [0.3, 4] }, 2] }, {
     args: [{ tensor: [3], range: [-1.8, -1.2] }, 3],
