@@ -256,7 +256,7 @@ Deno.test("a function that cannot be resumed, for a private method called in a c
   assertEquals([list(c.run(vector(1, 2))), list(c.run(vector(3)))], [[8, 12], [16]]);
 });
 
-Deno.test("a loop over a list that breaks inside goes on with the list, and says of other collections what is not known", () => {
+Deno.test("a loop that breaks inside goes on with its list or collection, and says of iterators that the program has what is not known", () => {
   const fn = (xs: Iterable<Tensor>, y: Tensor) => {
     for (const x of xs) {
       y = y.add(x);
@@ -265,9 +265,9 @@ Deno.test("a loop over a list that breaks inside goes on with the list, and says
     return y;
   };
   const list = [vector(1), vector(2), vector(3)];
-  const told = [list, new Set(list)].map((xs) => {
-    const { breakReasons, graphCount } = explain(fn)(xs, vector(0.5));
+  const told = [() => list, () => new Set(list), () => list.values()].map((made) => {
+    const { breakReasons, graphCount } = explain(fn)(made(), vector(0.5));
     return [breakReasons.map(({ id }) => id), graphCount];
   });
-  assertEquals(told, [[["GB0001"], 3], [["GB0001", "GB0043"], 3]]);
+  assertEquals(told, [[["GB0001"], 3], [["GB0001"], 3], [["GB0006", "GB0043", "GB0001"], 2]]);
 });

@@ -103,7 +103,6 @@ const IN_OTHER_WORLD: Readonly<Record<string, number>> = {
   "a field that a break changes": 1,
   "a variable that closures share": 2,
   "a loop of breaks": 1,
-  "a loop over a map with breaks": 1,
   "a handler around a break": 2,
   "a module that breaks": 1,
   "what is awaited": 2,

@@ -1,13 +1,14 @@
 /** Loops that go on behind graph breaks. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, type Tensor, tensor } from "../mod.ts";
 import { begunLoops } from "./programs/begun_loops.ts";
 import { register } from "./support/programs.ts";
 
 register(begunLoops, ["eager"], [3, 9, 17]);
 
+const look = compiler.disable(() => {});
+
 Deno.test("a round of a loop that breaks once is one graph", () => {
-  const look = compiler.disable(() => {});
   const f = compile((list: readonly Tensor[], y: Tensor) => {
     for (const [i, x] of list.entries()) {
       y = y.add(x.mul(i));
@@ -23,4 +24,29 @@ Deno.test("a round of a loop that breaks once is one graph", () => {
   const { graphCount } = compiler.explain(f)(list, tensor([1], { dtype: "float32" }));
   // Up to the first break, between two, with a number that changes, and behind the last
   assertEquals(graphCount, 4);
+});
+
+Deno.test("so is one of a loop over a Map, a Set and their values", () => {
+  const f = compile((map: ReadonlyMap<number, Tensor>, y: Tensor) => {
+    for (const x of map.values()) {
+      y = y.add(x);
+      look();
+    }
+    for (const x of new Set(map.values())) {
+      y = y.mul(x);
+      look();
+    }
+    for (const [i, x] of map) {
+      y = y.sub(x.mul(i));
+      look();
+    }
+    return y;
+  }, { backend: "eager" });
+  const map = new Map(Array.from({ length: 7 }, (_, i) => [i + 2, tensor([i], { dtype: "float32" })]));
+  for (let i = 0; i < 3; i++) f(map, tensor([1], { dtype: "float32" }));
+  const { graphBreaks, uncompiled } = compiler.status(f);
+  // One in each loop
+  assertEquals([graphBreaks, uncompiled], [3, []]);
+  const { breakReasons } = compiler.explain(f)(map, tensor([1], { dtype: "float32" }));
+  assert(breakReasons.every(({ id }) => id === "GB0003"));
 });

@@ -1,33 +1,66 @@
 /**
- * Where iterators of arrays stand that generated code has made for loops: code of the program has no way to them, so that
+ * Where builtin iterators stand that generated code has made for loops: code of the program has no way to them, so that
  * nobody else takes them on. Input: an iterator and how far compiled code has taken it; output: the items that it would give
  * next, as long as they are plain elements. Invariant: what plain code takes on is forgotten first; nothing here runs code of
  * the program.
  */
-import { types } from "node:util";
-import { apply } from "../base/own_builtins.ts";
+import {
+  charactersFrom,
+  elementOf,
+  entriesBehind,
+  entriesLeft,
+  type EntryLeft,
+  iteratedKind,
+  lengthOf,
+  NEXT,
+  sizeOfCollection,
+  take,
+} from "./builtin_iterators.ts";
 
-interface Position {
-  readonly list: readonly unknown[];
+/** What an iterator of a list, a collection or a text gives. */
+export type ListingOf = "keys" | "values" | "entries";
+
+/** An iterator of a list, or of the UTF-16 units of a text: which one comes next. */
+interface ListPosition {
+  readonly kind: "list" | "text";
+  readonly over: object | string;
   readonly what: ListingOf;
   index: number;
 }
 
-/** What an iterator of a list gives. */
-export type ListingOf = "keys" | "values" | "entries";
+/**
+ * An iterator of a Map or a Set. Where it stands among the entries changes as the program deletes some and adds them again,
+ * which leaves no traces; a twin that nobody has been given goes the same way, and is used up to know what is left.
+ */
+interface CollectionPosition {
+  readonly kind: "map" | "set";
+  readonly over: object;
+  readonly what: ListingOf;
+  twin: object;
+}
+
+type Position = ListPosition | CollectionPosition;
+
+/** To know what is left of a collection takes a walk through it in each round. */
+const MOST_ENTRIES = 1_000;
 
 const positions = new WeakMap<object, Position>();
 const positionOf = positions.get.bind(positions), note = positions.set.bind(positions);
 const forget = positions.delete.bind(positions);
-const { getOwnPropertyDescriptor } = Reflect, { isArray } = Array, { isProxy } = types;
-const next: unknown = Reflect.get(Object.getPrototypeOf([][Symbol.iterator]()), "next");
-
-/** The method by which iterators of arrays give their items. */
-export const NEXT_OF_ARRAYS = next;
 
 /** Notes an iterator that a loop has, at its beginning or behind some items. */
-export function noteBegun(iterator: object, list: unknown, { what, index }: Omit<Position, "list">): void {
-  if (isArray(list) && !isProxy(list) && index <= list.length) note(iterator, { list, what, index });
+export function noteBegun(
+  iterator: object,
+  over: unknown,
+  { what, index }: { readonly what: ListingOf; readonly index: number },
+): void {
+  const kind = iteratedKind(over);
+  if (kind === "text" && typeof over === "string") note(iterator, { kind, over, what, index });
+  if (typeof over !== "object" || over === null) return;
+  if (kind === "list" && index <= (lengthOf(over) ?? -1)) note(iterator, { kind, over, what, index });
+  if ((kind === "map" || kind === "set") && sizeOfCollection(kind, over) <= MOST_ENTRIES) {
+    note(iterator, { kind, over, what, twin: entriesBehind(kind, over, index) });
+  }
 }
 
 /** Plain code is going to take an iterator on. */
@@ -38,39 +71,91 @@ export function forgetBegun(iterator: object): void {
 /** Takes an iterator some items on, or past its end. */
 export function takeBegun(iterator: object, count: number, isOver: boolean): void {
   const known = positionOf(iterator);
-  if (typeof next !== "function") return;
-  for (let i = 0; i < count; i++) apply(next, iterator, []);
-  if (known) known.index += count;
+  if (!known) return;
+  for (let i = 0; i < count; i++) {
+    const item = take(known.kind, iterator);
+    if ("twin" in known) take(known.kind, known.twin);
+    else known.index += known.kind === "text" ? String(item?.value ?? "").length : 1;
+  }
   if (isOver) {
     forget(iterator);
-    apply(next, iterator, []);
+    take(known.kind, iterator);
   }
 }
 
-/** The list of an iterator whose place is known, what it gives of it, and where it stands. */
-export const begunAt: (iterator: object) => Readonly<Position> | undefined = positionOf;
+/** What an iterator goes through whose place is known, and by which method it gives its items. */
+export function begunAt(
+  iterator: object,
+): { readonly over: object | string; readonly what: ListingOf; readonly next: unknown } | undefined {
+  const known = positionOf(iterator);
+  return known && { over: known.over, what: known.what, next: NEXT[known.kind] };
+}
+
+/** How many elements, entries or UTF-16 units lie behind it. */
+export function begunIndex(iterator: object): number | undefined {
+  const known = positionOf(iterator);
+  if (!known) return undefined;
+  if (!("twin" in known)) return known.index;
+  return sizeOfCollection(known.kind, known.over) - leftOf(known).length;
+}
+
+function leftOf(known: CollectionPosition): EntryLeft[] {
+  const { kind, over, twin } = known, left = entriesLeft(kind, twin);
+  known.twin = entriesBehind(kind, over, sizeOfCollection(kind, over) - left.length);
+  return left;
+}
 
 /**
- * What the iterator gives of the element that lies so many steps on; false: there is none; undefined: nobody knows without
- * asking the iterator.
+ * What the iterator gives of the element of a list that lies so many steps on; false: there is none; undefined: nobody knows
+ * without asking the iterator.
  */
 export function nextKind(iterator: object, steps: number): ListingOf | false | undefined {
   const known = positionOf(iterator);
-  if (!known) return undefined;
-  const at = known.index + steps, { list } = known;
-  if (at >= list.length) return false;
-  const found = getOwnPropertyDescriptor(list, at);
-  return found && "value" in found ? known.what : undefined;
+  if (known?.kind !== "list" || typeof known.over !== "object") return undefined;
+  const at = known.index + steps, length = lengthOf(known.over);
+  if (length === undefined) return undefined;
+  if (at >= length) return false;
+  return elementOf(known.over, at) && known.what;
 }
 
-/** The element that lies so many steps on. */
+/** The element of a list that lies so many steps on. */
 export function itemAt(iterator: object, steps: number): unknown {
   const known = positionOf(iterator);
-  return known && getOwnPropertyDescriptor(known.list, known.index + steps)?.value;
+  if (known?.kind !== "list" || typeof known.over !== "object") return undefined;
+  return elementOf(known.over, known.index + steps)?.value;
 }
 
 /** Its position. */
 export function placeAt(iterator: object, steps: number): number | undefined {
   const known = positionOf(iterator);
-  return known && known.index + steps;
+  return known?.kind === "list" ? known.index + steps : undefined;
+}
+
+/** What the iterator of a collection or a text gives of each entry that is left, then false; nothing where nobody knows. */
+export function kindsLeft(iterator: object): readonly (string | false)[] {
+  const known = positionOf(iterator);
+  if (!known || known.kind === "list") return [];
+  const kind = `${known.what} of a ${known.kind}`, kinds: (string | false)[] = [];
+  for (let i = keysLeft(iterator).length; i > 0; i--) kinds[kinds.length] = kind;
+  kinds[kinds.length] = false;
+  return kinds;
+}
+
+/** The keys or members that are left, or the characters. */
+export function keysLeft(iterator: object): readonly unknown[] {
+  const known = positionOf(iterator);
+  if (known?.kind === "text") return charactersFrom(String(known.over), known.index);
+  return entryPartsLeft(known, 0);
+}
+
+/** The values that are left. */
+export function valuesLeft(iterator: object): readonly unknown[] {
+  return entryPartsLeft(positionOf(iterator), 1);
+}
+
+function entryPartsLeft(known: Position | undefined, part: 0 | 1): readonly unknown[] {
+  if (!known || !("twin" in known)) return [];
+  const left = leftOf(known), parts: unknown[] = [];
+  for (let i = 0; i < left.length; i++) parts[i] = left[i]?.[part];
+  return parts;
 }

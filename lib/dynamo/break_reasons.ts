@@ -281,7 +281,7 @@ const CATALOGUE = {
     category: "iterator that was begun before this graph",
     explanation: "Where a builtin iterator stands is not known before it is asked for its next item",
     hint:
-      "Where the graph has broken inside of the loop before, mend that break or loop over an array; make iterators in the compiled function",
+      "Where the graph has broken inside of the loop before, mend that break or loop over a list, a Map or a Set itself; make iterators in the compiled function",
   },
   asked: {
     id: "GB0044",

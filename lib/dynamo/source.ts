@@ -23,8 +23,9 @@ export type Source =
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
   /**
-   * The key or value of the entry at a position of a Map, or the member of a Set; of a loop's iterator what it gives so many
-   * steps on, the element there, and where it lies.
+   * The key or value of the entry at a position of a Map, or the member of a Set; of a loop's iterator over a list what it
+   * gives so many steps on, the element there, and where it lies; of one over a Map, a Set or a text what it gives of the
+   * entries that are left, their keys, members or characters, and their values.
    */
   | {
     readonly kind: "entry";
@@ -35,7 +36,16 @@ export type Source =
   };
 
 /** What of a collection, or of an iterator, a source of an entry means. */
-export type EntryPart = "key" | "value" | "member" | "kind" | "item" | "place";
+export type EntryPart =
+  | "key"
+  | "value"
+  | "member"
+  | "kind"
+  | "item"
+  | "place"
+  | "kindLeft"
+  | "keyLeft"
+  | "valueLeft";
 
 /** A variable of an enclosing scope that can be read and written from outside. */
 export interface LiveCell {

@@ -1,6 +1,7 @@
 /** Loops over lists that breaks interrupt, and lists that change meanwhile: who takes the iterator on, and what it gives. */
 import { compiler, type Tensor, tensor } from "../../mod.ts";
 import type { World } from "../../cli/fuzz/language/observation.ts";
+import { sampleBySeed } from "../support/sampling.ts";
 import type { Corpus } from "../support/programs.ts";
 
 const one = (value: number): Tensor => tensor([value], { dtype: "float32" });
@@ -12,10 +13,10 @@ const change = compiler.disable((list: Tensor[], how: (list: Tensor[]) => void) 
 
 type Loop = (list: Tensor[], y: Tensor) => unknown;
 
-/** Calls a function on lists of several lengths, twice, and shows its results, the lists and what was seen. */
-function show({ compile, see, attempt }: World, fn: Loop): void {
+/** Calls a function on lists of several lengths, one of them twice, and shows its results, the lists and what was seen. */
+function show({ compile, see, attempt }: World, fn: Loop, lengths = [3, 5, 0, 4, 3]): void {
   const f = compile(fn);
-  for (const length of [3, 5, 0, 4, 3]) {
+  for (const length of lengths) {
     const list = Array.from({ length }, (_, i) => one(i + 1));
     attempt(() => f(list, one(0.5)));
     see(...list, ...seen.splice(0));
@@ -31,6 +32,41 @@ const changing = (how: (list: Tensor[], x: Tensor) => void): Loop => (list, y) =
     how(own, x);
   }
   return [y, own.length];
+};
+
+/** What plain code does. */
+const act = compiler.disable((what: () => void) => what());
+
+/** Changes of a Map by position and tensor, each without end if nothing else ends them. */
+const CHANGES: readonly ((map: Map<number, Tensor>, i: number) => void)[] = [
+  (map, i) => void map.set(i, one(i + 7)),
+  (map, i) => void (map.size < 6 && map.set(map.size, one(i))),
+  (map, i) => void map.delete(i),
+  (map, i) => void map.delete(i + 1),
+  (map, i) => void (i < 9 && map.delete(i) && map.set(i + 10, one(i))),
+  (map, i) => {
+    const x = map.get(i);
+    map.delete(i);
+    if (x && +map.keys().next().value! !== i && map.size > 1) map.set(i, x);
+    map.delete([...map.keys()][0] ?? 0);
+  },
+  (map, i) => {
+    if (i < 2) map.clear();
+    if (i === 0) map.set(5, one(5)).set(6, one(6));
+  },
+];
+
+const SOME_CHANGES = sampleBySeed(CHANGES, 2);
+
+/** Goes through a Map, and changes it in one way on the way. */
+const changingMap = (how: (map: Map<number, Tensor>, i: number) => void): Loop => (list, y) => {
+  const own = new Map(list.map((x, i) => [i, x]));
+  for (const [i, x] of own) {
+    y = y.mul(2).add(x);
+    look(own.size);
+    how(own, i);
+  }
+  return [y, ...own.keys(), ...own.values()];
 };
 
 export const begunLoops: Corpus = {
@@ -169,6 +205,65 @@ export const begunLoops: Corpus = {
       const list = [one(1), one(2)];
       see(...give(list), await wait(list, one(0.5)), ...seen.splice(0));
     }
+  },
+  "entries, keys and values of a Map, members of a Set": (w) =>
+    show(w, (list, y) => {
+      const map = new Map(list.map((x, i) => [i, x])), set = new Set(list);
+      for (const [i, x] of map) {
+        y = y.add(x.mul(i + 1));
+        if (+y.sum() > 3) y = y.neg();
+      }
+      for (const x of map.values()) {
+        look(map.size);
+        y = y.mul(x);
+      }
+      for (const i of map.keys()) look(i);
+      for (const [x, z] of set.entries()) {
+        look(x === z);
+        y = y.add(x).sub(z);
+      }
+      for (const x of set) if (+x.sum() !== 2) y = y.add(x);
+      return y;
+    }),
+  "Maps that change in plain code": (w) => {
+    for (const how of SOME_CHANGES) show(w, changingMap((map, i) => act(() => how(map, i))), [3]);
+  },
+  "Maps that change in the graph": (w) => {
+    for (const how of SOME_CHANGES) show(w, changingMap(how), [3]);
+  },
+  "Sets that change in the graph and in plain code": (w) => {
+    const changingSet = (run: (act: () => void) => void): Loop => (list, y) => {
+      const own = new Set(list);
+      let rounds = 0;
+      for (const x of own) {
+        y = y.mul(2).add(x);
+        look(own.size);
+        run(() => {
+          own.delete(x);
+          if (++rounds < 6) own.add(rounds % 2 === 0 ? x : x.neg());
+        });
+        if (own.size === 2) own.clear();
+      }
+      return [y, own.size];
+    };
+    show(w, changingSet((run) => run()), [3]);
+    show(w, changingSet(act), [3]);
+  },
+  "characters of a text and what is handed in": ({ compile, see }) => {
+    const f = compile(function (text: string, _y: Tensor) {
+      let y = _y;
+      for (const each of text) {
+        y = y.mul(2).add(each.length);
+        look(each);
+      }
+      for (const each of arguments) look(typeof each);
+      for (const each of new Int8Array([1, 2, 3])) {
+        look(each);
+        y = y.sub(each);
+      }
+      return y;
+    });
+    for (const text of ["ab", "a\u{1f600}b\ud83dc", ""]) see(f(text, one(1)), ...seen.splice(0));
   },
   "a program that replaces how arrays give their items": ({ compile, see }) => {
     const kind: { next: () => unknown } = Object.getPrototypeOf([][Symbol.iterator]()), { next } = kind;

@@ -3,7 +3,7 @@
  * written; output: statements and expressions, and the objects the text refers to by name. Invariant: reading a
  * source in generated code gives what the tracer read there, and runs no user code.
  */
-import { itemAt, nextKind, placeAt } from "../begun_iterators.ts";
+import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../begun_iterators.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";
@@ -119,23 +119,22 @@ export class SourceReader {
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "entry": {
         const { base, part, index } = source;
-        if (part === "key" || part === "value" || part === "member") {
-          return `${this.#list(base, part)}[${index}]`;
+        if (part === "kind" || part === "item" || part === "place") {
+          return `${this.constants.name(LIST_READERS[ITERATED[part]])}(${this.read(base)}, ${index})`;
         }
-        return `${this.constants.name(LIST_READERS[ITERATED[part]])}(${this.read(base)}, ${index})`;
+        return `${this.#list(base, part)}[${index}]`;
       }
       default:
         return source satisfies never;
     }
   }
 
-  #list(base: Source, part: "key" | "value" | "member"): string {
+  #list(base: Source, part: keyof typeof LISTED): string {
     const key = `${base.name} ${part}s`;
     const { lists } = this.shared;
     const known = (lists ?? this.#known).get(key);
     if (known !== undefined) return known;
-    const reader = part === "key" ? mapKeys : part === "value" ? mapValues : setMembers;
-    const text = `${this.constants.name(reader)}(${this.read(base)})`;
+    const text = `${this.constants.name(LIST_READERS[LISTED[part]])}(${this.read(base)})`;
     const name = lists ? `lists[${lists.size}]` : this.fresh(`${part}s`);
     this.emit(lists ? `${name} = ${text};` : `const ${name} = ${text};`);
     (lists ?? this.#known).set(key, name);
@@ -172,9 +171,21 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   nextKind,
   itemAt,
   placeAt,
+  kindsLeft,
+  keysLeft,
+  valuesLeft,
 };
 
+/** What reads one thing behind an iterator, and what reads a list of them. */
 const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt" } as const;
+const LISTED = {
+  key: "mapKeys",
+  value: "mapValues",
+  member: "setMembers",
+  kindLeft: "kindsLeft",
+  keyLeft: "keysLeft",
+  valueLeft: "valuesLeft",
+} as const;
 
 function mapKeys(map: Map<unknown, unknown>): unknown[] {
   return [...keysOfMap.call(map)];

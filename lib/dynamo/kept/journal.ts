@@ -187,8 +187,8 @@ function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object>
   for (const object of wanted) {
     if (types.isProxy(object)) throw new NotStorable("a proxy");
     if (cells.has(object)) continue;
-    const prototype: object | null = Object.getPrototypeOf(object), iterated = begunAt(object)?.list;
-    if (iterated) wanted.add(iterated);
+    const prototype: object | null = Object.getPrototypeOf(object), iterated = begunAt(object)?.over;
+    if (typeof iterated === "object") wanted.add(iterated);
     // A set that grows is walked to its end
     if (prototype) wanted.add(prototype);
   }
@@ -247,7 +247,7 @@ function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unkno
   const mark = typeof object === "function" ? markOfFunction(object) : undefined;
   if (mark && "original" in mark) yield [mark.original, () => ["original"]];
   if (isPlainTensor(object)) yield [object.state?.grad, () => ["gradient"]];
-  yield [begunAt(object)?.list, () => ["iterated"]];
+  yield [begunAt(object)?.over, () => ["iterated"]];
   if (reads.functions.has(object)) {
     for (const [at, part] of boundParts(object)?.entries() ?? []) yield [part, () => ["bound", at]];
   }
@@ -434,7 +434,7 @@ class World {
         return mark && "original" in mark ? mark.original : undefined;
       }
       case "iterated":
-        return begunAt(from)?.list;
+        return begunAt(from)?.over;
       case "bound":
         return boundParts(from)?.[numberIn(which)];
       case "gradient":

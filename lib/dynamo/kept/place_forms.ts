@@ -223,4 +223,14 @@ export const source: Form<Source> = {
   },
 };
 
-export const part = oneOf<EntryPart>("key", "value", "member", "kind", "item", "place");
+export const part = oneOf<EntryPart>(
+  "key",
+  "value",
+  "member",
+  "kind",
+  "item",
+  "place",
+  "kindLeft",
+  "keyLeft",
+  "valueLeft",
+);

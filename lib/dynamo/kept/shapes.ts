@@ -12,7 +12,7 @@ import { NotStorable } from "../../sym/stored/forms.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
-import { begunAt } from "../begun_iterators.ts";
+import { begunAt, begunIndex } from "../begun_iterators.ts";
 import { markOf } from "../dimension_marks.ts";
 import { modelNumber } from "../knowledge.ts";
 import { type FunctionMark, markOfFunction } from "../marks.ts";
@@ -142,7 +142,7 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   if (types.isRegExp(object)) return ["expression", ...EXPRESSION.map((read) => read(object))];
   if (types.isNativeError(object)) return "error";
   const begun = begunAt(object);
-  if (begun) return ["iterator of a list", of(begun.list), begun.what, begun.index];
+  if (begun) return ["iterator", of(begun.over), begun.what, begunIndex(object) ?? null];
   for (const [name, is] of OPAQUE) if (is(object)) return name;
   if (HIDING.some((hides) => hides(object)) || isOfBuiltinClass(object)) {
     const label = classLabel(Object.getPrototypeOf(object));

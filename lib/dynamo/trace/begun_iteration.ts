@@ -1,37 +1,108 @@
 /**
- * Iterators of loops that a former graph has begun. Input: such an iterator; output: its next item, read from the list that
- * it iterates. Invariant: the iterator itself is taken on behind the graph, by as many items as the trace has taken; where
- * the trace has changed the list, the graph ends instead.
+ * Iterators of loops that a former graph has begun. Input: such an iterator; output: its next item, read from what it
+ * iterates. Invariant: the iterator itself is taken on behind the graph, by as many items as the trace has taken, before
+ * anything that the trace has changed is changed; where that would give other items, the graph ends instead.
  */
-import { begunAt, itemAt, NEXT_OF_ARRAYS, nextKind, placeAt } from "../begun_iterators.ts";
+import {
+  begunAt,
+  itemAt,
+  keysLeft,
+  kindsLeft,
+  type ListingOf,
+  nextKind,
+  placeAt,
+  valuesLeft,
+} from "../begun_iterators.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { isChanged } from "../codegen/effects.ts";
-import { entrySource } from "../source.ts";
+import { type EntryPart, entrySource, type Source } from "../source.ts";
 import { ObjectValue, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { newArray } from "./objects.ts";
+import { keyIdentity, newArray } from "./objects.ts";
+
+/** An iterator that was begun before, as far as the trace has taken it. */
+interface Begun {
+  readonly real: object;
+  readonly source: Source;
+  readonly state: { taken: number; isOver: boolean };
+}
 
 /** The next item of a loop's iterator that was begun before; null at the end, undefined for everything else. */
 export function nextOfBegun(m: Interpreter, iterator: Value, method: Value): Value | null | undefined {
   if (iterator.kind !== "object" || iterator.exotic.kind !== "opaque") return undefined;
-  const { exotic: { begun }, real, source } = iterator;
-  const isNext = method.kind === "object" && method.real === NEXT_OF_ARRAYS;
-  const position = begun && real && isNext ? begunAt(real) : undefined;
-  if (!begun || !real || !source || !position) return undefined;
-  if (begun.isOver) return null;
-  const { taken } = begun, list = m.wrapper.find(position.list);
-  const kind = list instanceof ObjectValue && isChanged(list) ? undefined : nextKind(real, taken);
-  if (kind === undefined) return breakGraph("begunIterator");
+  const { exotic: { begun: state }, real, source } = iterator;
+  const position = state && real ? begunAt(real) : undefined;
+  const isNext = method.kind === "object" && method.real !== null && method.real === position?.next;
+  if (!state || !real || !source || !position || !isNext) return undefined;
+  if (state.isOver) return null;
+  const { over, what } = position, begun = { real, source, state };
+  const iterated = typeof over === "object" ? m.wrapper.find(over) : undefined;
+  const changed = iterated instanceof ObjectValue && isChanged(iterated) ? iterated : null;
+  if (typeof over === "object" && nextKind(real, state.taken) !== undefined) {
+    return changed ? breakGraph("begunIterator") : nextOfList(m, begun);
+  }
+  return nextOfEntries(m, begun, { what, changed });
+}
+
+function nextOfList(m: Interpreter, { real, source, state }: Begun): Value | null {
+  const { taken } = state, kind = nextKind(real, taken);
   m.wrapper.wrap(kind, entrySource(source, "kind", taken));
   if (!kind) {
-    begun.isOver = true;
+    state.isOver = true;
     return null;
   }
   const place = () => m.wrapper.wrap(placeAt(real, taken), entrySource(source, "place", taken));
   const item = () => m.wrapper.wrap(itemAt(real, taken), entrySource(source, "item", taken));
   const value = kind === "keys" ? place() : kind === "values" ? item() : newArray(m, [place(), item()]);
-  begun.taken++;
+  state.taken++;
   return value;
+}
+
+/** The next entry of a Map or a Set, or the next character of a text. */
+function nextOfEntries(
+  m: Interpreter,
+  { real, source, state }: Begun,
+  { what, changed }: { readonly what: ListingOf; readonly changed: ObjectValue | null },
+): Value | null {
+  for (;; state.taken++) {
+    const { taken } = state, kind = kindsLeft(real)[taken];
+    if (kind === undefined) return breakGraph("begunIterator");
+    m.wrapper.wrap(kind, entrySource(source, "kindLeft", taken));
+    if (kind === false) {
+      if (changed && hasAdded(changed)) return breakGraph("begunIterator");
+      state.isOver = true;
+      return null;
+    }
+    const part = (list: readonly unknown[], name: EntryPart) =>
+      m.wrapper.wrap(list[taken], entrySource(source, name, taken));
+    const isMap = kind.endsWith("map");
+    const key = isMap && what === "values" && !changed ? null : part(keysLeft(real), "keyLeft");
+    const standing = key && changed ? entryIn(changed, key) : null;
+    if (standing === "deleted") continue;
+    const value = () => !isMap && key ? key : standing?.value ?? part(valuesLeft(real), "valueLeft");
+    const item = what === "entries" && key
+      ? newArray(m, [key, value()])
+      : what === "values" || !key
+      ? value()
+      : key;
+    state.taken++;
+    return item;
+  }
+}
+
+/** Whether the trace has put in what was not there. */
+function hasAdded({ exotic }: ObjectValue): boolean {
+  if (exotic.kind !== "map" && exotic.kind !== "set") return true;
+  return [...exotic.entries.keys()].some((key) => !exotic.originals.has(key) || exotic.deleted.has(key));
+}
+
+/** What has become of a former entry of a collection that the trace has changed. */
+function entryIn({ exotic }: ObjectValue, key: Value): { readonly value: Value } | "deleted" {
+  if (exotic.kind !== "map" && exotic.kind !== "set") return breakGraph("begunIterator");
+  const identity = keyIdentity(key), entry = exotic.entries.get(identity);
+  if (!exotic.deleted.has(identity)) return entry ?? breakGraph("begunIterator");
+  // One that was put in again has moved to the end
+  return entry ? breakGraph("begunIterator") : "deleted";
 }
 
 /** Whether a value is an iterator that plain code must not take on unnoticed. */

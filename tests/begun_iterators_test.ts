@@ -1,0 +1,64 @@
+/** Where iterators stand that generated code has begun, held against what they give. */
+import { assertEquals } from "@std/assert";
+import {
+  begunIndex,
+  itemAt,
+  keysLeft,
+  kindsLeft,
+  noteBegun,
+  takeBegun,
+  valuesLeft,
+} from "../lib/dynamo/begun_iterators.ts";
+import { randomNumbers, testSeed } from "./support/sampling.ts";
+
+Deno.test("what is left of a collection is known while entries come and go", () => {
+  const random = randomNumbers(testSeed()), below = (n: number) => Math.floor(random() * n);
+  for (let run = 0; run < 200; run++) {
+    const map = new Map<number, number>(), set = new Set<number>();
+    const change = () => {
+      const key = below(6), value = below(100), how = below(12);
+      if (how === 0) {
+        map.clear();
+        set.clear();
+      } else if (how < 6) {
+        map.delete(key);
+        set.delete(key);
+      } else {
+        map.set(key, value);
+        set.add(key);
+      }
+    };
+    for (let i = 0; i < 6; i++) change();
+    const index = Math.min(below(3), map.size);
+    const ofMap = map.entries(), ofSet = set.values();
+    for (let i = 0; i < index; i++) [ofMap.next(), ofSet.next()];
+    noteBegun(ofMap, map, { what: "entries", index });
+    noteBegun(ofSet, set, { what: "values", index });
+    for (let i = below(8); i > 0; i--) {
+      change();
+      // Neither to look nor to take some takes anything away
+      if (below(2) === 0) keysLeft(ofMap);
+      const count = Math.min(below(3), keysLeft(ofMap).length);
+      takeBegun(ofMap, count, false);
+      takeBegun(ofSet, count, false);
+    }
+    const keys = keysLeft(ofMap), entries = keys.map((key, i) => [key, valuesLeft(ofMap)[i]]);
+    const members = keysLeft(ofSet), kinds = kindsLeft(ofMap);
+    assertEquals(kinds, [...keys.map(() => "entries of a map"), false]);
+    assertEquals(begunIndex(ofMap), map.size - keys.length);
+    assertEquals([entries, members], [[...ofMap], [...ofSet]]);
+  }
+});
+
+Deno.test("iterators of texts give characters, those of lists elements", () => {
+  const text = "a\u{1f600}\ud83d\ude00b\ude00\ud83d", ofText = text[Symbol.iterator]();
+  ofText.next();
+  noteBegun(ofText, text, { what: "values", index: 1 });
+  takeBegun(ofText, 1, false);
+  assertEquals([begunIndex(ofText), kindsLeft(ofText).length], [3, 5]);
+  assertEquals(keysLeft(ofText), [...ofText]);
+  const list = new Float32Array([1, 2, 3]), ofList = list.values();
+  noteBegun(ofList, list, { what: "values", index: 0 });
+  takeBegun(ofList, 1, false);
+  assertEquals([itemAt(ofList, 0), itemAt(ofList, 1)], [...ofList]);
+});
