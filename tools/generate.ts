@@ -396,9 +396,11 @@ function functionsFile(about: string, free: boolean): string {
   const lines: string[] = [];
   for (const d of ALL_OPS) {
     if (isFree(d) !== free) continue;
-    for (const name of exportNames(d)) {
-      if (isTaken(name, d)) continue;
-      lines.push(comment(d.doc, ""), `export const ${name}: ${functionType(d)} = ops.${d.name};`);
+    const [first, ...aliases] = exportNames(d).filter((name) => !isTaken(name, d));
+    if (first === undefined) continue;
+    lines.push(comment(d.doc, ""), `export const ${first}: ${functionType(d)} = ops.${d.name};`);
+    for (const name of aliases) {
+      lines.push(comment(d.doc, ""), `export const ${name}: typeof ${first} = ${first};`);
     }
   }
   const text = lines.join("\n");

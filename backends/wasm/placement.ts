@@ -2,6 +2,7 @@
  * Where the operands of a program lie in the WebAssembly memory. Input: a program, the sizes of a call; output: addresses.
  * Invariant: a placement depends on the sizes alone, so that calls with the sizes of a former one have it again.
  */
+import { sameList } from "../../lib/base/lists.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
@@ -56,9 +57,7 @@ export class BySizes<T> {
     const known = this.#made.get(sizes);
     if (known !== undefined) return known;
     const last = this.#last;
-    if (last && last.sizes.length === sizes.length && last.sizes.every((size, i) => size === sizes[i])) {
-      return last.made;
-    }
+    if (last && sameList(last.sizes, sizes)) return last.made;
     const made = make();
     this.#made.set(sizes, made);
     this.#last = { sizes: [...sizes], made };

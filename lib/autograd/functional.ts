@@ -6,6 +6,7 @@
  */
 import { type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
+import { sameList } from "../base/lists.ts";
 import { elementCount, isContiguous, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
@@ -346,9 +347,7 @@ export class Functionalizer {
     if (result === before) return receiver;
     const { api } = this.recorder;
     const cast = result.dtype === receiver.dtype ? result : api.to(result, receiver.dtype);
-    const { shape } = receiver;
-    const same = cast.shape.length === shape.length && cast.shape.every((size, d) => size === shape[d]);
-    const whole = same ? cast : api.expand(cast, shape);
+    const whole = sameList(cast.shape, receiver.shape) ? cast : api.expand(cast, receiver.shape);
     // what an op without a gradient overwrites has one of zeros, as in eager execution
     const cut = definition.gradient.kind === "none" && isDifferentiable(receiver.dtype) &&
       this.recorder.enabled && this.recorder.requiring.has(before);

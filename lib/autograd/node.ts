@@ -5,6 +5,7 @@
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import { sameList } from "../base/lists.ts";
 import { showAsText } from "../base/shown.ts";
 import { placeNow } from "./anomaly.ts";
 import type { GradFn, TensorHook } from "../tensor/autograd_state.ts";
@@ -161,7 +162,7 @@ export function setHistory(tensor: Tensor, node: Node, output: number): void {
 /** A gradient made to fit an input: summed over broadcast dimensions and converted. */
 export function fitGradient(grad: Tensor, to: Layout, from: string): Tensor {
   let fitted = grad;
-  if (!sameShape(grad.shape, to.shape)) {
+  if (!sameList(grad.shape, to.shape)) {
     const lead = grad.ndim - to.shape.length;
     const dims = grad.shape.flatMap((size, d) =>
       d < lead || (to.shape[d - lead] === 1 && size !== 1) ? [d] : []
@@ -175,11 +176,4 @@ export function fitGradient(grad: Tensor, to: Layout, from: string): Tensor {
     fitted = ops.reshape(ops.sum(grad, dims, true), to.shape);
   }
   return fitted.dtype === to.dtype ? fitted : ops.to(fitted, to.dtype);
-}
-
-function sameShape(a: readonly number[], b: readonly number[]): boolean {
-  if (a === b) return true;
-  if (a.length !== b.length) return false;
-  for (let d = 0; d < a.length; d++) if (a[d] !== b[d]) return false;
-  return true;
 }

@@ -3,12 +3,13 @@
  * transposed. Input: shapes, strides and formulas; output: strides and views. Invariant: a fresh result fills its
  * memory without gaps.
  */
-import { isHalf } from "../base/dtype.ts";
-import { contiguousStrides } from "../graph/meta.ts";
+import { isComplex, isHalf } from "../base/dtype.ts";
+import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
 import type { Argument, Node } from "../graph/node.ts";
 import type { Element, Operand } from "../loops/body.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { type BufferOperand, Recorder } from "../loops/record.ts";
+import { pairsMeta } from "../ops/complex/views.ts";
 import { add, type Dim, mul } from "../sym/expr.ts";
 import { extentOf, newAxis } from "./computation.ts";
 import { makeLoader } from "./tensors.ts";
@@ -93,4 +94,16 @@ function exchangeLast(list: readonly Dim[]): Dim[] {
 /** Elements that a view needs, from the first. */
 export function lengthOf(view: Pick<BufferOperand, "offset" | "shape" | "strides">): Dim {
   return view.shape.some((s) => s === 0) ? 0 : extentOf(view);
+}
+
+/** Whether a view has the strides that are promised for a node; those of dimensions of size 1 do not matter. */
+export function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Node): boolean {
+  if (value.kind !== "tensor") return true;
+  const promised = realMeta(value.tensor).strides;
+  return shape.every((size, d) => size === 1 || strides[d] === promised[d]);
+}
+
+/** What is known of a tensor's memory: complex tensors are their pairs. */
+export function realMeta(meta: TensorMeta): TensorMeta {
+  return isComplex(meta.dtype) ? pairsMeta(meta) : meta;
 }

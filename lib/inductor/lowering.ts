@@ -12,8 +12,6 @@ import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { BufferId, ExternOp, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
-import { pairsMeta } from "../ops/complex/views.ts";
-import { userPosition } from "../graph/place.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -21,8 +19,10 @@ import type { CompiledGraph } from "./compiled_graph.ts";
 import { newAxis, type Work } from "./computation.ts";
 import {
   denseStrides,
+  hasLayoutOf,
   lengthOf,
   linearView,
+  realMeta,
   transposed,
   transposedStrides,
   wantedTransposed,
@@ -31,7 +31,15 @@ import { itemsOf, Overwriting } from "./overwriting.ts";
 import { callRegion } from "./region_call.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { scatterAsChoice } from "./scatter_choice.ts";
-import { isLazy, type Label, type LazyTensor, makeLoader, type Storage, storedForm } from "./tensors.ts";
+import {
+  isLazy,
+  type Label,
+  labelOf,
+  type LazyTensor,
+  makeLoader,
+  type Storage,
+  storedForm,
+} from "./tensors.ts";
 import { isEmpty, type Job, WorkPlan } from "./work_plan.ts";
 
 /** Finds the definition of a graph's call target. */
@@ -192,7 +200,7 @@ class Lowering {
   }
 
   #region(node: Node, region: Region): Operand[] {
-    const label: Label = { target: node.target, origin: originOf(node) };
+    const label = labelOf(node);
     const inputs = region.graph.placeholders.map((placeholder, at) => {
       const argument = node.args[at];
       return argument instanceof Node && placeholder.meta.value.kind === "tensor"
@@ -228,7 +236,7 @@ class Lowering {
     }
     const args = parseCall<Operand>(definition, given, isOperand);
     const { implementation } = definition;
-    const label: Label = { target: node.target, origin: originOf(node) };
+    const label = labelOf(node);
     if (metas.every(isEmpty)) return metas.map((meta) => this.#plan.nothing(meta, label));
     switch (implementation.kind) {
       case "lower":
@@ -451,7 +459,7 @@ class Lowering {
     return this.#plan.lazy((o, index) => o.load(operand, index), {
       shape: operand.shape,
       dtype: operand.dtype,
-      label: { target: "copy", origin: originOf(node) },
+      label: labelOf(node, "copy"),
       viewOf: undefined,
       strides: denseStrides(operand.shape, promised),
     });
@@ -471,7 +479,7 @@ class Lowering {
     if (!target) throw new InternalError(`Expected memory of ${placeholder.name} but found none`);
     if (operand === target || this.#inPlace.has(value)) return;
     const from = this.#readsOthers(operand, target, mutated) ? this.#detached(operand, value) : operand;
-    const label: Label = { target: "copy_", origin: originOf(value) };
+    const label = labelOf(value, "copy_");
     this.#plan.job({ kind: "pointwise", element: (o, index) => o.load(from, index) }, target, {
       sizes: target.shape,
       over: [],
@@ -530,24 +538,4 @@ function isOperand(value: unknown): value is Operand {
 
 function isParts(tensor: NodeTensor | undefined): tensor is readonly Operand[] {
   return Array.isArray(tensor);
-}
-
-/** Whether a view has the strides that are promised for a node; those of dimensions of size 1 do not matter. */
-function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Node): boolean {
-  if (value.kind !== "tensor") return true;
-  const promised = realMeta(value.tensor).strides;
-  return shape.every((size, d) => size === 1 || strides[d] === promised[d]);
-}
-
-/** What is known of a tensor's memory: complex tensors are their pairs. */
-function realMeta(meta: TensorMeta): TensorMeta {
-  return isComplex(meta.dtype) ? pairsMeta(meta) : meta;
-}
-
-/** The innermost user line of a node, as comments show it. */
-export function originOf(node: Node): string | undefined {
-  const place = userPosition(node);
-  if (!place) return undefined;
-  const file = place.file.slice(place.file.lastIndexOf("/") + 1);
-  return `${file}:${place.line} ${place.code}`;
 }

@@ -4,6 +4,7 @@
  * the former elements of an input runs behind the kernel that writes the new ones, given that such calls come last; what
  * decides whether a call may write at all, which no such result is part of, comes first.
  */
+import { sameList } from "../base/lists.ts";
 import { type Graph, isList, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import type { BufferId, Statement } from "../loops/ir.ts";
@@ -86,11 +87,9 @@ function mayOverwrite(
 ): boolean {
   const made = outputs[result];
   if (made?.kind !== "tensor" || made.of !== "output" || made.isPairs || made.offset !== 0) return false;
-  const same = (a: readonly Dim[], b: readonly Dim[]) =>
-    a.length === b.length && a.every((d, k) => d === b[k]);
   if (
-    made.dtype !== target.dtype || target.offset !== 0 || !same(made.shape, target.shape) ||
-    !same(made.strides, target.strides) || outputs.filter((each) => isOutput(each, made.index)).length > 1
+    made.dtype !== target.dtype || target.offset !== 0 || !sameList(made.shape, target.shape) ||
+    !sameList(made.strides, target.strides) || outputs.filter((each) => isOutput(each, made.index)).length > 1
   ) return false;
   const written = program.outputs[made.index], read = program.inputs[inputs.indexOf(placeholder)];
   if (written === undefined) return false;

@@ -6,6 +6,8 @@
 import type { DType } from "../base/dtype.ts";
 import { config } from "../base/config.ts";
 import { InternalError } from "../base/errors.ts";
+import type { Node } from "../graph/node.ts";
+import { userPosition } from "../graph/place.ts";
 import type { Element, Operand } from "../loops/body.ts";
 import type { BufferId } from "../loops/ir.ts";
 import {
@@ -55,7 +57,16 @@ export interface LazyTensor extends Operand {
 /** What a node is called in names and comments. */
 export interface Label {
   readonly target: string;
+  /** The innermost line of the user's. */
   readonly origin: string | undefined;
+}
+
+/** The label of what a node makes. */
+export function labelOf(node: Node, target: string = node.target): Label {
+  const place = userPosition(node);
+  if (!place) return { target, origin: undefined };
+  const file = place.file.slice(place.file.lastIndexOf("/") + 1);
+  return { target, origin: `${file}:${place.line} ${place.code}` };
 }
 
 export function isLazy(operand: Operand): operand is LazyTensor {

@@ -6,6 +6,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import { sameList } from "../base/lists.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import {
@@ -298,7 +299,7 @@ function isTensorList<T extends TensorLike>(value: CallArgument<T>): value is re
 function isDefault(value: Argument, standard: Param["default"]): boolean {
   if (standard === undefined) return false;
   if (!isList(value) || !Array.isArray(standard)) return value === standard;
-  return value.length === standard.length && value.every((each, i) => each === standard[i]);
+  return sameList(value, standard);
 }
 
 function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {

@@ -202,19 +202,19 @@ export const add: (self: Tensor, other: Operand<Tensor>, options?: AddOptions) =
 /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
 export const sub: (self: Tensor, other: Operand<Tensor>, options?: SubOptions) => Tensor = ops.sub;
 /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
-export const subtract: (self: Tensor, other: Operand<Tensor>, options?: SubOptions) => Tensor = ops.sub;
+export const subtract: typeof sub = sub;
 /** other − alpha · self, as `torch.rsub`. */
 export const rsub: (self: Tensor, other: Operand<Tensor>, options?: RsubOptions) => Tensor = ops.rsub;
 /** self · other, broadcast and promoted, as `torch.mul`. */
 export const mul: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.mul;
 /** self · other, broadcast and promoted, as `torch.mul`. */
-export const multiply: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.mul;
+export const multiply: typeof mul = mul;
 /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
 export const div: (self: Tensor, other: Operand<Tensor>, options?: DivOptions) => Tensor = ops.div;
 /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
-export const divide: (self: Tensor, other: Operand<Tensor>, options?: DivOptions) => Tensor = ops.div;
+export const divide: typeof div = div;
 /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
-export const trueDivide: (self: Tensor, other: Operand<Tensor>, options?: DivOptions) => Tensor = ops.div;
+export const trueDivide: typeof div = div;
 /** floor(self / other) in the promoted type, as `torch.floor_divide`. */
 export const floorDivide: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.floorDivide;
 /** self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`. */
@@ -230,23 +230,23 @@ export const eq: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.eq;
 /** Whether self ne other, elementwise, as `torch.ne`. */
 export const ne: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ne;
 /** Whether self ne other, elementwise, as `torch.ne`. */
-export const notEqual: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ne;
+export const notEqual: typeof ne = ne;
 /** Whether self lt other, elementwise, as `torch.lt`. */
 export const lt: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.lt;
 /** Whether self lt other, elementwise, as `torch.lt`. */
-export const less: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.lt;
+export const less: typeof lt = lt;
 /** Whether self le other, elementwise, as `torch.le`. */
 export const le: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.le;
 /** Whether self le other, elementwise, as `torch.le`. */
-export const lessEqual: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.le;
+export const lessEqual: typeof le = le;
 /** Whether self gt other, elementwise, as `torch.gt`. */
 export const gt: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.gt;
 /** Whether self gt other, elementwise, as `torch.gt`. */
-export const greater: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.gt;
+export const greater: typeof gt = gt;
 /** Whether self ge other, elementwise, as `torch.ge`. */
 export const ge: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ge;
 /** Whether self ge other, elementwise, as `torch.ge`. */
-export const greaterEqual: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ge;
+export const greaterEqual: typeof ge = ge;
 /** Logical and of what is not 0, as `torch.logical_and`. */
 export const logicalAnd: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalAnd;
 /** Logical or of what is not 0, as `torch.logical_or`. */
@@ -297,11 +297,11 @@ export const isclose: (
 /** −self, as `torch.neg`. */
 export const neg: (self: Tensor) => Tensor = ops.neg;
 /** −self, as `torch.neg`. */
-export const negative: (self: Tensor) => Tensor = ops.neg;
+export const negative: typeof neg = neg;
 /** |self|, as `torch.abs`. */
 export const abs: (self: Tensor) => Tensor = ops.abs;
 /** |self|, as `torch.abs`. */
-export const absolute: (self: Tensor) => Tensor = ops.abs;
+export const absolute: typeof abs = abs;
 /** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
 export const sign: (self: Tensor) => Tensor = ops.sign;
 /** self · self, of bools as integers, as `torch.square`. */
@@ -315,7 +315,7 @@ export const ceil: (self: Tensor) => Tensor = ops.ceil;
 /** trunc of each element, as `torch.trunc`. */
 export const trunc: (self: Tensor) => Tensor = ops.trunc;
 /** trunc of each element, as `torch.trunc`. */
-export const fix: (self: Tensor) => Tensor = ops.trunc;
+export const fix: typeof trunc = trunc;
 /** The nearest integer, halves to even, or the nearest multiple of 10^−decimals, as `torch.round`. */
 export const round: (self: Tensor, options?: RoundOptions) => Tensor = ops.round;
 /** self − trunc(self), as `torch.frac`. */
@@ -324,8 +324,7 @@ export const frac: (self: Tensor) => Tensor = ops.frac;
 export const sigmoid: (self: Tensor, inplace?: boolean | SigmoidOptions, options?: SigmoidOptions) => Tensor =
   ops.sigmoid;
 /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
-export const expit: (self: Tensor, inplace?: boolean | SigmoidOptions, options?: SigmoidOptions) => Tensor =
-  ops.sigmoid;
+export const expit: typeof sigmoid = sigmoid;
 /** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
 export const logit: (self: Tensor, eps?: number | null | LogitOptions, options?: LogitOptions) => Tensor =
   ops.logit;
@@ -358,15 +357,15 @@ export const tan: (self: Tensor) => Tensor = ops.tan;
 /** asin of each element, as `torch.asin`; integers are converted to floats. */
 export const asin: (self: Tensor) => Tensor = ops.asin;
 /** asin of each element, as `torch.asin`; integers are converted to floats. */
-export const arcsin: (self: Tensor) => Tensor = ops.asin;
+export const arcsin: typeof asin = asin;
 /** acos of each element, as `torch.acos`; integers are converted to floats. */
 export const acos: (self: Tensor) => Tensor = ops.acos;
 /** acos of each element, as `torch.acos`; integers are converted to floats. */
-export const arccos: (self: Tensor) => Tensor = ops.acos;
+export const arccos: typeof acos = acos;
 /** atan of each element, as `torch.atan`; integers are converted to floats. */
 export const atan: (self: Tensor) => Tensor = ops.atan;
 /** atan of each element, as `torch.atan`; integers are converted to floats. */
-export const arctan: (self: Tensor) => Tensor = ops.atan;
+export const arctan: typeof atan = atan;
 /** sinh of each element, as `torch.sinh`; integers are converted to floats. */
 export const sinh: (self: Tensor) => Tensor = ops.sinh;
 /** cosh of each element, as `torch.cosh`; integers are converted to floats. */
@@ -377,15 +376,15 @@ export const tanh: (self: Tensor, inplace?: boolean | TanhOptions, options?: Tan
 /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
 export const asinh: (self: Tensor) => Tensor = ops.asinh;
 /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
-export const arcsinh: (self: Tensor) => Tensor = ops.asinh;
+export const arcsinh: typeof asinh = asinh;
 /** acosh of each element, as `torch.acosh`; integers are converted to floats. */
 export const acosh: (self: Tensor) => Tensor = ops.acosh;
 /** acosh of each element, as `torch.acosh`; integers are converted to floats. */
-export const arccosh: (self: Tensor) => Tensor = ops.acosh;
+export const arccosh: typeof acosh = acosh;
 /** atanh of each element, as `torch.atanh`; integers are converted to floats. */
 export const atanh: (self: Tensor) => Tensor = ops.atanh;
 /** atanh of each element, as `torch.atanh`; integers are converted to floats. */
-export const arctanh: (self: Tensor) => Tensor = ops.atanh;
+export const arctanh: typeof atanh = atanh;
 /** erf of each element, as `torch.erf`; integers are converted to floats. */
 export const erf: (self: Tensor) => Tensor = ops.erf;
 /** erfc of each element, as `torch.erfc`; integers are converted to floats. */
@@ -393,7 +392,7 @@ export const erfc: (self: Tensor) => Tensor = ops.erfc;
 /** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
 export const lgamma: (self: Tensor) => Tensor = ops.lgamma;
 /** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
-export const gammaln: (self: Tensor) => Tensor = ops.lgamma;
+export const gammaln: typeof lgamma = lgamma;
 /** sinc of each element, as `torch.sinc`; integers are converted to floats. */
 export const sinc: (self: Tensor) => Tensor = ops.sinc;
 /** deg2rad of each element, as `torch.deg2rad`; integers are converted to floats. */
@@ -416,12 +415,7 @@ export const clamp: (
   options?: ClampOptions<Tensor>,
 ) => Tensor = ops.clamp;
 /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
-export const clip: (
-  self: Tensor,
-  min?: Operand<Tensor> | null | ClampOptions<Tensor>,
-  max?: Operand<Tensor> | null | ClampOptions<Tensor>,
-  options?: ClampOptions<Tensor>,
-) => Tensor = ops.clamp;
+export const clip: typeof clamp = clamp;
 /** self limited from below, as `torch.clamp_min`. */
 export const clampMin: (self: Tensor, bound: Operand<Tensor>) => Tensor = ops.clampMin;
 /** self limited from above, as `torch.clamp_max`. */
@@ -857,25 +851,19 @@ export const transpose: {
   (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
 } = ops.transpose;
 /** Two dimensions exchanged, as `torch.transpose`. */
-export const swapaxes: {
-  (self: Tensor, dim0: number, dim1: number): Tensor;
-  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
-} = ops.transpose;
+export const swapaxes: typeof transpose = transpose;
 /** Two dimensions exchanged, as `torch.transpose`. */
-export const swapdims: {
-  (self: Tensor, dim0: number, dim1: number): Tensor;
-  (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
-} = ops.transpose;
+export const swapdims: typeof transpose = transpose;
 /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
 export const t: (self: Tensor) => Tensor = ops.t;
 /** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
 export const T: (self: Tensor) => Tensor = ops.T;
 /** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
-export const H: (self: Tensor) => Tensor = ops.T;
+export const H: typeof T = T;
 /** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
 export const mT: (self: Tensor) => Tensor = ops.mT;
 /** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
-export const mH: (self: Tensor) => Tensor = ops.mT;
+export const mH: typeof mT = mT;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
 export const movedim: {
   (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;
@@ -885,13 +873,7 @@ export const movedim: {
   ): Tensor;
 } = ops.movedim;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
-export const moveaxis: {
-  (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;
-  (
-    self: Tensor,
-    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
-  ): Tensor;
-} = ops.movedim;
+export const moveaxis: typeof movedim = movedim;
 /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
 export const flatten: (
   self: Tensor,
@@ -1107,14 +1089,9 @@ export const diag: (self: Tensor, diagonal?: number | DiagOptions, options?: Dia
 export const cat: (tensors: readonly Tensor[], dim?: number | CatOptions, options?: CatOptions) => Tensor =
   ops.cat;
 /** Tensors one after the other along a dimension, as `torch.cat`. */
-export const concat: (tensors: readonly Tensor[], dim?: number | CatOptions, options?: CatOptions) => Tensor =
-  ops.cat;
+export const concat: typeof cat = cat;
 /** Tensors one after the other along a dimension, as `torch.cat`. */
-export const concatenate: (
-  tensors: readonly Tensor[],
-  dim?: number | CatOptions,
-  options?: CatOptions,
-) => Tensor = ops.cat;
+export const concatenate: typeof cat = cat;
 /** Tensors of one shape along a new dimension, as `torch.stack`. */
 export const stack: (
   tensors: readonly Tensor[],
@@ -1161,7 +1138,7 @@ export const cummin: {
 /** The angle of the point (other, self), as `torch.atan2`. */
 export const atan2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.atan2;
 /** The angle of the point (other, self), as `torch.atan2`. */
-export const arctan2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.atan2;
+export const arctan2: typeof atan2 = atan2;
 /** √(self² + other²) without overflow, as `torch.hypot`. */
 export const hypot: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.hypot;
 /** |self| with the sign of `other`, that of −0 included, as `torch.copysign`. */
@@ -1445,7 +1422,7 @@ export const isin: (
 /** The derivative of lgamma, as `torch.digamma`. */
 export const digamma: (self: Tensor) => Tensor = ops.digamma;
 /** The derivative of lgamma, as `torch.digamma`. */
-export const psi: (self: Tensor) => Tensor = ops.digamma;
+export const psi: typeof digamma = digamma;
 /** The inverse of erf, as `torch.erfinv`. */
 export const erfinv: (self: Tensor) => Tensor = ops.erfinv;
 /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
@@ -1454,10 +1431,7 @@ export const mvlgamma: {
   (self: Tensor, named: { readonly p: number }): Tensor;
 } = ops.mvlgamma;
 /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-export const multigammaln: {
-  (self: Tensor, p: number): Tensor;
-  (self: Tensor, named: { readonly p: number }): Tensor;
-} = ops.mvlgamma;
+export const multigammaln: typeof mvlgamma = mvlgamma;
 /** The modified Bessel function of order 0, as `torch.i0`. */
 export const i0: (self: Tensor) => Tensor = ops.i0;
 /** The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in `x.polygamma(n)`. */
@@ -1474,7 +1448,7 @@ export const igamma: (self: Tensor, other: Tensor) => Tensor = ops.igamma;
  * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed on
  * the host.
  */
-export const gammainc: (self: Tensor, other: Tensor) => Tensor = ops.igamma;
+export const gammainc: typeof igamma = igamma;
 /**
  * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
  * on the host.
@@ -1484,7 +1458,7 @@ export const igammac: (self: Tensor, other: Tensor) => Tensor = ops.igammac;
  * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
  * on the host.
  */
-export const gammaincc: (self: Tensor, other: Tensor) => Tensor = ops.igammac;
+export const gammaincc: typeof igammac = igammac;
 /** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
 export const celu: (
   self: Tensor,
@@ -1867,7 +1841,7 @@ export const hstack: (tensors: readonly Tensor[]) => Tensor = ops.hstack;
 /** Tensors joined along a dimension that the name says, as `torch.vstack`. */
 export const vstack: (tensors: readonly Tensor[]) => Tensor = ops.vstack;
 /** Tensors joined along a dimension that the name says, as `torch.vstack`. */
-export const rowStack: (tensors: readonly Tensor[]) => Tensor = ops.vstack;
+export const rowStack: typeof vstack = vstack;
 /** Tensors joined along a dimension that the name says, as `torch.dstack`. */
 export const dstack: (tensors: readonly Tensor[]) => Tensor = ops.dstack;
 /** Tensors joined along a dimension that the name says, as `torch.columnStack`. */
@@ -1946,11 +1920,7 @@ export const trapezoid: (
   options?: TrapezoidOptions<Tensor>,
 ) => Tensor = ops.trapezoid;
 /** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
-export const trapz: (
-  y: Tensor,
-  x?: Operand<Tensor> | null | TrapezoidOptions<Tensor>,
-  options?: TrapezoidOptions<Tensor>,
-) => Tensor = ops.trapezoid;
+export const trapz: typeof trapezoid = trapezoid;
 /**
  * The integral along a dimension by trapezoids, as `torch.cumulativeTrapezoid`: y, then x (a tensor), or
  * dx.
@@ -2049,15 +2019,7 @@ export const affineGrid: {
  * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
  * 4] voxels, as `nn.functional.affine_grid`.
  */
-export const affineGridGenerator: {
-  (
-    theta: Tensor,
-    size: readonly number[],
-    alignCorners?: boolean | AffineGridOptions,
-    options?: AffineGridOptions,
-  ): Tensor;
-  (theta: Tensor, named: { readonly size: readonly number[] } & AffineGridOptions): Tensor;
-} = ops.affineGrid;
+export const affineGridGenerator: typeof affineGrid = affineGrid;
 /** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
 export const cdist: (
   x1: Tensor,
@@ -2097,7 +2059,7 @@ export const cross: (
 /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
 export const inv: (A: Tensor) => Tensor = ops.inv;
 /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
-export const inverse: (A: Tensor) => Tensor = ops.inv;
+export const inverse: typeof inv = inv;
 /** Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host. */
 export const slogdet: (
   A: Tensor,
@@ -2396,7 +2358,7 @@ export const addr: (self: Tensor, first: Tensor, second: Tensor, options?: AddrO
 /** All products of elements of two vectors, as `torch.outer`. */
 export const outer: (self: Tensor, vec2: Tensor) => Tensor = ops.outer;
 /** All products of elements of two vectors, as `torch.outer`. */
-export const ger: (self: Tensor, vec2: Tensor) => Tensor = ops.outer;
+export const ger: typeof outer = outer;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.

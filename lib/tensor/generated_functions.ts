@@ -1149,24 +1149,7 @@ export const interpolate: (
  * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As
  * `nn.functional.interpolate`.
  */
-export const upsample: (
-  self: Tensor,
-  size?: number | readonly number[] | null | InterpolateOptions,
-  scaleFactor?: number | readonly number[] | null | InterpolateOptions,
-  mode?:
-    | "nearest"
-    | "nearest-exact"
-    | "linear"
-    | "bilinear"
-    | "bicubic"
-    | "trilinear"
-    | "area"
-    | InterpolateOptions,
-  alignCorners?: boolean | null | InterpolateOptions,
-  recomputeScaleFactor?: boolean | null | InterpolateOptions,
-  antialias?: boolean | InterpolateOptions,
-  options?: InterpolateOptions,
-) => Tensor = ops.interpolate;
+export const upsample: typeof interpolate = interpolate;
 /** interpolate with mode nearest, as `nn.functional.upsampleNearest`. */
 export const upsampleNearest: (
   self: Tensor,
@@ -1231,24 +1214,7 @@ export const col2im: {
  * Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as
  * `nn.functional.fold`.
  */
-export const fold: {
-  (
-    self: Tensor,
-    outputSize: number | readonly number[],
-    kernelSize: number | readonly number[],
-    dilation?: number | readonly number[] | Col2imOptions,
-    padding?: number | readonly number[] | Col2imOptions,
-    stride?: number | readonly number[] | Col2imOptions,
-    options?: Col2imOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: {
-      readonly outputSize: number | readonly number[];
-      readonly kernelSize: number | readonly number[];
-    } & Col2imOptions,
-  ): Tensor;
-} = ops.col2im;
+export const fold: typeof col2im = col2im;
 /**
  * Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as
  * `nn.functional.grid_sample`.

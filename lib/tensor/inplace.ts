@@ -5,6 +5,7 @@
  */
 import { CATEGORY_RANK, categoryOf, type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
+import { sameList } from "../base/lists.ts";
 import { SHARED_ELEMENTS, type TensorMeta } from "../graph/meta.ts";
 import type { Operand } from "../loops/body.ts";
 import { axesOf } from "../loops/nest.ts";
@@ -330,8 +331,7 @@ function alignedOperands(
   let loads = 0;
   const recorder = new Recorder((r, from, index) => {
     const ordinal = operands.indexOf(from);
-    const same = index.length === at.length && index.every((d, k) => d === at[k]);
-    if (ordinal >= 0 && !same) aligned[ordinal] = false;
+    if (ordinal >= 0 && !sameList(index, at)) aligned[ordinal] = false;
     return r.loadBuffer(loads++, 0, from.dtype);
   });
   lowered.element(recorder, at);

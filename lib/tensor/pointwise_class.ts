@@ -3,6 +3,7 @@
  * the symbols of its class; output: the program that the graph compiler would make, without a graph, since nothing is
  * there that it could simplify, fuse or order. Undefined where a call is anything else.
  */
+import { sameList } from "../base/lists.ts";
 import { isComplex } from "../base/dtype.ts";
 import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
 import { removeDead } from "../loops/dead_code.ts";
@@ -39,7 +40,7 @@ export function pointwiseProgram(
   if (!meta || others.length > 0 || isComplex(meta.dtype) || !isDense(meta)) return undefined;
   const { shape, strides, dtype } = meta;
   const isWalked = (tensor: typeof tensors[number]) =>
-    tensor.layout.shape.length === 0 || definition.elementwise || sameDims(sizes.metaOf(tensor).shape, shape);
+    tensor.layout.shape.length === 0 || definition.elementwise || sameList(sizes.metaOf(tensor).shape, shape);
   if (!tensors.every(isWalked)) return undefined;
   const { program, reads } = recordProgram({
     entry,
@@ -60,7 +61,4 @@ export function pointwiseProgram(
   return { ...withSizeArguments(live), reads, result: { shape, strides, dtype } };
 }
 
-const sameDims = (a: readonly Dim[], b: readonly Dim[]): boolean =>
-  a.length === b.length && a.every((d, k) => d === b[k]);
-
-const isDense = ({ shape, strides }: TensorMeta): boolean => sameDims(strides, contiguousStrides(shape));
+const isDense = ({ shape, strides }: TensorMeta): boolean => sameList(strides, contiguousStrides(shape));

@@ -4,6 +4,7 @@
  */
 import { types } from "node:util";
 import { getDefaultDtype } from "../../base/dtype.ts";
+import { sameList } from "../../base/lists.ts";
 import { iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { isViewOfLeaf } from "../../tensor/inplace.ts";
@@ -54,12 +55,6 @@ export function prototypeIs(value: unknown, prototype: object | null): boolean {
 /** Whether an object has exactly these enumerable string keys and own symbols, in this order. */
 export function hasKeys(value: object, keys: readonly string[], symbols: readonly symbol[]): boolean {
   return sameList(enumerableKeys(value), keys) && sameList(ownSymbols(value), symbols);
-}
-
-function sameList(found: readonly unknown[], expected: readonly unknown[]): boolean {
-  if (found.length !== expected.length) return false;
-  for (let i = 0; i < expected.length; i++) if (found[i] !== expected[i]) return false;
-  return true;
 }
 
 /** Whether an object has exactly these own keys, in this order. */

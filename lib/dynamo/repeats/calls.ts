@@ -4,6 +4,7 @@
  * a recorded call has changed nothing that was there before, asked nothing of elements, and appended only operations that
  * kernels compute from its arguments, from what the module leads to, and from each other.
  */
+import { sameList } from "../../base/lists.ts";
 import { hasEffect, type Node, type NodeMeta, type SourcePosition } from "../../graph/node.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type RegionModes, sameModes } from "../../tensor/modes.ts";
@@ -56,9 +57,6 @@ export interface RecordedCall {
   /** How many guards there were when it had ended. */
   readonly guards: number;
 }
-
-const sameList = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((each, at) => Object.is(each, b[at]));
 
 /** Whether two tensors look the same. */
 export function sameMeta(a: TensorMeta, b: TensorMeta): boolean {

@@ -3,6 +3,7 @@
  * of them; output: its results as traced tensors. Invariant: a node stands for every way that its functions can go;
  * where they do not fit together, plain JavaScript makes the call.
  */
+import { sameList } from "../../base/lists.ts";
 import { HIGHER_ORDER } from "../../graph/higher_order.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Argument } from "../../graph/node.ts";
@@ -133,7 +134,7 @@ function carryAround(
   const round = (requires: readonly boolean[]): void =>
     trace(requires, (next) => {
       const now = requires.map((each, at) => each || (next[at]?.requiresGrad ?? false));
-      if (now.every((each, at) => each === requires[at])) return false;
+      if (sameList(now, requires)) return false;
       round(now);
       return true;
     });

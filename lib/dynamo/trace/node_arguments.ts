@@ -2,6 +2,7 @@
  * Arguments of calls as nodes hold them. Input: resolved arguments; output: the shortest lists that parse to the same.
  * Invariant: a graph holds nodes, sizes and constants only.
  */
+import { sameList } from "../../base/lists.ts";
 import { type Argument, isList } from "../../graph/node.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { GraphValue } from "../../ops/graph_builder.ts";
@@ -21,8 +22,7 @@ export function normalForm(
     const value = toArgument(args[name] ?? null);
     const standard: unknown = param.default;
     const left = value === standard || (value === null && param.nullable) ||
-      (isList(value) && Array.isArray(standard) && value.length === standard.length &&
-        value.every((each, i) => each === standard[i]));
+      (isList(value) && Array.isArray(standard) && sameList(value, standard));
     if (left) skipped = true;
     else if (skipped || param.keyword) kwargs[name] = value;
     else positional.push(value);

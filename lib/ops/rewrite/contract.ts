@@ -6,6 +6,7 @@
  * by each op.
  */
 import { InternalError, invariant } from "../../base/errors.ts";
+import { sameList } from "../../base/lists.ts";
 import { elementCount, type TensorMeta } from "../../graph/meta.ts";
 import { type Argument, type Graph, isList, Node, type NodeValue } from "../../graph/node.ts";
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
@@ -101,7 +102,7 @@ export class GraphContract {
     invariant(node.op === "call_function", `Expected calls of ops but found the ${node.op} ${node.name}`);
     const stamp = [node.args, node.kwargs, node.meta.value, ...[...node.inputs()].map((n) => n.meta.value)];
     const known = this.#verified.get(node);
-    if (known?.length === stamp.length && stamp.every((each, k) => each === known[k])) return;
+    if (known && sameList(stamp, known)) return;
     const inferred = inferredMetas(node);
     const { value } = node.meta;
     const fits = value.kind === "tensor"

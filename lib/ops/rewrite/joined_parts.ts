@@ -3,6 +3,7 @@
  * again, every element is read once instead of once for each part. Input: a functional graph, which is changed; output:
  * whether it was. Invariant: exact; a negative zero becomes one of several terms, as in the sum.
  */
+import { sameList } from "../../base/lists.ts";
 import { isFloat } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Graph, Node } from "../../graph/node.ts";
@@ -54,8 +55,7 @@ const isSum = ({ op, target, args, kwargs, meta: { value } }: Node): boolean =>
 function isLike(of: unknown, { dtype, shape }: TensorMeta): boolean {
   if (!(of instanceof Node) || of.meta.value.kind !== "tensor") return false;
   const { tensor } = of.meta.value;
-  return tensor.dtype === dtype && tensor.shape.length === shape.length &&
-    tensor.shape.every((size, d) => size === shape[d]);
+  return tensor.dtype === dtype && sameList(tensor.shape, shape);
 }
 
 /** The parts that terms put into zeros, where they are all parts of a dimension and each comes once. */
