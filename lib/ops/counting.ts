@@ -5,7 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { composeOp, defineOp } from "./definition.ts";
+import { composeOp, hostOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { hostTensor } from "./host.ts";
 import { checkIndex } from "./indexing.ts";
@@ -76,7 +76,7 @@ const mode = composeOp({
   samples: [{ args: [{ tensor: [3, 4], dtype: "int64", range: [0, 3] }] }],
 });
 
-const histc = defineOp({
+const histc = hostOp({
   name: "histc",
   doc: "How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`.",
   params: {
@@ -91,24 +91,21 @@ const histc = defineOp({
     if (self.dtype === "bool") throw new DynError("Expected numbers for histc but found bool");
     return contiguousMeta([bins], self.dtype, self.device);
   },
-  implementation: {
-    kind: "host",
-    compute({ self, bins, min, max }) {
-      const values = Array.from(self.data, Number);
-      let [low, high] = [min, max];
-      if (low === high && values.length > 0) [low, high] = [Math.min(...values), Math.max(...values)];
-      if (!Number.isFinite(low) || !Number.isFinite(high)) {
-        throw new DynError("Expected finite elements to count");
-      }
-      if (low === high) [low, high] = [low - 1, high + 1];
-      const counts = new Array<number>(bins).fill(0);
-      for (const v of values) {
-        if (!(v >= low && v <= high)) continue;
-        const bin = Math.min(bins - 1, Math.floor((v - low) / (high - low) * bins));
-        counts[bin] = (counts[bin] ?? 0) + 1;
-      }
-      return [hostTensor([bins], self.dtype, counts)];
-    },
+  compute({ self, bins, min, max }) {
+    const values = Array.from(self.data, Number);
+    let [low, high] = [min, max];
+    if (low === high && values.length > 0) [low, high] = [Math.min(...values), Math.max(...values)];
+    if (!Number.isFinite(low) || !Number.isFinite(high)) {
+      throw new DynError("Expected finite elements to count");
+    }
+    if (low === high) [low, high] = [low - 1, high + 1];
+    const counts = new Array<number>(bins).fill(0);
+    for (const v of values) {
+      if (!(v >= low && v <= high)) continue;
+      const bin = Math.min(bins - 1, Math.floor((v - low) / (high - low) * bins));
+      counts[bin] = (counts[bin] ?? 0) + 1;
+    }
+    return [hostTensor([bins], self.dtype, counts)];
   },
   gradient: { kind: "none", because: "its result counts" },
   samples: [{ args: [t(6), 3, -2, 2] }],
@@ -200,7 +197,7 @@ const combinations = composeOp({
   samples: [{ args: [t(4)] }, { args: [t(3), 2, true] }],
 });
 
-const choiceIndices = defineOp({
+const choiceIndices = hostOp({
   name: "choiceIndices",
   doc: "All choices of r of n positions, one a row.",
   params: {
@@ -212,11 +209,8 @@ const choiceIndices = defineOp({
   exposure: { method: false, free: false },
   infer: ({ n, r, repeat, device }) =>
     contiguousMeta([countChoices(n, r, repeat), r], "int64", device ?? "cpu"),
-  implementation: {
-    kind: "host",
-    compute({ n, r, repeat }) {
-      return [hostTensor([countChoices(n, r, repeat), r], "int64", choices(n, r, repeat))];
-    },
+  compute({ n, r, repeat }) {
+    return [hostTensor([countChoices(n, r, repeat), r], "int64", choices(n, r, repeat))];
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [4, 2, false] }],

@@ -12,7 +12,7 @@ import { hostTensor } from "./host.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, hostWideOp } from "./wide.ts";
 
 /** log(eᵃ + eᵇ) */
 function logSum(a: number, b: number): number {
@@ -195,7 +195,7 @@ const ctcLoss = composeWideOp({
   errors: [{ args: [t(2), t(2), t(2), t(2)], message: "2 or 3 dimensions" }],
 });
 
-const ctcLosses = defineWideOp({
+const ctcLosses = hostWideOp({
   name: "ctcLosses",
   doc: "The loss of each sequence, and its gradient.",
   params: {
@@ -212,7 +212,7 @@ const ctcLosses = defineWideOp({
     contiguousMeta([shape[1] ?? 1], dtype, device),
     contiguousMeta(shape, dtype, device),
   ],
-  implementation: { kind: "host", compute: losses },
+  compute: losses,
   gradient: {
     saves: ["out"],
     single(o, grad, { out: [, slopes] }) {

@@ -25,21 +25,7 @@ export type Implementation<P extends Params> =
    * An alias of its tensor `of`: `infer` gives the strides and offset (or, where they cannot be had, fresh ones:
    * then it copies, as reshape may). `lower` says the same as index arithmetic, for values without storage.
    */
-  | {
-    readonly kind: "view";
-    readonly of: string;
-    lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
-    /**
-     * Whether no alias can be had for these arguments, so that the op copies: runs `lower` into fresh memory.
-     * Absent: always an alias. Strides decide; they are absent from values without storage, which never copy.
-     */
-    copies?(args: ArgsOf<P, TensorMeta>): boolean;
-    /**
-     * The viewed tensor with the elements of result `index` replaced by `value`: how in-place ops on views become
-     * functional. Absent: the view of a view is not writable (expand).
-     */
-    writeBack?<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>, write: { value: T; index: number }): T;
-  }
+  | ({ readonly kind: "view"; readonly of: string } & View<P>)
   /** Other ops. Runs with eager tensors and with graph nodes alike. */
   | {
     readonly kind: "composite";
@@ -59,6 +45,21 @@ export type Implementation<P extends Params> =
   }
   /** From elements in host memory, at once; no kernel computes it. */
   | { readonly kind: "host"; compute(args: ArgsOf<P, HostTensor>): readonly HostTensor[] };
+
+/** How an alias is read and written. */
+export interface View<P extends Params> {
+  lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
+  /**
+   * Whether no alias can be had for these arguments, so that the op copies: runs `lower` into fresh memory.
+   * Absent: always an alias. Strides decide; they are absent from values without storage, which never copy.
+   */
+  copies?(args: ArgsOf<P, TensorMeta>): boolean;
+  /**
+   * The viewed tensor with the elements of result `index` replaced by `value`: how in-place ops on views become
+   * functional. Absent: the view of a view is not writable (expand).
+   */
+  writeBack?<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>, write: { value: T; index: number }): T;
+}
 
 /** Elements of a tensor in host memory, row-major, as numbers (base/bfloat16.ts: numberArray). */
 export interface HostTensor {
@@ -228,6 +229,17 @@ export interface Lowering<P extends Params> extends OpDescription<P> {
   readonly gradient: Gradient<P> | SingleRule<P>;
 }
 
+/** An op whose result is an alias of `self`. */
+export interface ViewSource<P extends Params> extends OpDescription<P>, View<P> {
+  readonly gradient: Gradient<P> | SingleRule<P>;
+}
+
+/** An op that is computed from elements in host memory. */
+export interface HostSource<P extends Params> extends OpDescription<P> {
+  compute(args: ArgsOf<P, HostTensor>): readonly HostTensor[];
+  readonly gradient: Gradient<P> | SingleRule<P>;
+}
+
 /** Any op, its gradient in either form. */
 export interface OpSource<P extends Params> extends OpDescription<P> {
   readonly implementation: Implementation<P>;
@@ -261,4 +273,16 @@ export function composeOp<const P extends Params>(composition: Composition<P>): 
 /** Defines an op by its elements. */
 export function lowerOp<const P extends Params>({ lower, ...described }: Lowering<P>): OpDefinition<P> {
   return defineOp<P>({ ...described, implementation: { kind: "lower", lower } });
+}
+
+/** Defines an op that gives an alias of `self`. */
+export function viewOp<const P extends Params>(source: ViewSource<P>): OpDefinition<P> {
+  const { lower, copies, writeBack, ...described } = source;
+  const view: View<P> = { lower, ...(copies ? { copies } : {}), ...(writeBack ? { writeBack } : {}) };
+  return defineOp<P>({ ...described, implementation: { kind: "view", of: "self", ...view } });
+}
+
+/** Defines an op that the host computes. */
+export function hostOp<const P extends Params>({ compute, ...described }: HostSource<P>): OpDefinition<P> {
+  return defineOp<P>({ ...described, implementation: { kind: "host", compute } });
 }

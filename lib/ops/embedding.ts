@@ -7,7 +7,7 @@ import { type DType, isInteger } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body } from "../loops/body.ts";
-import { composeOp, defineOp, lowerOp } from "./definition.ts";
+import { composeOp, hostOp, lowerOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { checkIndex, indexRange, indirectIndex } from "./indexing.ts";
@@ -204,7 +204,7 @@ const oneHotClasses = lowerOp({
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 4] }, 4] }],
 });
 
-const oneHotOfAll = defineOp({
+const oneHotOfAll = hostOp({
   name: "oneHotOfAll",
   doc: "oneHot with as many classes as the greatest integer needs.",
   params: { self: required("tensor") },
@@ -216,19 +216,16 @@ const oneHotOfAll = defineOp({
   inferUnbacked: ({ self }, count) => [
     contiguousMeta([...self.shape, count(Infinity)], "int64", self.device),
   ],
-  implementation: {
-    kind: "host",
-    compute({ self }) {
-      if (self.dtype !== "int64" && self.dtype !== "int32") {
-        throw new DynError(`Expected classes of type int64 but found ${self.dtype}`);
-      }
-      if (self.data.length === 0) throw new DynError("Expected a number of classes for an empty tensor");
-      const classes = Array.from(self.data, Number), count = Math.max(...classes) + 1;
-      if (classes.some((c) => c < 0)) throw new DynError("Expected classes that are not negative");
-      const data = new BigInt64Array(classes.length * count);
-      classes.forEach((c, i) => data[i * count + c] = 1n);
-      return [{ shape: [...self.shape, count], dtype: "int64", data }];
-    },
+  compute({ self }) {
+    if (self.dtype !== "int64" && self.dtype !== "int32") {
+      throw new DynError(`Expected classes of type int64 but found ${self.dtype}`);
+    }
+    if (self.data.length === 0) throw new DynError("Expected a number of classes for an empty tensor");
+    const classes = Array.from(self.data, Number), count = Math.max(...classes) + 1;
+    if (classes.some((c) => c < 0)) throw new DynError("Expected classes that are not negative");
+    const data = new BigInt64Array(classes.length * count);
+    classes.forEach((c, i) => data[i * count + c] = 1n);
+    return [{ shape: [...self.shape, count], dtype: "int64", data }];
   },
   gradient: { kind: "none", because: "its result is made of integers" },
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 4] }] }],

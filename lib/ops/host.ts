@@ -7,7 +7,7 @@ import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { product } from "../sym/expr.ts";
-import { composeOp, defineOp, type HostTensor } from "./definition.ts";
+import { composeOp, hostOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { knownSize, normalizeDim, shapeText } from "./shapes.ts";
 import { t } from "./pointwise.ts";
@@ -56,7 +56,7 @@ const nonzero = composeOp({
   samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }],
 });
 
-const argwhere = defineOp({
+const argwhere = hostOp({
   name: "argwhere",
   doc: "The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements.",
   params: { self: required("tensor") },
@@ -65,28 +65,25 @@ const argwhere = defineOp({
   inferUnbacked: ({ self }, count) => [
     contiguousMeta([count(product(self.shape)), self.shape.length], "int64", self.device),
   ],
-  implementation: {
-    kind: "host",
-    compute({ self }) {
-      const { data } = self, shape = knownShape(self), found: number[] = [];
-      for (let i = 0; i < data.length; i++) if (Number(data[i]) !== 0) found.push(i);
-      const rows = new BigInt64Array(found.length * shape.length);
-      // From the last dimension on, each column holds what is left of the flat positions
-      for (let d = shape.length - 1; d >= 0; d--) {
-        const size = shape[d] ?? 1;
-        for (const [row, position] of found.entries()) {
-          rows[row * shape.length + d] = BigInt(position % size);
-          found[row] = Math.floor(position / size);
-        }
+  compute({ self }) {
+    const { data } = self, shape = knownShape(self), found: number[] = [];
+    for (let i = 0; i < data.length; i++) if (Number(data[i]) !== 0) found.push(i);
+    const rows = new BigInt64Array(found.length * shape.length);
+    // From the last dimension on, each column holds what is left of the flat positions
+    for (let d = shape.length - 1; d >= 0; d--) {
+      const size = shape[d] ?? 1;
+      for (const [row, position] of found.entries()) {
+        rows[row * shape.length + d] = BigInt(position % size);
+        found[row] = Math.floor(position / size);
       }
-      return [{ shape: [found.length, shape.length], dtype: "int64", data: rows }];
-    },
+    }
+    return [{ shape: [found.length, shape.length], dtype: "int64", data: rows }];
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, { args: [t()] }],
 });
 
-const repeatedIndices = defineOp({
+const repeatedIndices = hostOp({
   name: "repeatedIndices",
   doc: "Index i repeats[i] times, for all i below `size`; one number of repeats stands for all.",
   params: { repeats: required("tensor"), size: required("size") },
@@ -94,22 +91,19 @@ const repeatedIndices = defineOp({
   dataDependent: () => true,
   infer: unknown("repeatInterleave"),
   inferUnbacked: ({ repeats }, count) => [contiguousMeta([count(Infinity)], "int64", repeats.device)],
-  implementation: {
-    kind: "host",
-    compute({ repeats, size }) {
-      const count = knownSize(size), out: number[] = [];
-      if (repeats.shape.length > 1 || (repeats.data.length !== 1 && repeats.data.length !== count)) {
-        throw new DynError(
-          `Expected ${count} repeats in one dimension but found ${shapeText(repeats.shape)}`,
-        );
-      }
-      for (let i = 0; i < count; i++) {
-        const times = Number(repeats.data[repeats.data.length === 1 ? 0 : i]);
-        if (times < 0) throw new DynError(`Expected repeats that are not negative but found ${times}`);
-        for (let k = 0; k < times; k++) out.push(i);
-      }
-      return [hostTensor([out.length], "int64", out)];
-    },
+  compute({ repeats, size }) {
+    const count = knownSize(size), out: number[] = [];
+    if (repeats.shape.length > 1 || (repeats.data.length !== 1 && repeats.data.length !== count)) {
+      throw new DynError(
+        `Expected ${count} repeats in one dimension but found ${shapeText(repeats.shape)}`,
+      );
+    }
+    for (let i = 0; i < count; i++) {
+      const times = Number(repeats.data[repeats.data.length === 1 ? 0 : i]);
+      if (times < 0) throw new DynError(`Expected repeats that are not negative but found ${times}`);
+      for (let k = 0; k < times; k++) out.push(i);
+    }
+    return [hostTensor([out.length], "int64", out)];
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 3] }, 3] }],
@@ -191,7 +185,7 @@ function uniqueResult(
   ];
 }
 
-const uniqueGroups = defineOp({
+const uniqueGroups = hostOp({
   name: "uniqueGroups",
   doc: "Distinct elements (or slices along `dim`), where each went, and how many there were of each.",
   params: {
@@ -212,10 +206,7 @@ const uniqueGroups = defineOp({
       contiguousMeta([found], "int64", device),
     ];
   },
-  implementation: {
-    kind: "host",
-    compute: ({ self, dim, consecutive }) => uniqueResult(self, { dim, consecutive }),
-  },
+  compute: ({ self, dim, consecutive }) => uniqueResult(self, { dim, consecutive }),
   gradient: { kind: "none", because: "its sizes depend on elements" },
   samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 3] }] }],
 });
@@ -253,7 +244,7 @@ function weightedType(weights: DType | null): DType {
   return weights === null ? "int64" : weights === "float32" ? "float32" : "float64";
 }
 
-const bincount = defineOp({
+const bincount = hostOp({
   name: "bincount",
   doc: "How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`.",
   params: { self: required("tensor"), weights: nullable("tensor"), minlength: optional("int", 0) },
@@ -262,29 +253,26 @@ const bincount = defineOp({
   inferUnbacked: ({ self, weights }, count) => [
     contiguousMeta([count(Infinity)], weightedType(weights?.dtype ?? null), self.device),
   ],
-  implementation: {
-    kind: "host",
-    compute({ self, weights, minlength }) {
-      if (self.shape.length !== 1 || isFloat(self.dtype) || self.dtype === "bool") {
-        throw new DynError(
-          `Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`,
-        );
-      }
-      if (minlength < 0) throw new DynError(`Expected minlength that is not negative but found ${minlength}`);
-      if (weights && shapeText(weights.shape) !== shapeText(self.shape)) {
-        throw new DynError(
-          `Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`,
-        );
-      }
-      const counts = new Array<number>(minlength).fill(0);
-      for (let i = 0; i < self.data.length; i++) {
-        const value = Number(self.data[i]);
-        if (value < 0) throw new DynError(`Expected integers that are not negative but found ${value}`);
-        while (counts.length <= value) counts.push(0);
-        counts[value] = (counts[value] ?? 0) + (weights ? Number(weights.data[i]) : 1);
-      }
-      return [hostTensor([counts.length], weightedType(weights?.dtype ?? null), counts)];
-    },
+  compute({ self, weights, minlength }) {
+    if (self.shape.length !== 1 || isFloat(self.dtype) || self.dtype === "bool") {
+      throw new DynError(
+        `Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`,
+      );
+    }
+    if (minlength < 0) throw new DynError(`Expected minlength that is not negative but found ${minlength}`);
+    if (weights && shapeText(weights.shape) !== shapeText(self.shape)) {
+      throw new DynError(
+        `Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`,
+      );
+    }
+    const counts = new Array<number>(minlength).fill(0);
+    for (let i = 0; i < self.data.length; i++) {
+      const value = Number(self.data[i]);
+      if (value < 0) throw new DynError(`Expected integers that are not negative but found ${value}`);
+      while (counts.length <= value) counts.push(0);
+      counts[value] = (counts[value] ?? 0) + (weights ? Number(weights.data[i]) : 1);
+    }
+    return [hostTensor([counts.length], weightedType(weights?.dtype ?? null), counts)];
   },
   gradient: { kind: "none", because: "its result counts" },
   samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 4] }] }],

@@ -7,7 +7,7 @@ import { isFloat } from "../base/dtype.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
 import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { composeOp, defineOp, type TensorLike } from "./definition.ts";
+import { composeOp, hostOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isTensor, resultTypeOf } from "./promotion.ts";
@@ -231,7 +231,7 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
     for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) if (kept(r, c, offset)) total++;
     return total;
   };
-  return defineOp({
+  return hostOp({
     name,
     doc: `Rows and columns of the ${name === "triuIndices" ? "upper" : "lower"} triangle of a matrix.`,
     params: {
@@ -251,22 +251,19 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
       }
       return contiguousMeta([2, count(row, col, offset)], dtype ?? "int64", device ?? "cpu");
     },
-    implementation: {
-      kind: "host",
-      compute({ row, col, offset, dtype }) {
-        const rows: number[] = [], columns: number[] = [];
-        for (let r = 0; r < row; r++) {
-          for (let c = 0; c < col; c++) {
-            if (kept(r, c, offset)) {
-              rows.push(r);
-              columns.push(c);
-            }
+    compute({ row, col, offset, dtype }) {
+      const rows: number[] = [], columns: number[] = [];
+      for (let r = 0; r < row; r++) {
+        for (let c = 0; c < col; c++) {
+          if (kept(r, c, offset)) {
+            rows.push(r);
+            columns.push(c);
           }
         }
-        const all = [...rows, ...columns];
-        const data = dtype === "int32" ? Int32Array.from(all) : BigInt64Array.from(all, BigInt);
-        return [{ shape: [2, rows.length], dtype: dtype ?? "int64", data }];
-      },
+      }
+      const all = [...rows, ...columns];
+      const data = dtype === "int32" ? Int32Array.from(all) : BigInt64Array.from(all, BigInt);
+      return [{ shape: [2, rows.length], dtype: dtype ?? "int64", data }];
     },
     gradient: { kind: "none", because: "its result is made of indices" },
     samples: [{ args: [3, 3] }, { args: [3, 4, 1] }],

@@ -25,7 +25,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
-import { composeWideOp, defineWideOp } from "./wide.ts";
+import { composeWideOp, hostWideOp } from "./wide.ts";
 
 /** The norm of matrices along two dimensions. */
 function matrixNormOf<T extends TensorLike>(
@@ -286,7 +286,7 @@ function eliminate(A: HostTensor): { inverse: number[] | null; sign: number[]; l
   return { inverse: singular ? null : inverse, sign, logabs };
 }
 
-const inv = defineWideOp({
+const inv = hostWideOp({
   name: "inv",
   doc: "The inverses of square matrices, as `torch.linalg.inv`. Computed on the host.",
   params: { A: required("tensor") },
@@ -295,13 +295,10 @@ const inv = defineWideOp({
     checkSquare("inv", A);
     return contiguousMeta(A.shape, A.dtype, A.device);
   },
-  implementation: {
-    kind: "host",
-    compute({ A }) {
-      const { inverse } = eliminate(A);
-      if (!inverse) throw new DynError("Expected invertible matrices but found a singular one");
-      return [hostTensor(A.shape.map((s) => knownSize(s)), A.dtype, inverse)];
-    },
+  compute({ A }) {
+    const { inverse } = eliminate(A);
+    if (!inverse) throw new DynError("Expected invertible matrices but found a singular one");
+    return [hostTensor(A.shape.map((s) => knownSize(s)), A.dtype, inverse)];
   },
   gradient: {
     saves: ["out"],
@@ -315,7 +312,7 @@ const inv = defineWideOp({
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const slogdet = defineWideOp({
+const slogdet = hostWideOp({
   name: "slogdet",
   doc: "Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host.",
   params: { A: required("tensor") },
@@ -326,13 +323,10 @@ const slogdet = defineWideOp({
     const meta = contiguousMeta(A.shape.slice(0, -2), A.dtype, A.device);
     return [meta, meta];
   },
-  implementation: {
-    kind: "host",
-    compute({ A }) {
-      const { sign, logabs } = eliminate(A);
-      const shape = A.shape.slice(0, -2).map((s) => knownSize(s));
-      return [hostTensor(shape, A.dtype, sign), hostTensor(shape, A.dtype, logabs)];
-    },
+  compute({ A }) {
+    const { sign, logabs } = eliminate(A);
+    const shape = A.shape.slice(0, -2).map((s) => knownSize(s));
+    return [hostTensor(shape, A.dtype, sign), hostTensor(shape, A.dtype, logabs)];
   },
   gradient: {
     kind: "rule",

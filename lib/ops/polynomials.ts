@@ -6,7 +6,7 @@
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp, type HostTensor } from "./definition.ts";
+import { hostOp, type HostTensor } from "./definition.ts";
 import { required } from "./params.ts";
 import { hostTensor } from "./host.ts";
 import { isTensor, resultTypeOf } from "./promotion.ts";
@@ -88,7 +88,7 @@ function valueOf(
 }
 
 function polynomial(family: Family) {
-  return defineOp({
+  return hostOp({
     name: family.name,
     doc: `${family.doc}: of degree n at x, as \`torch.special.${family.name}\`.`,
     params: { x: required("operand"), n: required("operand") },
@@ -97,14 +97,11 @@ function polynomial(family: Family) {
       const dtype = resultTypeOf([x, n]);
       return pointwiseMeta([x, n], isFloat(dtype) ? dtype : "float32");
     },
-    implementation: {
-      kind: "host",
-      compute({ x, n }) {
-        const { shape, left, right } = aligned(x, n);
-        const dtype = resultTypeOf([x, n]) === "float64" ? "float64" : "float32";
-        const values = left.map((v, i) => valueOf(family, Number(v), { degree: Number(right[i]), dtype }));
-        return [hostTensor(shape, dtype, values)];
-      },
+    compute({ x, n }) {
+      const { shape, left, right } = aligned(x, n);
+      const dtype = resultTypeOf([x, n]) === "float64" ? "float64" : "float32";
+      const values = left.map((v, i) => valueOf(family, Number(v), { degree: Number(right[i]), dtype }));
+      return [hostTensor(shape, dtype, values)];
     },
     gradient: { kind: "none", because: "PyTorch defines none" },
     samples: [{ args: [t(3), { tensor: [3], dtype: "int64", range: [0, 4] }] }],
@@ -217,7 +214,7 @@ function divisor(name: "gcd" | "lcm") {
     while (b !== 0n) [a, b] = [b, a % b];
     return abs(a);
   };
-  return defineOp({
+  return hostOp({
     name,
     doc: `The ${name === "gcd" ? "greatest common divisor" : "least common multiple"}, as \`torch.${name}\`.`,
     params: { self: required("tensor"), other: required("tensor") },
@@ -229,16 +226,13 @@ function divisor(name: "gcd" | "lcm") {
       }
       return contiguousMeta(broadcastShapes(self.shape, other.shape), dtype, self.device);
     },
-    implementation: {
-      kind: "host",
-      compute({ self, other }) {
-        const { shape, left, right } = aligned(self, other);
-        const values = left.map((v, i) => {
-          const a = BigInt(v), b = BigInt(right[i] ?? 0), common = gcd(a, b);
-          return name === "gcd" ? common : common === 0n ? 0n : abs(a / common * b);
-        });
-        return [hostTensor(shape, resultTypeOf([self, other]), values)];
-      },
+    compute({ self, other }) {
+      const { shape, left, right } = aligned(self, other);
+      const values = left.map((v, i) => {
+        const a = BigInt(v), b = BigInt(right[i] ?? 0), common = gcd(a, b);
+        return name === "gcd" ? common : common === 0n ? 0n : abs(a / common * b);
+      });
+      return [hostTensor(shape, resultTypeOf([self, other]), values)];
     },
     gradient: { kind: "none", because: "its result is made of integers" },
     samples: [{

@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Dim } from "../sym/expr.ts";
-import { defineOp, type HostTensor, type TensorLike } from "./definition.ts";
+import { hostOp, type HostTensor, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -45,7 +45,7 @@ function numbersOf(
   return numbers;
 }
 
-const segmentNumbers = defineOp({
+const segmentNumbers = hostOp({
   name: "segmentNumbers",
   doc: "For each of `size` elements the number of its segment.",
   params: {
@@ -56,14 +56,11 @@ const segmentNumbers = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ bounds, size }) => contiguousMeta([...bounds.shape.slice(0, -1), size], "int64", bounds.device),
-  implementation: {
-    kind: "host",
-    compute: ({ bounds, size, areOffsets, unsafe }) => [{
-      shape: [...bounds.shape.slice(0, -1), size],
-      dtype: "int64",
-      data: numbersOf(bounds, { size, areOffsets, unsafe }),
-    }],
-  },
+  compute: ({ bounds, size, areOffsets, unsafe }) => [{
+    shape: [...bounds.shape.slice(0, -1), size],
+    dtype: "int64",
+    data: numbersOf(bounds, { size, areOffsets, unsafe }),
+  }],
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [],
 });

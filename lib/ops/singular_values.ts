@@ -4,7 +4,7 @@
  * relative precision; ordered from the largest down.
  */
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { composeOp, defineOp, type HostTensor, type TensorLike } from "./definition.ts";
+import { composeOp, hostOp, type HostTensor, type TensorLike } from "./definition.ts";
 import { checkMatrices, LINALG } from "./factors/checks.ts";
 import type { OpApi } from "./generated.ts";
 import { required } from "./params.ts";
@@ -192,7 +192,7 @@ function factorGradient<T extends TensorLike>(
   return grad;
 }
 
-const singularFactors = defineOp({
+const singularFactors = hostOp({
   name: "singularFactors",
   doc: "U, S and Vh with A = U · diag(S) · Vh, as many columns and rows as there are values.",
   params: { A: required("tensor") },
@@ -202,7 +202,7 @@ const singularFactors = defineOp({
     checkMatrices("svd", A);
     return factorMetas(A);
   },
-  implementation: { kind: "host", compute: ({ A }) => factorsOf(A) },
+  compute: ({ A }) => factorsOf(A),
   gradient: {
     kind: "rule",
     saves: ["out"],

@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { add, type Dim, mul, sub } from "../sym/expr.ts";
 import { contiguousStrides, elementsLieApart, SHARED_ELEMENTS } from "../graph/meta.ts";
 import { isLess, specialize } from "../sym/decide.ts";
-import { defineOp } from "./definition.ts";
+import { viewOp } from "./definition.ts";
 import { nullable, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { checkSizes, normalizeDim, shapeText, sliceLength, unravel, withSize } from "./shapes.ts";
@@ -22,7 +22,7 @@ function windows(size: Dim, length: number, step: number): Dim {
   return sliceLength({ start: 0, end: add(sub(size, length), 1) }, step);
 }
 
-const unfold = defineOp({
+const unfold = viewOp({
   name: "unfold",
   doc:
     "All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension. As " +
@@ -46,25 +46,21 @@ const unfold = defineOp({
       strides: [...withSize(self.strides, at, mul(stride, step)), stride],
     };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower({ self, dimension, step }, [out]) {
-      const at = normalizeDim(dimension, self.shape.length);
-      return readAt(self, out, (index) => {
-        const inside = index.at(-1) ?? 0, rest = index.slice(0, -1);
-        return withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
-      });
-    },
-    writeBack(o, { self, dimension, size, step }, { value }) {
-      const at = normalizeDim(dimension, self.shape.length);
-      const overlap = step < size && self.shape.length > 0 &&
-        isLess(1, windows(self.shape[at] ?? 1, size, step));
-      if (overlap) throw new DynError(SHARED_ELEMENTS);
-      const dense = contiguousStrides(self.shape), stride = dense[at] ?? 1;
-      const strides = self.shape.length === 0 ? [1] : [...withSize(dense, at, mul(stride, step)), stride];
-      return o.writeStrided(self, value, value.shape, strides, 0);
-    },
+  lower({ self, dimension, step }, [out]) {
+    const at = normalizeDim(dimension, self.shape.length);
+    return readAt(self, out, (index) => {
+      const inside = index.at(-1) ?? 0, rest = index.slice(0, -1);
+      return withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
+    });
+  },
+  writeBack(o, { self, dimension, size, step }, { value }) {
+    const at = normalizeDim(dimension, self.shape.length);
+    const overlap = step < size && self.shape.length > 0 &&
+      isLess(1, windows(self.shape[at] ?? 1, size, step));
+    if (overlap) throw new DynError(SHARED_ELEMENTS);
+    const dense = contiguousStrides(self.shape), stride = dense[at] ?? 1;
+    const strides = self.shape.length === 0 ? [1] : [...withSize(dense, at, mul(stride, step)), stride];
+    return o.writeStrided(self, value, value.shape, strides, 0);
   },
   gradient: {
     saves: [],
@@ -77,7 +73,7 @@ const unfold = defineOp({
   errors: [{ args: [t(3), 0, 4, 1], message: "at most 3" }],
 });
 
-const asStrided = defineOp({
+const asStrided = viewOp({
   name: "asStrided",
   doc: "The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`.",
   params: {
@@ -99,25 +95,21 @@ const asStrided = defineOp({
     }
     return { ...self, shape: size, strides: stride, offset: storageOffset ?? self.offset };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: ({ self, stride, storageOffset }, [out]) =>
-      readAt(
-        self,
-        out,
-        (index) =>
-          unravel(
-            index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), storageOffset ?? 0),
-            self.shape,
-          ),
-      ),
-    writeBack(o, { self, size, stride, storageOffset }, { value }) {
-      if (!elementsLieApart(size.map(specialize), stride.map(specialize))) {
-        throw new DynError(SHARED_ELEMENTS);
-      }
-      return o.writeStrided(self, value, size, stride, storageOffset);
-    },
+  lower: ({ self, stride, storageOffset }, [out]) =>
+    readAt(
+      self,
+      out,
+      (index) =>
+        unravel(
+          index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), storageOffset ?? 0),
+          self.shape,
+        ),
+    ),
+  writeBack(o, { self, size, stride, storageOffset }, { value }) {
+    if (!elementsLieApart(size.map(specialize), stride.map(specialize))) {
+      throw new DynError(SHARED_ELEMENTS);
+    }
+    return o.writeStrided(self, value, size, stride, storageOffset);
   },
   gradient: {
     saves: [],

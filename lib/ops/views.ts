@@ -14,7 +14,7 @@ import {
   type TensorMeta,
 } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
+import { viewOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { elements, sumTo, t } from "./pointwise.ts";
 import {
@@ -77,7 +77,7 @@ export function viewStrides(
 const reshaped = (from: readonly Dim[], to: readonly Dim[]) => (index: readonly Dim[]) =>
   unravel(flatIndex(index, to), from);
 
-const view = defineOp({
+const view = viewOp({
   name: "view",
   doc: "The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`.",
   params: { self: required("tensor"), size: required("sizes", { variadic: true }) },
@@ -94,12 +94,8 @@ const view = defineOp({
     }
     return { ...self, shape, strides };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: ({ self }, [out]) => readAt(self, out, reshaped(self.shape, out?.shape ?? [])),
-    writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
-  },
+  lower: ({ self }, [out]) => readAt(self, out, reshaped(self.shape, out?.shape ?? [])),
+  writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
@@ -112,7 +108,7 @@ const view = defineOp({
   ],
 });
 
-const reshape = defineOp({
+const reshape = viewOp({
   name: "reshape",
   doc: "The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`.",
   params: { self: required("tensor"), shape: required("sizes", { variadic: true }) },
@@ -121,13 +117,9 @@ const reshape = defineOp({
     const strides = viewStrides(self, sizes);
     return strides ? { ...self, shape: sizes, strides } : contiguousMeta(sizes, self.dtype, self.device);
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    copies: ({ self, shape }) => viewStrides(self, inferSizes(shape, elementCount(self))) === null,
-    lower: ({ self }, [out]) => readAt(self, out, reshaped(self.shape, out?.shape ?? [])),
-    writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
-  },
+  copies: ({ self, shape }) => viewStrides(self, inferSizes(shape, elementCount(self))) === null,
+  lower: ({ self }, [out]) => readAt(self, out, reshaped(self.shape, out?.shape ?? [])),
+  writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
@@ -136,24 +128,20 @@ const reshape = defineOp({
   errors: [{ args: [t(3, 4), [5, -1]], message: "12 elements" }],
 });
 
-const contiguous = defineOp({
+const contiguous = viewOp({
   name: "contiguous",
   doc: "Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`.",
   params: { self: required("tensor") },
   infer: ({ self }) => isContiguous(self) ? self : contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: {
-    kind: "view",
-    of: "self",
-    copies: ({ self }) => !isContiguous(self),
-    lower: ({ self }, [out]) => readAt(self, out, (index) => index),
-    writeBack: (_o, _args, { value }) => value,
-  },
-  gradient: { kind: "rule", saves: [], rule: (_o, { grads: [grad] }) => grad ? { self: grad } : {} },
+  copies: ({ self }) => !isContiguous(self),
+  lower: ({ self }, [out]) => readAt(self, out, (index) => index),
+  writeBack: (_o, _args, { value }) => value,
+  gradient: { saves: [], single: (_o, grad) => ({ self: grad }) },
   exposure: { free: false },
   samples: [{ args: [{ tensor: [3, 4], transposed: true }] }, { args: [t(3)] }],
 });
 
-const permute = defineOp({
+const permute = viewOp({
   name: "permute",
   doc: "The dimensions in another order, as `torch.permute`.",
   params: { self: required("tensor"), dims: required("ints", { variadic: true }) },
@@ -168,16 +156,12 @@ const permute = defineOp({
       strides: order.map((d) => self.strides[d] ?? 1),
     };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower({ self, dims }, [out]) {
-      const inverse = inverseOrder(normalizeDims(dims, self.shape.length));
-      return readAt(self, out, (index) => inverse.map((d) => index[d] ?? 0));
-    },
-    writeBack: (o, { self, dims }, { value }) =>
-      o.permute(value, inverseOrder(normalizeDims(dims, self.shape.length))),
+  lower({ self, dims }, [out]) {
+    const inverse = inverseOrder(normalizeDims(dims, self.shape.length));
+    return readAt(self, out, (index) => inverse.map((d) => index[d] ?? 0));
   },
+  writeBack: (o, { self, dims }, { value }) =>
+    o.permute(value, inverseOrder(normalizeDims(dims, self.shape.length))),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self, dims } }) => ({
@@ -199,7 +183,7 @@ function squeezed(shape: readonly Dim[], dim: number | readonly number[] | null)
   return normalizeDims(dim, shape.length).filter((d) => isEqual(shape[d] ?? 0, 1));
 }
 
-const squeeze = defineOp({
+const squeeze = viewOp({
   name: "squeeze",
   doc: "Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`.",
   params: { self: required("tensor"), dim: nullable("dims") },
@@ -212,18 +196,14 @@ const squeeze = defineOp({
       strides: self.strides.filter((_, d) => !gone.includes(d)),
     };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower({ self, dim }, [out]) {
-      const gone = squeezed(self.shape, dim);
-      return readAt(self, out, (index) => {
-        let next = 0;
-        return self.shape.map((_, d) => gone.includes(d) ? 0 : index[next++] ?? 0);
-      });
-    },
-    writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
+  lower({ self, dim }, [out]) {
+    const gone = squeezed(self.shape, dim);
+    return readAt(self, out, (index) => {
+      let next = 0;
+      return self.shape.map((_, d) => gone.includes(d) ? 0 : index[next++] ?? 0);
+    });
   },
+  writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
@@ -231,7 +211,7 @@ const squeeze = defineOp({
   samples: [{ args: [t(1, 3, 1)] }, { args: [t(1, 3, 1), 0] }, { args: [t(2, 3), 1] }],
 });
 
-const unsqueeze = defineOp({
+const unsqueeze = viewOp({
   name: "unsqueeze",
   doc: "With a dimension of size 1 put before `dim`, as `torch.unsqueeze`.",
   params: { self: required("tensor"), dim: required("int") },
@@ -241,13 +221,9 @@ const unsqueeze = defineOp({
     const step = at < self.shape.length ? mul(self.shape[at] ?? 1, self.strides[at] ?? 1) : 1;
     return { ...self, shape: self.shape.toSpliced(at, 0, 1), strides: self.strides.toSpliced(at, 0, step) };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: ({ self, dim }, [out]) =>
-      readAt(self, out, (index) => index.toSpliced(normalizeDim(dim, self.shape.length + 1), 1)),
-    writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
-  },
+  lower: ({ self, dim }, [out]) =>
+    readAt(self, out, (index) => index.toSpliced(normalizeDim(dim, self.shape.length + 1), 1)),
+  writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
@@ -282,7 +258,7 @@ function expandedShape(self: { readonly shape: readonly Dim[] }, size: readonly 
   });
 }
 
-const expand = defineOp({
+const expand = viewOp({
   name: "expand",
   doc: "Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`.",
   params: {
@@ -300,11 +276,7 @@ const expand = defineOp({
     });
     return { ...self, shape, strides };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: ({ self }, [out]) => readAt(self, out, (index) => broadcastIndex(self.shape, index)),
-  },
+  lower: ({ self }, [out]) => readAt(self, out, (index) => broadcastIndex(self.shape, index)),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self } }) => ({ self: sumTo(o, grad, self.shape) }),
@@ -314,7 +286,7 @@ const expand = defineOp({
   errors: [{ args: [t(3, 2), [3, 4]], message: "expands" }],
 });
 
-const select = defineOp({
+const select = viewOp({
   name: "select",
   doc: "The part at `index` along `dim`, without that dimension, as `torch.select`.",
   params: { self: required("tensor"), dim: required("int"), index: required("size") },
@@ -329,16 +301,12 @@ const select = defineOp({
       offset: add(self.offset, mul(from, self.strides[at] ?? 1)),
     };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower({ self, dim, index: wanted }, [out]) {
-      const at = normalizeDim(dim, self.shape.length);
-      const from = normalizeIndex(wanted, self.shape[at] ?? 1);
-      return readAt(self, out, (index) => index.toSpliced(at, 0, from));
-    },
-    writeBack: (o, { self, dim, index }, { value }) => o.selectScatter(self, value, dim, index),
+  lower({ self, dim, index: wanted }, [out]) {
+    const at = normalizeDim(dim, self.shape.length);
+    const from = normalizeIndex(wanted, self.shape[at] ?? 1);
+    return readAt(self, out, (index) => index.toSpliced(at, 0, from));
   },
+  writeBack: (o, { self, dim, index }, { value }) => o.selectScatter(self, value, dim, index),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self, dim, index } }) => ({
@@ -349,7 +317,7 @@ const select = defineOp({
   errors: [{ args: [t(3, 4), 0, 3], message: "Expected index in [-3, 2] but found 3" }],
 });
 
-const slice = defineOp({
+const slice = viewOp({
   name: "slice",
   doc: "The elements start, start + step, … before end along `dim`, as x[start:end:step].",
   params: {
@@ -371,17 +339,13 @@ const slice = defineOp({
       offset: add(self.offset, mul(range.start, stride)),
     };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower({ self, dim, start, end, step }, [out]) {
-      const at = normalizeDim(dim, self.shape.length);
-      const range = sliceRange(self.shape[at] ?? 1, start, end);
-      return readAt(self, out, (index) => withSize(index, at, add(range.start, mul(index[at] ?? 0, step))));
-    },
-    writeBack: (o, { self, dim, start, end, step }, { value }) =>
-      o.sliceScatter(self, value, dim, start, end, step),
+  lower({ self, dim, start, end, step }, [out]) {
+    const at = normalizeDim(dim, self.shape.length);
+    const range = sliceRange(self.shape[at] ?? 1, start, end);
+    return readAt(self, out, (index) => withSize(index, at, add(range.start, mul(index[at] ?? 0, step))));
   },
+  writeBack: (o, { self, dim, start, end, step }, { value }) =>
+    o.sliceScatter(self, value, dim, start, end, step),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self, dim, start, end, step } }) => ({
@@ -405,7 +369,7 @@ export function diagonalOf(
   return { dim1, dim2, row, column, length: isLess(length, 0) ? 0 : length };
 }
 
-const diagonal = defineOp({
+const diagonal = viewOp({
   name: "diagonal",
   doc: "The diagonal of two dimensions as a new last dimension, as `torch.diagonal`.",
   params: {
@@ -426,22 +390,18 @@ const diagonal = defineOp({
       offset: add(self.offset, start),
     };
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower({ self, offset, dim1, dim2 }, [out]) {
-      const at = diagonalOf(self.shape, { offset, dim1, dim2 });
-      return readAt(self, out, (index) => {
-        const along = index.at(-1) ?? 0;
-        let next = 0;
-        return self.shape.map((_, d) =>
-          d === at.dim1 ? add(along, at.row) : d === at.dim2 ? add(along, at.column) : index[next++] ?? 0
-        );
-      });
-    },
-    writeBack: (o, { self, offset, dim1, dim2 }, { value }) =>
-      o.diagonalScatter(self, value, offset, dim1, dim2),
+  lower({ self, offset, dim1, dim2 }, [out]) {
+    const at = diagonalOf(self.shape, { offset, dim1, dim2 });
+    return readAt(self, out, (index) => {
+      const along = index.at(-1) ?? 0;
+      let next = 0;
+      return self.shape.map((_, d) =>
+        d === at.dim1 ? add(along, at.row) : d === at.dim2 ? add(along, at.column) : index[next++] ?? 0
+      );
+    });
   },
+  writeBack: (o, { self, offset, dim1, dim2 }, { value }) =>
+    o.diagonalScatter(self, value, offset, dim1, dim2),
   gradient: {
     saves: [],
     single: (o, grad, { args: { self, offset, dim1, dim2 } }) => ({
@@ -451,33 +411,25 @@ const diagonal = defineOp({
   samples: [{ args: [t(3, 4)] }, { args: [t(2, 3, 4), -1, 1, 2] }, { args: [t(2, 2), 5] }],
 });
 
-const alias = defineOp({
+const alias = viewOp({
   name: "alias",
   doc: "The same tensor as another object.",
   params: { self: required("tensor") },
   infer: ({ self }) => self,
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: ({ self }, [out]) => readAt(self, out, (index) => index),
-    writeBack: (_o, _args, { value }) => value,
-  },
-  gradient: { kind: "rule", saves: [], rule: (_o, { grads: [grad] }) => grad ? { self: grad } : {} },
+  lower: ({ self }, [out]) => readAt(self, out, (index) => index),
+  writeBack: (_o, _args, { value }) => value,
+  gradient: { saves: [], single: (_o, grad) => ({ self: grad }) },
   exposure: { method: false, free: false },
   samples: [{ args: [t(3)] }],
 });
 
-const detach = defineOp({
+const detach = viewOp({
   name: "detach",
   doc: "The same elements, sharing memory, without a history of gradients, as `Tensor.detach`.",
   params: { self: required("tensor") },
   infer: ({ self }) => self,
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: ({ self }, [out]) => readAt(self, out, (index) => index),
-    writeBack: (_o, _args, { value }) => value,
-  },
+  lower: ({ self }, [out]) => readAt(self, out, (index) => index),
+  writeBack: (_o, _args, { value }) => value,
   gradient: { kind: "none", because: "it is what cuts gradients off" },
   samples: [{ args: [t(3)] }],
 });

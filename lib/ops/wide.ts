@@ -11,6 +11,8 @@ import {
   defineOp,
   type GradientContext,
   type Gradients,
+  hostOp,
+  type HostSource,
   type Lowering,
   lowerOp,
   type OpDefinition,
@@ -70,6 +72,11 @@ export function composeWideOp<const P extends Params>(composition: Composition<P
 /** Defines an op by its elements, whose gradient has several steps that would each round. */
 export function lowerWideOp<const P extends Params>(lowering: Lowering<P>): OpDefinition<P> {
   return defineWideOp<P>(lowerOp<P>(lowering));
+}
+
+/** Defines an op that the host computes, whose gradient has several steps that would each round. */
+export function hostWideOp<const P extends Params>(source: HostSource<P>): OpDefinition<P> {
+  return defineWideOp<P>(hostOp<P>(source));
 }
 
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);

@@ -9,7 +9,7 @@ import { DynError, InternalError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { type Dim, floorDiv, mod, mul } from "../../sym/expr.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
-import { defineOp } from "../definition.ts";
+import { viewOp } from "../definition.ts";
 import { required } from "../params.ts";
 import { shapeText } from "../shapes.ts";
 
@@ -57,7 +57,7 @@ function neverLowered(): never {
   throw new InternalError("Expected complex tensors to be lowered as pairs");
 }
 
-const viewAsReal = defineOp({
+const viewAsReal = viewOp({
   name: "viewAsReal",
   doc:
     "A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and imaginary " +
@@ -70,12 +70,8 @@ const viewAsReal = defineOp({
     }
     return pairsMeta(self);
   },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: neverLowered,
-    writeBack: (o, _args, { value }) => o.viewAsComplex(o.contiguous(value)),
-  },
+  lower: neverLowered,
+  writeBack: (o, _args, { value }) => o.viewAsComplex(o.contiguous(value)),
   gradient: {
     saves: [],
     single: (o, grad) => ({ self: o.viewAsComplex(o.contiguous(grad)) }),
@@ -84,7 +80,7 @@ const viewAsReal = defineOp({
   errors: [{ args: [{ tensor: [3, 2] }], message: "complex tensor" }],
 });
 
-const viewAsComplex = defineOp({
+const viewAsComplex = viewOp({
   name: "viewAsComplex",
   doc:
     "A real tensor of shape [..., 2] as a complex one of shape [...] over the same memory, whose last dimension " +
@@ -92,12 +88,8 @@ const viewAsComplex = defineOp({
   params: { self: required("tensor") },
   exposure: { method: false },
   infer: ({ self }) => complexMeta(self),
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: neverLowered,
-    writeBack: (o, _args, { value }) => o.viewAsReal(value),
-  },
+  lower: neverLowered,
+  writeBack: (o, _args, { value }) => o.viewAsReal(value),
   gradient: {
     saves: [],
     single: (o, grad) => ({ self: o.viewAsReal(grad) }),

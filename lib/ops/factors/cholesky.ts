@@ -10,7 +10,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { reduceTo, t } from "../pointwise.ts";
 import { broadcastShapes } from "../shapes.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -57,14 +57,14 @@ function metas(name: string, A: TensorMeta): TensorMeta[] {
   ];
 }
 
-const choleskyFactor = defineWideOp({
+const choleskyFactor = hostWideOp({
   name: "choleskyFactor",
   doc: "Lower Cholesky factors, and the orders of the first leading minors that are not positive.",
   params: { A: required("tensor"), checkErrors: required("bool") },
   results: ["L", "info"],
   exposure: { method: false, free: false },
   infer: ({ A }) => metas("cholesky", A),
-  implementation: { kind: "host", compute: ({ A, checkErrors }) => factorsOf(A, checkErrors) },
+  compute: ({ A, checkErrors }) => factorsOf(A, checkErrors),
   gradient: {
     saves: ["out"],
     single(o, grad, { out: [L] }) {

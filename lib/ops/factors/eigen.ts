@@ -8,7 +8,7 @@ import type { HostTensor } from "../definition.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -96,14 +96,14 @@ function metas(name: string, A: TensorMeta): [TensorMeta, TensorMeta] {
 
 const TRIANGLES = ["L", "U"] as const;
 
-const symmetricEigen = defineWideOp({
+const symmetricEigen = hostWideOp({
   name: "symmetricEigen",
   doc: "Eigenvalues and eigenvectors of symmetric matrices, by their lower triangles.",
   params: { A: required("tensor") },
   results: ["eigenvalues", "eigenvectors"],
   exposure: { method: false, free: false },
   infer: ({ A }) => metas("eigh", A),
-  implementation: { kind: "host", compute: ({ A }) => eigenOf(A) },
+  compute: ({ A }) => eigenOf(A),
   gradient: {
     kind: "rule",
     saves: ["out"],

@@ -11,7 +11,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, knownSize } from "../shapes.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, lesser, LINALG } from "./checks.ts";
 import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
 
@@ -67,7 +67,7 @@ function metas(name: string, A: TensorMeta): [TensorMeta, TensorMeta, TensorMeta
   ];
 }
 
-const luFactorEx = defineWideOp({
+const luFactorEx = hostWideOp({
   name: "luFactorEx",
   doc:
     "L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`. Computed on the " +
@@ -80,7 +80,7 @@ const luFactorEx = defineWideOp({
   results: ["LU", "pivots", "info"],
   exposure: LINALG,
   infer: ({ A }) => metas("luFactorEx", A),
-  implementation: { kind: "host", compute: ({ A, pivot }) => factorsOf(A, pivot) },
+  compute: ({ A, pivot }) => factorsOf(A, pivot),
   gradient: {
     kind: "rule",
     saves: ["out"],
@@ -121,7 +121,7 @@ function factorGradient<T extends TensorLike>(
   return o.matmul(o.permutationOf(pivots, rows, { dtype: LU.dtype }), permuted);
 }
 
-const permutationOf = defineWideOp({
+const permutationOf = hostWideOp({
   name: "permutationOf",
   doc: "The matrices P with A = P · L · U, of pivots.",
   params: {
@@ -132,22 +132,19 @@ const permutationOf = defineWideOp({
   exposure: { method: false, free: false },
   infer: ({ pivots, rows, dtype }) =>
     contiguousMeta([...pivots.shape.slice(0, -1), rows, rows], dtype, pivots.device),
-  implementation: {
-    kind: "host",
-    compute({ pivots, rows, dtype }) {
-      const lead = pivots.shape.slice(0, -1), count = pivots.shape.at(-1) ?? 0;
-      const batch = lead.reduce((a, b) => a * b, 1), out = new Float64Array(batch * rows * rows);
-      for (let b = 0; b < batch; b++) {
-        const order = Array.from({ length: rows }, (_, i) => i);
-        for (let k = 0; k < count; k++) {
-          const other = Number(pivots.data[b * count + k]) - 1, kept = order[k] ?? 0;
-          order[k] = order[other] ?? 0;
-          order[other] = kept;
-        }
-        order.forEach((from, to) => out[b * rows * rows + from * rows + to] = 1);
+  compute({ pivots, rows, dtype }) {
+    const lead = pivots.shape.slice(0, -1), count = pivots.shape.at(-1) ?? 0;
+    const batch = lead.reduce((a, b) => a * b, 1), out = new Float64Array(batch * rows * rows);
+    for (let b = 0; b < batch; b++) {
+      const order = Array.from({ length: rows }, (_, i) => i);
+      for (let k = 0; k < count; k++) {
+        const other = Number(pivots.data[b * count + k]) - 1, kept = order[k] ?? 0;
+        order[k] = order[other] ?? 0;
+        order[other] = kept;
       }
-      return [hostTensor([...lead, rows, rows], dtype, out)];
-    },
+      order.forEach((from, to) => out[b * rows * rows + from * rows + to] = 1);
+    }
+    return [hostTensor([...lead, rows, rows], dtype, out)];
   },
   gradient: { kind: "none", because: "pivots are integers" },
   samples: [],

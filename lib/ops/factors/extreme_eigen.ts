@@ -5,7 +5,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
-import { defineOp, type HostTensor, type TensorLike } from "../definition.ts";
+import { hostOp, type HostTensor, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { hostTensor } from "../host.ts";
 import { nullable, optional, required } from "../params.ts";
@@ -169,7 +169,7 @@ function searchesOf(
   ];
 }
 
-const extremePairs = defineOp({
+const extremePairs = hostOp({
   name: "extremePairs",
   doc: "Extreme eigenvalues and eigenvectors of symmetric matrices, searched from vectors X on.",
   params: {
@@ -187,10 +187,7 @@ const extremePairs = defineOp({
     contiguousMeta([...X.shape.slice(0, -2), X.shape.at(-1) ?? 1], A.dtype, A.device),
     contiguousMeta(X.shape, A.dtype, A.device),
   ],
-  implementation: {
-    kind: "host",
-    compute: ({ A, X, B, iK, niter, tol, largest }) => searchesOf({ A, X, B, iK }, { niter, tol, largest }),
-  },
+  compute: ({ A, X, B, iK, niter, tol, largest }) => searchesOf({ A, X, B, iK }, { niter, tol, largest }),
   gradient: {
     kind: "rule",
     saves: ["A", "out"],

@@ -6,7 +6,7 @@
 import { complexType, isComplex, isHalf } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import { composeOp, defineOp, type HostTensor, type TensorLike } from "../definition.ts";
+import { composeOp, hostOp, type HostTensor, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
@@ -152,7 +152,7 @@ function pairsOf(A: HostTensor, paired: boolean): readonly HostTensor[] {
   return [hostTensor([...lead, n, 2], A.dtype, values), hostTensor([...lead, n, n, 2], A.dtype, vectors)];
 }
 
-const eigenPairs = defineOp({
+const eigenPairs = hostOp({
   name: "eigenPairs",
   doc: "Eigenvalues and eigenvectors as pairs of parts, of real matrices or, where `paired`, of such pairs.",
   params: { A: required("tensor"), paired: optional("bool", false) },
@@ -165,7 +165,7 @@ const eigenPairs = defineOp({
       contiguousMeta([...shape, 2], A.dtype, A.device),
     ];
   },
-  implementation: { kind: "host", compute: ({ A, paired }) => pairsOf(A, paired) },
+  compute: ({ A, paired }) => pairsOf(A, paired),
   gradient: {
     kind: "rule",
     saves: ["out"],

@@ -11,7 +11,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, knownSize, shapeText } from "../shapes.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -174,7 +174,7 @@ function metas(name: string, A: TensorMeta): [TensorMeta, TensorMeta, TensorMeta
 const hermitian = optional("bool", false, { keyword: true });
 const NO_GRADIENT = "PyTorch's is not differentiable";
 
-const ldlFactorEx = defineWideOp({
+const ldlFactorEx = hostWideOp({
   name: "ldlFactorEx",
   doc:
     "L and D of symmetric matrices in one, pivots and the first pivot that is 0, as `torch.linalg.ldl_factor_ex`. " +
@@ -183,7 +183,7 @@ const ldlFactorEx = defineWideOp({
   results: ["LD", "pivots", "info"],
   exposure: LINALG,
   infer: ({ A }) => metas("ldlFactorEx", A),
-  implementation: { kind: "host", compute: ({ A }) => factorsOf(A) },
+  compute: ({ A }) => factorsOf(A),
   gradient: { kind: "none", because: NO_GRADIENT },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
@@ -238,13 +238,13 @@ const ldlSolve = composeWideOp({
   errors: [{ args: [t(2, 3), t(2), t(2, 1)], message: "square" }],
 });
 
-const ldlSolutions = defineWideOp({
+const ldlSolutions = hostWideOp({
   name: "ldlSolutions",
   doc: "ldlSolve of tensors with the same leading dimensions.",
   params: { LD: required("tensor"), pivots: required("tensor"), B: required("tensor") },
   exposure: { method: false, free: false },
   infer: ({ B }) => contiguousMeta(B.shape, B.dtype, B.device),
-  implementation: { kind: "host", compute: ({ LD, pivots, B }) => [solutions(LD, pivots, B)] },
+  compute: ({ LD, pivots, B }) => [solutions(LD, pivots, B)],
   gradient: { kind: "none", because: NO_GRADIENT },
   samples: [],
 });

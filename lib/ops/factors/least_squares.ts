@@ -12,7 +12,7 @@ import type { OpApi, Operand } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText } from "../shapes.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -326,7 +326,7 @@ function exponentialsOf(A: HostTensor): readonly HostTensor[] {
   return [matrixTensor(lead, A.dtype, { matrices: matrices.map(exponential), rows, columns })];
 }
 
-const matrixExp = defineWideOp({
+const matrixExp = hostWideOp({
   name: "matrixExp",
   doc: "e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host.",
   params: { A: required("tensor") },
@@ -335,7 +335,7 @@ const matrixExp = defineWideOp({
     checkSquare("matrixExp", A);
     return contiguousMeta(A.shape, A.dtype, A.device);
   },
-  implementation: { kind: "host", compute: ({ A }) => exponentialsOf(A) },
+  compute: ({ A }) => exponentialsOf(A),
   gradient: {
     saves: ["A"],
     single(o, grad, { args: { A } }) {

@@ -10,7 +10,7 @@ import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize } from "../shapes.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, lesser, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -65,7 +65,7 @@ function factorsOf(A: HostTensor, complete: boolean): readonly HostTensor[] {
   ];
 }
 
-const tallQr = defineWideOp({
+const tallQr = hostWideOp({
   name: "tallQr",
   doc: "Q and R of matrices with at least as many rows as columns, reduced.",
   params: { A: required("tensor") },
@@ -78,7 +78,7 @@ const tallQr = defineWideOp({
       contiguousMeta([...A.shape.slice(0, -2), columns, columns], A.dtype, A.device),
     ];
   },
-  implementation: { kind: "host", compute: ({ A }) => factorsOf(A, false) },
+  compute: ({ A }) => factorsOf(A, false),
   gradient: {
     kind: "rule",
     saves: ["out"],
@@ -101,7 +101,7 @@ function tallGradient<T extends TensorLike>(
   return o.solveTriangular(o.mT(R), gQ ? o.add(gQ, along) : along, false, { left: false });
 }
 
-const completeQr = defineWideOp({
+const completeQr = hostWideOp({
   name: "completeQr",
   doc: "Q with as many columns as rows, and R, of matrices with more rows than columns.",
   params: { A: required("tensor") },
@@ -114,7 +114,7 @@ const completeQr = defineWideOp({
       contiguousMeta([...lead, rows, columns], A.dtype, A.device),
     ];
   },
-  implementation: { kind: "host", compute: ({ A }) => factorsOf(A, true) },
+  compute: ({ A }) => factorsOf(A, true),
   gradient: {
     kind: "none",
     because: "the columns of Q beyond those of A may be any that are orthogonal to them",

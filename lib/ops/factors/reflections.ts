@@ -14,7 +14,7 @@ import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { sameShape, shapeText } from "../shapes.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, lesser, LINALG } from "./checks.ts";
 import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
 
@@ -47,7 +47,7 @@ function geqrfOf(A: HostTensor): readonly HostTensor[] {
   ];
 }
 
-const geqrf = defineWideOp({
+const geqrf = hostWideOp({
   name: "geqrf",
   doc: "R and the reflections that make Q, as `torch.geqrf`. Computed on the host.",
   params: { self: required("tensor") },
@@ -59,7 +59,7 @@ const geqrf = defineWideOp({
       contiguousMeta([...self.shape.slice(0, -2), lesser(rows, columns)], self.dtype, self.device),
     ];
   },
-  implementation: { kind: "host", compute: ({ self }) => geqrfOf(self) },
+  compute: ({ self }) => geqrfOf(self),
   gradient: { kind: "none", because: "PyTorch's is not differentiable; linalg.qr is" },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],

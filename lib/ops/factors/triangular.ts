@@ -11,7 +11,7 @@ import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, shapeText } from "../shapes.ts";
-import { composeWideOp, defineWideOp } from "../wide.ts";
+import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -36,7 +36,7 @@ export function substitute(A: Matrix, B: Matrix, { upper, unitriangular }: Trian
   return X;
 }
 
-const backSubstitution = defineWideOp({
+const backSubstitution = hostWideOp({
   name: "backSubstitution",
   doc: "X with A · X = B for triangular A of the same leading dimensions as B.",
   params: {
@@ -47,16 +47,13 @@ const backSubstitution = defineWideOp({
   },
   exposure: { method: false, free: false },
   infer: ({ A, B }) => contiguousMeta(B.shape, A.dtype, A.device),
-  implementation: {
-    kind: "host",
-    compute({ A, B, upper, unitriangular }) {
-      const { lead, matrices } = matricesOf(A), sides = matricesOf(B).matrices;
-      const [rows = 0, columns = 0] = B.shape.slice(-2);
-      const found = matrices.map((each, k) =>
-        substitute(each, sides[k] ?? new Matrix(rows, columns), { upper, unitriangular })
-      );
-      return [matrixTensor(lead, A.dtype, { matrices: found, rows, columns })];
-    },
+  compute({ A, B, upper, unitriangular }) {
+    const { lead, matrices } = matricesOf(A), sides = matricesOf(B).matrices;
+    const [rows = 0, columns = 0] = B.shape.slice(-2);
+    const found = matrices.map((each, k) =>
+      substitute(each, sides[k] ?? new Matrix(rows, columns), { upper, unitriangular })
+    );
+    return [matrixTensor(lead, A.dtype, { matrices: found, rows, columns })];
   },
   gradient: {
     saves: ["A", "out"],

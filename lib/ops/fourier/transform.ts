@@ -5,13 +5,13 @@
  */
 import { DynError, InternalError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
-import { defineOp } from "../definition.ts";
+import { hostOp } from "../definition.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText } from "../shapes.ts";
 import { planOf } from "./plan.ts";
 
-const fourierPairs = defineOp({
+const fourierPairs = hostOp({
   name: "fourierPairs",
   doc: "Sums Σ x[j]·exp(∓2πi·jk/n) along the dimension before the last one, which holds pairs.",
   params: { self: required("tensor"), inverse: optional("bool", false) },
@@ -25,16 +25,13 @@ const fourierPairs = defineOp({
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  implementation: {
-    kind: "host",
-    compute({ self, inverse }) {
-      const n = knownSize(self.shape.at(-2) ?? 1), plan = planOf(n);
-      if (self.data instanceof BigInt64Array) throw new InternalError("Expected pairs of floats");
-      const pairs = new Float64Array(self.data);
-      for (let from = 0; from < pairs.length / 2; from += n) plan.run(pairs, from, inverse);
-      const data = self.dtype === "float64" ? pairs : new Float32Array(pairs);
-      return [{ shape: self.shape, dtype: self.dtype, data }];
-    },
+  compute({ self, inverse }) {
+    const n = knownSize(self.shape.at(-2) ?? 1), plan = planOf(n);
+    if (self.data instanceof BigInt64Array) throw new InternalError("Expected pairs of floats");
+    const pairs = new Float64Array(self.data);
+    for (let from = 0; from < pairs.length / 2; from += n) plan.run(pairs, from, inverse);
+    const data = self.dtype === "float64" ? pairs : new Float32Array(pairs);
+    return [{ shape: self.shape, dtype: self.dtype, data }];
   },
   gradient: {
     saves: [],

@@ -10,7 +10,7 @@ import { hostTensor } from "../host.ts";
 import { required } from "../params.ts";
 import { pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
 import { broadcastShapes, knownSize } from "../shapes.ts";
-import { defineWideOp } from "../wide.ts";
+import { hostWideOp } from "../wide.ts";
 
 /** Coefficients of Stirling's series in 1/a², over a. */
 const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360] as const;
@@ -90,7 +90,7 @@ function broadcastElements(x: HostTensor, wide: readonly number[]): (k: number) 
 /** igamma and igammac. */
 function incomplete(name: "igamma" | "igammac", alias: "gammainc" | "gammaincc") {
   const upper = name === "igammac";
-  return defineWideOp({
+  return hostWideOp({
     name,
     doc:
       `The regularized ${
@@ -105,15 +105,12 @@ function incomplete(name: "igamma" | "igammac", alias: "gammainc" | "gammaincc")
       }
       return pointwiseMeta([self, other], typesOf("float", [self, other]).result);
     },
-    implementation: {
-      kind: "host",
-      compute({ self, other }) {
-        const shape = broadcastShapes(self.shape, other.shape).map((s) => knownSize(s));
-        const a = broadcastElements(self, shape), x = broadcastElements(other, shape);
-        const count = shape.reduce((m, n) => m * n, 1), values = new Float64Array(count);
-        for (let i = 0; i < count; i++) values[i] = regularized(a(i), x(i), upper);
-        return [hostTensor(shape, typesOf("float", [self, other]).result, values)];
-      },
+    compute({ self, other }) {
+      const shape = broadcastShapes(self.shape, other.shape).map((s) => knownSize(s));
+      const a = broadcastElements(self, shape), x = broadcastElements(other, shape);
+      const count = shape.reduce((m, n) => m * n, 1), values = new Float64Array(count);
+      for (let i = 0; i < count; i++) values[i] = regularized(a(i), x(i), upper);
+      return [hostTensor(shape, typesOf("float", [self, other]).result, values)];
     },
     gradient: {
       saves: ["self", "other"],
