@@ -3,9 +3,9 @@
  * itself does not use is none of its business, whether the call is served by what was compiled before or compiles.
  */
 import { assert, assertEquals } from "@std/assert";
-import { compile, type Tensor, tensor } from "../mod.ts";
+import { arange, compile, type Tensor, tensor } from "../mod.ts";
 
-const { defineProperty, getOwnPropertyDescriptor, ownKeys } = Reflect;
+const { defineProperty, deleteProperty, getOwnPropertyDescriptor, ownKeys } = Reflect;
 
 /** Builtins whose functions programs replace. */
 const NAMES = [
@@ -134,6 +134,38 @@ Deno.test("first eager calls beside a method of arrays that does nothing", () =>
       defineProperty(object, key, descriptor);
     }
     assertEquals(found, first(size, op), name);
+  }
+});
+
+Deno.test("first eager calls beside builtins that are gone, computed or computed otherwise", () => {
+  const changes: readonly (readonly [
+    op: "sinh" | "tan" | "log2" | "exp2",
+    object: object,
+    key: PropertyKey,
+    PropertyDescriptor | null,
+  ])[] = [
+    ["sinh", Array.prototype, "toSorted", null],
+    ["tan", Uint8Array, "fromBase64", { get: () => () => explode("fromBase64") }],
+    ["log2", Set.prototype, "size", { get: () => explode("size") }],
+    ["exp2", Object.prototype, "dtype", { value: "int64" }],
+  ];
+  const large = arange(20_000).div(20_000);
+  for (const [op, object, key, descriptor] of changes) {
+    const own = getOwnPropertyDescriptor(object, key);
+    if (descriptor) defineProperty(object, key, { ...descriptor, configurable: true });
+    else deleteProperty(object, key);
+    let found: Tensor;
+    try {
+      found = large[op]();
+    } finally {
+      if (own) defineProperty(object, key, own);
+      else deleteProperty(object, key);
+    }
+    assertEquals(
+      found.slice(0, 5, 7).tolist(),
+      large.slice(0, 5, 7)[op]().tolist(),
+      `${String(key)} beside ${op}`,
+    );
   }
 });
 

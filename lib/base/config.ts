@@ -29,6 +29,11 @@ Object.setPrototypeOf(
   }),
 );
 
+let changes = 0;
+
+/** How many assignments to settings there were: what is made of settings holds as long as there are no more. */
+export const settingChanges = (): number => changes;
+
 /** Settings whose own assignments are checked: with what is wrong no setting changes. */
 function checked<S extends Settings>(settings: S, path: string): S {
   for (const key of Object.keys(settings)) {
@@ -43,6 +48,7 @@ function checked<S extends Settings>(settings: S, path: string): S {
         }
         checkValue(name, current, value);
         current = value;
+        changes++;
       },
     });
   }

@@ -3,7 +3,7 @@
  * it, and the code of their programs. Invariant: the key says all that making a class depends on, dyn itself and the
  * settings included, and is compared as a whole; a user's own ops are not kept.
  */
-import { config } from "../base/config.ts";
+import { config, settingChanges } from "../base/config.ts";
 import type { DType } from "../base/dtype.ts";
 import { messageOf } from "../base/errors.ts";
 import { dropEntry, type EntryKind, keepSoon, keptEntry } from "../base/kept_entries.ts";
@@ -37,8 +37,17 @@ export interface KeptClass {
   readonly text: string;
 }
 
+/** The identity under settings that were not changed since. */
+let known: { readonly changes: number; readonly identity: string | null } | undefined;
+
 /** What everything depends on that is kept; null: nothing is kept. */
 function identity(): string | null {
+  const changes = settingChanges();
+  if (known?.changes !== changes) known = { changes, identity: identityNow() };
+  return known.identity;
+}
+
+function identityNow(): string | null {
   const own = config.graphCache ? ownIdentity() : null;
   if (own === null) return null;
   const { trace: _, ...settings } = config.inductor;
