@@ -400,6 +400,45 @@ Deno.test("parts that are put into zeros and added up are put together", () => {
   for (const places of [[3, 1, 0, 2, 7, 6, 5], [3, 1, 0, 2, 7, 6, 5, 5]]) {
     assertStringIncludes(cleaned([[4, 8]], scattered(places)), "selectScatter");
   }
+  const sliced = (starts: readonly number[]): Body => (o, xs) => {
+    const x = input(xs, 0), zeros = o.full([4, 8], 0, { dtype: "float32" });
+    const terms = starts.map((at, k) => {
+      const part = o.slice(x, 1, 2 * k, 2 * k + (k === 0 ? 4 : 2));
+      return o.sliceScatter(zeros, o.sin(part), 1, at, at + (k === 0 ? 4 : 2));
+    });
+    return [terms.reduce((sum, term) => o.add(sum, term))];
+  };
+  assert(!cleaned([[4, 8]], sliced([4, 2, 0])).includes("sliceScatter"));
+  check([[4, 8]], sliced([4, 2, 0]));
+  for (const starts of [[3, 1, 0], [4, 2], [4, 0, 0]]) {
+    assertStringIncludes(cleaned([[4, 8]], sliced(starts)), "sliceScatter");
+    check([[4, 8]], sliced(starts));
+  }
+});
+
+Deno.test("products and sums of the rows of many steps are one", () => {
+  // The stacks that there are: of both, of the first operands alone, of none
+  const gradients = (steps: number, stacked: "both" | "first" | "none"): Body => (o, xs) => {
+    const a = Array.from({ length: steps }, (_, t) => o.sin(o.select(input(xs, 0), 0, t)));
+    const b = Array.from({ length: steps }, (_, t) => o.cos(o.select(input(xs, 1), 0, t)));
+    const results = [
+      ...(stacked === "none" ? [] : [o.stack(a, 0)]),
+      ...(stacked === "both" ? [o.stack([...b.slice(1), o.exp(input(b, 0))], 0)] : []),
+    ];
+    const add = (sum: GraphValue, term: GraphValue) => o.add(sum, term);
+    const weight = a.map((each, t) => o.mm(o.permute(each, [1, 0]), input(b, t))).toReversed().reduce(add);
+    const bias = a.map((each) => o.reshape(o.sum(each, [0], true), [12])).toReversed().reduce(add);
+    return [...results, weight, bias];
+  };
+  const count = (graph: string, target: string) => graph.split(" ").filter((each) => each === target).length;
+  for (const stacked of ["both", "first", "none"] as const) {
+    const shapes = [[9, 2, 12], [9, 2, 16]], text = cleaned(shapes, gradients(9, stacked));
+    assertEquals([count(text, "mm"), count(text, "sum")], [stacked === "both" ? 2 : 1, 1], stacked);
+    check(shapes, gradients(9, stacked), 1e-5);
+  }
+  assertEquals(count(cleaned([[7, 2, 12], [7, 2, 16]], gradients(7, "none")), "mm"), 7);
+  // Of many rows each they stay: stacking them would cost more than adding the results up
+  assertEquals(count(cleaned([[9, 8, 12], [9, 8, 16]], gradients(9, "none")), "mm"), 9);
 });
 
 Deno.test("the passes leave the graph that they were given as it was", () => {

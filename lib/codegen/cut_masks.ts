@@ -26,6 +26,8 @@ const INNER: Limits = { parts: 4, statements: 800, even: false };
 const OUTERMOST: Limits = { parts: 16, statements: 1500, even: true };
 /** Loops shorter than this stay whole. */
 const SHORT = 8;
+/** Parts that are worth it although none is most of the loop: those of a row that was joined. */
+const EACH = 64;
 /** Loops around others stay whole where fewer iterations are around them: threads share them out together. */
 const APART = 16;
 
@@ -130,7 +132,7 @@ class Cutter {
     if (places.length === 0) return [loop];
     const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
     if (starts.length > most || starts.length * statementsOf(body) > statements) return [loop];
-    if (!even && 2 * Math.max(...lengths) < size) return [loop];
+    if (!even && 2 * Math.max(...lengths) < size && Math.min(...lengths) < EACH) return [loop];
     // What bends inside of what bent is straight before it bends itself
     return starts.flatMap((start, at) =>
       this.#parts(this.#part(loop, start, lengths[at] ?? 0), around, {

@@ -30,6 +30,8 @@ export interface FusionOptions {
 
 /** Most buffers that one fused kernel touches: more streams than this slow memory down. */
 const MAX_BUFFERS = 32;
+/** Loops that read so many buffers take one of them at each element, as where many tensors are joined. */
+const SOURCES = 16;
 /** Below this many iterations a kernel less is worth more than its lanes. */
 const SMALL = 1 << 14;
 /** Groups further apart in the graph than this keep what is in between in memory when they become one. */
@@ -176,6 +178,8 @@ class Scheduler {
     if (together > (dependent ? this.options.maxBuffers : Math.min(MAX_BUFFERS, this.options.maxBuffers))) {
       return fail();
     }
+    // Sums go another way through what is joined, and would ask at each element which tensor it is of
+    if (dependent && second.group.inner.length > 0 && sourcesOf(first) >= SOURCES) return fail();
     if (this.#isFar(first, second)) return fail();
     if (this.#isRepeated(first, second) || this.#isRepeated(second, first)) return fail();
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
@@ -292,6 +296,9 @@ class Scheduler {
     return groups;
   }
 }
+
+/** How many buffers a group reads. */
+const sourcesOf = ({ buffers }: Entry): number => [...buffers.values()].filter(({ read }) => read).length;
 
 /** Where in the graph the members of a group belong. */
 function placesOf({ group: { members } }: Entry): readonly number[] {

@@ -6,6 +6,7 @@ import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
 import { JOINED_PARTS } from "../ops/rewrite/joined_parts.ts";
+import { JOINED_PRODUCTS } from "../ops/rewrite/joined_products.ts";
 import {
   COMMON_SUBEXPRESSIONS,
   deadCode,
@@ -21,6 +22,8 @@ export const INDUCTOR_PASSES: readonly GraphPass[] = [
   COMMON_SUBEXPRESSIONS,
   patterns("rewrite_patterns", { rules: INDUCTOR_RULES, part: "graph_rules" }),
   JOINED_PARTS,
+  JOINED_PRODUCTS,
+  COMMON_SUBEXPRESSIONS,
 ];
 
 /** What cleaning may be told. */

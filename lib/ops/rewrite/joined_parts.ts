@@ -3,16 +3,16 @@
  * again, every element is read once instead of once for each part. Input: a functional graph, which is changed; output:
  * whether it was. Invariant: exact; a negative zero becomes one of several terms, as in the sum.
  */
-import { sameList } from "../../base/lists.ts";
-import { isFloat } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Graph, Node } from "../../graph/node.ts";
+import type { Dim } from "../../sym/expr.ts";
 import { normalizeDim } from "../shapes.ts";
 import { GraphBuilder, listOf, placeOf, valueOfNode } from "../graph_builder.ts";
 import { OPS } from "../table.ts";
 import type { GraphPass } from "./passes.ts";
+import { sumsOf } from "./sum_terms.ts";
 
-/** Fewer parts stay a sum. */
+/** Fewer parts of one index each stay a sum. */
 const MANY = 8;
 
 /** Puts parts together. */
@@ -21,24 +21,15 @@ export const JOINED_PARTS: GraphPass = { name: "join_parts", run: joinParts };
 /** Parts along a dimension, in their order. */
 interface Parts {
   readonly dim: number;
+  /** Whether each is one index of the dimension, which it does not have itself. */
+  readonly isIndex: boolean;
   readonly sources: readonly Node[];
 }
 
 function joinParts(graph: Graph): boolean {
-  const seen = new Set<Node>();
   let changed = false;
-  for (const node of graph.nodes.toReversed()) {
-    if (!isSum(node) || seen.has(node)) continue;
-    const terms: Node[] = [];
-    // A part of a sum is no sum of its own
-    const visit = (each: Node): void => {
-      const inside = isSum(each) && (each === node || each.users.size === 1);
-      if (!inside) return void terms.push(each);
-      seen.add(each);
-      for (const term of each.args) if (term instanceof Node) visit(term);
-    };
-    visit(node);
-    const { value } = node.meta, parts = value.kind === "tensor" ? partsOf(terms, value.tensor) : undefined;
+  for (const { node, meta, terms } of sumsOf(graph, 2)) {
+    const parts = partsOf(terms, meta);
     if (!parts) continue;
     put(graph, node, parts);
     changed = true;
@@ -47,42 +38,52 @@ function joinParts(graph: Graph): boolean {
   return changed;
 }
 
-const isSum = ({ op, target, args, kwargs, meta: { value } }: Node): boolean =>
-  op === "call_function" && target === "add" && args.length === 2 && Object.keys(kwargs).length === 0 &&
-  value.kind === "tensor" && isFloat(value.tensor.dtype) && args.every((each) => isLike(each, value.tensor));
-
-/** Whether something is a tensor of this type and shape. */
-function isLike(of: unknown, { dtype, shape }: TensorMeta): boolean {
-  if (!(of instanceof Node) || of.meta.value.kind !== "tensor") return false;
-  const { tensor } = of.meta.value;
-  return tensor.dtype === dtype && sameList(tensor.shape, shape);
-}
-
 /** The parts that terms put into zeros, where they are all parts of a dimension and each comes once. */
 function partsOf(terms: readonly Node[], { shape, dtype }: TensorMeta): Parts | undefined {
-  const [first] = terms, given = first?.args[2];
-  if (terms.length < MANY || typeof given !== "number") return undefined;
-  const dim = normalizeDim(given, shape.length), sources = new Map<number, Node>();
-  if (shape[dim] !== terms.length) return undefined;
-  for (const { target, args: [zeros, source, at, index], kwargs } of terms) {
-    if (target !== "selectScatter" || Object.keys(kwargs).length > 0 || !isZero(zeros)) return undefined;
-    if (typeof at !== "number" || normalizeDim(at, shape.length) !== dim) return undefined;
-    if (!(source instanceof Node) || typeof index !== "number") return undefined;
-    const { value } = source.meta;
-    if (value.kind !== "tensor" || value.tensor.dtype !== dtype) return undefined;
-    sources.set(index < 0 ? index + terms.length : index, source);
+  const parts = terms.map((term) => partOf(term, shape)), [first] = parts;
+  const size = first ? shape[first.dim] : undefined, sources: Node[] = [];
+  if (!first || typeof size !== "number" || (first.isIndex && terms.length < MANY)) return undefined;
+  let end = 0;
+  for (const part of parts.toSorted((a, b) => (a?.start ?? 0) - (b?.start ?? 0))) {
+    if (!part || part.dim !== first.dim || part.isIndex !== first.isIndex) return undefined;
+    const { value } = part.source.meta;
+    if (value.kind !== "tensor" || value.tensor.dtype !== dtype || part.start !== end) return undefined;
+    const length = part.isIndex ? 1 : value.tensor.shape[part.dim];
+    if (typeof length !== "number") return undefined;
+    end += length;
+    sources.push(part.source);
   }
-  if (sources.size !== terms.length) return undefined;
-  return { dim, sources: [...sources].toSorted(([a], [b]) => a - b).map(([, source]) => source) };
+  return end === size ? { dim: first.dim, isIndex: first.isIndex, sources } : undefined;
+}
+
+/** What is put into zeros: at one index of a dimension, or from one of them on. */
+interface Part {
+  readonly dim: number;
+  readonly isIndex: boolean;
+  readonly source: Node;
+  readonly start: number;
+}
+
+function partOf({ target, args, kwargs }: Node, shape: readonly Dim[]): Part | undefined {
+  const [zeros, source, given, start, , step = 1] = args, isIndex = target === "selectScatter";
+  if ((!isIndex && target !== "sliceScatter") || Object.keys(kwargs).length > 0 || step !== 1) {
+    return undefined;
+  }
+  if (!isZero(zeros) || !(source instanceof Node)) return undefined;
+  if (typeof given !== "number" || typeof start !== "number") return undefined;
+  const dim = normalizeDim(given, shape.length), size = shape[dim];
+  return { dim, isIndex, source, start: start < 0 && typeof size === "number" ? start + size : start };
 }
 
 const isZero = (of: unknown): boolean => of instanceof Node && of.target === "full" && of.args[1] === 0;
 
-function put(graph: Graph, node: Node, { dim, sources }: Parts): void {
+function put(graph: Graph, node: Node, { dim, isIndex, sources }: Parts): void {
   const builder = new GraphBuilder(graph, node);
   builder.shared = placeOf(node);
   const rows = sources.flatMap((source) =>
-    listOf(builder.call({ definition: OPS.unsqueeze, args: { self: valueOfNode(source), dim } }))
+    isIndex
+      ? listOf(builder.call({ definition: OPS.unsqueeze, args: { self: valueOfNode(source), dim } }))
+      : [valueOfNode(source)]
   );
   const [joined] = listOf(builder.call({ definition: OPS.cat, args: { tensors: rows, dim } }));
   // −0 + 0 is 0

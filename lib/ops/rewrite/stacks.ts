@@ -1,0 +1,100 @@
+/**
+ * Matrices of a graph that lie below each other in one matrix. Input: matrices [K, N] that all have one shape; output: the
+ * matrix [T·K, N] of T of them: one that the graph has anyway, as of the outputs of all steps, or a new one. Invariant:
+ * what is made stands in front of one node and needs nothing behind it.
+ */
+import { type Argument, type Graph, isList, Node } from "../../graph/node.ts";
+import type { OpApi } from "../generated.ts";
+import { type GraphValue, valueOfNode } from "../graph_builder.ts";
+
+/** Matrices below each other. */
+export interface Stack {
+  /** The place of each. */
+  readonly places: ReadonlyMap<Node, number>;
+  /** [T, K, N]. */
+  readonly value: GraphValue;
+}
+
+/** The stacks of a graph in front of one of its nodes. */
+export class Stacks {
+  readonly #order: ReadonlyMap<Node, number>;
+
+  /** `made`: the stacks made so far, which those to come join. */
+  constructor(
+    graph: Graph,
+    readonly before: Node,
+    readonly api: OpApi<GraphValue>,
+    readonly made: Stack[],
+  ) {
+    this.#order = new Map(graph.nodes.map((node, at) => [node, at]));
+  }
+
+  /** The stack that holds most of some matrices, if one holds at least so many. */
+  find(matrices: readonly Node[], least: number): Stack | undefined {
+    const candidates = new Set(this.made.filter(({ value: { node } }) => this.#isBefore(node)));
+    const [first, second] = matrices;
+    for (const each of [first, second, matrices.at(-1)]) {
+      for (const value of each ? this.#stacksWith(each) : []) candidates.add(value);
+    }
+    let found: Stack | undefined, most = least - 1;
+    for (const each of candidates) {
+      const held = matrices.filter((matrix) => each.places.has(matrix)).length;
+      if (held > most) [found, most] = [each, held];
+    }
+    return found;
+  }
+
+  /** A new stack, of matrices that are all different. */
+  make(matrices: readonly Node[]): Stack {
+    const rows = matrices.map((each) => this.api.unsqueeze(valueOfNode(each), 0));
+    const made = { places: new Map(matrices.map((each, at) => [each, at])), value: this.api.cat(rows, 0) };
+    this.made.push(made);
+    return made;
+  }
+
+  /** The matrix of those from one place to another. */
+  rows({ value, places: { size } }: Stack, from: number, to: number): GraphValue {
+    const [, k = 1, n = 1] = value.shape;
+    const part = from === 0 && to === size ? value : this.api.slice(value, 0, from, to);
+    return this.api.reshape(part, [(to - from) * Number(k), n]);
+  }
+
+  /** Stacks of the graph that a matrix is in. */
+  *#stacksWith(matrix: Node): Iterable<Stack> {
+    for (const unsqueezed of matrix.users.keys()) {
+      if (!isCall(unsqueezed, "unsqueeze") || unsqueezed.args[1] !== 0) continue;
+      for (const cat of unsqueezed.users.keys()) {
+        const places = isCall(cat, "cat") ? stackedIn(cat) : undefined;
+        if (!places) continue;
+        // Where zeros are added for the sake of −0, the sum is what is read
+        const read = [cat, ...cat.users.keys()].findLast((each) =>
+          (each === cat || (isCall(each, "add") && each.args[0] === cat && each.args[1] === 0)) &&
+          this.#isBefore(each)
+        );
+        if (read) yield { places, value: valueOfNode(read) };
+      }
+    }
+  }
+
+  #isBefore(node: Node): boolean {
+    const at = this.#order.get(node), end = this.#order.get(this.before);
+    return at !== undefined && end !== undefined && at < end;
+  }
+}
+
+/** The matrices that a call of `cat` puts below each other, each once. */
+function stackedIn({ args: [list, dim = 0] }: Node): Map<Node, number> | undefined {
+  if (dim !== 0 || list === undefined || !isList(list)) return undefined;
+  const places = new Map<Node, number>();
+  for (const [at, part] of list.entries()) {
+    const matrix: Argument | undefined =
+      part instanceof Node && isCall(part, "unsqueeze") && part.args[1] === 0 ? part.args[0] : undefined;
+    if (!(matrix instanceof Node) || places.has(matrix)) return undefined;
+    places.set(matrix, at);
+  }
+  return places;
+}
+
+/** Whether a node is a call of an op without arguments by name. */
+export const isCall = ({ op, target, kwargs }: Node, name: string): boolean =>
+  op === "call_function" && target === name && Object.keys(kwargs).length === 0;

@@ -1,0 +1,47 @@
+/**
+ * The terms of sums in a functional graph. Input: a graph; output: each sum of floats that is no part of another one, with
+ * what it adds up. Invariant: all terms have the type and the shape of the sum, and nothing else reads the sums inside.
+ */
+import { sameList } from "../../base/lists.ts";
+import { isFloat } from "../../base/dtype.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { type Graph, Node } from "../../graph/node.ts";
+
+/** A sum of two or more terms. */
+export interface Sum {
+  readonly node: Node;
+  readonly meta: TensorMeta;
+  /** In the order in which they are added. */
+  readonly terms: readonly Node[];
+}
+
+/** The outermost sums of a graph with at least so many terms, the last first. */
+export function sumsOf(graph: Graph, least: number): readonly Sum[] {
+  const seen = new Set<Node>(), sums: Sum[] = [];
+  for (const node of graph.nodes.toReversed()) {
+    if (!isSum(node) || seen.has(node)) continue;
+    const terms: Node[] = [];
+    // A part of a sum is no sum of its own
+    const visit = (each: Node): void => {
+      const inside = isSum(each) && (each === node || each.users.size === 1);
+      if (!inside) return void terms.push(each);
+      seen.add(each);
+      for (const term of each.args) if (term instanceof Node) visit(term);
+    };
+    visit(node);
+    const { value } = node.meta;
+    if (terms.length >= least && value.kind === "tensor") sums.push({ node, meta: value.tensor, terms });
+  }
+  return sums;
+}
+
+const isSum = ({ op, target, args, kwargs, meta: { value } }: Node): boolean =>
+  op === "call_function" && target === "add" && args.length === 2 && Object.keys(kwargs).length === 0 &&
+  value.kind === "tensor" && isFloat(value.tensor.dtype) && args.every((each) => isLike(each, value.tensor));
+
+/** Whether something is a tensor of this type and shape. */
+function isLike(of: unknown, { dtype, shape }: TensorMeta): boolean {
+  if (!(of instanceof Node) || of.meta.value.kind !== "tensor") return false;
+  const { tensor } = of.meta.value;
+  return tensor.dtype === dtype && sameList(tensor.shape, shape);
+}
