@@ -244,7 +244,7 @@ Deno.test("printed text", () => {
   i = 0;
   while (i < n) {
     if (!(a[i] < 0)) {
-      s = s + g$f0(a[i]).v.w(i, s);
+      s = s + g(a[i]).v.w(i, s);
     }
     i++;
   }

@@ -4,6 +4,7 @@
  * Input: target nodes and the register of the value. Output: instructions.
  * Invariant: a target's object and key are evaluated before the value that goes there.
  */
+import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { BinaryOperator, KeyOperand, Register } from "./code.ts";
 import type { FunctionContext } from "./context.ts";
@@ -128,7 +129,7 @@ export function assignmentExpression(
       ctx.move(copy, value, node);
       value = copy;
     }
-    bindPattern(ctx, node.left, value, "assign");
+    bindPattern(ctx, node.left, value, { mode: "assign", named: { object: wordsFor(node.right), list: "" } });
     return value;
   }
   if (node.operator === "=") {
@@ -227,22 +228,33 @@ export function updateExpression(
   return into(ctx, node.prefix || resultUnused ? next : old, node, dst);
 }
 
+/** How a pattern puts values into its targets. */
+export interface Binding {
+  readonly mode: BindMode;
+  /**
+   * What the engine calls the value in its messages, as an object and as a list; "" by what it is. Absent where it says
+   * only what was not there, as it does for the parts of what is taken apart.
+   */
+  readonly named?: { readonly object: string; readonly list: string };
+}
+
 /** Takes `value` apart (or puts it into a single name) as the pattern says. */
 export function bindPattern(
   ctx: FunctionContext,
   pattern: ast.Pattern,
   value: Register,
-  mode: BindMode,
+  binding: Binding,
 ): void {
+  const { mode } = binding;
   switch (pattern.type) {
     case "ObjectPattern":
-      return objectPattern(ctx, pattern, value, mode);
+      return objectPattern(ctx, pattern, value, binding);
     case "ArrayPattern":
-      return arrayPattern(ctx, pattern, value, mode);
+      return arrayPattern(ctx, pattern, value, binding);
     case "AssignmentPattern":
       return element(ctx, pattern, mode)((dst) => into(ctx, value, pattern, dst));
     case "RestElement":
-      return bindPattern(ctx, pattern.argument, value, mode);
+      return bindPattern(ctx, pattern.argument, value, { mode });
     default:
       return reference(ctx, pattern, [], mode).write(value);
   }
@@ -268,7 +280,7 @@ function element(
       ctx.expression(fallback, value);
       ctx.builder.place(skip);
     } else value = produce(place?.direct);
-    if (place === null) bindPattern(ctx, target, value, mode);
+    if (place === null) bindPattern(ctx, target, value, { mode });
     else if (place.direct !== value) place.write(value);
   };
 }
@@ -277,12 +289,12 @@ function objectPattern(
   ctx: FunctionContext,
   pattern: ast.ObjectPattern,
   value: Register,
-  mode: BindMode,
+  { mode, named }: Binding,
 ): void {
   const b = ctx.builder;
   const first = pattern.properties[0];
   if (!first || first.type === "RestElement" || first.computed) {
-    b.emit({ op: "checkObjectCoercible", src: value }, pattern);
+    b.emit({ op: "checkObjectCoercible", src: value, words: named?.object ?? "" }, pattern);
   }
   const keys: KeyOperand[] = [];
   for (const p of pattern.properties) {
@@ -298,7 +310,9 @@ function objectPattern(
     keys.push(key);
     element(ctx, p.value, mode)((dst) => {
       const read = dst ?? b.temp();
-      b.emit({ op: "getProp", dst: read, object: value, key }, p);
+      const takenApart = p === first && !p.computed ? named?.object : undefined;
+      const apart = takenApart === undefined ? {} : { takenApart };
+      b.emit({ op: "getProp", dst: read, object: value, key, ...apart }, p);
       return read;
     });
   }
@@ -308,13 +322,13 @@ function arrayPattern(
   ctx: FunctionContext,
   pattern: ast.ArrayPattern,
   value: Register,
-  mode: BindMode,
+  { mode, named }: Binding,
 ): void {
   const b = ctx.builder;
   const iterator = b.temp();
   const next = b.temp();
   const done = b.temp();
-  const text = ctx.module.text.slice(pattern.start, pattern.end);
+  const text = named?.list ?? "";
   b.emit({ op: "getIterator", iterator, next, source: value, async: false, text }, pattern);
   ctx.constant(false, pattern, done);
   const steps = (): void => {

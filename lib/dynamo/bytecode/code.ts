@@ -51,12 +51,15 @@ export type KeyOperand =
 export interface Argument {
   readonly register: Register;
   readonly spread: boolean;
+  /** What the engine calls a spread one in its messages. */
+  readonly words?: string;
 }
 
 /** One element of an array literal. */
 export type ArrayElement =
   | { readonly kind: "value"; readonly register: Register }
-  | { readonly kind: "spread"; readonly register: Register }
+  /** `words`: what the engine calls it in its messages; "" by what it is. */
+  | { readonly kind: "spread"; readonly register: Register; readonly words: string }
   | { readonly kind: "hole" };
 
 /** One member of an object literal. Register keys are property keys already (`toPropertyKey` came before). */
@@ -193,7 +196,14 @@ export type Instruction =
   }
   // ---- properties
   /** dst = object[key]; TypeError on null and undefined. */
-  | { readonly op: "getProp"; readonly dst: Register; readonly object: Register; readonly key: KeyOperand }
+  | {
+    readonly op: "getProp";
+    readonly dst: Register;
+    readonly object: Register;
+    readonly key: KeyOperand;
+    /** Of the first property that a pattern takes out: what the engine calls the object in its messages; "" by what it is. */
+    readonly takenApart?: string;
+  }
   /** object[key] = value; a refused write throws TypeError if `strict`. */
   | {
     readonly op: "setProp";
@@ -259,7 +269,12 @@ export type Instruction =
     readonly excluded: readonly KeyOperand[];
   }
   /** Throws TypeError if src is null or undefined (object patterns). */
-  | { readonly op: "checkObjectCoercible"; readonly src: Register }
+  | {
+    readonly op: "checkObjectCoercible";
+    readonly src: Register;
+    /** What the engine calls it in its messages; "" by what it is. */
+    readonly words: string;
+  }
   /** Throws TypeError `<what> is not an object` if src is no object (results of iterators, …). */
   | { readonly op: "checkObject"; readonly src: Register; readonly what: string }
   // ---- functions and classes

@@ -336,7 +336,11 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
     const dst = direct ?? b.temp();
     if (p.type === "RestElement") b.emit({ op: "loadRest", dst, from: index }, p);
     else b.emit({ op: "loadArgument", dst, index }, p);
-    if (direct === undefined) later.push(() => bindPattern(ctx, target, dst, "initialize"));
+    if (direct === undefined) {
+      later.push(() =>
+        bindPattern(ctx, target, dst, { mode: "initialize", named: { object: "", list: "" } })
+      );
+    }
   });
   for (const then of later) then();
   initializeVars(ctx, own, span);

@@ -5,6 +5,7 @@
  * Invariant: operands are evaluated left to right; a result register may be a variable's own register, so a caller
  * that evaluates more code before it uses the value asks for it through `operand`.
  */
+import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { Argument, BinaryOperator, KeyOperand, Register, UnaryOperator } from "./code.ts";
 import type { Label } from "./builder.ts";
@@ -82,7 +83,7 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       const callee = operand(ctx, node.callee, node.arguments);
       const args = argumentList(ctx, node.arguments);
       const r = result();
-      b.emit({ op: "new", dst: r, callee, args, text: textOf(ctx, node.callee) }, node);
+      b.emit({ op: "new", dst: r, callee, args, text: wordsFor(node.callee) }, node);
       return r;
     }
     case "ArrayExpression":
@@ -106,7 +107,7 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
         callee: callee.value,
         self: callee.self,
         args,
-        text: textOf(ctx, node.tag),
+        text: wordsFor(node.tag),
       }, node);
       return r;
     }
@@ -177,10 +178,6 @@ function deliver(ctx: FunctionContext, src: Register, node: ast.Expression, dst?
   if (dst === undefined) return src;
   ctx.move(dst, src, node);
   return dst;
-}
-
-function textOf(ctx: FunctionContext, node: ast.Node): string {
-  return ctx.module.text.slice(node.start, node.end);
 }
 
 function literal(ctx: FunctionContext, node: ast.Literal, dst?: Register): Register {
@@ -406,7 +403,7 @@ function call(ctx: FunctionContext, node: ast.CallExpression, dst?: Register): R
     callee: callee.value,
     self: callee.self,
     args,
-    text: textOf(ctx, node.callee),
+    text: wordsFor(node.callee),
   }, node);
   return r;
 }

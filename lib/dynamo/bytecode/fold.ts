@@ -228,7 +228,14 @@ export class Folder {
   /** Operands of a call; a receiver that is part of the callee's text is none. */
   private callOperands(i: Extract<Instruction, { readonly op: "call" }>): readonly Register[] {
     const args = i.args.map((a) => a.register);
-    const whole = this.pending.some((p) => p.register === i.callee && p.apart?.register === i.self);
+    const place = this.pending.findIndex((p) => p.register === i.callee && p.apart?.register === i.self);
+    const whole = place >= 0 && this.pending[place]?.expression.words === i.text;
+    if (!whole) {
+      for (let count = place + 1; count > 0; count--) {
+        const p = this.pending.shift();
+        if (p) this.assign(p);
+      }
+    }
     return i.self === null || whole ? [i.callee, ...args] : [i.callee, i.self, ...args];
   }
 

@@ -4,6 +4,7 @@
  * Input: loop nodes with the labels in front of them. Output: instructions.
  * Invariant: closures made in one iteration share that iteration's variables and no other's.
  */
+import { iterableWords } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { Register } from "./code.ts";
 import type { Label } from "./builder.ts";
@@ -88,6 +89,9 @@ export function forStatement(ctx: FunctionContext, node: ast.ForStatement, label
   loop();
 }
 
+/** What the engine calls the item of a loop, whose own variable it is. */
+const ITEM = { object: ".for", list: ".for" };
+
 /** Binds the loop variable of for-in and for-of and runs the body. */
 function iteration(
   ctx: FunctionContext,
@@ -97,7 +101,7 @@ function iteration(
   const left = node.left;
   for (const v of ctx.analysis.scopes.get(node)?.variables.values() ?? []) ctx.enter(v, node.left);
   if (left.type !== "VariableDeclaration") {
-    bindPattern(ctx, left, value, "assign");
+    bindPattern(ctx, left, value, { mode: "assign", named: ITEM });
     return ctx.statement(node.body);
   }
   const id = left.declarations[0]?.id;
@@ -105,7 +109,7 @@ function iteration(
   if (left.kind === "using" || left.kind === "await using") {
     return resource(ctx, { node: left, id, value }, () => ctx.statement(node.body));
   }
-  bindPattern(ctx, id, value, "initialize");
+  bindPattern(ctx, id, value, { mode: "initialize", named: ITEM });
   ctx.statement(node.body);
 }
 
@@ -148,7 +152,7 @@ export function forOfStatement(
   const iterator = b.temp();
   const step = b.temp();
   const source = subject(ctx, node);
-  const text = ctx.module.text.slice(node.right.start, node.right.end);
+  const text = iterableWords(node.right);
   b.emit({ op: "getIterator", iterator, next: step, source, async, text }, node.right);
   const next = b.label();
   const exit = b.label();

@@ -4,6 +4,7 @@
  * Input: expression nodes in evaluation order. Output: registers and operand lists.
  * Invariant: what is returned cannot be changed by code emitted for the nodes named as `later`.
  */
+import { iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { Argument, ArrayElement, KeyOperand, Register } from "./code.ts";
 import type { FunctionContext } from "./context.ts";
@@ -87,21 +88,28 @@ export function argumentList(
   if (rest.every((n) => isInert(ctx, n))) {
     return nodes.map((n, i) => {
       const later = nodes.slice(i + 1);
-      if (n.type === "SpreadElement") return { register: operand(ctx, n.argument, later), spread: true };
+      if (n.type === "SpreadElement") {
+        return { register: operand(ctx, n.argument, later), spread: true, words: wordsFor(n.argument) };
+      }
       return { register: operand(ctx, n, later), spread: false };
     });
   }
   const node = nodes[spread];
   const end = nodes[nodes.length - 1];
   const span = { start: node?.start ?? 0, end: end?.end ?? 0 };
-  return [{ register: elementList(ctx, nodes, { node: span }), spread: true }];
+  return [{ register: elementList(ctx, nodes, { node: span, isUnnamed: true }), spread: true }];
 }
 
 /** Makes an array of the elements, in order. */
 export function elementList(
   ctx: FunctionContext,
   nodes: readonly (ast.Expression | ast.SpreadElement | null)[],
-  options: { readonly node: { start: number; end: number }; readonly dst?: Register | undefined },
+  options: {
+    readonly node: { start: number; end: number };
+    readonly dst?: Register | undefined;
+    /** Whether the engine names what is spread by its value: it does so in arguments. */
+    readonly isUnnamed?: boolean;
+  },
 ): Register {
   const b = ctx.builder;
   const head: ArrayElement[] = [];
@@ -110,7 +118,10 @@ export function elementList(
     later: readonly AstNode[],
   ): ArrayElement => {
     if (n === null) return { kind: "hole" };
-    if (n.type === "SpreadElement") return { kind: "spread", register: operand(ctx, n.argument, later) };
+    if (n.type === "SpreadElement") {
+      const words = options.isUnnamed ? "" : iterableWords(n.argument);
+      return { kind: "spread", register: operand(ctx, n.argument, later), words };
+    }
     return { kind: "value", register: operand(ctx, n, later) };
   };
   const spread = nodes.findIndex((n) => n?.type === "SpreadElement");

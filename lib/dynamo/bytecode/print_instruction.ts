@@ -6,6 +6,7 @@
  * Invariant: operands appear in the text in the order in which the instruction looks at them, each once.
  */
 import {
+  type Argument,
   type CodeObject,
   type FreeVariable,
   type Instruction,
@@ -30,6 +31,8 @@ export interface ExpressionText {
   readonly receiver?: Register;
   /** Whether the text may stand for the callee of a call that passes no this. */
   readonly plainCallee?: boolean;
+  /** What the engine calls it in its messages, where that is known. */
+  readonly words?: string;
 }
 
 /** Texts of registers and free variables in one printed function. */
@@ -56,6 +59,11 @@ function bare(text: string): ExpressionText {
   return { text, bare: true };
 }
 
+/** What the engine calls by its text, too. */
+function named(text: string, words = text): ExpressionText {
+  return { text, bare: true, words };
+}
+
 function loose(text: string): ExpressionText {
   return { text, bare: false };
 }
@@ -72,14 +80,20 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
   const keyValue = (
     key: KeyOperand,
   ): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
-  const args = (list: readonly { readonly register: Register; readonly spread: boolean }[]): string =>
-    list.map((a) => (a.spread ? `...${r(a.register)}` : item(a.register))).join(", ");
+  const args = (list: readonly Argument[], { inArray } = { inArray: false }): string =>
+    list.map((a) => {
+      if (!a.spread) return item(a.register);
+      const text = r(a.register), { words } = a;
+      const isNamed = !inArray && names.operand(a.register).words === words;
+      if (words === undefined || isNamed) return `...${text}`;
+      return `...$rt.spread(${text}, ${constantText(words)})`;
+    }).join(", ");
   switch (i.op) {
     case "const": {
       const text = constantText(i.value);
       return text.startsWith("-") || typeof i.value === "number"
-        ? { text, bare: !text.startsWith("-") }
-        : bare(text);
+        ? { text, bare: !text.startsWith("-"), words: text }
+        : named(text, typeof i.value === "string" ? `"${i.value}"` : text);
     }
     case "regexp":
       return bare(`/${i.pattern}/${i.flags}`);
@@ -88,7 +102,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
     case "uninitialized":
       return bare("$rt.tdz");
     case "loadThis":
-      return bare("this");
+      return named("this");
     case "loadArgument":
       return bare(names.argument(i.index));
     case "loadRest":
@@ -104,7 +118,8 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
     case "loadFree": {
       const { text, form } = names.free(i.index);
       const variable = code.free[i.index];
-      if (form === "value" || form === "private") return bare(text);
+      if (form === "value") return named(text);
+      if (form === "private") return bare(text);
       if (form === "live") return bare(`${text}.get()`);
       return bare(`${ready(text, variable)}.v`);
     }
@@ -114,7 +129,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
         const absent = `typeof ${i.name} === "undefined" ? undefined : ${i.name}`;
         return loose(`$rt.hasGlobal(${JSON.stringify(i.name)}) ? ${i.name} : ${absent}`);
       }
-      return { text: i.name, bare: true, plainCallee: i.name !== "eval" };
+      return { ...named(i.name), plainCallee: i.name !== "eval" };
     case "newCell":
       return bare(`$rt.box(${i.src === null ? "$rt.tdz" : item(i.src)}, ${JSON.stringify(i.name)})`);
     case "loadCell":
@@ -152,8 +167,12 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       return bare(`$rt.templateObject(${templateIndex(i)})`);
     case "getProp": {
       const object = names.operand(i.object);
-      const text = memberText(wrapObject(object) + names.mark, i.key, keyValue);
-      return { text, bare: true, receiver: i.object };
+      const base = i.takenApart === undefined
+        ? wrapObject(object)
+        : `$rt.matched(${object.text}, ${constantText(i.takenApart)}, ${keyText(i.key)})`;
+      const text = memberText(base + names.mark, i.key, keyValue);
+      const words = i.takenApart === undefined ? memberWords(object, i.key, names) : null;
+      return { text, bare: true, receiver: i.object, ...words !== null && { words } };
     }
     case "deleteProp":
       return loose(`delete ${memberText(wrapObject(names.operand(i.object)), i.key, keyValue)}`);
@@ -167,7 +186,11 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       const last = i.elements[i.elements.length - 1];
       const elements = i.elements.map((e) => {
         if (e.kind === "hole") return "";
-        return e.kind === "spread" ? `...${r(e.register)}` : item(e.register);
+        if (e.kind === "value") return item(e.register);
+        const text = r(e.register);
+        return names.operand(e.register).words === e.words
+          ? `...${text}`
+          : `...$rt.items(${text}, ${constantText(e.words)})`;
       });
       return bare(`[${elements.join(", ")}${last?.kind === "hole" ? "," : ""}]`);
     }
@@ -182,8 +205,12 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       return callText(i, names, args);
     case "new": {
       const callee = names.operand(i.callee);
+      if (callee.words !== i.text) {
+        const list = args(i.args, { inArray: true });
+        return bare(`${names.mark}$rt.construct(${callee.text}, [${list}], ${constantText(i.text)})`);
+      }
       const target = IDENTIFIER.test(callee.text) ? callee.text : `(${callee.text})`;
-      return bare(`${names.mark}new ${target}(${args(i.args)})`);
+      return named(`${names.mark}new ${target}(${args(i.args)})`, "(intermediate value)");
     }
     case "superCall":
       return bare(`$rt.superConstruct(${item(i.callee)}, [${args(i.args)}], ${item(i.newTarget)})`);
@@ -251,7 +278,9 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
     case "arrayAppend": {
       const e = i.element;
       if (e.kind === "hole") return [`${item(i.array)}.length++;`];
-      return [`$rt.${e.kind === "spread" ? "appendAll" : "append"}(${item(i.array)}, ${item(e.register)});`];
+      const value = item(e.register);
+      if (e.kind === "value") return [`$rt.append(${item(i.array)}, ${value});`];
+      return [`$rt.appendAll(${item(i.array)}, ${value}, ${constantText(e.words)});`];
     }
     case "define": {
       const m = i.member;
@@ -263,7 +292,7 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
       return [`$rt.accessor(${item(i.object)}, "${m.kind}", ${keyValue(m.key)}, ${item(m.register)});`];
     }
     case "checkObjectCoercible":
-      return [`$rt.checkCoercible(${item(i.src)});`];
+      return [`$rt.checkCoercible(${item(i.src)}, ${constantText(i.words)});`];
     case "checkObject":
       return [`$rt.checkObject(${item(i.src)}, ${constantText(i.what)});`];
     case "checkSuperOnce":
@@ -344,6 +373,19 @@ function wrapObject(e: ExpressionText): string {
   return /^[\d.]/.test(e.text) || !e.bare || e.text.startsWith("{") ? `(${e.text})` : e.text;
 }
 
+/** The name of a property that a pattern takes out, for messages: the first one has no computed key. */
+function keyText(key: KeyOperand): string {
+  return constantText(key.kind === "name" ? key.name : "");
+}
+
+/** What the engine calls a property of an object; null where it has no words for that. */
+function memberWords({ words }: ExpressionText, key: KeyOperand, names: Names): string | null {
+  if (words === undefined) return null;
+  if (key.kind === "name") return /^\d+$/.test(key.name) ? `${words}[${key.name}]` : `${words}.${key.name}`;
+  const inner = names.operand(key.register).words;
+  return inner === undefined ? null : `${words}[${inner}]`;
+}
+
 function memberText(object: string, key: KeyOperand, value: (key: KeyOperand) => string): string {
   return key.kind === "name" && IDENTIFIER.test(key.name)
     ? `${object}.${key.name}`
@@ -394,18 +436,17 @@ function memberEntry(m: ObjectMember, names: Names, keyValue: (key: KeyOperand) 
 function callText(
   i: Extract<Instruction, { readonly op: "call" }>,
   names: Names,
-  args: (list: typeof i.args) => string,
+  args: (list: typeof i.args, options?: { readonly inArray: boolean }) => string,
 ): ExpressionText {
-  const callee = names.operand(i.callee);
-  if (i.self !== null) {
-    // `o.p` with o the receiver calls with this = o, if o's text is a mere name.
-    if (callee.receiver === i.self) return bare(`${callee.text}(${args(i.args)})`);
-    const text = constantText(i.text);
-    const self = names.operand(i.self).text;
-    return bare(`${names.mark}$rt.apply(${callee.text}, ${self}, [${args(i.args)}], ${text})`);
-  }
-  const isName = IDENTIFIER.test(callee.text) && callee.text !== "eval" && callee.text !== "this";
-  return bare(`${names.mark}${isName ? callee.text : `(0, ${callee.text})`}(${args(i.args)})`);
+  const callee = names.operand(i.callee), isNamed = callee.words === i.text;
+  const called = (text: string) => named(`${text}(${args(i.args)})`, `${i.text}(...)`);
+  // `o.p` with o the receiver calls with this = o, if o's text is a mere name.
+  if (i.self !== null && callee.receiver === i.self && isNamed) return called(callee.text);
+  const isPlain = IDENTIFIER.test(callee.text) && callee.text !== "eval" && callee.text !== "this";
+  if (i.self === null && isPlain && isNamed) return called(names.mark + callee.text);
+  const self = i.self === null ? "undefined" : names.operand(i.self).text;
+  const list = args(i.args, { inArray: true });
+  return bare(`${names.mark}$rt.apply(${callee.text}, ${self}, [${list}], ${constantText(i.text)})`);
 }
 
 function functionText(

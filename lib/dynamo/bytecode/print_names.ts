@@ -20,7 +20,7 @@ export class FunctionNames implements Names {
   private readonly extra = new Set<string>();
   private argumentCount = 0;
   private restFrom: number | null = null;
-  private readonly plain: ReadonlySet<Register>;
+  private readonly plain: PlainNames;
 
   constructor(
     private readonly code: CodeObject,
@@ -41,7 +41,7 @@ export class FunctionNames implements Names {
 
   name(register: Register): string {
     const user = this.code.registers[register]?.name;
-    if (user && this.plain.has(register)) return user;
+    if (user && this.plain.registers.has(register)) return user;
     return user ? `${user.replace(/[^\p{ID_Continue}$]/gu, "_")}$${register}` : `$${register}`;
   }
 
@@ -57,7 +57,7 @@ export class FunctionNames implements Names {
   operand(register: Register): ExpressionText {
     const text = this.name(register);
     this.used.add(text);
-    return { text, bare: true };
+    return { text, bare: true, words: text };
   }
 
   target(register: Register): string {
@@ -111,46 +111,62 @@ export class FunctionNames implements Names {
   }
 }
 
-/** What identifiers may not be, in strict code or in any, and what printed code says itself. */
+/** What identifiers may not be, in strict code or in any, and what printed code says itself, errors among it. */
 const RESERVED: ReadonlySet<string> = new Set(
   ("arguments async await break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function get if implements import in instanceof interface let new null of package " +
     "private protected public return set static super switch this throw true try typeof undefined using var void " +
-    "while with yield").split(" "),
+    "while with yield Error RangeError ReferenceError SyntaxError TypeError").split(" "),
 );
 const PLAIN = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
 
-const known = new WeakMap<CodeObject, ReadonlySet<Register>>();
+/** What keeps the name of its variable in printed code. */
+interface PlainNames {
+  readonly registers: ReadonlySet<Register>;
+  /** Indexes of free variables. */
+  readonly free: ReadonlySet<number>;
+}
+
+const known = new WeakMap<CodeObject, PlainNames>();
 
 /**
- * Registers that keep the names of their variables, which the engine's errors mention: the variables of that name are
- * one, and nothing else in the text looks the name up. Functions inside are texts of the program, with globals of their own.
+ * Registers and free variables that keep the names of their variables, which the engine's errors mention: the variables of
+ * that name are one, and nothing else in the text looks the name up. Functions inside are texts of the program, with globals
+ * of their own.
  */
-function plainNames(code: CodeObject): ReadonlySet<Register> {
+function plainNames(code: CodeObject): PlainNames {
   const found = known.get(code);
   if (found) return found;
-  const registers = new Map<string, Register[]>();
+  const owners = new Map<string, { readonly register?: Register; readonly free?: number }[]>();
+  const add = (name: string, owner: { readonly register?: Register; readonly free?: number }) =>
+    owners.set(name, [...owners.get(name) ?? [], owner]);
   if (code.children.length === 0 && code.classes.length === 0) {
     code.registers.forEach(({ name, cell }, register) => {
-      if (name !== null && !cell) registers.set(name, [...registers.get(name) ?? [], register]);
+      if (name !== null && !cell) add(name, { register });
+    });
+    code.free.forEach(({ name, kind }, free) => {
+      if (kind !== "private") add(name, { free });
     });
   }
   for (const i of code.instructions) {
-    if (i.op === "loadGlobal" || i.op === "storeGlobal") registers.delete(i.name);
+    if (i.op === "loadGlobal" || i.op === "storeGlobal") owners.delete(i.name);
   }
-  const plain = new Set<Register>();
-  for (const [name, [register, other]] of registers) {
-    if (register === undefined || other !== undefined || RESERVED.has(name) || !PLAIN.test(name)) continue;
-    plain.add(register);
+  const registers = new Set<Register>(), free = new Set<number>();
+  for (const [name, [owner, other]] of owners) {
+    if (owner === undefined || other !== undefined || RESERVED.has(name) || !PLAIN.test(name)) continue;
+    if (owner.register !== undefined) registers.add(owner.register);
+    if (owner.free !== undefined) free.add(owner.free);
   }
+  const plain = { registers, free };
   known.set(code, plain);
   return plain;
 }
 
 /** The name that holds a free variable in printed code. */
 export function freeName(code: CodeObject, index: number): string {
-  const user = (code.free[index]?.name ?? "").replace(/[^\p{ID_Continue}$]/gu, "_");
-  return `${user.replace(/^(?=\d)/, "_")}$f${index}`;
+  const user = code.free[index]?.name ?? "";
+  if (plainNames(code).free.has(index)) return user;
+  return `${user.replace(/[^\p{ID_Continue}$]/gu, "_").replace(/^(?=\d)/, "_")}$f${index}`;
 }
 
 /** The form of a free variable where the caller names none. */

@@ -45,6 +45,35 @@ function describe(value: unknown): string {
   return isFunction(value) ? "function" : isObject(value) ? "object" : String(value);
 }
 
+/** What the engine calls a value that it has no words for. */
+function kindOf(value: unknown): string {
+  const isShown = value === null || typeof value === "number" || typeof value === "boolean";
+  const shown = typeof value === "string" ? ` "${value}"` : isShown ? ` ${value}` : "";
+  return `${typeof value}${shown}`;
+}
+
+/** What the engine says of a pattern that finds no object. */
+function refusal(what: string, found: unknown): string {
+  return `Cannot destructure ${what} as it is ${found}.`;
+}
+
+/** Whether `new` takes a function: asked of a proxy of it, so that nothing of it runs. */
+function isConstructor(fn: (...args: readonly unknown[]) => unknown): boolean {
+  try {
+    construct(new Proxy(fn, { construct: () => ({}) }), []);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An iterator by the method of an iterable. */
+function begin(method: (...args: readonly unknown[]) => unknown, source: unknown): object {
+  const iterator = apply(method, source, []);
+  if (!isObject(iterator)) throw new TypeError("Result of the Symbol.iterator method is not an object");
+  return iterator;
+}
+
 /** A member of a value that may be a primitive. */
 function memberOf(value: unknown, key: PropertyKey): unknown {
   return value === undefined || value === null ? undefined : reflectGet(Object(value), key, value);
@@ -247,6 +276,32 @@ export const runtime = {
     if (!isFunction(callee)) throw new TypeError(`${text} is not a function`);
     return apply(callee, self, args);
   },
+  construct(callee: unknown, args: readonly unknown[], text: string): object {
+    if (!isFunction(callee) || !isConstructor(callee)) throw new TypeError(`${text} is not a constructor`);
+    return construct(callee, args);
+  },
+  /** The value that a pattern takes apart, whose first property is read next. */
+  matched(value: unknown, words: string, key: string): unknown {
+    if (value !== undefined && value !== null) return value;
+    throw new TypeError(refusal(`property '${key}' of '${words || value}'`, value));
+  },
+  /** The items of what is spread in an array. */
+  items(source: unknown, words: string): unknown[] {
+    const iterator = runtime.iterator(source, words);
+    return runtime.collect(iterator, memberOf(iterator, "next"));
+  },
+  /** The items of what is spread as the last arguments of a call. */
+  spread(source: unknown, words: string): unknown[] {
+    if (source === undefined || source === null) {
+      throw new TypeError(`${words} is not iterable (cannot read property ${source})`);
+    }
+    const method = memberOf(source, Symbol.iterator);
+    if (!isFunction(method)) {
+      throw new TypeError("Spread syntax requires ...iterable[Symbol.iterator] to be a function");
+    }
+    const iterator = begin(method, source);
+    return runtime.collect(iterator, memberOf(iterator, "next"));
+  },
   uninitialized(name: string): never {
     throw new ReferenceError(
       name === "this"
@@ -327,8 +382,10 @@ export const runtime = {
   append(array: unknown[], value: unknown): void {
     define(array, String(array.length), value);
   },
-  appendAll(array: unknown[], values: Iterable<unknown>): void {
-    for (const value of values) define(array, String(array.length), value);
+  appendAll(array: unknown[], values: unknown, words: string): void {
+    for (let i = 0, list = runtime.items(values, words); i < list.length; i++) {
+      define(array, String(array.length), list[i]);
+    }
   },
   define(object: object, key: PropertyKey, value: unknown): object {
     define(object, key, value);
@@ -346,9 +403,9 @@ export const runtime = {
   rest(source: unknown, excluded: readonly PropertyKey[]): object {
     return copy({}, source, excluded);
   },
-  checkCoercible(value: unknown): void {
+  checkCoercible(value: unknown, words: string): void {
     if (value === undefined || value === null) {
-      throw new TypeError(`Cannot destructure '${value}' as it is ${value}`);
+      throw new TypeError(refusal(`'${words || value}'`, value));
     }
   },
   checkObject(value: unknown, what: string): void {
@@ -379,12 +436,9 @@ export const runtime = {
   },
   iterator(source: unknown, text: string): object {
     const method = memberOf(source, Symbol.iterator);
-    if (!isFunction(method)) {
-      throw new TypeError(`${source === undefined || source === null ? source : text} is not iterable`);
-    }
-    const iterator = apply(method, source, []);
-    if (!isObject(iterator)) throw new TypeError("Result of the Symbol.iterator method is not an object");
-    return iterator;
+    if (isFunction(method)) return begin(method, source);
+    const unnamed = `${kindOf(source)} is not iterable (cannot read property Symbol(Symbol.iterator))`;
+    throw new TypeError(text ? `${text} is not iterable` : unnamed);
   },
   asyncIterator(source: unknown, text: string): object {
     const method = memberOf(source, Symbol.asyncIterator);
@@ -433,8 +487,9 @@ export const runtime = {
     return new Suspension(value);
   },
   delegation(source: unknown, async: boolean): Delegation {
+    const words = source === undefined || source === null ? "" : "yield* (intermediate value)";
     return new Delegation(
-      async ? runtime.asyncIterator(source, "value") : runtime.iterator(source, "value"),
+      async ? runtime.asyncIterator(source, words) : runtime.iterator(source, words),
       async,
     );
   },

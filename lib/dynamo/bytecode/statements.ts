@@ -4,6 +4,7 @@
  * Input: statement nodes. Output: instructions.
  * Invariant: entering a statement list makes its variables and hoisted functions first.
  */
+import { isNamedList, iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { Register } from "./code.ts";
 import type { FinallyContext, FunctionContext } from "./context.ts";
@@ -146,7 +147,8 @@ function declaration(ctx: FunctionContext, node: ast.VariableDeclaration): void 
       const value = d.init ? ctx.expression(d.init, direct) : ctx.constant(undefined, d, direct);
       if (value !== direct) ctx.initialize(variable, value, d);
     } else if (d.init) {
-      bindPattern(ctx, d.id, settled(ctx, ctx.expression(d.init), d), "initialize");
+      const named = { object: wordsFor(d.init), list: isNamedList(d.init) ? iterableWords(d.init) : "" };
+      bindPattern(ctx, d.id, settled(ctx, ctx.expression(d.init), d), { mode: "initialize", named });
     }
   }
 }
@@ -240,7 +242,7 @@ function tryCatch(ctx: FunctionContext, node: ast.TryStatement): void {
   b.jump(end, node);
   b.place(caught, true);
   enterScope(ctx, handler, []);
-  if (handler.param) bindPattern(ctx, handler.param, error, "initialize");
+  if (handler.param) bindPattern(ctx, handler.param, error, { mode: "initialize" });
   ctx.statement(handler.body);
   b.place(end);
 }
