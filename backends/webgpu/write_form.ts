@@ -2,6 +2,7 @@
  * Writes programs as WGSL that runs on every device. Input: programs; output: forms. Invariant: no shader needs more than
  * the limits that WebGPU promises everywhere.
  */
+import { orNull } from "../../lib/base/errors.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import type { BufferId, Program } from "../../lib/loops/ir.ts";
 import type { WebGpuForm } from "./form.ts";
@@ -18,12 +19,7 @@ export function writeWebGpuForm(given: Program): WebGpuForm | null {
   const isOther = given.buffers.some(({ dtype }) => dtype === "float64") ||
     given.kernels.some((kernel) => kernel.kind === "extern" && kernel.call.op === "sort");
   if (isOther) return null;
-  try {
-    return formOf(generate(given, webGpuTarget(COMMON_LIMITS, true)));
-  } catch (thrown) {
-    if (thrown instanceof LacksFloat64) return null;
-    throw thrown;
-  }
+  return orNull(LacksFloat64, () => formOf(generate(given, webGpuTarget(COMMON_LIMITS, true))));
 }
 
 function formOf(program: Program): WebGpuForm {

@@ -5,7 +5,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
-import { type Argument, Graph, isList, isRecord, Node, type NodeValue } from "../graph/node.ts";
+import { type Argument, Graph, mapLeaves, Node, type NodeValue } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import { symbolsIn } from "../graph/sizes.ts";
 import { type Dim, evaluate, freeSymbols, substitute, Sym } from "../sym/expr.ts";
@@ -64,14 +64,10 @@ export class GraphPart {
     values: ReadonlyMap<Node, unknown>,
     sizeOf: (symbol: Sym) => number,
   ): unknown {
-    const again = (each: Argument) => GraphPart.resolve(each, values, sizeOf);
-    if (argument instanceof Node) return values.get(argument);
-    if (argument instanceof Sym) return evaluate(argument, sizeOf);
-    if (isList(argument)) return argument.map(again);
-    if (isRecord(argument)) {
-      return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, again(each)]));
-    }
-    return argument;
+    return mapLeaves(argument, (leaf): unknown => {
+      if (leaf instanceof Node) return values.get(leaf);
+      return leaf instanceof Sym ? evaluate(leaf, sizeOf) : leaf;
+    });
   }
 }
 
@@ -116,15 +112,11 @@ export function moduleOf(
   { replace, sizes, requiresGrad }: PartForm,
 ): GraphModule {
   const graph = new Graph(), copies = new Map<Node, Node>();
-  const change = (argument: Argument): Argument => {
-    if (argument instanceof Node) return copyOf(copies, argument);
-    if (argument instanceof Sym) return substitute(argument, replace);
-    if (isList(argument)) return argument.map(change);
-    if (isRecord(argument)) return changed(argument);
-    return argument;
-  };
-  const changed = (record: Readonly<Record<string, Argument>>) =>
-    Object.fromEntries(Object.entries(record).map(([key, each]) => [key, change(each)]));
+  const change = (argument: Argument): Argument =>
+    mapLeaves(argument, (leaf) => {
+      if (leaf instanceof Node) return copyOf(copies, leaf);
+      return leaf instanceof Sym ? substitute(leaf, replace) : leaf;
+    });
   for (const size of sizes) {
     graph.create("placeholder", `${size}`, { meta: { value: { kind: "size", size } } });
   }
@@ -143,7 +135,7 @@ export function moduleOf(
     const copy = graph.create(node.op, node.target, {
       name: node.name,
       args: node.args.map(change),
-      kwargs: changed(node.kwargs),
+      kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, change(each)])),
       meta: { ...node.meta, value: valueWith(node.meta.value, replace) },
     });
     copies.set(node, copy);

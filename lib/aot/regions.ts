@@ -4,6 +4,7 @@
  * region becomes a call only where it computes tensors of their own from its arguments, or new values of arguments as
  * optimizers do, and does nothing else.
  */
+import { orNull } from "../base/errors.ts";
 import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { counters } from "../base/logs.ts";
@@ -99,14 +100,11 @@ export class Regions {
   }
 
   #differentiated(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
-    let joint: JointGraph;
-    try {
+    const joint = orNull(NotFunctional, () => {
       const captured = new GraphModule(requiring(region.graph, requires), {}, graphRunner);
-      joint = buildJoint(traceForward(captured, this.call), { gradEnabled: ambient.gradEnabled });
-    } catch (error) {
-      if (error instanceof NotFunctional) return null;
-      throw error;
-    }
+      return buildJoint(traceForward(captured, this.call), { gradEnabled: ambient.gradEnabled });
+    });
+    if (!joint) return null;
     const results = resultsOf(joint);
     if (!results) return null;
     const { mutations: writes } = joint.plan;
@@ -181,7 +179,7 @@ export function jointOfRegions(captured: GraphModule, partition: Partitioner): J
 }
 
 function jointThrough(module: GraphModule, regions: Regions): JointGraph | null {
-  try {
+  return orNull(NotFunctional, () => {
     const trace = traceForward(module, regions.call);
     const joint = buildJoint(trace, { gradEnabled: ambient.gradEnabled });
     const { functional, recorder: { tape } } = trace.replay, { differentiable, lost } = joint.plan;
@@ -194,10 +192,7 @@ function jointThrough(module: GraphModule, regions: Regions): JointGraph | null 
     // What single calls have lost is told of them; a history that is used up is all the same
     const isLost = lost.some(({ isUsedUp }) => !isUsedUp);
     return isLost || (differentiable.length > 0 && isOverwritten) ? null : joint;
-  } catch (error) {
-    if (error instanceof NotFunctional) return null;
-    throw error;
-  }
+  });
 }
 
 /** Whether a graph writes in place where no gradient is recorded, and nowhere else. */

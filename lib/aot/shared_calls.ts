@@ -4,6 +4,7 @@
  * calls keep their order, which all processes share; nothing passes what writes, draws random numbers or is asked of the
  * host.
  */
+import { orNull } from "../base/errors.ts";
 import type { SharedCall } from "../base/begun_work.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
 import { NotFunctional } from "../autograd/functional.ts";
@@ -67,14 +68,10 @@ function inputsOf(node: Node): readonly Node[] {
 /** Which nodes others do not pass; null where that is not known. In functional graphs all may. */
 function staying(captured: GraphModule): ((node: Node) => boolean) | null {
   if (captured.signature) return () => false;
-  try {
-    const drawing = drawingNodes(captured);
-    return (node) =>
-      hasEffect(node) || drawing.has(node) || (node.meta.onHost === true && node.meta.begins !== true);
-  } catch (error) {
-    if (error instanceof NotFunctional) return null;
-    throw error;
-  }
+  const drawing = orNull(NotFunctional, () => drawingNodes(captured));
+  return drawing &&
+    ((node) =>
+      hasEffect(node) || drawing.has(node) || (node.meta.onHost === true && node.meta.begins !== true));
 }
 
 /** Nodes that may stand in any order that their inputs allow. */

@@ -4,6 +4,7 @@
  * graph; output: a function over its inputs, which runs functional parts. Invariants: such calls keep their order, on all
  * processes; only the last part writes to what existed before the call.
  */
+import { orNull } from "../base/errors.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { sharedOpNamed } from "../autograd/shared_ops.ts";
 import { logs } from "../base/logs.ts";
@@ -50,8 +51,8 @@ function isCutByCallsAlone({ graph, attributes }: GraphModule): boolean {
 /** A captured graph as such a step; null where something else cuts it, or the tape is to differentiate its results. */
 export function sharedStepOf(captured: GraphModule): SharedStep | null {
   if (!isCutByCallsAlone(captured)) return null;
-  try {
-    return recording.phase("joint", () => {
+  return orNull(NotFunctional, () =>
+    recording.phase("joint", () => {
       const trace = traceForward(captured), attributes = trace.replay.shared;
       const joint = buildJoint(trace, { gradEnabled: ambient.gradEnabled });
       const { graph, plan, results: { length: ownResults }, tangents } = joint;
@@ -62,11 +63,7 @@ export function sharedStepOf(captured: GraphModule): SharedStep | null {
       const written = writeInPlace(graph, attributes);
       const signature = { role: "inference", mutatedInputs: [], ownResults } as const;
       return { plan, written, functional: new GraphModule(graph, attributes, graphRunner, signature) };
-    });
-  } catch (error) {
-    if (error instanceof NotFunctional) return null;
-    throw error;
-  }
+    }));
 }
 
 /** The forward function of a step, in parts that `compiler` compiles. */

@@ -9,7 +9,7 @@ import { mapTree } from "../base/tree.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
-import { type Argument, Graph, isList, isRecord, Node, type NodeValue, type Region } from "../graph/node.ts";
+import { type Argument, Graph, mapLeaves, Node, type NodeValue, type Region } from "../graph/node.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { graphApi } from "../ops/graph_api.ts";
 import {
@@ -213,12 +213,7 @@ export class GraphReplay {
 
   /** What an argument of the captured graph is: functional tensors in place of nodes. */
   resolve(argument: Argument): unknown {
-    if (argument instanceof Node) return this.#valueOf(argument);
-    if (isList(argument)) return argument.map((each) => this.resolve(each));
-    if (isRecord(argument)) {
-      return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, this.resolve(each)]));
-    }
-    return argument;
+    return mapLeaves(argument, (leaf): unknown => leaf instanceof Node ? this.#valueOf(leaf) : leaf);
   }
 
   /** The tensor that a captured node stands for. */

@@ -22,6 +22,16 @@ export class DynError extends Error {
   }
 }
 
+/** What a function gives; null where it throws an error of this class. */
+export function orNull<T>(kind: abstract new (...given: never[]) => Error, run: () => T): T | null {
+  try {
+    return run();
+  } catch (thrown) {
+    if (thrown instanceof kind) return null;
+    throw thrown;
+  }
+}
+
 /** Where in the user's program something happened; lines and columns count from 1. */
 export interface UserFrame {
   /** Empty for an anonymous function. */

@@ -431,14 +431,25 @@ export function forEachNode(argument: Argument, visit: (node: Node) => void): vo
   else if (isRecord(argument)) { for (const a of Object.values(argument)) forEachNode(a, visit); }
 }
 
+/** What an argument tree is made of. */
+export type ArgumentLeaf = Exclude<
+  Argument,
+  readonly Argument[] | { readonly [key: string]: Argument }
+>;
+
+/** A copy of an argument tree with `change(leaf)` in place of each node, symbol and constant. */
+export function mapLeaves(argument: Argument, change: (leaf: ArgumentLeaf) => Argument): Argument;
+/** The same with values that are no arguments. */
+export function mapLeaves(argument: Argument, change: (leaf: ArgumentLeaf) => unknown): unknown;
+export function mapLeaves(argument: Argument, change: (leaf: ArgumentLeaf) => unknown): unknown {
+  if (isList(argument)) return argument.map((each) => mapLeaves(each, change));
+  if (!isRecord(argument)) return change(argument);
+  return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, mapLeaves(each, change)]));
+}
+
 /** A copy of an argument tree with `replace(node)` in place of each node. */
 export function mapNodes(argument: Argument, replace: (node: Node) => Argument): Argument {
-  if (argument instanceof Node) return replace(argument);
-  if (isList(argument)) return argument.map((a) => mapNodes(a, replace));
-  if (isRecord(argument)) {
-    return Object.fromEntries(Object.entries(argument).map(([k, v]) => [k, mapNodes(v, replace)]));
-  }
-  return argument;
+  return mapLeaves(argument, (leaf) => leaf instanceof Node ? replace(leaf) : leaf);
 }
 
 /** The arguments of a node, positional and named, with `replace(node)` in place of each node. */

@@ -10,7 +10,7 @@ import { logs } from "../base/logs.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
-import { type Argument, forEachNode, Graph, mapNodes, type Node } from "../graph/node.ts";
+import { type Argument, forEachNode, Graph, mapNodes, mapOperands, type Node } from "../graph/node.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import { viewChain } from "../ops/rewrite/memory_root.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -125,24 +125,14 @@ class Copies {
   need(node: Node): Node {
     const known = this.#made.get(node);
     if (known) return known;
-    const args = this.arguments(node.args), kwargs: Record<string, Argument> = {};
-    for (const [name, value] of Object.entries(node.kwargs)) kwargs[name] = this.#argument(value);
-    const made = this.to.create(node.op, node.target, {
-      args,
-      kwargs,
-      name: node.name,
-      meta: { ...node.meta },
-    });
+    const { op, target, name } = node, operands = mapOperands(node, (each) => this.of(each));
+    const made = this.to.create(op, target, { ...operands, name, meta: { ...node.meta } });
     this.#made.set(node, made);
     return made;
   }
 
   arguments(args: readonly Argument[]): readonly Argument[] {
-    return args.map((arg) => this.#argument(arg));
-  }
-
-  #argument(argument: Argument): Argument {
-    return mapNodes(argument, (node) => this.of(node));
+    return args.map((arg) => mapNodes(arg, (node) => this.of(node)));
   }
 }
 

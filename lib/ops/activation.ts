@@ -7,7 +7,7 @@ import { type Dim, floorDiv, mod } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { type TensorLike } from "./definition.ts";
+import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
@@ -15,7 +15,6 @@ import { normalizeDim, shapeText, withSize } from "./shapes.ts";
 import { sigmoidOf } from "./unary.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
 
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const SAMPLES = unarySamples([-4, 4]);
 
 function k<V>(o: Body<V>, x: V, value: number): V {

@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, mul, sub } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { type TensorLike } from "./definition.ts";
+import { FUNCTIONAL, INTERNAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
@@ -16,9 +16,6 @@ import { checkPooled } from "./windows.ts";
 import { within } from "./scatter_views.ts";
 import { flatIndex, knownSize, shapeText, withSize } from "./shapes.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
-
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
-const INTERNAL = { method: false, free: false } as const;
 
 const startOf = (i: Dim, size: Dim, count: number): Dim => floorDiv(mul(i, size), count);
 const endOf = (i: Dim, size: Dim, count: number): Dim =>

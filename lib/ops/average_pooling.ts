@@ -7,6 +7,7 @@ import { categoryOf, isFloat } from "../base/dtype.ts";
 import { add, type Dim, mul, sub } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
+import { FUNCTIONAL, INTERNAL } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { elements, t } from "./pointwise.ts";
@@ -20,9 +21,6 @@ import {
   windowsOf,
 } from "./windows.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
-
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
-const INTERNAL = { method: false, free: false } as const;
 
 /** The number of elements of a window: of its part inside of the padded input, or of the input. */
 function windowSize<V>(

@@ -6,13 +6,12 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { composeOp } from "./definition.ts";
+import { composeOp, FUNCTIONAL } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { sameShape, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const reductionParam = optional("string", "mean", { oneOf: ["none", "mean", "sum"] });
 
 const multilabelMarginLoss = composeWideOp({

@@ -8,14 +8,13 @@ import { add, type Dim, floorDiv, mul, print, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { ConvGeometry } from "../loops/ir.ts";
-import { composeOp, lowerOp, type Sample, type TensorLike } from "./definition.ts";
+import { composeOp, INTERNAL, lowerOp, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, spread } from "./shapes.ts";
 
 const FUNCTIONAL = { method: false, namespaces: ["nn.functional"] } as const;
-const INTERNAL = { method: false, free: false } as const;
 
 /** The geometry of a convolution over any number of spatial dimensions. */
 export interface Geometry {

@@ -153,6 +153,11 @@ export interface Exposure {
   readonly aliases?: readonly string[];
 }
 
+/** Ops that only other ops call. */
+export const INTERNAL = { method: false, free: false } as const satisfies Exposure;
+/** Ops that `nn.functional` alone has. */
+export const FUNCTIONAL = { ...INTERNAL, namespaces: ["nn.functional"] } as const satisfies Exposure;
+
 /** What is said of an op besides how it is computed and differentiated. */
 export interface OpDescription<P extends Params = Params> {
   /** Public name, in camelCase. */

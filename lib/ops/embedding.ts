@@ -7,14 +7,13 @@ import { type DType, isInteger } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body } from "../loops/body.ts";
-import { composeOp, hostOp, lowerOp } from "./definition.ts";
+import { composeOp, hostOp, INTERNAL, lowerOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { checkIndex, indexRange, indirectIndex } from "./indexing.ts";
 import { elements, t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
 
-const INTERNAL = { method: false, free: false } as const;
 const INDICES = { tensor: [2, 3], dtype: "int64", range: [0, 4] } as const;
 
 /** A padding index counted from the front. */

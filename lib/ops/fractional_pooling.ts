@@ -6,14 +6,12 @@
 import { DynError } from "../base/errors.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import type { TensorLike } from "./definition.ts";
+import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, spread } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
-
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
 interface FractionalArgs {
   readonly self: TensorLike;

@@ -8,14 +8,13 @@ import { isFloat } from "../base/dtype.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { type Dim, product, sub } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import type { TensorLike } from "./definition.ts";
+import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const MODES = ["bilinear", "nearest", "bicubic"] as const;
 const PADDINGS = ["zeros", "border", "reflection"] as const;
 

@@ -7,14 +7,13 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, product, sub } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import type { TensorLike } from "./definition.ts";
+import { INTERNAL, type TensorLike } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { isTensor } from "./promotion.ts";
 import { knownSize, sameShape, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const INTERNAL = { method: false, free: false } as const;
 const COUNTED = "it counts elements";
 
 function checkRange(range: number | readonly number[] | null): void {

@@ -8,7 +8,7 @@ import { DynError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
-import { type OpDefinition, type TensorLike } from "./definition.ts";
+import { FUNCTIONAL, type OpDefinition, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, type Param, type Params, required } from "./params.ts";
 import { reduceTo, t } from "./pointwise.ts";
@@ -16,7 +16,6 @@ import { floatTypeOf } from "./promotion.ts";
 import { broadcastShapes, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const REDUCTIONS = ["none", "mean", "sum"] as const;
 const reductionParam = optional("string", "mean", { oneOf: REDUCTIONS });
 

@@ -7,7 +7,7 @@ import { isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { type TensorLike } from "./definition.ts";
+import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -15,7 +15,6 @@ import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const reductionParam = optional("string", "mean", { oneOf: ["none", "mean", "sum"] });
 
 function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): T {

@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { composeOp, lowerOp, type TensorLike } from "./definition.ts";
+import { composeOp, FUNCTIONAL, INTERNAL, lowerOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { lowest } from "../base/dtype.ts";
@@ -24,9 +24,6 @@ import {
   type Windows,
   windowsOf,
 } from "./windows.ts";
-
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
-const INTERNAL = { method: false, free: false } as const;
 
 const maxPoolOffsets = lowerOp({
   name: "maxPoolOffsets",

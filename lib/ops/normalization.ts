@@ -9,14 +9,13 @@ import { DynError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
-import { type TensorLike } from "./definition.ts";
+import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const same = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.dtype, self.device);
 
 /** Centred values and 1/deviation over some dimensions (kept with size 1). */

@@ -4,13 +4,12 @@
  */
 import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
+import { FUNCTIONAL } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { spread } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 import { checkPooled, pooledSizes, windowsOf } from "./windows.ts";
-
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
 /** lpPool1d, lpPool2d and lpPool3d. */
 function lpPool(rank: 1 | 2 | 3) {

@@ -5,12 +5,10 @@
 import { type Body } from "../loops/body.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { type Sample } from "./definition.ts";
+import { FUNCTIONAL, type Sample } from "./definition.ts";
 import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
-
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
 /** A number as a value of x's type. */
 function k<V>(o: Body<V>, x: V, value: number): V {

@@ -34,10 +34,14 @@ export const REDUCTION_SAMPLES: readonly Sample[] = [
   { args: [t()] },
 ];
 
-/** What a reduction is over. */
-interface Over {
-  readonly dims: readonly number[];
+/** The dimensions that a reduction is over: one, several, or all. */
+interface Reduced {
+  readonly dim: number | readonly number[] | null;
   readonly keepdim: boolean;
+}
+
+/** What a reduction is over. */
+interface Over extends Reduced {
   readonly op: ReductionOp;
   /** Type in which values combine. */
   readonly accumulator: DType;
@@ -45,10 +49,16 @@ interface Over {
   readonly value?: <V>(o: Body<V>, x: V) => V;
 }
 
-/** A reduction of `self` over normalized dimensions. */
-export function reduction(self: Operand, result: TensorMeta | undefined, over: Over): Lowered[] {
+/** Metadata of a reduction. */
+function reducedMeta(self: TensorMeta, { dim, keepdim }: Reduced, dtype: DType): TensorMeta {
+  const shape = reducedShape(self.shape, reducedDims(dim, self.shape.length), keepdim);
+  return contiguousMeta(shape, dtype, self.device);
+}
+
+/** A reduction of `self`. */
+function reduction(self: Operand, result: TensorMeta | undefined, over: Over): Lowered[] {
   if (!result) return [];
-  const { dims, keepdim, op, accumulator, value } = over;
+  const { dim, keepdim, op, accumulator, value } = over, dims = reducedDims(dim, self.shape.length);
   const layout = { rank: self.shape.length, dims, keepdim };
   const sizes = dims.map((d) => self.shape[d] ?? 1);
   if (dims.length === 0) {
@@ -105,13 +115,10 @@ const sum = lowerWideOp({
   name: "sum",
   doc: "The sum over dimensions; integers and bools are summed as int64. As `torch.sum`.",
   params: reductionParams,
-  infer({ self, dim, keepdim, dtype }) {
-    const dims = reducedDims(dim, self.shape.length);
-    return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype ?? sumType(self.dtype), self.device);
-  },
+  infer: ({ self, dim, keepdim, dtype }) => reducedMeta(self, { dim, keepdim }, dtype ?? sumType(self.dtype)),
   lower: ({ self, dim, keepdim }, [result]) =>
     reduction(self, result, {
-      dims: reducedDims(dim, self.shape.length),
+      dim,
       keepdim,
       op: "sum",
       accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
@@ -134,8 +141,7 @@ const mean = composeWideOp({
   params: reductionParams,
   infer({ self, dim, keepdim, dtype }) {
     checkCategory("mean", dtype ?? self.dtype, ["float"]);
-    const dims = reducedDims(dim, self.shape.length);
-    return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype ?? self.dtype, self.device);
+    return reducedMeta(self, { dim, keepdim }, dtype ?? self.dtype);
   },
   compose(o, { self, dim, keepdim, dtype }) {
     const dims = reducedDims(dim, self.shape.length);
@@ -155,13 +161,10 @@ const prod = lowerWideOp({
     keepdim: optional("bool", false),
     dtype: nullable("dtype", { keyword: true }),
   },
-  infer({ self, dim, keepdim, dtype }) {
-    const dims = reducedDims(dim, self.shape.length);
-    return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype ?? sumType(self.dtype), self.device);
-  },
+  infer: ({ self, dim, keepdim, dtype }) => reducedMeta(self, { dim, keepdim }, dtype ?? sumType(self.dtype)),
   lower: ({ self, dim, keepdim }, [result]) =>
     reduction(self, result, {
-      dims: reducedDims(dim, self.shape.length),
+      dim,
       keepdim,
       op: "prod",
       accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
@@ -218,17 +221,11 @@ function extreme(name: "amax" | "amin", op: "max" | "min") {
     doc: `The ${op}imum over dimensions; NaN where there is one. As \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
     infer({ self, dim, keepdim }) {
-      const dims = reducedDims(dim, self.shape.length);
-      checkNotEmpty(name, self, dims);
-      return contiguousMeta(reducedShape(self.shape, dims, keepdim), self.dtype, self.device);
+      checkNotEmpty(name, self, reducedDims(dim, self.shape.length));
+      return reducedMeta(self, { dim, keepdim }, self.dtype);
     },
     lower: ({ self, dim, keepdim }, [result]) =>
-      reduction(self, result, {
-        dims: reducedDims(dim, self.shape.length),
-        keepdim,
-        op,
-        accumulator: self.dtype,
-      }),
+      reduction(self, result, { dim, keepdim, op, accumulator: self.dtype }),
     gradient: {
       saves: ["self", "out"],
       single(o, grad, { args: { self, dim, keepdim }, out: [out] }) {
@@ -251,15 +248,10 @@ function positionOf(name: "argmax" | "argmin") {
       const dims = reducedDims(dim, self.shape.length);
       checkCategory(name, self.dtype, ["integer", "float"]);
       checkNotEmpty(name, self, dims);
-      return contiguousMeta(reducedShape(self.shape, dims, keepdim), "int64", self.device);
+      return reducedMeta(self, { dim, keepdim }, "int64");
     },
     lower: ({ self, dim, keepdim }, [result]) =>
-      reduction(self, result, {
-        dims: reducedDims(dim, self.shape.length),
-        keepdim,
-        op: name,
-        accumulator: self.dtype,
-      }),
+      reduction(self, result, { dim, keepdim, op: name, accumulator: self.dtype }),
     gradient: { kind: "none", because: "its result is an index" },
     samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1] }, { args: [t(3, 4), 0, true] }],
     errors: [{ args: [t(0)], message: "at least one element" }],
@@ -271,18 +263,10 @@ function truth(name: "any" | "all") {
     name,
     doc: `Whether ${name} of the elements over dimensions are not 0, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
-    infer({ self, dim, keepdim }) {
-      const dims = reducedDims(dim, self.shape.length);
-      const dtype = self.dtype === "uint8" ? "uint8" : "bool";
-      return contiguousMeta(reducedShape(self.shape, dims, keepdim), dtype, self.device);
-    },
+    infer: ({ self, dim, keepdim }) =>
+      reducedMeta(self, { dim, keepdim }, self.dtype === "uint8" ? "uint8" : "bool"),
     lower: ({ self, dim, keepdim }, [result]) =>
-      reduction(self, result, {
-        dims: reducedDims(dim, self.shape.length),
-        keepdim,
-        op: name,
-        accumulator: "bool",
-      }),
+      reduction(self, result, { dim, keepdim, op: name, accumulator: "bool" }),
     gradient: { kind: "none", because: "its result is not of a floating type" },
     samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, {
       args: [{ tensor: [3, 4], dtype: "bool" }, 1],
@@ -333,10 +317,7 @@ const countNonzero = composeWideOp({
   name: "countNonzero",
   doc: "How many elements are not 0 over dimensions, as `torch.count_nonzero`.",
   params: { self: required("tensor"), dim: nullable("dims") },
-  infer({ self, dim }) {
-    const dims = reducedDims(dim, self.shape.length);
-    return contiguousMeta(reducedShape(self.shape, dims, false), "int64", self.device);
-  },
+  infer: ({ self, dim }) => reducedMeta(self, { dim, keepdim: false }, "int64"),
   compose: (o, { self, dim }) => o.sum(o.ne(self, 0), reducedDims(dim, self.shape.length)),
   gradient: { kind: "none", because: "its result is a count" },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1] }],
@@ -350,10 +331,9 @@ function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
     params: reductionParams,
     exposure,
     infer({ self, dim, keepdim, dtype }) {
-      const dims = reducedDims(dim, self.shape.length);
       const type = dtype ?? (name === "nanmean" ? floatTypeOf(self.dtype) : sumType(self.dtype));
       if (name === "nanmean") checkCategory(name, dtype ?? self.dtype, ["float"]);
-      return contiguousMeta(reducedShape(self.shape, dims, keepdim), type, self.device);
+      return reducedMeta(self, { dim, keepdim }, type);
     },
     compose(o, { self, dim, keepdim, dtype }) {
       const dims = reducedDims(dim, self.shape.length);

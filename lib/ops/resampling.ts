@@ -7,14 +7,13 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, floorDiv, mul } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { type TensorLike } from "./definition.ts";
+import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, sliceLength, spread } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
 
 interface Resizing {

@@ -7,7 +7,7 @@ import { type DType, isFloat } from "../base/dtype.ts";
 import { type Dim, max, sub } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { type Exposure, type TensorLike } from "./definition.ts";
+import { type Exposure, FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
@@ -319,8 +319,6 @@ const norm = composeWideOp({
   },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1, 1] }],
 });
-
-const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
 const normalize = composeWideOp({
   name: "normalize",

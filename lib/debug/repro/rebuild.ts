@@ -5,7 +5,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
-import { type Argument, hasEffect, isList, isRecord, Node } from "../../graph/node.ts";
+import { type Argument, forEachNode, hasEffect, mapLeaves, Node } from "../../graph/node.ts";
 import type { GraphSignature } from "../../graph/signature.ts";
 import { sizeBindings } from "../../graph/sizes.ts";
 import { type Dim, evaluate, substitute, Sym } from "../../sym/expr.ts";
@@ -94,11 +94,7 @@ class Replay {
   /** The nodes that the output needs, and writes to what it or they show. */
   #needed(): Set<Node> {
     const needed = new Set<Node>();
-    const add = (argument: Argument): void => {
-      if (argument instanceof Node) needed.add(argument);
-      else if (isList(argument)) argument.forEach(add);
-      else if (isRecord(argument)) Object.values(argument).forEach(add);
-    };
+    const add = (argument: Argument) => forEachNode(argument, (node) => needed.add(node));
     add(this.#output());
     const nodes = this.call.gm.graph.nodes;
     for (const node of nodes.toReversed()) {
@@ -184,17 +180,15 @@ class Replay {
 
   /** An argument of the original as one of the replay. */
   #moved(argument: Argument): Argument {
-    if (argument instanceof Node) {
-      const made = this.#made.get(argument);
-      if (made === undefined) throw new DynError(`Expected ${argument.name} before its first use`);
-      return made;
-    }
-    if (argument instanceof Sym) return this.#size(argument);
-    if (isList(argument)) return argument.map((each) => this.#moved(each));
-    if (isRecord(argument)) {
-      return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, this.#moved(each)]));
-    }
-    return typeof argument === "number" && this.edit.constant ? this.edit.constant(argument) : argument;
+    return mapLeaves(argument, (leaf) => {
+      if (leaf instanceof Node) {
+        const made = this.#made.get(leaf);
+        if (made === undefined) throw new DynError(`Expected ${leaf.name} before its first use`);
+        return made;
+      }
+      if (leaf instanceof Sym) return this.#size(leaf);
+      return typeof leaf === "number" && this.edit.constant ? this.edit.constant(leaf) : leaf;
+    });
   }
 
   #size(size: Sym): Dim {

@@ -4,7 +4,7 @@
  * as one that does not fail.
  */
 import { type DType } from "../../base/dtype.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, orNull } from "../../base/errors.ts";
 import { type Argument, isList, type Node } from "../../graph/node.ts";
 import { probeGraph, tensorCalls } from "../../graph/probe.ts";
 import { ops } from "../../tensor/eager.ts";
@@ -24,14 +24,8 @@ export interface Reduction {
 
 /** The changed call where it can be had and fails, else null. */
 function tried(call: Call, edit: Edit, fails: Fails): Call | null {
-  let changed: Call;
-  try {
-    changed = rebuild(call, edit);
-  } catch (error) {
-    if (error instanceof DynError) return null;
-    throw error;
-  }
-  return fails(changed) ? changed : null;
+  const changed = orNull(DynError, () => rebuild(call, edit));
+  return changed && fails(changed) ? changed : null;
 }
 
 /** All reductions, those that take away most first. */

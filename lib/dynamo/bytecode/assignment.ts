@@ -148,7 +148,7 @@ export function assignmentExpression(
   }
   const right = ctx.expression(node.right);
   const result = target.direct ?? dst ?? ctx.builder.temp();
-  const operator = compoundOperator(node.operator);
+  const operator = COMPOUND[node.operator];
   ctx.builder.emit({ op: "binary", dst: result, operator, left, right }, node);
   if (target.direct === undefined) target.write(result);
   return into(ctx, result, node, dst);
@@ -160,36 +160,23 @@ function operandCopy(ctx: FunctionContext, src: Register, node: ast.Node): Regis
   return copy;
 }
 
-function compoundOperator(
-  operator: Exclude<ast.AssignmentOperator, "=" | "&&=" | "||=" | "??=">,
-): BinaryOperator {
-  switch (operator) {
-    case "+=":
-      return "+";
-    case "-=":
-      return "-";
-    case "*=":
-      return "*";
-    case "/=":
-      return "/";
-    case "%=":
-      return "%";
-    case "**=":
-      return "**";
-    case "<<=":
-      return "<<";
-    case ">>=":
-      return ">>";
-    case ">>>=":
-      return ">>>";
-    case "&=":
-      return "&";
-    case "|=":
-      return "|";
-    case "^=":
-      return "^";
-  }
-}
+/** The operators of assignments that compute. */
+const COMPOUND: Readonly<
+  Record<Exclude<ast.AssignmentOperator, "=" | "&&=" | "||=" | "??=">, BinaryOperator>
+> = {
+  "+=": "+",
+  "-=": "-",
+  "*=": "*",
+  "/=": "/",
+  "%=": "%",
+  "**=": "**",
+  "<<=": "<<",
+  ">>=": ">>",
+  ">>>=": ">>>",
+  "&=": "&",
+  "|=": "|",
+  "^=": "^",
+};
 
 function into(ctx: FunctionContext, src: Register, node: ast.Node, dst?: Register): Register {
   if (dst === undefined) return src;

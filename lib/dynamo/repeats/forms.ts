@@ -4,6 +4,7 @@
  * give equal texts, each of those reads gives of the other what stands at the same place of its walk. No code of the
  * program runs.
  */
+import { orNull } from "../../base/errors.ts";
 import { types } from "node:util";
 import { NotStorable } from "../../sym/stored/forms.ts";
 import type { Plain } from "../../base/recording.ts";
@@ -50,17 +51,14 @@ function symbolForm(symbol: symbol): Plain {
 /** The objects that one leads to, itself first; null where nobody can say, or there are too many. */
 export function objectsFrom(root: object): readonly object[] | null {
   const found = new Set([root]);
-  try {
+  return orNull(NotStorable, () => {
     // A set that grows is walked to its end
     for (const object of found) {
       for (const child of childrenOf(object)) if (!isKnownByItself(child)) found.add(child);
       if (found.size > MOST) return null;
     }
     return [...found];
-  } catch (error) {
-    if (error instanceof NotStorable) return null;
-    throw error;
-  }
+  });
 }
 
 /** The form of objects that one leads to; null where there is more to them than a description says. */
@@ -86,13 +84,9 @@ export function formOf(objects: readonly object[], isRead: IsRead): ObjectForm |
       return at !== undefined && !Array.isArray(object) && !isRead(at, key);
     },
   };
-  try {
-    const texts = objects.map((object, at) => JSON.stringify(describe(object, at, numbering)));
-    return { objects, texts, identities };
-  } catch (error) {
-    if (error instanceof NotStorable) return null;
-    throw error;
-  }
+  const textsOf = () => objects.map((object, at) => JSON.stringify(describe(object, at, numbering)));
+  const texts = orNull(NotStorable, textsOf);
+  return texts && { objects, texts, identities };
 }
 
 /** What of each object of a form stands in its place in another; null where the two differ. */

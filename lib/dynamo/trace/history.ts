@@ -3,6 +3,7 @@
  * output: what requires grad after writes in place, and which gradients a backward pass gives. Invariant: questions
  * are answered on values with versions, never on the data edges of a graph that still writes in place.
  */
+import { orNull } from "../../base/errors.ts";
 import type { Graph, Node } from "../../graph/node.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
 import { gradientPath, lateGradient } from "../../ops/gradient_stages.ts";
@@ -92,7 +93,7 @@ export class TraceHistory {
 
   /** The nodes whose tensors share memory with a node's, and whether each requires grad now; null: not to be told. */
   aliases(node: Node): ReadonlyMap<Node, boolean> | null {
-    try {
+    return orNull(NotFunctional, () => {
       this.#catchUp();
       const { storage } = this.#replay.tensor(node);
       const found = new Map<Node, boolean>();
@@ -102,10 +103,7 @@ export class TraceHistory {
         }
       }
       return found;
-    } catch (error) {
-      if (error instanceof NotFunctional) return null;
-      throw error;
-    }
+    });
   }
 
   /** The gradients of a backward pass with respect to the leaves. */
@@ -174,13 +172,10 @@ export class TraceHistory {
 
   /** With which nodes the histories begin that are the reason why a tensor requires grad; null: not to be told. */
   begunBehind(node: Node): readonly Node[] | null {
-    try {
+    return orNull(NotFunctional, () => {
       this.#catchUp();
       return this.#replay.begunBehind(this.#replay.tensor(node).value());
-    } catch (error) {
-      if (error instanceof NotFunctional) return null;
-      throw error;
-    }
+    });
   }
 
   #isRecorded(grad: GraphValue): boolean {

@@ -3,7 +3,7 @@
  * and its arguments; output: a graph over these and over what the function captures, and what it gives. Invariant: such
  * a function computes tensors and does nothing else; one that does ends the graph before the call instead.
  */
-import { type Argument, Graph, hasEffect, isList, isRecord, Node, type NodeMeta } from "../../graph/node.ts";
+import { type Argument, Graph, hasEffect, mapOperands, type Node, type NodeMeta } from "../../graph/node.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import { lateBindings, sizeBindings, symbolsOf } from "../../graph/sizes.ts";
@@ -226,21 +226,13 @@ function separate(
   };
   own.forEach(input);
   lifted.forEach(input);
-  const change = (argument: Argument): Argument => {
-    if (argument instanceof Node) return copies.get(argument) ?? breakGraph("region", argument.name);
-    if (isList(argument)) return argument.map(change);
-    if (isRecord(argument)) return changed(argument);
-    return argument;
-  };
-  const changed = (record: Readonly<Record<string, Argument>>) =>
-    Object.fromEntries(Object.entries(record).map(([key, each]) => [key, change(each)]));
+  const copyOf = (node: Node): Node => copies.get(node) ?? breakGraph("region", node.name);
   for (const node of nodes) {
     if (node.op === "placeholder") continue;
     const { op, target, name, meta } = node;
-    const args = node.args.map(change), kwargs = changed(node.kwargs);
-    copies.set(node, graph.create(op, target, { name, args, kwargs, meta }));
+    copies.set(node, graph.create(op, target, { name, ...mapOperands(node, copyOf), meta }));
   }
-  graph.create("output", "output", { args: [results.map(change)] });
+  graph.create("output", "output", { args: [results.map(copyOf)] });
   const sizes = sizesFromOutside(graph);
   for (const size of sizes) {
     const before = graph.nodes.find((node) => node.op !== "placeholder");

@@ -3,9 +3,8 @@
  * by amplitude and phase, so that errors are small beside the amplitude, not beside values near zeros.
  */
 import type { Body } from "../../loops/body.ts";
-import { unary } from "../pointwise.ts";
 import * as series from "./bessel_series.ts";
-import { chebyshev, k, ofOrderOne, ofSelf, SPECIAL } from "./series.ts";
+import { chebyshev, k, ofOrderOne, ofSelf, special } from "./series.ts";
 
 /** What J and Y of an order are made of, for x > 0. */
 interface Parts<V> {
@@ -56,55 +55,42 @@ function secondKind<V>(o: Body<V>, x: V, order: 0 | 1): V {
   return o.select(o.gt(x, zero), value, o.select(o.eq(x, zero), k(o, x, -Infinity), k(o, x, NaN)));
 }
 
-const besselJ0 = unary({
+const besselJ0 = special({
   name: "besselJ0",
   doc: "The Bessel function of the first kind of order 0, as `torch.special.bessel_j0`.",
-  rule: "float",
   body: (o, x) => firstKind(o, x, 0),
   derivative: ofSelf((o, { grad, self }) => o.neg(o.mul(grad, o.besselJ1(self)))),
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const besselJ1 = unary({
+const besselJ1 = special({
   name: "besselJ1",
   doc: "The Bessel function of the first kind of order 1, as `torch.special.bessel_j1`.",
-  rule: "float",
   body: (o, x) => firstKind(o, x, 1),
   derivative: ofOrderOne((o, x) => o.besselJ0(x)),
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const besselY0 = unary({
+const besselY0 = special({
   name: "besselY0",
   doc: "The Bessel function of the second kind of order 0, as `torch.special.bessel_y0`.",
-  rule: "float",
   body: (o, x) => secondKind(o, x, 0),
   derivative: ofSelf((o, { grad, self }) => o.neg(o.mul(grad, o.besselY1(self)))),
   range: [0.3, 12],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const besselY1 = unary({
+const besselY1 = special({
   name: "besselY1",
   doc: "The Bessel function of the second kind of order 1, as `torch.special.bessel_y1`.",
-  rule: "float",
   body: (o, x) => secondKind(o, x, 1),
   derivative: {
     reads: ["self", "out"],
     of: (o, { grad, self, out }) => o.mul(grad, o.sub(o.besselY0(self), o.div(out, self))),
   },
   range: [0.3, 12],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const sphericalBesselJ0 = unary({
+const sphericalBesselJ0 = special({
   name: "sphericalBesselJ0",
   doc: "sin(x)/x, the spherical Bessel function of order 0, as `torch.special.spherical_bessel_j0`.",
-  rule: "float",
   body(o, x) {
     const one = k(o, x, 1), finite = o.lt(o.abs(x), k(o, x, Infinity));
     const value = o.select(o.or(finite, o.isNan(x)), o.div(o.sin(x), x), k(o, x, 0));
@@ -115,8 +101,6 @@ const sphericalBesselJ0 = unary({
     of: (o, { grad, self, out }) =>
       o.mul(grad, o.where(o.eq(self, 0), 0, o.div(o.sub(o.cos(self), out), self))),
   },
-  inplace: false,
-  exposure: SPECIAL,
 });
 
 /** Ai: one series on [−4, 2], a decaying part above, waves below; ζ = ⅔·|x|^(3/2). */
@@ -139,14 +123,11 @@ function airy<V>(o: Body<V>, x: V): V {
   return o.select(o.gt(x, two), high, o.select(o.lt(x, k(o, x, -4)), low, near));
 }
 
-const airyAi = unary({
+const airyAi = special({
   name: "airyAi",
   doc: "The Airy function Ai, as `torch.special.airy_ai`.",
-  rule: "float",
   body: airy,
   derivative: "the derivative of Ai is no op",
-  inplace: false,
-  exposure: SPECIAL,
 });
 
 export const bessel = { besselJ0, besselJ1, besselY0, besselY1, sphericalBesselJ0, airyAi } as const;

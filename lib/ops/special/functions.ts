@@ -10,7 +10,7 @@ import { required } from "../params.ts";
 import { floatTypeOf } from "../promotion.ts";
 import { unary } from "../pointwise.ts";
 import { composeWideOp } from "../wide.ts";
-import { k, ofSelf, polynomial, SPECIAL } from "./series.ts";
+import { k, ofSelf, polynomial, special } from "./series.ts";
 import { hurwitzOf } from "./zeta.ts";
 
 /** erfinv(y)/y as a function of w = −log(1 − y²): Giles, "Approximating the erfinv function". */
@@ -98,10 +98,9 @@ const erfinv = unary({
   exposure: { namespaces: ["special"] },
 });
 
-const ndtr = unary({
+const ndtr = special({
   name: "ndtr",
   doc: "The area under the standard normal density up to x, as `torch.special.ndtr`.",
-  rule: "float",
   body(o, x) {
     const half = k(o, x, 0.5);
     return o.mul(half, o.erfc(o.mul(x, k(o, x, -Math.SQRT1_2))));
@@ -109,14 +108,11 @@ const ndtr = unary({
   derivative: ofSelf((o, { grad, self }) =>
     o.mul(grad, o.mul(o.exp(o.mul(o.mul(self, self), -0.5)), 1 / Math.sqrt(2 * Math.PI)))
   ),
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const entr = unary({
+const entr = special({
   name: "entr",
   doc: "−x log x, 0 at 0 and −∞ below, as `torch.special.entr`.",
-  rule: "float",
   body(o, x) {
     const zero = k(o, x, 0);
     const inside = o.select(o.eq(x, zero), zero, o.neg(o.mul(x, o.log(x))));
@@ -126,8 +122,6 @@ const entr = unary({
     o.mul(grad, o.where(o.ge(self, 0), o.sub(o.neg(o.log(self)), 1), NaN))
   ),
   range: [0.1, 3],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
 /** erfcx by its continued fraction beyond 4 and e^(x²) erfc(x) before. */
@@ -149,23 +143,19 @@ function scaledErfc<V>(o: Body<V>, x: V): V {
   return o.select(o.gt(x, k(o, x, 8)), far, near);
 }
 
-const erfcx = unary({
+const erfcx = special({
   name: "erfcx",
   doc: "e^(x²) erfc(x), as `torch.special.erfcx`.",
-  rule: "float",
   body: (o, x) => scaledErfc(o, x),
   derivative: {
     reads: ["self", "out"],
     of: (o, { grad, self, out }) => o.mul(grad, o.sub(o.mul(o.mul(self, out), 2), 2 / Math.sqrt(Math.PI))),
   },
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const logNdtr = unary({
+const logNdtr = special({
   name: "logNdtr",
   doc: "log(ndtr(x)), also far below 0, as `torch.special.log_ndtr`.",
-  rule: "float",
   body(o, x) {
     const z = o.mul(x, k(o, x, Math.SQRT1_2)), half = k(o, x, 0.5);
     const below = o.sub(o.log(o.mul(half, scaledErfc(o, o.neg(z)))), o.mul(z, z));
@@ -177,14 +167,11 @@ const logNdtr = unary({
     of: (o, { grad, self, out }) =>
       o.mul(grad, o.mul(o.exp(o.sub(o.mul(o.mul(self, self), -0.5), out)), 1 / Math.sqrt(2 * Math.PI))),
   },
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const ndtri = unary({
+const ndtri = special({
   name: "ndtri",
   doc: "The inverse of ndtr, as `torch.special.ndtri`.",
-  rule: "float",
   body(o, p) {
     const one = k(o, p, 1), upper = o.gt(p, k(o, p, 0.5));
     // ndtr(−x) = erfc(x / √2) / 2, and by symmetry for the upper half
@@ -204,8 +191,6 @@ const ndtri = unary({
     of: (o, { grad, out }) => o.mul(o.mul(grad, Math.sqrt(2 * Math.PI)), o.exp(o.mul(o.mul(out, out), 0.5))),
   },
   range: [0.05, 0.95],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
 const mvlgamma = composeWideOp({

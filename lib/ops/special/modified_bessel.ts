@@ -6,7 +6,7 @@ import type { Body } from "../../loops/body.ts";
 import { unary } from "../pointwise.ts";
 import { K0_HIGH, K0_LOW, K1_HIGH, K1_LOW } from "./bessel_series.ts";
 import { I0_HIGH, I0_LOW, I1_HIGH, I1_LOW } from "./modified_series.ts";
-import { chebyshev, k, ofOrderOne, ofSelf, SPECIAL } from "./series.ts";
+import { chebyshev, k, ofOrderOne, ofSelf, special } from "./series.ts";
 
 /** e^−|x| I₀(x) or e^−|x| I₁(|x|) by two Chebyshev series. */
 function scaledBessel<V>(o: Body<V>, x: V, order: 0 | 1): V {
@@ -29,33 +29,26 @@ const i0 = unary({
   exposure: { namespaces: ["special"] },
 });
 
-const i0e = unary({
+const i0e = special({
   name: "i0e",
   doc: "e^−|x| i0(x), as `torch.special.i0e`.",
-  rule: "float",
   body: (o, x) => scaledBessel(o, x, 0),
   derivative: {
     reads: ["self", "out"],
     of: (o, { grad, self, out }) => o.mul(grad, o.sub(o.i1e(self), o.mul(o.sign(self), out))),
   },
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const i1 = unary({
+const i1 = special({
   name: "i1",
   doc: "The modified Bessel function of order 1, as `torch.special.i1`.",
-  rule: "float",
   body: (o, x) => growing(o, x, 1),
   derivative: ofOrderOne((o, x) => o.i0(x)),
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const i1e = unary({
+const i1e = special({
   name: "i1e",
   doc: "e^−|x| i1(x), as `torch.special.i1e`.",
-  rule: "float",
   body: (o, x) => scaledBessel(o, x, 1),
   derivative: {
     reads: ["self"],
@@ -65,30 +58,22 @@ const i1e = unary({
       return o.mul(grad, o.where(o.eq(self, 0), 0.5, slope));
     },
   },
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const modifiedBesselI0 = unary({
+const modifiedBesselI0 = special({
   name: "modifiedBesselI0",
   doc: "As i0, as `torch.special.modified_bessel_i0`.",
-  rule: "float",
   body: (o, x) => growing(o, x, 0),
   derivative: ofSelf((o, { grad, self }) => o.mul(grad, o.i1(self))),
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const modifiedBesselI1 = unary({
+const modifiedBesselI1 = special({
   name: "modifiedBesselI1",
   doc: "As i1, as `torch.special.modified_bessel_i1`.",
-  rule: "float",
   body: (o, x) => growing(o, x, 1),
   derivative: ofSelf((o, { grad, self }) =>
     o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(o.i0(self), o.div(o.i1(self), self))))
   ),
-  inplace: false,
-  exposure: SPECIAL,
 });
 
 /** eˣ·K₀(x) or eˣ·K₁(x), or those without eˣ: ∞ at 0, NaN below. */
@@ -109,49 +94,39 @@ function decaying<V>(o: Body<V>, x: V, { order, scaled }: { order: 0 | 1; scaled
   return o.select(o.gt(x, zero), value, o.select(o.eq(x, zero), k(o, x, Infinity), k(o, x, NaN)));
 }
 
-const modifiedBesselK0 = unary({
+const modifiedBesselK0 = special({
   name: "modifiedBesselK0",
   doc: "The modified Bessel function of the second kind of order 0, as `torch.special.modified_bessel_k0`.",
-  rule: "float",
   body: (o, x) => decaying(o, x, { order: 0, scaled: false }),
   derivative: ofSelf((o, { grad, self }) => o.neg(o.mul(grad, o.modifiedBesselK1(self)))),
   range: [0.3, 5],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const modifiedBesselK1 = unary({
+const modifiedBesselK1 = special({
   name: "modifiedBesselK1",
   doc: "The modified Bessel function of the second kind of order 1, as `torch.special.modified_bessel_k1`.",
-  rule: "float",
   body: (o, x) => decaying(o, x, { order: 1, scaled: false }),
   derivative: {
     reads: ["self", "out"],
     of: (o, { grad, self, out }) => o.neg(o.mul(grad, o.add(o.modifiedBesselK0(self), o.div(out, self)))),
   },
   range: [0.3, 5],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const scaledModifiedBesselK0 = unary({
+const scaledModifiedBesselK0 = special({
   name: "scaledModifiedBesselK0",
   doc: "e^x modifiedBesselK0(x), as `torch.special.scaled_modified_bessel_k0`.",
-  rule: "float",
   body: (o, x) => decaying(o, x, { order: 0, scaled: true }),
   derivative: {
     reads: ["self", "out"],
     of: (o, { grad, self, out }) => o.mul(grad, o.sub(out, o.scaledModifiedBesselK1(self))),
   },
   range: [0.3, 5],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
-const scaledModifiedBesselK1 = unary({
+const scaledModifiedBesselK1 = special({
   name: "scaledModifiedBesselK1",
   doc: "e^x modifiedBesselK1(x), as `torch.special.scaled_modified_bessel_k1`.",
-  rule: "float",
   body: (o, x) => decaying(o, x, { order: 1, scaled: true }),
   derivative: {
     reads: ["self", "out"],
@@ -159,8 +134,6 @@ const scaledModifiedBesselK1 = unary({
       o.mul(grad, o.sub(o.sub(out, o.scaledModifiedBesselK0(self)), o.div(out, self))),
   },
   range: [0.3, 5],
-  inplace: false,
-  exposure: SPECIAL,
 });
 
 export const modifiedBessel = {

@@ -3,9 +3,9 @@
  * vocabulary. Input: values; output: values of the same type.
  */
 import type { Body } from "../../loops/body.ts";
-import type { TensorLike } from "../definition.ts";
+import type { OpDefinition, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import type { UnaryContext, UnarySpec } from "../pointwise.ts";
+import { unary, type UnaryContext, type UnaryParams, type UnarySpec } from "../pointwise.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
@@ -23,6 +23,11 @@ export const ofOrderOne = (
 
 /** Where special functions are found that are no methods. */
 export const SPECIAL = { method: false, free: false, namespaces: ["special"] } as const;
+
+/** Defines a function of floats that is found there, and has no form in place. */
+export function special(spec: Omit<UnarySpec, "rule" | "inplace" | "exposure">): OpDefinition<UnaryParams> {
+  return unary({ ...spec, rule: "float", inplace: false, exposure: SPECIAL });
+}
 
 /** A constant of the type of a value. */
 export function k<V>(o: Body<V>, x: V, value: number): V {
