@@ -79,7 +79,7 @@ enum { DOT_A = 16384 / (int) sizeof(T), DOT_B = 131072 / (int) sizeof(T) };   //
 // elements of B that are more than caches close by hold, and of rows after which three streams begin anew too often
 enum { STREAMED = (2 << 20) / (int) sizeof(T), SHORT_ROW = 6144 / (int) sizeof(T) };
 enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
-enum { MC = 256, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
+enum { MC = 512, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
 enum { PACK_ROWS = VECTOR_BYTES == 64 ? 128 : 16 };
 
 INL Plan plan_of(const Problem& p) {
@@ -88,7 +88,10 @@ INL Plan plan_of(const Problem& p) {
   const bool fills = p.fill_a || p.fill_b, short_a = p.m * p.k <= FILL;
   const bool few_a = p.m <= 16 || (p.m <= 32 && p.m * p.k <= DOT_ROWS);
   if (p.m == 1 && p.bcs == 1 && p.ccs == 1 && (!fills || short_a)) q.kind = Plan::ROW;
-  else if (p.acs == 1 && p.brs == 1 && p.k >= 128 && (fills ? p.m <= 32 && short_a : few_a || (p.n <= 32 && p.n % VL))) q.kind = Plan::DOTS;
+  // Adding up the lanes of an element takes as long as packing a few columns for each row
+  const bool dot_a = p.k >= most(32, 20 * p.m) && (fills ? p.m <= 32 && short_a : few_a);
+  const bool dot_b = p.k >= 128 && !fills && p.n <= 32 && p.n % VL;
+  if (q.kind == Plan::TILES && p.acs == 1 && p.brs == 1 && (dot_a || dot_b)) q.kind = Plan::DOTS;
   q.pack_a = p.fill_a ? p.acs != 1 : p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
   q.by_blocks = q.pack_a || p.fill_a;
   q.pack_b = p.bcs != 1 || p.m > PACK_ROWS;
@@ -198,6 +201,14 @@ INL void row_part(const Problem& p, L n0, L n1, const Scratches& s) {
   finish(p, 0, 1, n0, n1);
 }
 
+// The tile with which share t of nt begins: shares are of equally many vectors of columns, as the last panel may have fewer.
+INL L first_tile(const Problem& p, const Plan& q, L t, L nt) {
+  if (t == nt) return q.mpanels * q.npanels;
+  const L vectors = (p.n + VL - 1) / VL, at = vectors * q.mpanels * t / nt, j = at / (NV * q.mpanels);
+  const L nv = least(NV, vectors - j * NV);
+  return j * q.mpanels + (at - j * NV * q.mpanels + nv / 2) / nv;
+}
+
 // Share t of nt of one matrix.
 INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
   if (q.kind == Plan::ROW) {
@@ -214,8 +225,7 @@ INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
     blocks(p, q, by_rows ? q.mpanels * t / nt : 0, by_rows ? q.mpanels * (t + 1) / nt : q.mpanels,
                  by_rows ? 0 : q.npanels * t / nt, by_rows ? q.npanels : q.npanels * (t + 1) / nt, s);
   } else {
-    const L total = q.mpanels * q.npanels;
-    tiles(p, q, total * t / nt, total * (t + 1) / nt, s);
+    tiles(p, q, first_tile(p, q, t, nt), first_tile(p, q, t + 1, nt), s);
   }
 }
 

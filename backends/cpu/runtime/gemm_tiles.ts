@@ -71,11 +71,16 @@ typedef float V4U __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int I8 __attribute__((vector_size(32)));
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (I8) {__VA_ARGS__})
 #endif
+// not by way of memory, from which halves that were just written come late
 INL V8 joined(const float* low, const float* high) {
+#if defined(__clang__) || __GNUC__ >= 12
+  return __builtin_shufflevector(*(const V4U*) low, *(const V4U*) high, 0, 1, 2, 3, 4, 5, 6, 7);
+#else
   V8 r;
   __builtin_memcpy(&r, low, 16);
   __builtin_memcpy((char*) &r + 16, high, 16);
   return r;
+#endif
 }
 // d[k*ldd + j] = s[j*lds + k], 8 by 8; half of the transposition is done by loading half lines
 INL void transpose8(const float* s, L lds, float* d, L ldd) {
@@ -135,6 +140,8 @@ template <int np> INL void pack_panels(L kc, const T* s, L cs, T* d) {
 static __attribute__((noinline, unused)) void pack_a(L kc, const T* a, L rs, L cs, L m0, L m1, T* d) {
   L m = m0;
   if (rs == 1) {
+    // Long pieces of each row of a stored matrix: short ones are far apart
+    for (; m + 32 * MR <= m1; m += 32 * MR, d += 32 * panel_stride(kc)) pack_panels<32>(kc, a + m, cs, d);
     for (; m + 8 * MR <= m1; m += 8 * MR, d += 8 * panel_stride(kc)) pack_panels<8>(kc, a + m, cs, d);
     for (; m + MR <= m1; m += MR, d += panel_stride(kc)) pack_panels<1>(kc, a + m, cs, d);
   }
