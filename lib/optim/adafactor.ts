@@ -1,10 +1,12 @@
 /** Adafactor: mean squares of gradients as products of those of rows and columns; as torch.optim's. */
 import { EPSILON } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
 import { zeros, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
   type Hyperparameters,
   hyperparameters,
+  numberFor,
   type ParamsOrGroups,
   type ParamState,
   realOnly,
@@ -37,7 +39,9 @@ const ADAFACTOR: AdafactorOptions = {
 /** Shazeer and Stern 2018, without momentum. */
 export class Adafactor extends PerParameter<AdafactorOptions> {
   constructor(params: ParamsOrGroups<AdafactorOptions>, ...given: Hyperparameters<AdafactorOptions>) {
-    super(params, hyperparameters("Adafactor", ADAFACTOR, given));
+    const options = hyperparameters("Adafactor", ADAFACTOR, given);
+    if (!(options.d >= 1)) throw new DynError(`Expected d of Adafactor of at least 1 but found ${options.d}`);
+    super(params, options);
   }
 
   protected override asReal(tensor: Tensor): Tensor {
@@ -64,8 +68,8 @@ export class Adafactor extends PerParameter<AdafactorOptions> {
     const grad = group.maximize ? gradient.neg() : gradient;
     const { step } = stateWith(state, ["step"]);
     step.add_(1);
-    const share = step.pow(beta2Decay);
-    const rate = rootMeanSquare(param).clamp(leastSize).mul(step.rsqrt().clamp({ max: lr }));
+    const time = numberFor(param, step), share = time.pow(beta2Decay);
+    const rate = rootMeanSquare(param).clamp(leastSize).mul(time.rsqrt().clamp({ max: lr }));
     if (weightDecay !== 0) param.mul_(1 - lr * weightDecay);
     const update = meanSquares(grad, { state, share, least }).clamp(least * least).rsqrt().mul(grad);
     const clipped = rootMeanSquare(update).div(d).clamp(1);

@@ -4,6 +4,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import {
   type Hyperparameters,
   hyperparameters,
+  numberFor,
   type ParamsOrGroups,
   type ParamState,
   zeroStep,
@@ -59,12 +60,13 @@ abstract class AdamFamily extends PerParameter<AdamOptions> {
     const [beta1, beta2] = group.betas;
     const { step, exp_avg: mean, exp_avg_sq: square, max_exp_avg_sq: largest } = stateWith(state, STATE);
     step.add_(1);
+    const time = numberFor(param, step);
     const grad = decayed(param, gradient, { lr, weightDecay, decoupledWeightDecay, maximize });
     followMoments({ mean, square }, grad, group.betas);
     if (largest) largest.copy_(largest.maximum(square));
     // What is fresh is written over: one buffer instead of three
-    const scale = (largest ?? square).sqrt().div_(biasCorrection(beta2, step).sqrt()).add_(eps);
-    param.sub_(mean.div(scale).mul_(biasCorrection(beta1, step).reciprocal().mul(lr)));
+    const scale = (largest ?? square).sqrt().div_(biasCorrection(beta2, time).sqrt()).add_(eps);
+    param.sub_(mean.div(scale).mul_(biasCorrection(beta1, time).reciprocal().mul(lr)));
   }
 
   protected override begin(param: Tensor, { amsgrad }: AdamOptions): ParamState {

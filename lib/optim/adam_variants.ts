@@ -5,6 +5,7 @@ import { biasCorrection, followMoments } from "./adam.ts";
 import {
   type Hyperparameters,
   hyperparameters,
+  numberFor,
   type ParamsOrGroups,
   type ParamState,
   zeroStep,
@@ -39,7 +40,9 @@ export class Adamax extends PerParameter<AdamaxOptions> {
     step.add_(1);
     mean.lerp_(grad, 1 - beta1);
     largest.copy_(largest.mul(beta2).maximum(grad.abs().add_(group.eps)));
-    param.sub_(mean.div(largest).mul_(biasCorrection(beta1, step).reciprocal().mul(group.lr)));
+    param.sub_(
+      mean.div(largest).mul_(biasCorrection(beta1, numberFor(param, step)).reciprocal().mul(group.lr)),
+    );
   }
 }
 
@@ -93,12 +96,13 @@ export class NAdam extends PerParameter<NAdamOptions> {
     const momentumAt = (time: Tensor) =>
       time.mul(momentumDecay * Math.log(0.96)).exp().mul(-0.5).add(1).mul(beta1);
     step.add_(1);
-    const now = momentumAt(step), next = momentumAt(step.add(1));
-    product.mul_(now);
+    const steps = numberFor(param, step), now = momentumAt(steps), next = momentumAt(steps.add(1));
+    product.mul_(now.to(product.dtype));
+    const passed = numberFor(param, product);
     followMoments({ mean, square }, grad, group.betas);
-    const scale = square.div(biasCorrection(beta2, step)).sqrt_().add_(eps);
-    param.sub_(grad.div(scale).mul_(now.neg().add(1).div(product.neg().add(1)).mul(lr)));
-    param.sub_(mean.div(scale).mul_(next.div(product.mul(next).neg().add(1)).mul(lr)));
+    const scale = square.div(biasCorrection(beta2, steps)).sqrt_().add_(eps);
+    param.sub_(grad.div(scale).mul_(now.neg().add(1).div(passed.neg().add(1)).mul(lr)));
+    param.sub_(mean.div(scale).mul_(next.div(passed.mul(next).neg().add(1)).mul(lr)));
   }
 }
 
@@ -142,14 +146,14 @@ export class RAdam extends PerParameter<RAdamOptions> {
     const grad = decayed(param, gradient, group);
     step.add_(1);
     followMoments({ mean, square }, grad, group.betas);
-    const correction = biasCorrection(beta2, step);
+    const steps = numberFor(param, step), correction = biasCorrection(beta2, steps);
     // The length of a simple average that has as much weight: ρₜ = ρ∞ − 2·t·β₂ᵗ / (1 − β₂ᵗ)
     const longest = 2 / (1 - beta2) - 1;
-    const length = step.mul(2).mul(correction.neg().add(1)).div(correction).neg().add(longest);
+    const length = steps.mul(2).mul(correction.neg().add(1)).div(correction).neg().add(longest);
     const rectified = length.sub(4).mul(length.sub(2)).mul(longest)
       .div(length.mul((longest - 4) * (longest - 2))).sqrt();
     const scaled = correction.sqrt().mul(rectified).div(square.sqrt().add_(eps));
     const factor = where(length.gt(5), scaled, 1);
-    param.sub_(mean.mul(biasCorrection(beta1, step).reciprocal().mul(lr)).mul_(factor));
+    param.sub_(mean.mul(biasCorrection(beta1, steps).reciprocal().mul(lr)).mul_(factor));
   }
 }

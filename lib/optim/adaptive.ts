@@ -4,6 +4,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import {
   type Hyperparameters,
   hyperparameters,
+  numberFor,
   type ParamsOrGroups,
   type ParamState,
   zeroStep,
@@ -107,7 +108,7 @@ export class Adagrad extends PerParameter<AdagradOptions> {
     const { step, sum } = stateWith(state, ["step", "sum"]);
     const grad = descent(param, gradient, group);
     // lr / (1 + (t − 1)·decay), t counted from 1
-    const rate = step.mul(group.lrDecay).add(1).reciprocal().mul(group.lr);
+    const rate = numberFor(param, step).mul(group.lrDecay).add(1).reciprocal().mul(group.lr);
     step.add_(1);
     sum.addcmul_(grad, grad, { value: 1 });
     param.sub_(grad.div(sum.sqrt().add(group.eps)).mul(rate));

@@ -4,6 +4,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import {
   type Hyperparameters,
   hyperparameters,
+  numberFor,
   type ParamsOrGroups,
   type ParamState,
   zeroStep,
@@ -51,10 +52,11 @@ export class ASGD extends PerParameter<ASGDOptions> {
     const { step, eta, mu, ax } = stateWith(state, ["step", "eta", "mu", "ax"]);
     const { lr, lambd, alpha, t0 } = group, grad = descent(param, gradient, group);
     step.add_(1);
-    param.mul_(eta.mul(-lambd).add(1));
-    param.sub_(grad.mul(eta));
+    const rate = numberFor(param, eta);
+    param.mul_(rate.mul(-lambd).add(1));
+    param.sub_(grad.mul(rate));
     ax.add_(param.sub(ax).mul_(mu));
-    eta.copy_(step.mul(lambd * lr).add(1).pow(-alpha).mul(lr));
+    eta.copy_(numberFor(param, step).mul(lambd * lr).add(1).pow(-alpha).mul(lr));
     mu.copy_(step.sub(t0).clamp(1).reciprocal());
   }
 }

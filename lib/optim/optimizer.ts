@@ -3,6 +3,7 @@
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
 import { trailing } from "../base/arguments.ts";
+import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { zeros } from "../tensor/generated_functions.ts";
@@ -269,7 +270,18 @@ export function realOnly(optimizer: string, tensor: Tensor): Tensor {
   throw new DynError(`Expected real parameters for ${optimizer} but found ${tensor.dtype}`);
 }
 
-/** A step counter as PyTorch keeps it: a 0-d float tensor, so that counting does not change a traced constant. */
+/**
+ * A step counter as PyTorch keeps it: a 0-d float tensor, so that counting does not change a traced constant; float64 where
+ * that is the default type, else float32.
+ */
 export function zeroStep(like: Tensor): Tensor {
-  return zeros([], { dtype: "float32", device: like.device });
+  const dtype = getDefaultDtype() === "float64" ? "float64" : "float32";
+  return zeros([], { dtype, device: like.device });
 }
+
+/**
+ * A number of steps, or what follows from it, to compute with for a parameter: in float64 where the parameter is, as PyTorch
+ * computes with numbers of its host language.
+ */
+export const numberFor = (param: Tensor, kept: Tensor): Tensor =>
+  param.dtype === "float64" ? kept.to("float64") : kept;

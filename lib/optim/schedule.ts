@@ -2,6 +2,7 @@
  * The base of learning-rate schedules. Input: an optimizer; output: rates of its groups. Invariant: a rate is a
  * function of the number of steps and of the group's first rate.
  */
+import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
@@ -32,9 +33,15 @@ export abstract class LRScheduler {
   /** The rate after `epoch` steps for the group of this number, which started with `base`. */
   abstract rateAt(epoch: number, base: number, group: number): number;
 
-  /** To be called once an epoch, after `optimizer.step()`. */
-  step(): void {
-    this.lastEpoch++;
+  /**
+   * To be called once an epoch, after `optimizer.step()`: goes on by one, or to an epoch, of which a part may have gone by
+   * (`step(epoch + i / batches)`). Throws DynError for a negative one.
+   */
+  step(epoch?: number | null): void {
+    if (epoch !== undefined && epoch !== null && !(epoch >= 0)) {
+      throw new DynError(`Expected an epoch that is not negative but found ${epoch}`);
+    }
+    this.lastEpoch = epoch ?? this.lastEpoch + 1;
     this.apply();
   }
 
