@@ -28,6 +28,10 @@ export class Categorical extends Distribution {
     return this.mean;
   }
 
+  override get mode(): Tensor {
+    return this.probs.argmax(-1);
+  }
+
   override get hasEnumerateSupport(): boolean {
     return true;
   }
@@ -82,6 +86,10 @@ export class OneHotCategorical extends Distribution {
 
   get variance(): Tensor {
     return this.probs.mul(this.probs.neg().add(1));
+  }
+
+  override get mode(): Tensor {
+    return ops.oneHot(this.probs.argmax(-1), this.probs.size(-1)).to(this.probs.dtype);
   }
 
   override get hasEnumerateSupport(): boolean {

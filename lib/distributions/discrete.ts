@@ -28,6 +28,11 @@ export class Bernoulli extends OfChances {
     return this.probs.mul(this.probs.neg().add(1));
   }
 
+  override get mode(): Tensor {
+    const { probs } = this;
+    return ops.where(probs.eq(0.5), NaN, probs.ge(0.5).to(probs.dtype));
+  }
+
   override get hasEnumerateSupport(): boolean {
     return true;
   }
@@ -67,6 +72,10 @@ export class Geometric extends OfChances {
     return this.probs.reciprocal().sub(1).div(this.probs);
   }
 
+  override get mode(): Tensor {
+    return ops.zerosLike(this.probs);
+  }
+
   override get support(): Constraint {
     return nonnegativeInteger;
   }
@@ -101,6 +110,10 @@ export class Binomial extends CountOfChances {
 
   get variance(): Tensor {
     return this.mean.mul(this.probs.neg().add(1));
+  }
+
+  override get mode(): Tensor {
+    return this.totalCount.add(1).mul(this.probs).floor().minimum(this.totalCount);
   }
 
   override get hasEnumerateSupport(): boolean {
@@ -166,6 +179,10 @@ export class Poisson extends Distribution {
 
   get variance(): Tensor {
     return this.rate;
+  }
+
+  override get mode(): Tensor {
+    return this.rate.floor();
   }
 
   /** Counts the arrivals until the time is over: as many rounds as the largest sample. */

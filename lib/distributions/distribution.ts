@@ -19,6 +19,9 @@ export type Parameter = number | Tensor;
 /** Sizes of samples. */
 export type SampleShape = readonly number[];
 
+/** A class of distributions. */
+export type Class<D extends Distribution> = abstract new (...args: never[]) => D;
+
 /** A parameter of a floating type: JavaScript writes 1.0 as 1, so that whole numbers are meant as floats. */
 export function floating(given: Tensor): Tensor {
   return isFloat(given.dtype) ? given : given.to(getDefaultDtype());

@@ -5,16 +5,16 @@
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { Categorical } from "./categorical.ts";
-import { Bernoulli, Geometric, Poisson } from "./discrete.ts";
-import { type Distribution, logBeta, softplus, sumRightmost } from "./distribution.ts";
+import { Categorical, OneHotCategorical } from "./categorical.ts";
+import { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
+import { crossDivergence } from "./cross_divergence.ts";
+import { type Class, type Distribution, logBeta, softplus, sumRightmost } from "./distribution.ts";
 import { Beta, Dirichlet, Gamma } from "./gamma.ts";
+import { Cauchy, HalfCauchy, Pareto } from "./heavy_tails.ts";
 import { LowRankMultivariateNormal } from "./low_rank_normal.ts";
-import { LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
+import { HalfNormal, LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
 import { Exponential, Laplace } from "./tails.ts";
 import { Independent } from "./transformed.ts";
-
-type Class<D extends Distribution> = abstract new (...args: never[]) => D;
 
 interface Rule {
   readonly p: Class<Distribution>;
@@ -44,6 +44,8 @@ export function klDivergence(p: Distribution, q: Distribution): Tensor {
     const found = divergence(p, q);
     if (found) return found;
   }
+  const crossed = crossDivergence(p, q);
+  if (crossed) return crossed;
   throw new DynError(
     `Expected distributions whose divergence is known but found ${p.constructor.name} and ${q.constructor.name}; see registerKl`,
   );
@@ -56,6 +58,28 @@ const normals = (p: { loc: Tensor; scale: Tensor }, q: { loc: Tensor; scale: Ten
 
 registerKl(Normal, Normal, normals);
 registerKl(LogNormal, LogNormal, normals);
+registerKl(HalfNormal, HalfNormal, (p, q) => {
+  const ratio = p.scale.div(q.scale).square();
+  return ratio.sub(1).sub(ratio.log()).mul(0.5);
+});
+registerKl(Normal, Laplace, (p, q) => {
+  const apart = p.loc.sub(q.loc), ratio = apart.div(p.scale);
+  // The mean distance of a normal number from a place
+  const distance = p.scale.mul(Math.sqrt(2 / Math.PI)).mul(ratio.square().mul(-0.5).exp())
+    .add(apart.mul(ratio.mul(Math.SQRT1_2).erf()));
+  return distance.div(q.scale).sub(p.scale.div(q.scale).log()).sub(0.5 * (1 + Math.log(Math.PI / 2)));
+});
+// Chyzak and Nielsen 2019, "A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions"
+registerKl(Cauchy, Cauchy, (p, q) => {
+  const apart = p.scale.add(q.scale).square().add(p.loc.sub(q.loc).square());
+  return apart.log().sub(p.scale.mul(q.scale).mul(4).log());
+});
+registerKl(HalfCauchy, HalfCauchy, (p, q) => klDivergence(new Cauchy(0, p.scale), new Cauchy(0, q.scale)));
+registerKl(Pareto, Pareto, (p, q) => {
+  const ratio = q.alpha.div(p.alpha);
+  const inside = q.alpha.mul(p.scale.div(q.scale).log()).sub(ratio.log()).add(ratio).sub(1);
+  return ops.where(p.scale.ge(q.scale), inside, Infinity);
+});
 registerKl(Uniform, Uniform, (p, q) => {
   const inside = q.low.le(p.low).logicalAnd(q.high.ge(p.high));
   return ops.where(inside, q.high.sub(q.low).div(p.high.sub(p.low)).log(), Infinity);
@@ -65,6 +89,21 @@ registerKl(Bernoulli, Bernoulli, (p, q) => {
   return p.probs.mul(a.sub(b)).sub(softplus(a)).add(softplus(b));
 });
 registerKl(Categorical, Categorical, (p, q) => p.probs.mul(p.logits.sub(q.logits)).sum(-1));
+registerKl(OneHotCategorical, OneHotCategorical, (p, q) => p.probs.mul(p.logits.sub(q.logits)).sum(-1));
+registerKl(Binomial, Binomial, (p, q) => {
+  const { totalCount: n, probs } = p;
+  const same = n.mul(
+    probs.mul(p.logits.sub(q.logits)).add(probs.neg().log1p()).sub(q.probs.neg().log1p()),
+  );
+  if (n.lt(q.totalCount).any().item<boolean>()) {
+    throw new DynError("Expected as many trials in both Binomial distributions but found more in the second");
+  }
+  return ops.where(n.gt(q.totalCount), Infinity, same);
+});
+registerKl(Bernoulli, Poisson, (p, q) => q.rate.sub(p.probs.mul(q.rate.log())).sub(p.entropy()));
+const counts = (p: Poisson) => ops.fullLike(p.rate, Infinity);
+registerKl(Poisson, Bernoulli, counts);
+registerKl(Poisson, Binomial, counts);
 registerKl(Exponential, Exponential, (p, q) => {
   const ratio = q.rate.div(p.rate);
   return ratio.sub(ratio.log()).sub(1);

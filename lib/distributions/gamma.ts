@@ -35,6 +35,10 @@ export class Gamma extends Distribution {
     return this.concentration.div(this.rate.square());
   }
 
+  override get mode(): Tensor {
+    return ops.clamp(this.concentration.sub(1).div(this.rate), 0, null);
+  }
+
   override get support(): Constraint {
     return nonnegative;
   }
@@ -88,6 +92,10 @@ export class Beta extends Distribution {
     return a.mul(b).div(total.square().mul(total.add(1)));
   }
 
+  override get mode(): Tensor {
+    return new Dirichlet(ops.stack([this.concentration1, this.concentration0], -1)).mode.select(-1, 0);
+  }
+
   override get support(): Constraint {
     return unitInterval;
   }
@@ -128,6 +136,13 @@ export class Dirichlet extends Distribution {
   get variance(): Tensor {
     const { concentration: a } = this, total = a.sum(-1, true);
     return a.mul(total.sub(a)).div(total.square().mul(total.add(1)));
+  }
+
+  override get mode(): Tensor {
+    const rest = ops.clamp(this.concentration.sub(1), 0, null), [count = 1] = this.eventShape;
+    // Where no concentration is 1 or more the density has no bound, at any corner: PyTorch names the first one
+    const corner = ops.oneHot(ops.argmax(rest, -1), count).to(rest.dtype);
+    return ops.where(this.concentration.lt(1).all(-1, true), corner, rest.div(rest.sum(-1, true)));
   }
 
   override get support(): Constraint {
@@ -173,6 +188,10 @@ export class StudentT extends Distribution {
     const { df, scale } = this;
     const finite = ops.where(df.gt(2), scale.square().mul(df).div(df.sub(2)), Infinity);
     return ops.where(df.gt(1), finite, NaN);
+  }
+
+  override get mode(): Tensor {
+    return this.loc;
   }
 
   override get support(): Constraint {

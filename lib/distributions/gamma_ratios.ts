@@ -82,6 +82,11 @@ export class FisherSnedecor extends Distribution {
     return ops.where(b.gt(4), b.square().mul(2).mul(a.add(b).sub(2)).div(below), NaN);
   }
 
+  override get mode(): Tensor {
+    const { df1: a, df2: b } = this;
+    return ops.where(a.gt(2), a.sub(2).div(a).mul(b).div(b.add(2)), NaN);
+  }
+
   override get support(): Constraint {
     return positive;
   }
@@ -109,6 +114,10 @@ export class NegativeBinomial extends CountOfChances {
 
   get variance(): Tensor {
     return this.mean.div(this.logits.neg().sigmoid());
+  }
+
+  override get mode(): Tensor {
+    return ops.clamp(this.totalCount.sub(1).mul(this.logits.exp()).floor(), 0, null);
   }
 
   /** Counts at rates that are gamma distributed. */

@@ -44,10 +44,6 @@ export class Cauchy extends LocationScale {
     return ops.fullLike(this.loc, Infinity);
   }
 
-  override get mode(): Tensor {
-    return this.loc;
-  }
-
   logProb(value: Tensor): Tensor {
     const apart = value.sub(this.loc).div(this.scale);
     return apart.square().log1p().add(this.scale.log()).add(Math.log(Math.PI)).neg();
@@ -249,6 +245,13 @@ export class Kumaraswamy extends ByQuantile {
 
   get variance(): Tensor {
     return this.#moment(2).sub(this.mean.square());
+  }
+
+  override get mode(): Tensor {
+    const { concentration1: a, concentration0: b } = this;
+    const inside = a.ge(1).logicalAnd(b.ge(1));
+    const ratio = ops.where(inside, a.sub(1).div(a.mul(b).sub(1)), 1);
+    return ops.where(inside, ratio.pow(a.reciprocal()), NaN);
   }
 
   #moment(order: number): Tensor {

@@ -15,4 +15,9 @@ export abstract class LocationScale extends Distribution {
     [this.loc, this.scale] = [l, s];
     checkParameters(this, { loc: "real", scale: "positive" });
   }
+
+  /** The density of each of them is greatest at its place. */
+  override get mode(): Tensor {
+    return this.loc;
+  }
 }

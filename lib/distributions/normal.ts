@@ -74,6 +74,10 @@ export class HalfNormal extends Distribution {
     return this.scale.square().mul(1 - 2 / Math.PI);
   }
 
+  override get mode(): Tensor {
+    return ops.zerosLike(this.scale);
+  }
+
   override get support(): Constraint {
     return nonnegative;
   }
@@ -125,6 +129,10 @@ export class LogNormal extends Distribution {
   get variance(): Tensor {
     const square = this.scale.square();
     return square.expm1().mul(this.loc.mul(2).add(square).exp());
+  }
+
+  override get mode(): Tensor {
+    return this.loc.sub(this.scale.square()).exp();
   }
 
   override get support(): Constraint {
@@ -205,6 +213,10 @@ export class MultivariateNormal extends Distribution {
     return this.scaleTril.square().sum(-1);
   }
 
+  override get mode(): Tensor {
+    return this.loc;
+  }
+
   override get support(): Constraint {
     return realVector;
   }
@@ -250,6 +262,11 @@ export class Uniform extends Distribution {
 
   get variance(): Tensor {
     return this.high.sub(this.low).square().div(12);
+  }
+
+  override get mode(): Tensor {
+    // All values are as likely
+    return ops.fullLike(this.high, NaN);
   }
 
   override get support(): Constraint {

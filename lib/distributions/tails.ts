@@ -28,6 +28,10 @@ export class Exponential extends Distribution {
     return this.rate.square().reciprocal();
   }
 
+  override get mode(): Tensor {
+    return ops.zerosLike(this.rate);
+  }
+
   override get support(): Constraint {
     return nonnegative;
   }
