@@ -14,6 +14,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
 import { fanInAndOut, kaimingUniform_, uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
+import { outputSizeOf, type SizedArguments } from "./sized_call.ts";
 import { Parameter } from "./parameter.ts";
 import type { Placement } from "./placement.ts";
 
@@ -234,7 +235,8 @@ export class ConvTranspose1d extends ConvTranspose {
     super(1, given);
   }
 
-  override forward(x: Tensor, outputSize: readonly number[] | null = null): Tensor {
+  override forward(x: Tensor, ...given: SizedArguments): Tensor {
+    const outputSize = outputSizeOf(this, given);
     const { weight, bias, stride, padding, groups, dilation } = this;
     return convTranspose1d(x, weight, bias, stride, padding, this.extra(x, outputSize), groups, dilation);
   }
@@ -246,7 +248,8 @@ export class ConvTranspose2d extends ConvTranspose {
     super(2, given);
   }
 
-  override forward(x: Tensor, outputSize: readonly number[] | null = null): Tensor {
+  override forward(x: Tensor, ...given: SizedArguments): Tensor {
+    const outputSize = outputSizeOf(this, given);
     const { weight, bias, stride, padding, groups, dilation } = this;
     return convTranspose2d(x, weight, bias, stride, padding, this.extra(x, outputSize), groups, dilation);
   }
@@ -258,7 +261,8 @@ export class ConvTranspose3d extends ConvTranspose {
     super(3, given);
   }
 
-  override forward(x: Tensor, outputSize: readonly number[] | null = null): Tensor {
+  override forward(x: Tensor, ...given: SizedArguments): Tensor {
+    const outputSize = outputSizeOf(this, given);
     const { weight, bias, stride, padding, groups, dilation } = this;
     return convTranspose3d(x, weight, bias, stride, padding, this.extra(x, outputSize), groups, dilation);
   }

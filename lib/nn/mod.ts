@@ -72,9 +72,11 @@ export {
   type ElmanOptions,
   GRU,
   LSTM,
+  type LSTMOptions,
   type RecurrentOptions,
   type RecurrentSizes,
   RNN,
+  RNNBase,
 } from "./recurrent.ts";
 export * from "./recurrent_cells.ts";
 export * from "./attention.ts";

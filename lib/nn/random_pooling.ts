@@ -15,6 +15,7 @@ import {
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { Module } from "./module.ts";
+import { outputSizeOf, type SizedArguments } from "./sized_call.ts";
 import type { Sizes, WithIndices } from "./pooling.ts";
 
 interface PowerWindow {
@@ -169,23 +170,26 @@ abstract class MaxUnpool extends Module {
 /** Puts maxima of [N, C, L] back to where MaxPool1d found them, zeros elsewhere, as torch.nn.MaxUnpool1d. */
 export class MaxUnpool1d extends MaxUnpool {
   /** The output of the layer. */
-  override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
-    return maxUnpool1d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
+  override forward(x: Tensor, indices: Tensor, ...given: SizedArguments): Tensor {
+    const { kernelSize, stride, padding } = this;
+    return maxUnpool1d(x, indices, kernelSize, stride, padding, outputSizeOf(this, given));
   }
 }
 
 /** Puts maxima of [N, C, H, W] back to where MaxPool2d found them, zeros elsewhere, as torch.nn.MaxUnpool2d. */
 export class MaxUnpool2d extends MaxUnpool {
   /** The output of the layer. */
-  override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
-    return maxUnpool2d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
+  override forward(x: Tensor, indices: Tensor, ...given: SizedArguments): Tensor {
+    const { kernelSize, stride, padding } = this;
+    return maxUnpool2d(x, indices, kernelSize, stride, padding, outputSizeOf(this, given));
   }
 }
 
 /** Puts maxima of [N, C, D, H, W] back to where MaxPool3d found them, zeros elsewhere, as torch.nn.MaxUnpool3d. */
 export class MaxUnpool3d extends MaxUnpool {
   /** The output of the layer. */
-  override forward(x: Tensor, indices: Tensor, outputSize: readonly number[] | null = null): Tensor {
-    return maxUnpool3d(x, indices, this.kernelSize, this.stride, this.padding, outputSize);
+  override forward(x: Tensor, indices: Tensor, ...given: SizedArguments): Tensor {
+    const { kernelSize, stride, padding } = this;
+    return maxUnpool3d(x, indices, kernelSize, stride, padding, outputSizeOf(this, given));
   }
 }

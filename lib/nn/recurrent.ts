@@ -5,9 +5,9 @@
  * shapes and order of gates; the inputs of all steps meet their weight in one product a layer and direction, so
  * that a step has only the product of its state.
  */
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { cat, dropout, empty, linear, stack } from "../tensor/generated_functions.ts";
+import { cat, dropout, empty, linear, stack, zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
@@ -15,6 +15,21 @@ import { Parameter } from "./parameter.ts";
 import { PackedSequence, reordered } from "./utils/sequences.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, type States } from "./gates.ts";
+
+/** What a call takes besides the input. */
+interface Started<S> {
+  /** The states before the first step. */
+  readonly hx?: S | null;
+}
+
+const STARTED = ["hx"] as const;
+
+/** States before the first step, by position or by name. */
+export type StartArguments<S> = Trailing<Started<S>, typeof STARTED>;
+
+/** The states that are given. Throws DynError for other names. */
+export const startOf = <S>(layer: object, given: StartArguments<S>): S | null =>
+  trailing<Started<S>>(layer.constructor.name, STARTED, given).hx ?? null;
 
 /** Sizes of recurrent layers and cells. */
 export interface RecurrentSizes {
@@ -63,6 +78,14 @@ const ELMAN = {
   ],
 } as const;
 
+/** Options of LSTMs. */
+export interface LSTMOptions extends RecurrentOptions {
+  /** Features that outputs are projected to; 0, which leaves them as they are, unless given. */
+  readonly projSize?: number;
+}
+
+const PROJECTED = { ...GATED, named: ["projSize"] } as const;
+
 type GatedArguments = Arguments<RecurrentSizes, RecurrentOptions, typeof GATED>;
 
 /** One layer in one direction. */
@@ -79,7 +102,8 @@ interface Run {
   readonly states: States;
 }
 
-abstract class Recurrent extends Module {
+/** What recurrent layers share, as torch.nn.RNNBase. */
+export abstract class RNNBase extends Module {
   readonly inputSize: number;
   readonly hiddenSize: number;
   readonly numLayers: number;
@@ -87,8 +111,10 @@ abstract class Recurrent extends Module {
   readonly dropout: number;
   readonly bidirectional: boolean;
   readonly bias: boolean;
+  /** Features that outputs are projected to; 0: they are not. */
+  readonly projSize: number;
 
-  constructor(protected readonly gates: Gates, options: RecurrentSizes & RecurrentOptions) {
+  constructor(protected readonly gates: Gates, options: RecurrentSizes & LSTMOptions) {
     super();
     this.inputSize = options.inputSize;
     this.hiddenSize = options.hiddenSize;
@@ -97,6 +123,12 @@ abstract class Recurrent extends Module {
     this.batchFirst = options.batchFirst ?? false;
     this.dropout = options.dropout ?? 0;
     this.bidirectional = options.bidirectional ?? false;
+    this.projSize = options.projSize ?? 0;
+    if (this.projSize < 0 || this.projSize >= this.hiddenSize) {
+      throw new DynError(
+        `Expected projSize in [0, ${this.hiddenSize}), less than hiddenSize, but found ${this.projSize}`,
+      );
+    }
     const rows = gates.count * this.hiddenSize, bound = 1 / Math.sqrt(this.hiddenSize);
     const add = (name: string, shape: readonly number[]) => {
       const parameter = new Parameter(empty([...shape], placementOf(options)));
@@ -104,16 +136,37 @@ abstract class Recurrent extends Module {
       this.registerParameter(name, parameter);
     };
     for (let layer = 0; layer < this.numLayers; layer++) {
-      const width = layer === 0 ? this.inputSize : this.hiddenSize * (this.bidirectional ? 2 : 1);
+      const width = layer === 0 ? this.inputSize : this.outputSize * (this.bidirectional ? 2 : 1);
       for (const { suffix } of this.passes(layer)) {
         add(`weight_ih_${suffix}`, [rows, width]);
-        add(`weight_hh_${suffix}`, [rows, this.hiddenSize]);
+        add(`weight_hh_${suffix}`, [rows, this.outputSize]);
         if (this.bias) {
           add(`bias_ih_${suffix}`, [rows]);
           add(`bias_hh_${suffix}`, [rows]);
         }
+        if (this.projSize > 0) add(`weight_hr_${suffix}`, [this.projSize, this.hiddenSize]);
       }
     }
+  }
+
+  /** Features of the output of one direction. */
+  private get outputSize(): number {
+    return this.projSize || this.hiddenSize;
+  }
+
+  /** Nothing: parameters lie in memory as the layer needs them, as `flatten_parameters` has them lie. */
+  flattenParameters(): void {}
+
+  /** The parameters of each layer and direction. */
+  get allWeights(): Tensor[][] {
+    const layers = Array.from({ length: this.numLayers }, (_, layer) => this.passes(layer)).flat();
+    return layers.map(({ suffix }) => this.kinds().map((kind) => this.parameter(`${kind}_${suffix}`)));
+  }
+
+  /** What the names of a layer's parameters begin with. */
+  private kinds(): string[] {
+    const biases = this.bias ? ["bias_ih", "bias_hh"] : [];
+    return ["weight_ih", "weight_hh", ...biases, ...this.projSize > 0 ? ["weight_hr"] : []];
   }
 
   /** A layer forwards and then, if asked for, backwards. */
@@ -189,13 +242,18 @@ abstract class Recurrent extends Module {
   /** The states before the first step: those given, else zeros. */
   private start(sequence: Tensor, batch: number, given: States): States {
     const directions = this.bidirectional ? 2 : 1;
-    const shape = [this.numLayers * directions, batch, this.hiddenSize];
-    if (given.length === 0) return this.gates.zeros(shape, sequence);
-    for (const state of given) {
-      if (`${state.shape}` !== `${shape}`) {
-        throw new DynError(`Expected a state of shape [${shape}] but found [${state.shape}]`);
-      }
+    const lead = [this.numLayers * directions, batch], shape = [...lead, this.hiddenSize];
+    const first = [...lead, this.outputSize];
+    if (given.length === 0) {
+      const all = this.gates.zeros(shape, sequence), { dtype, device } = sequence;
+      return this.projSize === 0 ? all : [zeros(first, { dtype, device }), ...all.slice(1)];
     }
+    given.forEach((state, k) => {
+      const wanted = k === 0 ? first : shape;
+      if (`${state.shape}` !== `${wanted}`) {
+        throw new DynError(`Expected a state of shape [${wanted}] but found [${state.shape}]`);
+      }
+    });
     return given;
   }
 
@@ -206,7 +264,10 @@ abstract class Recurrent extends Module {
     let states = start;
     for (let k = 0; k < length; k++) {
       const product = linear(stateOf(states, 0), weight, bias);
-      states = this.gates.step(inputs.select(0, reverse ? length - 1 - k : k), product, states);
+      states = this.projected(
+        this.gates.step(inputs.select(0, reverse ? length - 1 - k : k), product, states),
+        suffix,
+      );
       outputs.push(stateOf(states, 0));
     }
     return { output: stack(reverse ? outputs.reverse() : outputs, 0), states };
@@ -237,7 +298,7 @@ abstract class Recurrent extends Module {
       active = size;
       if (reverse) at -= size;
       const product = linear(stateOf(states, 0), weight, bias);
-      states = [...this.gates.step(inputs.narrow(0, at, size), product, states)];
+      states = [...this.projected(this.gates.step(inputs.narrow(0, at, size), product, states), suffix)];
       outputs.push(stateOf(states, 0));
       if (!reverse) at += size;
     }
@@ -245,6 +306,13 @@ abstract class Recurrent extends Module {
       cat([state, ...ended.map((each) => stateOf(each, i)).reverse()], 0)
     );
     return { output: cat(reverse ? outputs.reverse() : outputs, 0), states: whole };
+  }
+
+  /** States whose output is projected, where it is to be. */
+  private projected(states: States, suffix: string): States {
+    if (this.projSize === 0) return states;
+    const [output, ...rest] = states;
+    return output ? [linear(output, this.parameter(`weight_hr_${suffix}`)), ...rest] : states;
   }
 
   /** A bias, where there are any. */
@@ -256,7 +324,8 @@ abstract class Recurrent extends Module {
     const { inputSize, hiddenSize, numLayers, bias, batchFirst, dropout, bidirectional } = this;
     return `${inputSize}, ${hiddenSize}, numLayers=${numLayers}` + (bias ? "" : ", bias=false") +
       (batchFirst ? ", batchFirst=true" : "") + (dropout === 0 ? "" : `, dropout=${dropout}`) +
-      (bidirectional ? ", bidirectional=true" : "");
+      (bidirectional ? ", bidirectional=true" : "") +
+      (this.projSize > 0 ? `, projSize=${this.projSize}` : "");
   }
 }
 
@@ -268,7 +337,7 @@ export function stateOf(states: States, k: number): Tensor {
 }
 
 /** h ← tanh(W x + b + V h + c), or relu, as torch.nn.RNN. */
-export class RNN extends Recurrent {
+export class RNN extends RNNBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
     const options = argumentsOf<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
@@ -276,15 +345,15 @@ export class RNN extends Recurrent {
   }
 
   /** The output of the layer. */
-  override forward(input: PackedSequence, state?: Tensor | null): [PackedSequence, Tensor];
+  override forward(input: PackedSequence, ...given: StartArguments<Tensor>): [PackedSequence, Tensor];
   /** The outputs of all steps and the last state. */
-  override forward(input: Tensor, state?: Tensor | null): [Tensor, Tensor];
+  override forward(input: Tensor, ...given: StartArguments<Tensor>): [Tensor, Tensor];
   /** The outputs of all steps and the last state. */
   override forward(
     input: Tensor | PackedSequence,
-    state: Tensor | null = null,
+    ...start: StartArguments<Tensor>
   ): [Tensor | PackedSequence, Tensor] {
-    const given = state ? [state] : [];
+    const state = startOf(this, start), given = state ? [state] : [];
     const { output, states } = input instanceof PackedSequence
       ? this.runPacked(input, given)
       : this.run(input, given);
@@ -293,22 +362,22 @@ export class RNN extends Recurrent {
 }
 
 /** As torch.nn.GRU. */
-export class GRU extends Recurrent {
+export class GRU extends RNNBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
     super(GRU_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
   }
 
   /** The output of the layer. */
-  override forward(input: PackedSequence, state?: Tensor | null): [PackedSequence, Tensor];
+  override forward(input: PackedSequence, ...given: StartArguments<Tensor>): [PackedSequence, Tensor];
   /** The outputs of all steps and the last state. */
-  override forward(input: Tensor, state?: Tensor | null): [Tensor, Tensor];
+  override forward(input: Tensor, ...given: StartArguments<Tensor>): [Tensor, Tensor];
   /** The outputs of all steps and the last state. */
   override forward(
     input: Tensor | PackedSequence,
-    state: Tensor | null = null,
+    ...start: StartArguments<Tensor>
   ): [Tensor | PackedSequence, Tensor] {
-    const given = state ? [state] : [];
+    const state = startOf(this, start), given = state ? [state] : [];
     const { output, states } = input instanceof PackedSequence
       ? this.runPacked(input, given)
       : this.run(input, given);
@@ -316,26 +385,29 @@ export class GRU extends Recurrent {
   }
 }
 
-/** As torch.nn.LSTM, without projections. */
-export class LSTM extends Recurrent {
+/** As torch.nn.LSTM. */
+export class LSTM extends RNNBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: GatedArguments) {
-    super(LSTM_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("LSTM", GATED, given));
+  constructor(...given: Arguments<RecurrentSizes, LSTMOptions, typeof PROJECTED>) {
+    super(LSTM_GATES, argumentsOf<RecurrentSizes, LSTMOptions>("LSTM", PROJECTED, given));
   }
 
   /** The output of the layer. */
   override forward(
     input: PackedSequence,
-    state?: readonly [Tensor, Tensor] | null,
+    ...given: StartArguments<readonly [Tensor, Tensor]>
   ): [PackedSequence, [Tensor, Tensor]];
   /** The outputs of all steps and the last states. */
-  override forward(input: Tensor, state?: readonly [Tensor, Tensor] | null): [Tensor, [Tensor, Tensor]];
+  override forward(
+    input: Tensor,
+    ...given: StartArguments<readonly [Tensor, Tensor]>
+  ): [Tensor, [Tensor, Tensor]];
   /** The outputs of all steps and the last states. */
   override forward(
     input: Tensor | PackedSequence,
-    state: readonly [Tensor, Tensor] | null = null,
+    ...start: StartArguments<readonly [Tensor, Tensor]>
   ): [Tensor | PackedSequence, [Tensor, Tensor]] {
-    const given = state ?? [];
+    const given = startOf(this, start) ?? [];
     const { output, states } = input instanceof PackedSequence
       ? this.runPacked(input, given)
       : this.run(input, given);

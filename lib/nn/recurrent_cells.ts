@@ -10,7 +10,7 @@ import { uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import { type Placement, placementOf } from "./placement.ts";
-import { type RecurrentSizes, stateOf } from "./recurrent.ts";
+import { type RecurrentSizes, type StartArguments, startOf, stateOf } from "./recurrent.ts";
 
 abstract class Cell extends Module {
   readonly inputSize: number;
@@ -76,7 +76,8 @@ export class RNNCell extends Cell {
   }
 
   /** The output of the layer. */
-  override forward(x: Tensor, h: Tensor | null = null): Tensor {
+  override forward(x: Tensor, ...given: StartArguments<Tensor>): Tensor {
+    const h = startOf(this, given);
     return stateOf(this.next(x, h ? [h] : null), 0);
   }
 }
@@ -89,7 +90,8 @@ export class GRUCell extends Cell {
   }
 
   /** The output of the layer. */
-  override forward(x: Tensor, h: Tensor | null = null): Tensor {
+  override forward(x: Tensor, ...given: StartArguments<Tensor>): Tensor {
+    const h = startOf(this, given);
     return stateOf(this.next(x, h ? [h] : null), 0);
   }
 }
@@ -102,8 +104,8 @@ export class LSTMCell extends Cell {
   }
 
   /** The output of the layer. */
-  override forward(x: Tensor, states: readonly [Tensor, Tensor] | null = null): [Tensor, Tensor] {
-    const next = this.next(x, states);
+  override forward(x: Tensor, ...given: StartArguments<readonly [Tensor, Tensor]>): [Tensor, Tensor] {
+    const next = this.next(x, startOf(this, given));
     return [stateOf(next, 0), stateOf(next, 1)];
   }
 }

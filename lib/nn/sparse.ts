@@ -5,7 +5,7 @@ import { vectorNorm } from "../tensor/generated_linalg.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { normal_ } from "./init.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import type { Placement } from "./placement.ts";
@@ -152,6 +152,16 @@ const BAG = {
   named: ["includeLastOffset", "paddingIdx", "device", "dtype"],
 } as const;
 
+/** What a call takes besides the indices. */
+interface BagCall {
+  /** Where bags start, of indices in a row. */
+  readonly offsets?: Tensor | null;
+  /** A factor for each index. */
+  readonly perSampleWeights?: Tensor | null;
+}
+
+const BAG_CALL = ["offsets", "perSampleWeights"] as const;
+
 /** Sums, means or maxima of rows: [bags, length], or a vector and where bags start → [bags, embeddingDim]. */
 export class EmbeddingBag extends Table {
   readonly mode: "sum" | "mean" | "max";
@@ -174,11 +184,8 @@ export class EmbeddingBag extends Table {
     return new EmbeddingBag({ ...sizesOf(rows), ...options }).adopt(rows, freeze);
   }
 
-  override forward(
-    indices: Tensor,
-    offsets: Tensor | null = null,
-    perSampleWeights: Tensor | null = null,
-  ): Tensor {
+  override forward(indices: Tensor, ...given: Trailing<BagCall, typeof BAG_CALL>): Tensor {
+    const { offsets = null, perSampleWeights = null } = trailing<BagCall>("EmbeddingBag", BAG_CALL, given);
     return embeddingBag(indices, this.table(indices), offsets, {
       scaleGradByFreq: this.scaleGradByFreq,
       mode: this.mode,

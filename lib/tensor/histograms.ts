@@ -6,8 +6,13 @@ import { DynError } from "../base/errors.ts";
 import { ops } from "./eager.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
+/** Bins of a grid: a number for all dimensions, one for each, or edges for each. */
+export type GridBins = number | readonly number[] | readonly Tensor[];
+
 /** Arguments of histogramdd by name. */
 export interface HistogramddOptions {
+  /** The bins, where they are not given by position. */
+  readonly bins?: GridBins;
   /** Lower and upper end for each dimension, in a row; those of the points where absent. */
   readonly range?: readonly number[] | null;
   /** A weight for each point. */
@@ -22,15 +27,20 @@ export type HistogramddResult = [hist: Tensor, binEdges: Tensor[]] & {
   readonly binEdges: Tensor[];
 };
 
+const isOptions = (value: GridBins | HistogramddOptions): value is HistogramddOptions =>
+  typeof value === "object" && !Array.isArray(value);
+
 /**
  * How many points [..., D] fall into each cell of a grid, as `torch.histogramdd`: `bins` is a number for all dimensions, one
  * for each, or edges for each. Throws DynError for bins that are not D.
  */
 export function histogramdd(
   input: Tensor,
-  bins: number | readonly number[] | readonly Tensor[],
-  options: HistogramddOptions = {},
+  first: GridBins | HistogramddOptions,
+  rest: HistogramddOptions = {},
 ): HistogramddResult {
+  const options = isOptions(first) ? first : rest, bins = isOptions(first) ? first.bins : first;
+  if (bins === undefined) throw new DynError("Expected bins of histogramdd but found none");
   const { range = null, weight = null, density = false } = options, dims = input.shape.at(-1);
   if (dims === undefined || input.ndim < 2) {
     throw new DynError(

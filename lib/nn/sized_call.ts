@@ -1,0 +1,20 @@
+/**
+ * Calls of layers that can be told the size of their output, by position or by name: `layer.call(x, { outputSize })`. Input:
+ * what follows the tensors; output: the size, or null.
+ */
+import { type Trailing, trailing } from "../base/arguments.ts";
+
+interface SizedCall {
+  /** Sizes of the output, of which the last ones count. */
+  readonly outputSize?: readonly number[] | null;
+}
+
+const SIZED = ["outputSize"] as const;
+
+/** What may follow the tensors. */
+export type SizedArguments = Trailing<SizedCall, typeof SIZED>;
+
+/** The size that is asked for. Throws DynError for other names. */
+export function outputSizeOf(layer: object, given: SizedArguments): readonly number[] | null {
+  return trailing<SizedCall>(layer.constructor.name, SIZED, given).outputSize ?? null;
+}
