@@ -2132,16 +2132,15 @@ export interface BatchNormTrainingOptions<T> extends LayerNormOptions<T> {}
 export interface BatchNormInferenceOptions<T> extends LayerNormOptions<T> {}
 
 /** Arguments of mseLoss by name. */
-export interface MseLossOptions {
+export interface MseLossOptions<T> {
   /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
+  /** As PyTorch's `weight`; may be left out. */
+  readonly weight?: T | null | undefined;
 }
 
-/** Arguments of l1Loss by name. */
-export interface L1LossOptions {
-  /** As PyTorch's `reduction`; "mean" unless given. */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
-}
+/** Arguments of l1Loss by name, those of mseLoss. */
+export interface L1LossOptions<T> extends MseLossOptions<T> {}
 
 /** Arguments of smoothL1Loss by name. */
 export interface SmoothL1LossOptions {
@@ -2152,11 +2151,13 @@ export interface SmoothL1LossOptions {
 }
 
 /** Arguments of huberLoss by name. */
-export interface HuberLossOptions {
+export interface HuberLossOptions<T> {
   /** As PyTorch's `reduction`; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
   /** As PyTorch's `delta`; 1 unless given. */
   readonly delta?: number | undefined;
+  /** As PyTorch's `weight`; may be left out. */
+  readonly weight?: T | null | undefined;
 }
 
 /** Arguments of softMarginLoss by name. */
@@ -6028,11 +6029,18 @@ export interface OpApi<T extends TensorLike> {
   mseLoss(
     self: T,
     target: T,
-    reduction?: "none" | "mean" | "sum" | MseLossOptions,
-    options?: MseLossOptions,
+    reduction?: "none" | "mean" | "sum" | MseLossOptions<T>,
+    weight?: T | null | MseLossOptions<T>,
+    options?: MseLossOptions<T>,
   ): T;
   /** |self − target|, as `nn.functional.l1_loss`. */
-  l1Loss(self: T, target: T, reduction?: "none" | "mean" | "sum" | L1LossOptions, options?: L1LossOptions): T;
+  l1Loss(
+    self: T,
+    target: T,
+    reduction?: "none" | "mean" | "sum" | L1LossOptions<T>,
+    weight?: T | null | L1LossOptions<T>,
+    options?: L1LossOptions<T>,
+  ): T;
   /** d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`. */
   smoothL1Loss(
     self: T,
@@ -6045,9 +6053,10 @@ export interface OpApi<T extends TensorLike> {
   huberLoss(
     self: T,
     target: T,
-    reduction?: "none" | "mean" | "sum" | HuberLossOptions,
-    delta?: number | HuberLossOptions,
-    options?: HuberLossOptions,
+    reduction?: "none" | "mean" | "sum" | HuberLossOptions<T>,
+    delta?: number | HuberLossOptions<T>,
+    weight?: T | null | HuberLossOptions<T>,
+    options?: HuberLossOptions<T>,
   ): T;
   /** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`. */
   softMarginLoss(

@@ -28,11 +28,56 @@ function reducedMeta(shape: readonly Dim[], like: TensorMeta, reduction: string)
   return contiguousMeta(reduction === "none" ? shape : [], like.dtype, like.device);
 }
 
+/** What becomes of losses that are weighed: a mean is by the weights, as PyTorch's. */
+function reduceWeighted<T extends TensorLike>(
+  o: OpApi<T>,
+  loss: T,
+  { weight, reduction }: { readonly weight: T | null; readonly reduction: string },
+): T {
+  if (weight === null) return reduce(o, loss, reduction);
+  const weighted = o.mul(loss, weight);
+  return reduction === "mean" ? o.div(o.sum(weighted), o.sum(weight)) : reduce(o, weighted, reduction);
+}
+
+/** What a loss of two tensors gives. Throws DynError for weights of another shape than the input's. */
+function pairMeta({ self, target, weight = null, reduction }: {
+  readonly self: TensorMeta;
+  readonly target: TensorMeta;
+  readonly weight?: TensorMeta | null;
+  readonly reduction: string;
+}): TensorMeta {
+  const dtype = promoteTypes(self.dtype, target.dtype);
+  if (weight && !sameDims(weight.shape, self.shape)) {
+    throw new DynError(
+      `Expected weights of the input's shape ${shapeText(self.shape)} but found ${shapeText(weight.shape)}`,
+    );
+  }
+  return reducedMeta(
+    broadcastShapes(self.shape, target.shape),
+    { ...self, dtype: weight ? promoteTypes(dtype, weight.dtype) : dtype },
+    reduction,
+  );
+}
+
+const sameDims = (a: readonly Dim[], b: readonly Dim[]): boolean =>
+  a.length === b.length && a.every((size, d) => isEqual(size, b[d] ?? 0));
+
 interface PairParams extends Params {
   readonly self: Param<"tensor", false>;
   readonly target: Param<"tensor", false>;
   readonly reduction: Param<"string", false>;
 }
+
+interface WeightedParams extends PairParams {
+  readonly weight: Param<"tensor", true>;
+}
+
+/** Samples of a loss, with weights where it takes any. */
+const pairSamples = (weighs: boolean) =>
+  REDUCTIONS.flatMap((reduction) => [
+    { args: [t(3, 4), t(3, 4)], options: { reduction } },
+    ...weighs ? [{ args: [t(3, 4), t(3, 4)], options: { reduction, weight: t(3, 4) } }] : [],
+  ]);
 
 /** A loss of two broadcast tensors, element by element. */
 function pairLoss(
@@ -45,24 +90,42 @@ function pairLoss(
     doc,
     params: { self: required("tensor"), target: required("tensor"), reduction: reductionParam },
     exposure: FUNCTIONAL,
-    infer: ({ self, target, reduction }) =>
-      reducedMeta(
-        broadcastShapes(self.shape, target.shape),
-        { ...self, dtype: promoteTypes(self.dtype, target.dtype) },
-        reduction,
-      ),
+    infer: pairMeta,
     compose: (o, { self, target, reduction }) => reduce(o, element(o, self, target), reduction),
-    samples: REDUCTIONS.map((reduction) => ({ args: [t(3, 4), t(3, 4)], options: { reduction } })),
+    samples: pairSamples(false),
   });
 }
 
-const mseLoss = pairLoss(
+/** The same, with a weight for each element. */
+function weighedLoss(
+  name: string,
+  doc: string,
+  element: <T extends TensorLike>(o: OpApi<T>, input: T, target: T) => T,
+): OpDefinition<WeightedParams> {
+  return composeWideOp({
+    name,
+    doc,
+    params: {
+      self: required("tensor"),
+      target: required("tensor"),
+      reduction: reductionParam,
+      weight: nullable("tensor"),
+    },
+    exposure: FUNCTIONAL,
+    infer: pairMeta,
+    compose: (o, { self, target, reduction, weight }) =>
+      reduceWeighted(o, element(o, self, target), { weight, reduction }),
+    samples: pairSamples(true),
+  });
+}
+
+const mseLoss = weighedLoss(
   "mseLoss",
   "(self − target)², as `nn.functional.mse_loss`.",
   (o, input, target) => o.square(o.sub(input, target)),
 );
 
-const l1Loss = pairLoss(
+const l1Loss = weighedLoss(
   "l1Loss",
   "|self − target|, as `nn.functional.l1_loss`.",
   (o, input, target) => o.abs(o.sub(input, target)),
@@ -74,69 +137,60 @@ const softMarginLoss = pairLoss(
   (o, input, target) => o.log1p(o.exp(o.mul(o.neg(target), input))),
 );
 
-/** Quadratic up to `width`, linear beyond; `scale` of both parts. */
-function quadraticToLinear(
-  name: string,
-  doc: string,
-  { width, piece, positive }: {
-    readonly width: string;
-    /** Whether a width of 0 has no meaning. */
-    readonly positive: boolean;
-    readonly piece: <T extends TensorLike>(o: OpApi<T>, distance: T, width: number) => T;
-  },
-): OpDefinition<PairParams & { readonly [width: string]: Param }> {
-  return composeWideOp({
-    name,
-    doc,
-    params: {
-      self: required("tensor"),
-      target: required("tensor"),
-      reduction: reductionParam,
-      [width]: optional("float", 1),
-    },
-    exposure: FUNCTIONAL,
-    infer({ self, target, reduction, ...rest }) {
-      const value = Number(Reflect.get(rest, width));
-      if (value < 0 || (positive && value === 0)) {
-        throw new DynError(
-          `Expected a ${positive ? "positive" : "non-negative"} ${width} but found ${value}`,
-        );
-      }
-      return reducedMeta(
-        broadcastShapes(self.shape, target.shape),
-        { ...self, dtype: promoteTypes(self.dtype, target.dtype) },
-        reduction,
-      );
-    },
-    compose(o, args) {
-      const distance = o.abs(o.sub(args.self, args.target));
-      return reduce(o, piece(o, distance, Number(args[width])), args.reduction);
-    },
-    samples: REDUCTIONS.map((reduction) => ({ args: [t(3, 4), t(3, 4)], options: { reduction } })),
-  });
+/** Throws DynError for a width that has no meaning. */
+function checkWidth(name: string, width: number, isMeant: boolean): void {
+  if (isMeant) return;
+  const wanted = name === "delta" ? "positive" : "non-negative";
+  throw new DynError(`Expected a ${wanted} ${name} but found ${width}`);
 }
 
-const smoothL1Loss = quadraticToLinear(
-  "smoothL1Loss",
-  "d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`.",
-  {
-    width: "beta",
-    positive: false,
-    piece: (o, d, beta) =>
-      beta === 0 ? d : o.where(o.lt(d, beta), o.mul(o.square(d), 0.5 / beta), o.sub(d, 0.5 * beta)),
+const smoothL1Loss = composeWideOp({
+  name: "smoothL1Loss",
+  doc:
+    "d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`.",
+  params: {
+    self: required("tensor"),
+    target: required("tensor"),
+    reduction: reductionParam,
+    beta: optional("float", 1),
   },
-);
+  exposure: FUNCTIONAL,
+  infer({ beta, ...pair }) {
+    checkWidth("beta", beta, beta >= 0);
+    return pairMeta(pair);
+  },
+  compose(o, { self, target, reduction, beta }) {
+    const d = o.abs(o.sub(self, target));
+    if (beta === 0) return reduce(o, d, reduction);
+    const near = o.mul(o.square(d), 0.5 / beta);
+    return reduce(o, o.where(o.lt(d, beta), near, o.sub(d, 0.5 * beta)), reduction);
+  },
+  samples: pairSamples(false),
+});
 
-const huberLoss = quadraticToLinear(
-  "huberLoss",
-  "d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`.",
-  {
-    width: "delta",
-    positive: true,
-    piece: (o, d, delta) =>
-      o.where(o.le(d, delta), o.mul(o.square(d), 0.5), o.mul(o.sub(d, 0.5 * delta), delta)),
+const huberLoss = composeWideOp({
+  name: "huberLoss",
+  doc:
+    "d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`.",
+  params: {
+    self: required("tensor"),
+    target: required("tensor"),
+    reduction: reductionParam,
+    delta: optional("float", 1),
+    weight: nullable("tensor"),
   },
-);
+  exposure: FUNCTIONAL,
+  infer({ delta, ...pair }) {
+    checkWidth("delta", delta, delta > 0);
+    return pairMeta(pair);
+  },
+  compose(o, { self, target, reduction, delta, weight }) {
+    const d = o.abs(o.sub(self, target)), far = o.mul(o.sub(d, 0.5 * delta), delta);
+    const loss = o.where(o.le(d, delta), o.mul(o.square(d), 0.5), far);
+    return reduce(o, weight === null ? loss : o.mul(loss, weight), reduction);
+  },
+  samples: pairSamples(true),
+});
 
 const classDim = (input: TensorLike): number => input.shape.length === 1 ? 0 : 1;
 

@@ -96,6 +96,31 @@ function cubic<T extends TensorLike>(
   return terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? x);
 }
 
+/** Filters, by the distance from their middle: Keys' with a = −0.5 for bicubic. */
+const FILTERS = {
+  bilinear: { at: <T extends TensorLike>(o: OpApi<T>, d: T): T => o.clamp(o.rsub(d, 1), 0, null) },
+  bicubic: {
+    at<T extends TensorLike>(o: OpApi<T>, d: T): T {
+      const near = o.add(o.mul(o.mul(o.sub(o.mul(d, 1.5), 2.5), d), d), 1);
+      const far = o.add(o.mul(o.add(o.mul(o.rsub(o.mul(d, 0.5), 2.5), d), -4), d), 2);
+      return o.where(o.lt(d, 1), near, o.where(o.lt(d, 2), far, 0));
+    },
+  },
+} as const;
+
+/** One dimension by a filter as wide as the input steps, which sums to 1: a product with a matrix of weights. */
+function smoothAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
+  const own = knownSize(x.shape[axis.dim] ?? 1), { dim, size, mode, alignCorners } = axis;
+  const corner = size > 1 ? (own - 1) / (size - 1) : 0;
+  const step = alignCorners ? corner : axis.step ?? own / size, width = Math.max(step, 1);
+  const dtype = x.dtype === "float64" ? "float64" : "float32", place = { dtype, device: x.device } as const;
+  const centre = o.reshape(o.mul(o.add(o.arange(size, place), 0.5), step), [size, 1]);
+  const distance = o.abs(o.div(o.sub(o.add(o.arange(own, place), 0.5), centre), width));
+  const weights = FILTERS[mode === "bicubic" ? "bicubic" : "bilinear"].at(o, distance);
+  const shares = o.transpose(o.div(weights, o.sum(weights, [1], true)), 0, 1);
+  return o.to(o.transpose(o.matmul(o.to(o.transpose(x, dim, -1), dtype), shares), dim, -1), x.dtype);
+}
+
 const interpolate = composeWideOp({
   name: "interpolate",
   doc:
@@ -120,11 +145,16 @@ const interpolate = composeWideOp({
     if (alignCorners !== null && rank === undefined) {
       throw new DynError(`Expected no alignCorners for mode ${mode}`);
     }
-    if (antialias) throw new DynError("Expected no antialias: it is not defined here");
+    if (antialias && (rank !== 2 || !isFloat(self.dtype))) {
+      throw new DynError(
+        `Expected mode bilinear or bicubic, and floats, for antialias but found ${mode} of ${self.dtype}`,
+      );
+    }
     return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
   },
-  compose(o, { self, mode, alignCorners, ...args }) {
+  compose(o, { self, mode, alignCorners, antialias, ...args }) {
     const { sizes, steps } = resizing({ self, ...args });
+    const resample = antialias ? smoothAxis<typeof self> : resampleAxis<typeof self>;
     if (mode === "area") {
       return sizes.length === 1
         ? o.adaptiveAvgPool1d(self, sizes)
@@ -134,7 +164,7 @@ const interpolate = composeWideOp({
     }
     return sizes.reduce(
       (x, size, d) =>
-        resampleAxis(o, x, {
+        resample(o, x, {
           dim: d + 2,
           size,
           step: steps[d] ?? null,
@@ -148,6 +178,8 @@ const interpolate = composeWideOp({
     { args: [t(2, 3, 4), 6] },
     { args: [t(1, 2, 3, 4), [6, 5]], options: { mode: "bilinear" } },
     { args: [t(1, 2, 3, 4), [6, 5]], options: { mode: "bilinear", alignCorners: true } },
+    { args: [t(1, 2, 7, 6), [3, 4]], options: { mode: "bilinear", antialias: true } },
+    { args: [t(1, 2, 7, 6), [3, 8]], options: { mode: "bicubic", antialias: true } },
   ],
   errors: [{ args: [t(2, 3, 4)], message: "either size or scaleFactor" }],
 });

@@ -2027,15 +2027,17 @@ export const batchNormInference: (
 export const mseLoss: (
   self: Tensor,
   target: Tensor,
-  reduction?: "none" | "mean" | "sum" | MseLossOptions,
-  options?: MseLossOptions,
+  reduction?: "none" | "mean" | "sum" | MseLossOptions<Tensor>,
+  weight?: Tensor | null | MseLossOptions<Tensor>,
+  options?: MseLossOptions<Tensor>,
 ) => Tensor = ops.mseLoss;
 /** |self − target|, as `nn.functional.l1_loss`. */
 export const l1Loss: (
   self: Tensor,
   target: Tensor,
-  reduction?: "none" | "mean" | "sum" | L1LossOptions,
-  options?: L1LossOptions,
+  reduction?: "none" | "mean" | "sum" | L1LossOptions<Tensor>,
+  weight?: Tensor | null | L1LossOptions<Tensor>,
+  options?: L1LossOptions<Tensor>,
 ) => Tensor = ops.l1Loss;
 /** d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`. */
 export const smoothL1Loss: (
@@ -2049,9 +2051,10 @@ export const smoothL1Loss: (
 export const huberLoss: (
   self: Tensor,
   target: Tensor,
-  reduction?: "none" | "mean" | "sum" | HuberLossOptions,
-  delta?: number | HuberLossOptions,
-  options?: HuberLossOptions,
+  reduction?: "none" | "mean" | "sum" | HuberLossOptions<Tensor>,
+  delta?: number | HuberLossOptions<Tensor>,
+  weight?: Tensor | null | HuberLossOptions<Tensor>,
+  options?: HuberLossOptions<Tensor>,
 ) => Tensor = ops.huberLoss;
 /** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`. */
 export const softMarginLoss: (
