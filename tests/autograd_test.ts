@@ -383,6 +383,6 @@ Deno.test("backward and grad take trailing arguments by name or by position", ()
   assertThrows(
     () => loss.backward(wrong),
     DynError,
-    "Expected one of gradient, retainGraph, createGraph but found",
+    "Expected one of gradient, retainGraph, createGraph, inputs but found",
   );
 });

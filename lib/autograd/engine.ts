@@ -19,17 +19,32 @@ import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./no
 
 /** Options of `autograd.grad`. */
 export interface GradOptions extends BackwardOptions {
+  /** The gradients of the outputs, where they are not given by position. */
+  readonly gradOutputs?: Tensor | readonly (Tensor | null)[] | null | undefined;
+  /** Inputs that do not contribute give zeros. */
+  readonly materializeGrads?: boolean | undefined;
   /** Inputs that do not contribute give null instead of an error. */
   readonly allowUnused?: boolean | undefined;
 }
 
-/** Adds gradients of the roots into the leaves' `.grad`. */
+const GRAD_OPTIONS: ReadonlySet<string> = new Set(
+  [
+    "gradOutputs",
+    "retainGraph",
+    "createGraph",
+    "allowUnused",
+    "materializeGrads",
+  ] satisfies (keyof GradOptions)[],
+);
+
+/** Adds gradients of the roots into the `.grad` of the leaves, or of `inputs` alone. */
 export function backward(
   roots: readonly Tensor[],
   gradients: readonly (Tensor | null)[],
-  options: BackwardOptions = {},
+  options: BackwardOptions & { readonly inputs?: Tensor | readonly Tensor[] | null | undefined } = {},
 ): void {
   const edges = rootEdges(roots, gradients);
+  if (options.inputs) return backwardInto(edges, listOf(options.inputs), options);
   new Pass(edges, {
     createGraph: options.createGraph ?? false,
     retainGraph: keeps(options),
@@ -37,6 +52,20 @@ export function backward(
     hooks: "all",
   })
     .run();
+}
+
+/** Adds gradients of the roots into the `.grad` of some tensors. Throws DynError for none. */
+function backwardInto(roots: readonly Root[], inputs: readonly Tensor[], options: BackwardOptions): void {
+  if (inputs.length === 0) throw new DynError("Expected inputs of backward but found an empty list");
+  const edges = edgesOf(inputs), found = capture(roots, edges, { ...options, hooks: "all" });
+  inputs.forEach((input, k) => {
+    const grad = found[k], node = edges[k]?.node;
+    if (!grad) return;
+    if (input.grad === null) input.grad = options.createGraph ? grad : ops.clone(grad);
+    else if (options.createGraph || input.grad.requiresGrad) input.grad = ops.add(input.grad, grad);
+    else input.grad.add_(grad);
+    if (node instanceof AccumulateGrad) { for (const hook of node.after.values()) hook(input); }
+  });
 }
 
 /**
@@ -50,12 +79,21 @@ export function grad(
   trailing: GradOptions = {},
 ): (Tensor | null)[] {
   const roots = listOf(outputs), wanted = listOf(inputs);
-  const { given, options } = isOptions(gradOutputs)
-    ? { given: [], options: gradOutputs }
-    : { given: gradOutputs ? listOf(gradOutputs) : [], options: trailing };
+  const options = isOptions(gradOutputs) ? gradOutputs : trailing;
+  for (const name of Object.keys(options)) {
+    if (GRAD_OPTIONS.has(name)) continue;
+    throw new DynError(
+      `Expected options of autograd.grad out of ${[...GRAD_OPTIONS].join(", ")} but found ${name}`,
+    );
+  }
+  const tangents = isOptions(gradOutputs) ? options.gradOutputs : gradOutputs ?? options.gradOutputs;
+  const given = tangents ? listOf(tangents) : [], { materializeGrads = false } = options;
   const captures = edgesOf(wanted);
   const edges = rootEdges(roots, roots.map((_, k) => given[k] ?? null));
-  return capture(edges, captures, { ...options, hooks: "all" }).map((found, k) => {
+  const arrived = capture(edges, captures, { ...options, hooks: "all" });
+  return wanted.map((input, k) => {
+    const found = arrived[k] ?? null;
+    if (found === null && materializeGrads) return ops.zerosLike(input.detach());
     if (found === null && !options.allowUnused) {
       throw new DynError(
         `Expected every input to contribute to the outputs but input ${k} does not; pass allowUnused: true for null`,

@@ -92,7 +92,11 @@ export interface AutogradRuntime<T> {
   registerHook(tensor: T, hook: TensorHook<T>): HookHandle;
   /** Calls `hook` with a leaf when a gradient was added to its own. */
   registerAccumulationHook(tensor: T, hook: (tensor: T) => void): HookHandle;
-  backward(roots: readonly T[], gradients: readonly (T | null)[], options: BackwardOptions): void;
+  backward(
+    roots: readonly T[],
+    gradients: readonly (T | null)[],
+    options: BackwardOptions & { readonly inputs?: T | readonly T[] | null | undefined },
+  ): void;
   /** Gradients of outputs with respect to inputs, all of which contribute. */
   gradients(
     outputs: readonly T[],

@@ -9,6 +9,8 @@ import type { BackwardOptions } from "./autograd_state.ts";
 export interface NamedBackward<T> extends BackwardOptions {
   /** The gradient of this tensor; null for a tensor of one element. */
   readonly gradient?: T | null | undefined;
+  /** What gradients are added up for; all leaves unless given. */
+  readonly inputs?: T | readonly T[] | null | undefined;
 }
 
 /** Arguments as they may be given. */
@@ -18,7 +20,7 @@ export type BackwardArguments<T> = readonly [
   createGraph?: boolean | BackwardOptions,
 ];
 
-const NAMES = ["gradient", "retainGraph", "createGraph"] as const;
+const NAMES = ["gradient", "retainGraph", "createGraph", "inputs"] as const;
 
 /** All arguments by name. Throws DynError for a name that is none. */
 export function namedBackward<T extends object>(
@@ -38,5 +40,6 @@ export function namedBackward<T extends object>(
     gradient: isNamed(gradient) ? gradient.gradient : gradient ?? named.gradient,
     retainGraph: typeof retainGraph === "boolean" ? retainGraph : named.retainGraph,
     createGraph: typeof createGraph === "boolean" ? createGraph : named.createGraph,
+    inputs: named.inputs,
   };
 }

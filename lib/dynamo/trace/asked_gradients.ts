@@ -75,8 +75,11 @@ function askedOf(m: Interpreter, args: readonly Value[]): Asked {
   const [outputs, inputs, third, fourth] = args;
   const isOptions = third?.kind === "object" && third.exotic.kind !== "array";
   const options = isOptions ? third : fourth?.kind === "object" ? fourth : null;
-  const given = !third || isOptions || isAbsent(third) ? [] : listOf(m, third);
+  const named = options ? m.plainProperty(options, "gradOutputs") : null;
+  const tangents = third && !isOptions && !isAbsent(third) ? third : named;
+  const given = !tangents || isAbsent(tangents) ? [] : listOf(m, tangents);
   const flag = (name: string) => flagOf(m, options, name);
+  if (flag("materializeGrads")) return breakGraph("gradientState", "zeros are asked for what is not used");
   const createGraph = flag("createGraph") ?? false;
   return {
     outputs: tensorsOf(m, outputs),

@@ -122,7 +122,10 @@ function named(m: Interpreter, args: readonly Value[]): Named {
     if (value.kind !== "constant") return breakGraph("backward", `${name} is not known`);
     return value.value === undefined ? undefined : value.value === true;
   };
-  const createGraph = flag(2, "createGraph") ?? false;
+  const createGraph = flag(2, "createGraph") ?? false, inputs = argument(3, "inputs");
+  if (inputs && !(inputs.kind === "constant" && (inputs.value === null || inputs.value === undefined))) {
+    return breakGraph("backward", "gradients are asked for some inputs alone");
+  }
   return {
     gradient: argument(0, "gradient"),
     retainGraph: flag(1, "retainGraph") ?? createGraph,

@@ -234,7 +234,7 @@ class TracedBatch implements OpenBatch {
 
   gradients(request: CallRequest): Value {
     const { m } = this,
-      [outputs = UNDEFINED, inputs = UNDEFINED, given = UNDEFINED, options = UNDEFINED] = request.args;
+      [outputs = UNDEFINED, inputs = UNDEFINED, given = UNDEFINED, last = UNDEFINED] = request.args;
     const [roots, leaves] = [outputs, inputs].map((list) =>
       tensorsOf(m, list.kind === "tensor" ? newArray(m, [list]) : list)
     );
@@ -244,7 +244,14 @@ class TracedBatch implements OpenBatch {
       (leaf.node && this.#leaves.get(leaf.node)) ?? this.wholeOf(leaf) ??
         breakGraph("batch", "a gradient of what all elements of a batch share")
     );
-    const tangents = given.kind === "object" && given.exotic.kind === "array" ? allElements(m, given) : [];
+    const options = given.kind === "object" && given.exotic.kind !== "array" ? given : last;
+    const named = options.kind === "object" ? m.plainProperty(options, "gradOutputs") : null;
+    const asked = options === given || given.kind === "constant" ? named ?? NULL : given;
+    const tangents = asked.kind === "tensor"
+      ? [asked]
+      : asked.kind === "object" && asked.exotic.kind === "array"
+      ? allElements(m, asked)
+      : [];
     const all = this.#below(() => {
       const outs = (roots ?? []).map((root) =>
         this.wholeOf(root) ?? breakGraph("batch", "a result without the batch")
