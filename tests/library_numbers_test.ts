@@ -1,0 +1,314 @@
+/**
+ * Numbers that PyTorch gives where programs of users differed from it once: whole runs of optimizers, divergences of
+ * distributions, projected recurrences, filtered images, weighed losses; and calls with their last arguments by name.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as dyn from "../mod.ts";
+import {
+  autograd,
+  compile,
+  distributions as D,
+  nn,
+  noGrad,
+  optim,
+  type Tensor,
+  tensor,
+  vmap,
+} from "../mod.ts";
+import data from "./data/library_numbers.json" with { type: "json" };
+import "./support/devices.ts";
+import "./support/drawn_tier.ts";
+
+const F = nn.functional;
+
+type Numbers = readonly (number | string | null)[];
+
+/** Numbers that differ, as PyTorch was asked with. */
+const fixed = (shape: readonly number[], seed: number): Tensor => {
+  const count = shape.reduce((a, b) => a * b, 1);
+  return dyn.arange(count, { dtype: "float64" }).mul(0.7).add(seed).sin().reshape([...shape]);
+};
+
+const double = (values: readonly number[]): Tensor =>
+  tensor([...values], { dtype: "float64", requiresGrad: true });
+
+/** Within 1e-9: PyTorch's trigamma is right to 4e-10. */
+function near(found: Tensor | null, wanted: Numbers | null, where: string): void {
+  if (wanted === null) return assertEquals(found, null, where);
+  assert(found, `${where}: no tensor`);
+  const values = Array.from<number | bigint, number>(found.detach().reshape([-1]).toTypedArray(), Number);
+  assertEquals(values.length, wanted.length, where);
+  wanted.forEach((want, k) => {
+    const value = values[k] ?? NaN, says = `${where}: [${k}] is ${value}, not ${want}`;
+    if (want === null) return assert(Number.isNaN(value), says);
+    if (want === "inf") return assertEquals(value, Infinity, says);
+    assert(Math.abs(value - Number(want)) <= 1e-9 * (1 + Math.abs(Number(want))), says);
+  });
+}
+
+const OPTIMIZERS: Readonly<Record<string, (w: Tensor) => optim.Optimizer>> = {
+  Adam: (w) => new optim.Adam([w], { lr: 0.1, amsgrad: true, weightDecay: 0.1 }),
+  AdamW: (w) => new optim.AdamW([w], { lr: 0.1 }),
+  Adamax: (w) => new optim.Adamax([w], { lr: 0.1 }),
+  NAdam: (w) => new optim.NAdam([w], { lr: 0.1, momentumDecay: 0.01, weightDecay: 0.1 }),
+  RAdam: (w) => new optim.RAdam([w], { lr: 0.1, betas: [0.5, 0.7] }),
+  Adagrad: (w) => new optim.Adagrad([w], { lr: 0.1, lrDecay: 0.3 }),
+  ASGD: (w) => new optim.ASGD([w], { lr: 0.1, lambd: 0.1, t0: 2 }),
+  Adafactor: (w) => new optim.Adafactor([w], { lr: 0.1, weightDecay: 0.1 }),
+};
+
+for (const [run, wanted] of Object.entries(data.optimizers)) {
+  Deno.test(`steps of float64 parameters are taken in float64: ${run} as default`, () => {
+    const [name = "", dtype] = run.split(" "), former = dyn.getDefaultDtype();
+    try {
+      dyn.setDefaultDtype(dtype === "float64" ? "float64" : "float32");
+      const w = fixed([3, 2], 1).requiresGrad_(), optimizer = OPTIMIZERS[name]?.(w);
+      for (let k = 0; k < 5; k++) {
+        optimizer?.zeroGrad();
+        w.sub(fixed([3, 2], k + 2)).square().sum().backward();
+        optimizer?.step();
+      }
+      near(w, wanted, run);
+    } finally {
+      dyn.setDefaultDtype(former);
+    }
+  });
+}
+
+Deno.test("restarts go to an epoch of which a part has gone by, and on from there", () => {
+  const optimizer = new optim.SGD([tensor([0], { requiresGrad: true })], { lr: 1 });
+  const schedule = new optim.lrScheduler.CosineAnnealingWarmRestarts(optimizer, 3, { tMult: 2 });
+  const rates = [0, 0.5, 1.25, 2.5, 3.5, 7, 9.75, 20, null, null, null].map((epoch) => {
+    schedule.step(epoch);
+    return optimizer.paramGroups[0]?.lr ?? NaN;
+  });
+  near(tensor(rates, { dtype: "float64" }), data.restarts, "restarts");
+  assertThrows(() => schedule.step(-1), dyn.DynError, "not negative but found -1");
+  assertThrows(
+    () => new optim.Adafactor([fixed([2], 1)], { d: 0.5 }),
+    dyn.DynError,
+    "at least 1 but found 0.5",
+  );
+});
+
+type Made = (a: Tensor, b: Tensor, r: Tensor) => D.Distribution;
+
+const FIRST: Readonly<Record<string, Made>> = {
+  Normal: (a, _b, r) => new D.Normal(r, a),
+  Gamma: (a, b) => new D.Gamma(a, b),
+  Beta: (a, b) => new D.Beta(a, b),
+  Exponential: (a) => new D.Exponential(a),
+  Gumbel: (a, _b, r) => new D.Gumbel(r, a),
+  Laplace: (a, _b, r) => new D.Laplace(r, a),
+  Uniform: (a, b) => new D.Uniform(a.mul(0.1), a.mul(0.1).add(b.mul(0.2))),
+  Pareto: (a, b) => new D.Pareto(a, b),
+  ContinuousBernoulli: (_a, _b, r) => new D.ContinuousBernoulli({ logits: r }),
+  Poisson: (a) => new D.Poisson(a),
+  Bernoulli: (_a, _b, r) => new D.Bernoulli({ logits: r }),
+  Binomial: (_a, _b, r) => new D.Binomial(5, { logits: r }),
+  Cauchy: (a, _b, r) => new D.Cauchy(r, a),
+  HalfNormal: (a) => new D.HalfNormal(a),
+  HalfCauchy: (a) => new D.HalfCauchy(a),
+  OneHotCategorical: (_a, _b, r) => new D.OneHotCategorical({ logits: r }),
+};
+
+const SECOND: Readonly<Record<string, Made>> = {
+  Normal: (a, b) => new D.Normal(a, b),
+  Gamma: (a, b) => new D.Gamma(b, a),
+  Beta: (a, b) => new D.Beta(b, a),
+  Exponential: (_a, b) => new D.Exponential(b),
+  Gumbel: (a, b) => new D.Gumbel(a, b),
+  Laplace: (a, b) => new D.Laplace(a, b),
+  Uniform: (_a, _b, r) => new D.Uniform(r.sub(2), r.add(3)),
+  Pareto: (a, b) => new D.Pareto(a.mul(0.5), b),
+  ContinuousBernoulli: (a) => new D.ContinuousBernoulli({ logits: a }),
+  Poisson: (_a, b) => new D.Poisson(b),
+  Bernoulli: (a) => new D.Bernoulli({ probs: a.div(3) }),
+  Binomial: (a) => new D.Binomial(5, { probs: a.div(3) }),
+  Cauchy: (a, b) => new D.Cauchy(a, b),
+  HalfNormal: (_a, b) => new D.HalfNormal(b),
+  HalfCauchy: (_a, b) => new D.HalfCauchy(b),
+  OneHotCategorical: (a) => new D.OneHotCategorical({ logits: a }),
+};
+
+const A = [0.6, 1.7, 2.4], B = [1.3, 0.8, 2.9], R = [-0.4, 0.3, 1.1];
+
+Deno.test("divergences of all pairs that PyTorch knows have its values and gradients", () => {
+  for (const [pair, [value, ...gradients]] of Object.entries(data.divergences)) {
+    const [p = "", q = ""] = pair.split(" "), inputs = [double(A), double(B), double(R)] as const;
+    const first = FIRST[p]?.(...inputs), second = SECOND[q]?.(...inputs);
+    assert(first && second, pair);
+    const found = D.klDivergence(first, second);
+    near(found, value ?? null, pair);
+    // An infinite one depends on nothing here, and by zeros or NaN there
+    if (value?.some((each) => typeof each !== "number")) continue;
+    const by = autograd.grad(found.sum(), inputs, { allowUnused: true });
+    by.forEach((grad, k) => {
+      const wanted = gradients[k] ?? null;
+      near(grad ?? (wanted && dyn.zerosLike(inputs[0])), wanted ?? (grad && [0, 0, 0]), `${pair} by ${k}`);
+    });
+  }
+});
+
+Deno.test("divergences that PyTorch does not know follow from what families have in common", () => {
+  const p = new D.Gumbel(double(R), double(A)), q = new D.Gumbel(double(R), double(A));
+  near(D.klDivergence(p, q), [0, 0, 0], "of one distribution");
+  const inside = D.klDivergence(new D.Uniform(0, 1), new D.ContinuousBernoulli({ logits: tensor([0]) }));
+  assert(Math.abs(inside.item()) < 1e-6);
+  assertThrows(
+    () => D.klDivergence(new D.Laplace(0, 1), new D.Laplace(0, 1).expand([2]) && new D.Gumbel(0, 1)),
+    dyn.DynError,
+    "whose divergence is known but found Laplace and Gumbel",
+  );
+});
+
+const MODES: Readonly<Record<string, Made>> = {
+  ...FIRST,
+  LogNormal: (a, _b, r) => new D.LogNormal(r, a),
+  Chi2: (_a, b) => new D.Chi2(b),
+  StudentT: (a, b, r) => new D.StudentT(a, r, b),
+  FisherSnedecor: (a, b) => new D.FisherSnedecor(a.add(1), b),
+  Geometric: (_a, _b, r) => new D.Geometric({ logits: r }),
+  NegativeBinomial: (_a, _b, r) => new D.NegativeBinomial(4, { logits: r }),
+  Categorical: (_a, _b, r) => new D.Categorical({ logits: r }),
+  Dirichlet: (a) => new D.Dirichlet(a),
+  MultivariateNormal: (a, _b, r) => new D.MultivariateNormal(r, dyn.diag(a)),
+};
+
+Deno.test("the most likely values of distributions are PyTorch's", () => {
+  for (const [name, wanted] of Object.entries(data.modes)) {
+    const made = MODES[name]?.(double(A), double(B), double(R));
+    near(made?.mode ?? null, wanted, name);
+  }
+  // Where PyTorch takes the logarithm of a negative number
+  const shares = new D.Kumaraswamy(double([2, 0.5]), double([3, 3])).mode;
+  near(shares, [Math.sqrt(1 / 5), null], "Kumaraswamy");
+});
+
+Deno.test("LSTMs project their outputs, of packed sequences in both directions too", () => {
+  const lstm = new nn.LSTM(3, 4, 2, { bidirectional: true, projSize: 2, dtype: "float64" });
+  assertEquals([...lstm.namedParameters()].map(([name]) => name), data.names);
+  assertEquals(lstm.allWeights.map((layer) => layer.length), [5, 5, 5, 5]);
+  noGrad(() => [...lstm.parameters()].forEach((p, k) => p.copy_(fixed(p.shape, k).mul(0.5))));
+  const x = fixed([5, 3, 3], 4).requiresGrad_();
+  const [output, [h, c]] = lstm.forward(nn.utils.rnn.packPaddedSequence(x, [5, 3, 2]));
+  [output.data, h, c].forEach((found, k) => near(found, data.lstm[k] ?? null, `result ${k}`));
+  const loss = output.data.square().sum().add(h.mul(2).sin().sum()).add(c.cos().sum());
+  const weight = [...lstm.namedParameters()].find(([name]) => name === "weight_hr_l0_reverse")?.[1];
+  assert(weight);
+  autograd.grad(loss, [x, weight]).forEach((grad, k) =>
+    near(grad, data.lstm[3 + k] ?? null, `gradient ${k}`)
+  );
+  assertThrows(() => new nn.LSTM(3, 4, { projSize: 4 }), dyn.DynError, "[0, 4), less than hiddenSize");
+  assertThrows(
+    () => lstm.call(x, [fixed([4, 3, 4], 1), fixed([4, 3, 4], 1)]),
+    dyn.DynError,
+    "a state of shape [4,3,2] but found [4,3,4]",
+  );
+});
+
+Deno.test("images are made smaller by filters that cover all of them", () => {
+  const options: Readonly<Record<keyof typeof data.antialias, object>> = {
+    bilinear: { size: [3, 4], mode: "bilinear" },
+    bicubic: { scaleFactor: 0.45, mode: "bicubic" },
+    corners: { size: [4, 3], mode: "bilinear", alignCorners: true },
+    wider: { size: [3, 11], mode: "bicubic" },
+  };
+  for (const [name, [wanted, slope]] of Object.entries(data.antialias)) {
+    const x = fixed([1, 2, 9, 8], 2).requiresGrad_(), given = Reflect.get(options, name);
+    const shrink = (image: Tensor) => F.interpolate(image, { ...given, antialias: true });
+    for (const f of [shrink, compile(shrink)]) {
+      const y = f(x);
+      near(y, wanted ?? null, name);
+      near(autograd.grad(y.square().sum(), x)[0] ?? null, slope ?? null, `gradient of ${name}`);
+    }
+  }
+  assertThrows(
+    () => F.interpolate(fixed([1, 2, 4], 1), 2, { antialias: true }),
+    dyn.DynError,
+    "found nearest",
+  );
+});
+
+Deno.test("losses of pairs weigh their elements", () => {
+  const losses = { mse_loss: F.mseLoss, l1_loss: F.l1Loss, huber_loss: F.huberLoss };
+  for (const [run, [wanted, slope]] of Object.entries(data.weighted)) {
+    const [name = "", given] = run.split(" "),
+      reduction = given === "none" || given === "sum" ? given : "mean";
+    const x = fixed([2, 3], 1).mul(2).detach().requiresGrad_(), weight = fixed([2, 3], 3).square();
+    const loss = Object.entries(losses).find(([known]) => known === name)?.[1];
+    const y = loss?.(x, fixed([2, 3], 5), { reduction, weight }) ?? null;
+    near(y, wanted ?? null, run);
+    near(y && (autograd.grad(y.sum(), x)[0] ?? null), slope ?? null, `gradient of ${run}`);
+  }
+  assertThrows(
+    () => F.mseLoss(fixed([3], 1), fixed([3], 2), { weight: fixed([1], 1) }),
+    dyn.DynError,
+    "[3] but found [1]",
+  );
+});
+
+Deno.test("layers take the last arguments of a call by name", () => {
+  const x = fixed([1, 2, 3, 3], 1).to("float32"),
+    larger = new nn.ConvTranspose2d(2, 1, 3, { stride: 2, padding: 1 });
+  assertEquals(larger.call(x, { outputSize: [6, 6] }).shape, [1, 1, 6, 6]);
+  assertEquals(larger.call(x, [6, 6]).tolist(), larger.call(x, { outputSize: [6, 6] }).tolist());
+  const [most, at] = F.maxPool1d(dyn.arange(7).to("float32").reshape([1, 1, 7]), 2, { returnIndices: true });
+  assert(most && at);
+  assertEquals(new nn.MaxUnpool1d(2).call(most, at, { outputSize: [7] }).tolist(), [[[0, 1, 0, 3, 0, 5, 0]]]);
+  const bags = new nn.EmbeddingBag(4, 2, { mode: "sum" }),
+    indices = tensor([0, 1, 2]),
+    offsets = tensor([0, 2]);
+  const halves = bags.call(indices, { offsets, perSampleWeights: dyn.full([3], 0.5) });
+  assert(dyn.allclose(halves, bags.call(indices, offsets).mul(0.5)));
+  const gru = new nn.GRU(3, 4), cell = new nn.LSTMCell(3, 4), steps = dyn.randn([2, 1, 3]);
+  const h = dyn.randn([1, 1, 4]), c = dyn.randn([1, 4]);
+  assertEquals(gru.call(steps, { hx: h })[1].tolist(), gru.call(steps, h)[1].tolist());
+  const [next] = cell.call(steps.at(0), { hx: [c, c] });
+  assertEquals(next.tolist(), cell.call(steps.at(0), [c, c])[0].tolist());
+  const { hist } = dyn.histogramdd(tensor([[0.5, 1.5], [1, 1]]), { bins: [2, 2], range: [0, 2, 0, 2] });
+  assertEquals(hist.tolist(), [[0, 1], [0, 1]]);
+});
+
+Deno.test("gradients go to the inputs that are named, and outputs have theirs by name", () => {
+  const w = tensor([1, 2.5], { requiresGrad: true }), u = tensor([3, 4.5], { requiresGrad: true });
+  const seen: string[] = [];
+  w.registerPostAccumulateGradHook(() => void seen.push("w"));
+  u.registerPostAccumulateGradHook(() => void seen.push("u"));
+  w.mul(u).sum().backward({ inputs: [w] });
+  w.mul(u).sum().backward({ inputs: w });
+  assertEquals([w.grad?.tolist(), u.grad, seen], [[6, 9], null, ["w", "w"]]);
+  const middle = w.mul(2);
+  middle.mul(u).sum().backward({ inputs: [middle] });
+  assertEquals([middle.grad?.tolist(), w.grad?.tolist()], [[3, 4.5], [6, 9]]);
+  assertThrows(() => w.sum().backward({ inputs: [] }), dyn.DynError, "an empty list");
+  const zeros = autograd.grad(w.mul(2), [w, u], { gradOutputs: tensor([1, 10]), materializeGrads: true });
+  assertEquals(zeros.map((grad) => grad?.tolist()), [[2, 20], [0, 0]]);
+  assertThrows(
+    () => Reflect.apply(autograd.grad, autograd, [w.sum(), w, { allowUnsued: true }]),
+    dyn.DynError,
+    "but found allowUnsued",
+  );
+});
+
+Deno.test("gradients of each element of a batch start from what is given for its outputs", () => {
+  const x = tensor([[1, 2, 3], [4, 5, 6.5]]), by = tensor([1, 10, 100.5]);
+  const asked: ((y: Tensor, q: Tensor) => Tensor | null | undefined)[] = [
+    (y, q) => autograd.grad(y, q, by)[0],
+    (y, q) => autograd.grad([y], [q], [by])[0],
+    (y, q) => autograd.grad(y, q, { gradOutputs: by })[0],
+    (y, q) => autograd.grad(y, q, null, { gradOutputs: [by] })[0],
+  ];
+  for (const ask of asked) {
+    const slopes = (rows: Tensor) =>
+      vmap((row: Tensor) => {
+        const q = row.clone().requiresGrad_();
+        return ask(q.mul(q), q) ?? q;
+      })(rows);
+    for (const f of [slopes, compile(slopes, { backend: "aot_eager" })]) {
+      const found = f(x);
+      assert(dyn.isTensor(found));
+      assertEquals(found.tolist(), x.mul(2).mul(by).tolist());
+    }
+  }
+});
