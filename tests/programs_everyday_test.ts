@@ -25,6 +25,17 @@ const UNBROKEN: Readonly<Record<string, (x: Tensor) => unknown>> = {
     };
     return [scaled.call({ k: 2 }, x, 1), scaled.apply({ k: 3 }, [x, 2]), scaled.bind({ k: 4 }, x)(3)];
   },
+  "data that is cloned, and what objects are called": (x) => {
+    const { tags } = structuredClone({ tags: new Map([["a", [x.shape[0]]]]) });
+    const Named = class {
+      get [Symbol.toStringTag]() {
+        return "Named";
+      }
+    };
+    return [x.mul(tags.get("a")?.[0] ?? 0), `${new Named()}`];
+  },
+  "groups in a Map": (x) => Map.groupBy([x, x.neg()], (_, i) => i).get(1)?.[0],
+  "properties of a tensor by Reflect": (x) => Reflect.has(x, "sum") && Reflect.get(x, "shape"),
   "sorting by a comparator": (x) => x.mul([3, 1, 2].sort((a, b) => a - b)[0] ?? 0),
   "other lists": (x) => [x.mul(2), [1, 2, 3].copyWithin(0, 1), [1, 2].toSpliced(0, 1)],
   "a class in the function, with private fields that an arrow function reads": (x) => {

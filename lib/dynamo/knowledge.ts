@@ -36,6 +36,7 @@ import { addCollections } from "./trace/builtins/collections.ts";
 import { addIterators } from "./trace/builtins/iterators.ts";
 import { addTypedArrays } from "./trace/builtins/typed_arrays.ts";
 import { addDates } from "./trace/builtins/dates.ts";
+import { addClones } from "./trace/builtins/clones.ts";
 import { addWeak } from "./trace/builtins/weak.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addInternationalization, formattingModelOf } from "./trace/builtins/internationalization.ts";
@@ -85,6 +86,7 @@ function models(): ModelTable {
   addIterators(made);
   addTypedArrays(made);
   addWeak(made);
+  addClones(made);
   addDates(made);
   addObjects(made);
   addPrimitives(made);

@@ -9,6 +9,9 @@ export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn loads: callbacks may have a property of that name, and programs may replace it.
 const { apply } = Reflect;
+const OwnMap = Map;
+const getFrom: (key: unknown) => unknown[] | undefined = Map.prototype.get;
+const putInto: (key: unknown, value: unknown) => unknown = Map.prototype.set;
 
 type Callback = (this: unknown, value: unknown, index: unknown, whole: unknown) => unknown;
 type Reducer = (accumulated: unknown, value: unknown, index: number, whole: unknown) => unknown;
@@ -230,6 +233,21 @@ export function groupBy(
     const key = callback(item, i++);
     const group = groups[key] ??= [];
     group[group.length] = item;
+  }
+  return groups;
+}
+
+/** Map.groupBy: the function may change what is to come */
+export function groupInMap(
+  this: Iterable<unknown>,
+  callback: (value: unknown, index: number) => unknown,
+): Map<unknown, unknown[]> {
+  const groups = new OwnMap<unknown, unknown[]>();
+  let i = 0;
+  for (const item of this) {
+    const key = callback(item, i++), group = apply(getFrom, groups, [key]);
+    if (group) group[group.length] = item;
+    else apply(putInto, groups, [key, [item]]);
   }
   return groups;
 }

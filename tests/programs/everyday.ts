@@ -650,4 +650,54 @@ export const everyday: Corpus = {
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
+  "data that is cloned, groups by key and what objects are called"({ compile, attempt, see }) {
+    class Range {
+      #from = 1;
+      readonly list: readonly unknown[] = [1, { c: 2 }];
+      get [Symbol.toStringTag]() {
+        return `Range${this.#from}`;
+      }
+    }
+    const f = compile((x: Tensor, settings: { scale: number; tags: unknown[] }) => {
+      settings.tags.push(x.shape[0]);
+      const copy = structuredClone(settings), own = structuredClone(new Range());
+      copy.scale *= 2;
+      copy.tags.push("new");
+      let asked = 0;
+      const seen = structuredClone({
+        get a() {
+          return [++asked];
+        },
+        none: null,
+        [Symbol("hidden")]: 1,
+      });
+      const sets = structuredClone(new Set([1, [2], new Date(5)]));
+      const groups = Map.groupBy(new Set([x, x.neg()]), (_, i) => i ? settings : 0);
+      const names = [new Range(), [], {}, x.shape, Range, 1].map((each) => Object.prototype.toString.call(each));
+      return [x.mul(copy.scale), copy, own, seen, asked, sets, [...groups], names];
+    });
+    for (let i = 0; i < 2; i++) {
+      const tags: unknown[] = ["a"], settings = { scale: 2, tags, same: tags, map: new Map([["a", tags]]) };
+      see(f(v(1, 2), Object.assign(settings, { self: settings })), settings);
+    }
+    const refused: ((x: Tensor) => unknown)[] = [
+      () => structuredClone(Symbol("s")),
+      (x) => [x, structuredClone(new Array(2))],
+      () => structuredClone(Object.assign([1], { more: 2 })),
+      () => structuredClone(new RangeError("r")).message,
+      () => Object.getPrototypeOf(structuredClone(Object.create({ a: 1 }))) === Object.prototype,
+    ];
+    for (const use of refused) {
+      const g = compile(use);
+      for (let i = 0; i < 2; i++) attempt(() => g(v(1)));
+    }
+  },
+  "properties of tensors by Reflect"({ compile, see }) {
+    const f = compile((x: Tensor, key: "shape" | "requiresGrad") => {
+      const add: unknown = Reflect.get(x, "add");
+      const y: unknown = typeof add === "function" ? Reflect.apply(add, x, [1]) : null;
+      return [y, Reflect.get(x, key), Reflect.has(x, "sum"), Reflect.has(x, "none"), Reflect.get(x, "none")];
+    });
+    for (const key of ["shape", "requiresGrad", "shape"] as const) see(f(v(1, 2), key));
+  },
 };

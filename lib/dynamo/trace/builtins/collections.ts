@@ -3,6 +3,7 @@
  * in the trace. Invariant: order of entries is the language's, also while an iteration is under way.
  */
 import { breakGraph } from "../../break_reasons.ts";
+import { callbackOf } from "../calls.ts";
 import { nextOfBegun } from "../begun_iteration.ts";
 import {
   constant,
@@ -146,7 +147,12 @@ function setOf(value: Value): ObjectValue {
   return breakGraph("opaqueObject", "a set operation with another collection");
 }
 
-function newSet(m: Interpreter, values: readonly Value[], prototype: ObjectValue | null = null): ObjectValue {
+/** A Set made in the trace. */
+export function newSet(
+  m: Interpreter,
+  values: readonly Value[],
+  prototype: ObjectValue | null = null,
+): ObjectValue {
   const entries = new Map<KeyIdentity, Entry>();
   for (const value of values) {
     const key = canonical(value);
@@ -162,11 +168,14 @@ function newSet(m: Interpreter, values: readonly Value[], prototype: ObjectValue
   );
 }
 
-function newMap(
+/** A Map made in the trace. */
+export function newMap(
   m: Interpreter,
   pairs: readonly (readonly [Value, Value])[],
-  prototype: ObjectValue | null,
+  prototype: ObjectValue | null = null,
 ): ObjectValue {
+  const known = m.wrapper.known(Map.prototype, "Map.prototype");
+  const proto = prototype ?? (known.kind === "object" ? known : null);
   const map = new ObjectValue(
     {
       kind: "map",
@@ -176,7 +185,7 @@ function newMap(
       loaded: true,
       changed: true,
     },
-    prototype,
+    proto,
     null,
     null,
   );
@@ -219,6 +228,10 @@ export function addCollections(table: ModelTable): void {
     "size",
     (m, { self }) => constant(entriesOf(m, receiver(self, "set", "size")).size),
   );
+  table.method(Map, "groupBy", (m, request) => {
+    const [source = UNDEFINED, callback] = request.args;
+    return m.callInternal("groupInMap", { ...request, self: source, args: [callbackOf(callback)] });
+  });
   // The constructor calls the method of that name to put its items in.
   const refuseAdder = (m: Interpreter, prototype: ObjectValue | null, name: string, adder: unknown) => {
     const found = prototype ? m.plainProperty(prototype, name) : null;

@@ -44,7 +44,8 @@ import {
   targetWithout,
   writeAs,
 } from "../proxies.ts";
-import { prototypeOf } from "../tensor_properties.ts";
+import { readProperty } from "../properties.ts";
+import { hasTensorProperty, prototypeOf } from "../tensor_properties.ts";
 import { defineProperty, describeProperty } from "./descriptors.ts";
 import { hasIntegrity, isExtensible, setIntegrity } from "./integrity.ts";
 import type { ModelTable } from "./table.ts";
@@ -245,10 +246,15 @@ const REFLECT: Readonly<Record<string, Model>> = {
   ownKeys: (m, [value], request) =>
     listKeys(m, request, { target: object(value, "Reflect.ownKeys"), which: "all", filter: () => true }),
   has: (m, [value, key], request) => {
+    if (value?.kind === "tensor") return constant(hasTensorProperty(m, value, keyOf(m, key)));
     const target = object(value, "Reflect.has"), name = keyOf(m, key);
     return later(m, request, (then) => hasKey(m, target, name, (present) => then(constant(present))));
   },
   get: (m, [value, key, given], { completion }) => {
+    if (value?.kind === "tensor" && (given ?? value) === value) {
+      readProperty(m, value, keyOf(m, key), completion);
+      return PUSHED;
+    }
     const target = object(value, "Reflect.get"), receiver = given ?? target;
     readAs(m, target, { key: keyOf(m, key), receiver }, completion);
     return PUSHED;
@@ -297,6 +303,20 @@ const REFLECT: Readonly<Record<string, Model>> = {
   },
 };
 
+/** What Object.prototype.toString calls an object by its tag, or without one by what it is. */
+function tagOf(self: ObjectValue, tag: Value): string {
+  const { exotic, real } = self;
+  if (tag.kind === "constant" && typeof tag.value === "string") return tag.value;
+  if (tag.kind === "item") return breakGraph("tensorItem", "Object.prototype.toString");
+  if (self.arguments) return "Arguments";
+  if (exotic.kind === "array") return "Array";
+  if (exotic.kind === "date") return "Date";
+  const isRegexp = exotic.kind === "constructed" && exotic.constructor.real === RegExp;
+  if (isRegexp || types.isRegExp(real)) return "RegExp";
+  if (exotic.kind === "constructed" || real instanceof Error) return "Error";
+  return isCallable(self) ? "Function" : "Object";
+}
+
 const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
   [
     "hasOwnProperty",
@@ -321,21 +341,23 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     "valueOf",
     (_m, _args, { self }) => isObject(self) ? self : breakGraph("builtin", "Object.prototype.valueOf"),
   ],
-  ["toString", (m, _args, { self }) => {
+  ["toString", (m, _args, request) => {
+    const { self } = request;
     if (self.kind === "constant") return constant(Object.prototype.toString.call(self.value));
     if (self.kind !== "object" || self.exotic.kind === "opaque") {
       return breakGraph("builtin", "Object.prototype.toString");
     }
     m.wrapper.relyOnPrototype(self);
-    const tag = m.plainProperty(self, Symbol.toStringTag);
-    if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
-    if (self.arguments) return constant("[object Arguments]");
-    if (self.exotic.kind === "array") return constant("[object Array]");
-    if (self.exotic.kind === "date") return constant("[object Date]");
-    const isRegexp = self.exotic.kind === "constructed" && self.exotic.constructor.real === RegExp;
-    if (isRegexp || types.isRegExp(self.real)) return constant("[object RegExp]");
-    if (self.exotic.kind === "constructed" || self.real instanceof Error) return constant("[object Error]");
-    return constant(isCallable(self) ? "[object Function]" : "[object Object]");
+    const read = { key: Symbol.toStringTag, receiver: self };
+    return later(
+      m,
+      request,
+      (then) =>
+        readAs(m, self, read, {
+          kind: "inside",
+          then: (tag) => then(constant(`[object ${tagOf(self, tag)}]`)),
+        }),
+    );
   }],
 ];
 
