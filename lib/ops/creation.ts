@@ -342,6 +342,7 @@ const to = composeOp({
   params: { self: required("tensor"), dtype: required("dtype") },
   exposure: { method: false, free: false },
   infer: ({ self, dtype }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
+  isOneCall: true,
   compose: (o, { self, dtype }) => self.dtype === dtype ? self : o.convert(self, dtype),
   samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "float32"] }],
 });
@@ -354,6 +355,7 @@ function conversion(name: string, dtype: DType) {
     params: { self: required("tensor") },
     exposure: { free: false },
     infer: ({ self }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
+    isOneCall: true,
     compose: (o, { self }) => o.to(self, dtype),
     // Rounding is constant almost everywhere, but its gradient is that of the identity
     samples: [{ args: [t(2, 3)], frozen: isHalf(dtype) }],

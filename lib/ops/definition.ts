@@ -29,6 +29,8 @@ export type Implementation<P extends Params> =
   /** Other ops. Runs with eager tensors and with graph nodes alike. */
   | {
     readonly kind: "composite";
+    /** Whether it calls one op at most, so that a program of its own would be that op's. */
+    readonly isOneCall?: boolean;
     compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
   }
   /**
@@ -225,6 +227,8 @@ export interface OpDefinition<P extends Params = Params> extends OpDescription<P
 /** An op that is other ops. Its gradient is theirs unless it has one of its own. */
 export interface Composition<P extends Params> extends OpDescription<P> {
   compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
+  /** As `Implementation` has it; false where absent. */
+  readonly isOneCall?: boolean;
   readonly gradient?: Gradient<P> | SingleRule<P>;
 }
 
@@ -271,8 +275,8 @@ export function defineOp<const P extends Params>(definition: OpSource<P>): OpDef
 
 /** Defines an op by its composition. */
 export function composeOp<const P extends Params>(composition: Composition<P>): OpDefinition<P> {
-  const { compose, gradient = { kind: "composite" }, ...description } = composition;
-  return defineOp<P>({ ...description, implementation: { kind: "composite", compose }, gradient });
+  const { compose, isOneCall = false, gradient = { kind: "composite" }, ...description } = composition;
+  return defineOp<P>({ ...description, implementation: { kind: "composite", compose, isOneCall }, gradient });
 }
 
 /** Defines an op by its elements. */

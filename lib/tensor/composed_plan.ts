@@ -2,10 +2,11 @@
  * How compositions run eagerly: as one program where they have a class, else op by op. Input: a call; output: its plan,
  * or null. Invariant: what a composition refuses is refused before any of its ops runs.
  *
- * A small call has a class only where it comes with ever other sizes, since making one takes milliseconds. One that keeps
- * coming with the same sizes gets it as well, once its ops have taken about as long and if some calls in a row show that
- * it adds in the same order: programs go by what they read, ops by what is read of the op before. The operands of a
- * program's calls may not tell, zeros for one, so that others are made that do.
+ * What calls one op runs as that op, which has a class itself. A small call has one only where it comes with ever other
+ * sizes, since making a class takes milliseconds. One that keeps coming with the same sizes gets it as well, once its ops
+ * have taken about as long and if some calls in a row show that it adds in the same order: programs go by what they read,
+ * ops by what is read of the op before. The operands of a program's calls may not tell, zeros for one, so that others are
+ * made that do.
  */
 import { DynError } from "../base/errors.ts";
 import { readingOwnBuiltins } from "../base/own_builtins.ts";
@@ -48,13 +49,16 @@ export function composedPlan(call: ComposedCall): Plan | null {
       return plan && { plan, calls: 0, trial: null, told: 0, numbers };
     },
     make(numbers) {
-      const plan = admits(numbers) ? classPlan(requestOf(call, numbers)) ?? null : null;
+      const plan = admits(numbers) && !isOneCall(entry) ? classPlan(requestOf(call, numbers)) ?? null : null;
       return { plan, calls: 0, trial: null, told: 0, numbers };
     },
   });
   if (found.plan === null && ++found.calls >= OFTEN) consider(found, call);
   return found.plan;
 }
+
+const isOneCall = ({ definition: { implementation } }: OpEntry): boolean =>
+  implementation.kind === "composite" && implementation.isOneCall === true;
 
 const requestOf = ({ entry, args }: ComposedCall, numbers: readonly LoadedNumber[]): ClassRequest => ({
   entry,
