@@ -5,42 +5,17 @@
 import { DynError } from "../base/errors.ts";
 import { type Dim, floorDiv, mod } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
-import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import type { Body, Lowered, Operand } from "../loops/body.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import type { Body } from "../loops/body.ts";
 import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
-import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
+import { acceptedMeta, eachElement, k, t, unary, unarySamples } from "./pointwise.ts";
 import { normalizeDim, shapeText, withSize } from "./shapes.ts";
 import { sigmoidOf } from "./unary.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
 
 const SAMPLES = unarySamples([-4, 4]);
-
-function k<V>(o: Body<V>, x: V, value: number): V {
-  return o.constant(value, o.dtypeOf(x));
-}
-
-/** An elementwise body over one float tensor. */
-function lowered(
-  self: Operand,
-  result: TensorMeta | undefined,
-  body: <V>(o: Body<V>, x: V) => V,
-): Lowered[] {
-  return pointwise(result, {
-    operands: [self],
-    compute: self.dtype,
-    body: (o, [x]) => {
-      if (x === undefined) throw new DynError("Expected an operand");
-      return body(o, x);
-    },
-  });
-}
-
-function floatMeta(name: string, self: TensorMeta): TensorMeta {
-  checkCategory(name, self.dtype, ["float"]);
-  return contiguousMeta(self.shape, self.dtype, self.device);
-}
 
 const SQRT_2_OVER_PI = Math.sqrt(2 / Math.PI), CUBE = 0.044715;
 
@@ -50,9 +25,9 @@ const gelu = lowerWideOp({
   params: { self: required("tensor"), approximate: optional("string", "none", { oneOf: ["none", "tanh"] }) },
   exposure: FUNCTIONAL,
   elementwise: true,
-  infer: ({ self }) => floatMeta("gelu", self),
+  infer: ({ self }) => acceptedMeta("gelu", self),
   lower: ({ self, approximate }, [result]) =>
-    lowered(self, result, (o, x) => {
+    eachElement(self, result, (o, x) => {
       const half = o.mul(x, k(o, x, 0.5)), one = k(o, x, 1);
       if (approximate === "none") return o.mul(half, o.add(one, o.erf(o.mul(x, k(o, x, Math.SQRT1_2)))));
       const inner = o.mul(k(o, x, SQRT_2_OVER_PI), o.fma(o.mul(k(o, x, CUBE), o.mul(x, x)), x, x));
@@ -129,9 +104,9 @@ const softplus = lowerWideOp({
   params: { self: required("tensor"), beta: optional("float", 1), threshold: optional("float", 20) },
   exposure: FUNCTIONAL,
   elementwise: true,
-  infer: ({ self }) => floatMeta("softplus", self),
+  infer: ({ self }) => acceptedMeta("softplus", self),
   lower: ({ self, beta, threshold }, [result]) =>
-    lowered(self, result, (o, x) => {
+    eachElement(self, result, (o, x) => {
       const z = beta === 1 ? x : o.mul(x, k(o, x, beta));
       const smooth = softplusOf(o, z);
       return o.select(o.gt(z, k(o, x, threshold)), x, beta === 1 ? smooth : o.div(smooth, k(o, x, beta)));
@@ -199,9 +174,9 @@ const eluLinear = lowerWideOp({
   },
   exposure: { method: false, free: false },
   elementwise: true,
-  infer: ({ self }) => floatMeta("elu", self),
+  infer: ({ self }) => acceptedMeta("elu", self),
   lower: ({ self, alpha, scale, rate }, [result]) =>
-    lowered(self, result, (o, x) => {
+    eachElement(self, result, (o, x) => {
       const below = o.mul(k(o, x, alpha * scale), o.expm1(rate === 1 ? x : o.mul(x, k(o, x, rate))));
       return o.select(o.gt(x, k(o, x, 0)), scale === 1 ? x : o.mul(x, k(o, x, scale)), below);
     }),
@@ -227,7 +202,7 @@ const elu = composeWideOp({
   params: ELU_PARAMS,
   inplace: true,
   exposure: FUNCTIONAL,
-  infer: ({ self }) => floatMeta("elu", self),
+  infer: ({ self }) => acceptedMeta("elu", self),
   compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 }),
   samples: SAMPLES,
 });
@@ -240,7 +215,7 @@ const celu = composeWideOp({
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, alpha }) {
     if (alpha === 0) throw new DynError("Expected alpha of celu that is not 0");
-    return floatMeta("celu", self);
+    return acceptedMeta("celu", self);
   },
   compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 / alpha }),
   samples: SAMPLES,
@@ -252,7 +227,7 @@ const selu = composeWideOp({
   params: { self: required("tensor") },
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
-  infer: ({ self }) => floatMeta("selu", self),
+  infer: ({ self }) => acceptedMeta("selu", self),
   compose: (o, { self }) =>
     exponential(o, self, { alpha: 1.6732632423543772848, scale: 1.0507009873554804934, rate: 1 }),
   samples: SAMPLES,

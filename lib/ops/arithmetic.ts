@@ -186,10 +186,7 @@ const div = lowerWideOp({
     pointwise(result, {
       operands: [self, other],
       compute: typesOf(roundingMode === null ? "float" : "promote", [self, other]).compute,
-      body: (o, [a, b]) => {
-        if (a === undefined || b === undefined) throw new DynError("Expected operands");
-        return divide(o, a, b, roundingMode);
-      },
+      body: (o, [a, b]) => divide(o, a, b, roundingMode),
     }),
   gradient: {
     saves: ["self", "other"],
@@ -292,7 +289,6 @@ const pow = lowerWideOp({
       operands: [self, exponent],
       compute: result?.dtype ?? "float32",
       body: (o, [a, b]) => {
-        if (a === undefined || b === undefined) throw new DynError("Expected operands");
         if (typeof exponent === "boolean") return exponent ? a : o.constant(1, o.dtypeOf(a));
         return knownPower(o, a, exponent) ?? o.pow(a, b);
       },

@@ -5,14 +5,13 @@
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
-import { contiguousMeta } from "../graph/meta.ts";
+import type { TensorMeta } from "../graph/meta.ts";
 import { composeOp, FUNCTIONAL } from "./definition.ts";
+import { checkTarget, lossMeta, reductionParam } from "./losses.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { sameShape, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
-
-const reductionParam = optional("string", "mean", { oneOf: ["none", "mean", "sum"] });
 
 const multilabelMarginLoss = composeWideOp({
   name: "multilabelMarginLoss",
@@ -38,7 +37,7 @@ const multilabelMarginLoss = composeWideOp({
           shapeText(target.shape),
       );
     }
-    return contiguousMeta(reduction === "none" ? self.shape.slice(0, -1) : [], self.dtype, self.device);
+    return lossMeta(self.shape.slice(0, -1), self, reduction);
   },
   compose(o, { self, target, reduction }) {
     const classes = self.shape.at(-1) ?? 1;
@@ -58,7 +57,7 @@ const multilabelMarginLoss = composeWideOp({
 
 /** Places of a loss of several dimensions; whether targets are probabilities. */
 function linearTargets(
-  { input, weight, target }: { input: Shaped; weight: Shaped; target: Shaped & { readonly dtype: string } },
+  { input, weight, target }: { input: Shaped; weight: Shaped; target: TensorMeta },
 ): { readonly features: readonly Dim[]; readonly probable: boolean } {
   const features = weight.shape.slice(1, -1), rank = input.shape.length;
   if (rank !== 1 && rank !== 2) {
@@ -73,9 +72,7 @@ function linearTargets(
   const lead = input.shape.slice(0, -1), classes = weight.shape[0] ?? 1;
   const probable = target.shape.length === rank + features.length;
   const shape = probable ? [...lead, classes, ...features] : [...lead, ...features];
-  if (!sameShape(target.shape, shape)) {
-    throw new DynError(`Expected a target of shape ${shapeText(shape)} but found ${shapeText(target.shape)}`);
-  }
+  checkTarget(target, shape);
   return { features, probable };
 }
 
@@ -110,8 +107,7 @@ const linearCrossEntropy = composeOp({
         } but found targets of type ${target.dtype}`,
       );
     }
-    const shape = reduction === "none" ? [...input.shape.slice(0, -1), ...features] : [];
-    return contiguousMeta(shape, input.dtype, input.device);
+    return lossMeta([...input.shape.slice(0, -1), ...features], input, reduction);
   },
   compose(o, { input, linearWeight, target, linearBias, weight, reduction, ignoreIndex, labelSmoothing }) {
     const inside = linearWeight.shape.at(-1) ?? 1, lead = input.shape.slice(0, -1);

@@ -8,7 +8,7 @@ import { sub } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { nullable, optional, required } from "./params.ts";
-import { pointwise, t } from "./pointwise.ts";
+import { eachElement, t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
 
@@ -20,13 +20,8 @@ const frequencies = lowerWideOp({
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
   ranges: ({ self }) => [{ values: self, low: 0, high: Number.MAX_SAFE_INTEGER, what: "a frequency" }],
   lower: ({ self }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: self.dtype,
-      body(_o, [x]) {
-        if (x === undefined) throw new DynError("Expected an operand");
-        return x;
-      },
+    eachElement(self, result, (_o, x) => {
+      return x;
     }),
   gradient: { kind: "none", because: "integers" },
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 4] }] }],

@@ -14,7 +14,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { highest, lowest } from "../base/dtype.ts";
 import { castTo } from "./promotion.ts";
-import { checkCategory, t } from "./pointwise.ts";
+import { acceptedMeta, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
 
@@ -127,8 +127,7 @@ const logcumsumexp = lowerWideOp({
   params: { self: required("tensor"), dim: required("int") },
   infer({ self, dim }) {
     normalizeDim(dim, self.shape.length);
-    checkCategory("logcumsumexp", self.dtype, ["float"]);
-    return contiguousMeta(self.shape, self.dtype, self.device);
+    return acceptedMeta("logcumsumexp", self);
   },
   lower: ({ self, dim }, [result]) =>
     scan(self, result, {

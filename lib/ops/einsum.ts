@@ -238,33 +238,15 @@ const einsum = composeOp({
   errors: [{ args: ["ij,jk", [t(2, 3)]], message: "2 operands" }],
 });
 
-/** Which dimensions tensordot contracts. */
-function contracted(
-  args: {
-    self: TensorLike;
-    other: TensorLike;
-    dims: number | readonly number[];
-    otherDims: readonly number[] | null;
-  },
-): { left: number[]; right: number[] } {
-  const { self, other, dims, otherDims } = args;
-  if (typeof dims === "number") {
-    const rank = self.shape.length;
-    if (dims < 0 || dims > rank || dims > other.shape.length) {
-      throw new DynError(
-        `Expected a number of dims in [0, ${Math.min(rank, other.shape.length)}] but found ${dims}`,
-      );
-    }
-    return {
-      left: Array.from({ length: dims }, (_, i) => rank - dims + i),
-      right: Array.from({ length: dims }, (_, i) => i),
-    };
-  }
-  return {
-    left: normalizeDims(dims, self.shape.length),
-    right: normalizeDims(otherDims ?? dims, other.shape.length),
-  };
-}
+/** The dimensions that are contracted, of either operand. */
+const contracted = (
+  self: TensorLike,
+  other: TensorLike,
+  { dimsSelf, dimsOther }: { readonly dimsSelf: readonly number[]; readonly dimsOther: readonly number[] },
+) => ({
+  left: normalizeDims(dimsSelf, self.shape.length),
+  right: normalizeDims(dimsOther, other.shape.length),
+});
 
 const tensordotDims = composeWideOp({
   name: "tensordotDims",
@@ -277,7 +259,7 @@ const tensordotDims = composeWideOp({
   },
   exposure: { method: false, free: false },
   infer({ self, other, dimsSelf, dimsOther }) {
-    const at = contracted({ self, other, dims: dimsSelf, otherDims: dimsOther });
+    const at = contracted(self, other, { dimsSelf, dimsOther });
     if (at.left.length !== at.right.length) {
       throw new DynError(`Expected as many dims of both but found ${at.left.length} and ${at.right.length}`);
     }
@@ -298,7 +280,7 @@ const tensordotDims = composeWideOp({
     return contiguousMeta(shape, self.dtype, self.device);
   },
   compose(o, { self, other, dimsSelf, dimsOther }) {
-    const at = contracted({ self, other, dims: dimsSelf, otherDims: dimsOther });
+    const at = contracted(self, other, { dimsSelf, dimsOther });
     const rest = (x: typeof self, gone: readonly number[]) => x.shape.filter((_, d) => !gone.includes(d));
     const left = [...rest(self, at.left), ...rest(other, at.right)];
     if (left.every((size) => size === 1)) {

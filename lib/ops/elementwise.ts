@@ -4,7 +4,6 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import type { Body } from "../loops/body.ts";
 import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
@@ -13,6 +12,7 @@ import { knownNumber } from "./shapes.ts";
 import {
   binary,
   checkCategory,
+  k,
   type OperandOf,
   pointwise,
   pointwiseMeta,
@@ -21,10 +21,6 @@ import {
   typesOf,
 } from "./pointwise.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
-
-function k<V>(o: Body<V>, x: V, value: number): V {
-  return o.constant(value, o.dtypeOf(x));
-}
 
 const atan2 = binary({
   name: "atan2",
@@ -105,7 +101,6 @@ function timesLog(name: "xlogy" | "xlog1py") {
         operands: [self, other],
         compute: result?.dtype ?? "float32",
         body: (o, [x, y]) => {
-          if (x === undefined || y === undefined) throw new DynError("Expected operands");
           const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o[log](y)));
           return o.select(o.isNan(y), y, value);
         },
@@ -200,7 +195,6 @@ const lerp = lowerWideOp({
       operands: [self, end, weight],
       compute: self.dtype,
       body: (o, [a, b, w]) => {
-        if (a === undefined || b === undefined || w === undefined) throw new DynError("Expected operands");
         const gap = o.sub(b, a);
         const near = o.lt(o.abs(w), k(o, w, 0.5));
         return o.select(near, o.add(a, o.mul(w, gap)), o.sub(b, o.mul(gap, o.sub(k(o, w, 1), w))));

@@ -10,9 +10,9 @@ import { nullable, required } from "./params.ts";
 import { elementOf, isTensor } from "./promotion.ts";
 import {
   binary,
+  eachElement,
   elements,
   type OperandOf,
-  pointwise,
   pointwiseMeta,
   reduceTo,
   t,
@@ -217,21 +217,16 @@ const nanToNum = lowerOp({
   inplace: true,
   infer: ({ self }) => pointwiseMeta([self], self.dtype),
   lower: ({ self, nan, posinf, neginf }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: self.dtype,
-      body(o, [x]) {
-        if (x === undefined) throw new DynError("Expected an operand");
-        if (!isFloat(self.dtype)) return x;
-        const largest = self.dtype === "float64" ? Number.MAX_VALUE : MAX_FLOAT32;
-        const k = (value: number) => o.constant(value, self.dtype);
-        const finite = o.select(
-          o.eq(x, k(Infinity)),
-          k(posinf ?? largest),
-          o.select(o.eq(x, k(-Infinity)), k(neginf ?? -largest), x),
-        );
-        return o.select(o.isNan(x), k(nan ?? 0), finite);
-      },
+    eachElement(self, result, (o, x) => {
+      if (!isFloat(self.dtype)) return x;
+      const largest = self.dtype === "float64" ? Number.MAX_VALUE : MAX_FLOAT32;
+      const k = (value: number) => o.constant(value, self.dtype);
+      const finite = o.select(
+        o.eq(x, k(Infinity)),
+        k(posinf ?? largest),
+        o.select(o.eq(x, k(-Infinity)), k(neginf ?? -largest), x),
+      );
+      return o.select(o.isNan(x), k(nan ?? 0), finite);
     }),
   gradient: {
     saves: ["self"],

@@ -2,18 +2,17 @@
  * What ops share that fill a tensor in place whatever it held. Input: the tensor; output: how such an op is exposed, the
  * metadata of its result, and its gradient.
  */
-import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import { type TensorMeta } from "../graph/meta.ts";
 import type { TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
-import { checkCategory } from "./pointwise.ts";
+import { acceptedMeta } from "./pointwise.ts";
 
 /** There is `name_` alone. */
 export const INPLACE_ONLY = { method: false, free: false } as const;
 
 /** A floating tensor of the same shape. Throws DynError for other types. */
 export function floatFill(name: string, self: TensorMeta): TensorMeta {
-  checkCategory(name, self.dtype, ["float"]);
-  return contiguousMeta(self.shape, self.dtype, self.device);
+  return acceptedMeta(name, self);
 }
 
 /** What was there before is gone: nothing flows to it. */

@@ -115,7 +115,6 @@ const nextafter = lowerWideOp({
       operands: [self, other],
       compute: self.dtype,
       body(o, [a, b]) {
-        if (a === undefined || b === undefined) throw new DynError("Expected operands");
         const { dtype } = self;
         const next = isHalf(dtype)
           ? neighbour16(o, a, b, dtype)

@@ -13,18 +13,19 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, type Param, type Params, required } from "./params.ts";
 import { reduceTo, t } from "./pointwise.ts";
 import { floatTypeOf } from "./promotion.ts";
-import { broadcastShapes, shapeText } from "./shapes.ts";
+import { broadcastShapes, sameShape, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
 const REDUCTIONS = ["none", "mean", "sum"] as const;
-const reductionParam = optional("string", "mean", { oneOf: REDUCTIONS });
+export const reductionParam = optional("string", "mean", { oneOf: REDUCTIONS });
 
 /** What becomes of the losses. */
 function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): T {
   return reduction === "mean" ? o.mean(loss) : reduction === "sum" ? o.sum(loss) : loss;
 }
 
-function reducedMeta(shape: readonly Dim[], like: TensorMeta, reduction: string): TensorMeta {
+/** Metadata of losses of a shape, or of what becomes of them. */
+export function lossMeta(shape: readonly Dim[], like: TensorMeta, reduction: string): TensorMeta {
   return contiguousMeta(reduction === "none" ? shape : [], like.dtype, like.device);
 }
 
@@ -47,21 +48,17 @@ function pairMeta({ self, target, weight = null, reduction }: {
   readonly reduction: string;
 }): TensorMeta {
   const dtype = promoteTypes(self.dtype, target.dtype);
-  if (weight && !sameDims(weight.shape, self.shape)) {
+  if (weight && !sameShape(weight.shape, self.shape)) {
     throw new DynError(
       `Expected weights of the input's shape ${shapeText(self.shape)} but found ${shapeText(weight.shape)}`,
     );
   }
-  return reducedMeta(
+  return lossMeta(
     broadcastShapes(self.shape, target.shape),
     { ...self, dtype: weight ? promoteTypes(dtype, weight.dtype) : dtype },
     reduction,
   );
 }
-
-const sameDims = (a: readonly Dim[], b: readonly Dim[]): boolean =>
-  a.length === b.length && a.every((size, d) => isEqual(size, b[d] ?? 0));
-
 interface PairParams extends Params {
   readonly self: Param<"tensor", false>;
   readonly target: Param<"tensor", false>;
@@ -240,7 +237,7 @@ const nllLoss = composeWideOp({
   exposure: FUNCTIONAL,
   infer({ self, target, reduction }) {
     checkIndices("nllLoss", self, target);
-    return reducedMeta(target.shape, self, reduction);
+    return lossMeta(target.shape, self, reduction);
   },
   compose(o, { self, target, weight, ignoreIndex, reduction }) {
     const { losses, factor } = pick(o, { input: self, target, weight, ignoreIndex });
@@ -280,7 +277,7 @@ const crossEntropy = composeWideOp({
     } else {
       checkIndices("crossEntropy", self, target);
     }
-    return reducedMeta(self.shape.filter((_, d) => d !== classDim(self)), self, reduction);
+    return lossMeta(self.shape.filter((_, d) => d !== classDim(self)), self, reduction);
   },
   compose(o, { self, target, weight, ignoreIndex, reduction, labelSmoothing }) {
     const dim = classDim(self), classes = self.shape[dim] ?? 1;
@@ -319,6 +316,12 @@ const crossEntropy = composeWideOp({
   errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
 });
 
+/** Throws unless a target has this shape. */
+export function checkTarget(target: TensorMeta, shape: readonly Dim[]): void {
+  if (sameShape(target.shape, shape)) return;
+  throw new DynError(`Expected a target of shape ${shapeText(shape)} but found ${shapeText(target.shape)}`);
+}
+
 const binaryCrossEntropy = composeWideOp({
   name: "binaryCrossEntropy",
   doc:
@@ -332,15 +335,8 @@ const binaryCrossEntropy = composeWideOp({
   },
   exposure: FUNCTIONAL,
   infer({ self, target, reduction }) {
-    if (
-      !self.shape.every((n, d) => isEqual(n, target.shape[d] ?? -1)) ||
-      self.shape.length !== target.shape.length
-    ) {
-      throw new DynError(
-        `Expected a target of shape ${shapeText(self.shape)} but found ${shapeText(target.shape)}`,
-      );
-    }
-    return reducedMeta(self.shape, { ...self, dtype: floatTypeOf(self.dtype) }, reduction);
+    checkTarget(target, self.shape);
+    return lossMeta(self.shape, { ...self, dtype: floatTypeOf(self.dtype) }, reduction);
   },
   compose(o, { self, target, weight, reduction }) {
     const yes = o.clampMin(o.log(self), -100), no = o.clampMin(o.log1p(o.neg(self)), -100);
@@ -381,15 +377,8 @@ const binaryCrossEntropyWithLogits = composeWideOp({
   },
   exposure: FUNCTIONAL,
   infer({ self, target, reduction }) {
-    if (
-      !self.shape.every((n, d) => isEqual(n, target.shape[d] ?? -1)) ||
-      self.shape.length !== target.shape.length
-    ) {
-      throw new DynError(
-        `Expected a target of shape ${shapeText(self.shape)} but found ${shapeText(target.shape)}`,
-      );
-    }
-    return reducedMeta(self.shape, self, reduction);
+    checkTarget(target, self.shape);
+    return lossMeta(self.shape, self, reduction);
   },
   compose(o, { self, target, weight, reduction, posWeight }) {
     // log(1 + e⁻ˣ) = log1p(e^−|x|) + max(−x, 0)
@@ -415,7 +404,7 @@ const klDiv = composeWideOp({
   },
   exposure: FUNCTIONAL,
   infer: ({ self, target, reduction }) =>
-    reducedMeta(broadcastShapes(self.shape, target.shape), self, reduction),
+    lossMeta(broadcastShapes(self.shape, target.shape), self, reduction),
   compose(o, { self, target, reduction, logTarget }) {
     const losses = logTarget
       ? o.mul(o.exp(target), o.sub(target, self))

@@ -9,23 +9,18 @@ import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { FUNCTIONAL, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
+import { lossMeta, reductionParam } from "./losses.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "./shapes.ts";
 import { composeWideOp } from "./wide.ts";
 
-const reductionParam = optional("string", "mean", { oneOf: ["none", "mean", "sum"] });
-
 function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): T {
   if (reduction === "none") return loss;
   const total = o.sum(loss, null, false, { dtype: loss.dtype });
   if (reduction === "sum") return total;
   return o.div(total, product(loss.shape));
-}
-
-function lossMeta(shape: readonly Dim[], like: TensorMeta, reduction: string): TensorMeta {
-  return contiguousMeta(reduction === "none" ? shape : [], like.dtype, like.device);
 }
 
 const promoted = (...all: readonly TensorMeta[]): TensorMeta => {

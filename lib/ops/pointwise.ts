@@ -10,6 +10,7 @@ import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import type { DeviceName } from "../loops/device.ts";
+import type { ScalarOps } from "../loops/scalar.ts";
 import type { OpApi } from "./generated.ts";
 import { type Param, required, type Scalar } from "./params.ts";
 import {
@@ -84,21 +85,35 @@ export function elements(
 }
 
 /** Elements of `result` from broadcast operands, all converted to `compute`. */
-export function pointwise(
+export function pointwise<const T extends readonly OperandOf<Operand>[]>(
   result: TensorMeta | undefined,
   spec: {
-    readonly operands: readonly OperandOf<Operand>[];
+    readonly operands: T;
     readonly compute: DType;
-    readonly body: <V>(o: Body<V>, values: readonly V[]) => V;
+    readonly body: <V>(o: Body<V>, values: { readonly [K in keyof T]: V }) => V;
   },
 ): Lowered[] {
   if (!result) return [];
   const { operands, compute, body } = spec;
-  return elements(
-    result,
-    (o, index) =>
-      castTo(o, body(o, operands.map((x) => elementOf(o, x, { index, dtype: compute }))), result.dtype),
-  );
+  return elements(result, <V>(o: Body<V>, index: readonly Dim[]) => {
+    const values = operands.map((x) => elementOf(o, x, { index, dtype: compute }));
+    return castTo(o, body(o, values as { readonly [K in keyof T]: V }), result.dtype);
+  });
+}
+
+/** Elements of `result` from those of one operand, in a type that is the operand's unless another is given. */
+export function eachElement(
+  self: Operand,
+  result: TensorMeta | undefined,
+  body: <V>(o: Body<V>, x: V) => V,
+  compute: DType = self.dtype,
+): Lowered[] {
+  return pointwise(result, { operands: [self], compute, body: (o, [x]) => body(o, x) });
+}
+
+/** A number as a value of x's type. */
+export function k<V>(o: ScalarOps<V>, x: V, value: number): V {
+  return o.constant(value, o.dtypeOf(x));
 }
 
 /** A tensor of this shape in samples. */
@@ -201,11 +216,7 @@ export function unary(spec: UnarySpec): OpDefinition<UnaryParams> {
       return contiguousMeta(self.shape, compute(self.dtype).result, self.device);
     },
     lower: ({ self }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: compute(self.dtype).compute,
-        body: (o, [x]) => x === undefined ? missing() : spec.body(o, x),
-      }),
+      eachElement(self, result, (o, x) => spec.body(o, x), compute(self.dtype).compute),
     gradient: unaryGradient(spec.derivative),
     samples: unarySamples(spec.range, sampleType(spec.accepts)),
   });
@@ -238,8 +249,14 @@ export function checkCategory(
   }
 }
 
-function missing(): never {
-  throw new DynError("Expected an operand but found none");
+/** Metadata of a result like `self`, whose type must be of an accepted category. */
+export function acceptedMeta(
+  op: string,
+  self: TensorMeta,
+  accepts: readonly DTypeCategory[] = ["float"],
+): TensorMeta {
+  checkCategory(op, self.dtype, accepts);
+  return contiguousMeta(self.shape, self.dtype, self.device);
 }
 
 /** What a derivative of a binary op may read. */
@@ -336,7 +353,7 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
         pointwise(result, {
           operands: [self, other],
           compute: typesOf(spec.rule, [self, other]).compute,
-          body: (o, [a, b]) => a === undefined || b === undefined ? missing() : spec.body(o, a, b),
+          body: (o, [a, b]) => spec.body(o, a, b),
         }),
     },
     gradient: binaryGradient(spec.derivative),

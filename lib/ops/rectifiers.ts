@@ -7,13 +7,8 @@ import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { FUNCTIONAL, type Sample } from "./definition.ts";
 import { optional, required } from "./params.ts";
-import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
+import { acceptedMeta, eachElement, k, pointwise, t, unary, unarySamples } from "./pointwise.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
-
-/** A number as a value of x's type. */
-function k<V>(o: Body<V>, x: V, value: number): V {
-  return o.constant(value, o.dtypeOf(x));
-}
 
 /** x where it is not below the bound (so that −0 stays, and NaN), else the bound. */
 const atLeast = <V>(o: Body<V>, x: V, bound: number): V =>
@@ -42,10 +37,7 @@ const thresholdBackward = lowerWideOp({
     pointwise(result, {
       operands: [grad, self],
       compute: grad.dtype,
-      body(o, [g, x]) {
-        if (g === undefined || x === undefined) throw new DynError("Expected operands");
-        return o.select(o.le(x, k(o, x, threshold)), k(o, g, 0), g);
-      },
+      body: (o, [g, x]) => o.select(o.le(x, k(o, x, threshold)), k(o, g, 0), g),
     }),
   gradient: {
     kind: "rule",
@@ -83,18 +75,10 @@ const hardtanh = lowerWideOp({
     if (minVal > maxVal) {
       throw new DynError(`Expected minVal at most maxVal but found ${minVal} and ${maxVal}`);
     }
-    checkCategory("hardtanh", self.dtype, ["integer", "float"]);
-    return contiguousMeta(self.shape, self.dtype, self.device);
+    return acceptedMeta("hardtanh", self, ["integer", "float"]);
   },
   lower: ({ self, minVal, maxVal }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: self.dtype,
-      body(o, [x]) {
-        if (x === undefined) throw new DynError("Expected an operand");
-        return atMost(o, atLeast(o, x, minVal), maxVal);
-      },
-    }),
+    eachElement(self, result, (o, x) => atMost(o, atLeast(o, x, minVal), maxVal)),
   gradient: {
     saves: ["self"],
     single: (o, grad, { args: { self, minVal, maxVal } }) => ({
@@ -111,19 +95,9 @@ const leakyRelu = lowerWideOp({
   inplace: true,
   exposure: FUNCTIONAL,
   elementwise: true,
-  infer({ self }) {
-    checkCategory("leakyRelu", self.dtype, ["float"]);
-    return contiguousMeta(self.shape, self.dtype, self.device);
-  },
+  infer: ({ self }) => acceptedMeta("leakyRelu", self),
   lower: ({ self, negativeSlope }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: self.dtype,
-      body(o, [x]) {
-        if (x === undefined) throw new DynError("Expected an operand");
-        return o.select(o.gt(x, k(o, x, 0)), x, o.mul(x, k(o, x, negativeSlope)));
-      },
-    }),
+    eachElement(self, result, (o, x) => o.select(o.gt(x, k(o, x, 0)), x, o.mul(x, k(o, x, negativeSlope)))),
   gradient: {
     saves: ["self"],
     single: (o, grad, { args: { self, negativeSlope } }) => ({
@@ -140,19 +114,9 @@ const threshold = lowerWideOp({
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   elementwise: true,
-  infer({ self }) {
-    checkCategory("threshold", self.dtype, ["integer", "float"]);
-    return contiguousMeta(self.shape, self.dtype, self.device);
-  },
+  infer: ({ self }) => acceptedMeta("threshold", self, ["integer", "float"]),
   lower: ({ self, threshold, value }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: self.dtype,
-      body(o, [x]) {
-        if (x === undefined) throw new DynError("Expected an operand");
-        return o.select(o.le(x, k(o, x, threshold)), k(o, x, value), x);
-      },
-    }),
+    eachElement(self, result, (o, x) => o.select(o.le(x, k(o, x, threshold)), k(o, x, value), x)),
   gradient: {
     saves: ["self"],
     single: (o, grad, { args: { self, threshold } }) => ({
@@ -234,20 +198,14 @@ function shrink(name: "softshrink" | "hardshrink") {
     elementwise: true,
     infer({ self, lambd }) {
       if (soft && lambd < 0) throw new DynError(`Expected lambd that is not negative but found ${lambd}`);
-      checkCategory(name, self.dtype, ["float"]);
-      return contiguousMeta(self.shape, self.dtype, self.device);
+      return acceptedMeta(name, self);
     },
     lower: ({ self, lambd }, [result]) =>
-      pointwise(result, {
-        operands: [self],
-        compute: self.dtype,
-        body(o, [x]) {
-          if (x === undefined) throw new DynError("Expected an operand");
-          const bound = k(o, x, lambd), zero = k(o, x, 0);
-          const inside = o.and(o.ge(x, o.neg(bound)), o.le(x, bound));
-          const outside = soft ? o.select(o.gt(x, zero), o.sub(x, bound), o.add(x, bound)) : x;
-          return o.select(inside, zero, outside);
-        },
+      eachElement(self, result, (o, x) => {
+        const bound = k(o, x, lambd), zero = k(o, x, 0);
+        const inside = o.and(o.ge(x, o.neg(bound)), o.le(x, bound));
+        const outside = soft ? o.select(o.gt(x, zero), o.sub(x, bound), o.add(x, bound)) : x;
+        return o.select(inside, zero, outside);
       }),
     gradient: {
       saves: ["self"],

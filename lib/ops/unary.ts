@@ -10,8 +10,9 @@ import { nullable, required } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import {
-  checkCategory,
-  pointwise,
+  acceptedMeta,
+  eachElement,
+  k,
   t,
   unary,
   type UnaryContext,
@@ -45,11 +46,6 @@ const ofSelf = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["self"], 
 /** A derivative that reads the result. */
 const ofOut = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["out"], of });
 const STEP = ofSelf((o, { grad }) => o.zerosLike(grad));
-
-/** A number as a value of x's type. */
-function k<V>(o: ScalarOps<V>, x: V, value: number): V {
-  return o.constant(value, o.dtypeOf(x));
-}
 
 const special = (...aliases: readonly string[]): Exposure => ({ namespaces: ["special"], aliases });
 
@@ -92,12 +88,7 @@ const square = lowerWideOp({
   params: { self: required("tensor") },
   inplace: true,
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype === "bool" ? "int64" : self.dtype, self.device),
-  lower: ({ self }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: result?.dtype ?? "float32",
-      body: (o, [x]) => o.mul(x as NonNullable<typeof x>, x as NonNullable<typeof x>),
-    }),
+  lower: ({ self }, [result]) => eachElement(self, result, (o, x) => o.mul(x, x), result?.dtype),
   gradient: {
     saves: ["self"],
     single: (o, grad, { args: { self } }) => ({ self: o.mul(grad, o.mul(self, 2)) }),
@@ -133,22 +124,15 @@ const round = lowerWideOp({
   params: { self: required("tensor"), decimals: nullable("int", { keyword: true }) },
   inplace: true,
   exposure: { namespaces: ["special"] },
-  infer({ self }) {
-    checkCategory("round", self.dtype, ["integer", "float"]);
-    return contiguousMeta(self.shape, self.dtype, self.device);
-  },
+  infer: ({ self }) => acceptedMeta("round", self, ["integer", "float"]),
   lower: ({ self, decimals }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: self.dtype,
-      body: (o, [x]) => {
-        if (x === undefined || !isFloat(self.dtype)) return x as NonNullable<typeof x>;
-        if (!decimals) return o.round(x);
-        const factor = o.constant(10 ** Math.abs(decimals), self.dtype);
-        return decimals > 0
-          ? o.div(o.round(o.mul(x, factor)), factor)
-          : o.mul(o.round(o.div(x, factor)), factor);
-      },
+    eachElement(self, result, (o, x) => {
+      if (!isFloat(self.dtype)) return x;
+      if (!decimals) return o.round(x);
+      const factor = o.constant(10 ** Math.abs(decimals), self.dtype);
+      return decimals > 0
+        ? o.div(o.round(o.mul(x, factor)), factor)
+        : o.mul(o.round(o.div(x, factor)), factor);
     }),
   gradient: {
     saves: [],
@@ -195,15 +179,10 @@ const logit = lowerWideOp({
   exposure: { namespaces: ["special"] },
   infer: ({ self }) => contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device),
   lower: ({ self, eps }, [result]) =>
-    pointwise(result, {
-      operands: [self],
-      compute: result?.dtype ?? "float32",
-      body: (o, [x]) => {
-        const value = x as NonNullable<typeof x>;
-        const z = eps === null ? value : clampedApart(o, value, eps);
-        return o.log(o.div(z, o.sub(k(o, value, 1), z)));
-      },
-    }),
+    eachElement(self, result, (o, x) => {
+      const z = eps === null ? x : clampedApart(o, x, eps);
+      return o.log(o.div(z, o.sub(k(o, x, 1), z)));
+    }, result?.dtype),
   gradient: {
     saves: ["self"],
     single(o, grad, { args: { self, eps } }) {

@@ -4,7 +4,8 @@
  */
 import type { Body } from "../../loops/body.ts";
 import * as series from "./bessel_series.ts";
-import { chebyshev, k, ofOrderOne, ofSelf, special } from "./series.ts";
+import { chebyshev, ofOrderOne, ofSelf, special } from "./series.ts";
+import { k } from "../pointwise.ts";
 
 /** What J and Y of an order are made of, for x > 0. */
 interface Parts<V> {

@@ -8,9 +8,9 @@ import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { required } from "../params.ts";
 import { floatTypeOf } from "../promotion.ts";
-import { unary } from "../pointwise.ts";
+import { k, unary } from "../pointwise.ts";
 import { composeWideOp } from "../wide.ts";
-import { k, ofSelf, polynomial, special } from "./series.ts";
+import { ofSelf, polynomial, special } from "./series.ts";
 import { hurwitzOf } from "./zeta.ts";
 
 /** erfinv(y)/y as a function of w = −log(1 − y²): Giles, "Approximating the erfinv function". */

@@ -3,10 +3,10 @@
  * series, K of those of bessel_series.ts, each multiplied by what makes it vary slowly.
  */
 import type { Body } from "../../loops/body.ts";
-import { unary } from "../pointwise.ts";
+import { k, unary } from "../pointwise.ts";
 import { K0_HIGH, K0_LOW, K1_HIGH, K1_LOW } from "./bessel_series.ts";
 import { I0_HIGH, I0_LOW, I1_HIGH, I1_LOW } from "./modified_series.ts";
-import { chebyshev, k, ofOrderOne, ofSelf, special } from "./series.ts";
+import { chebyshev, ofOrderOne, ofSelf, special } from "./series.ts";
 
 /** e^−|x| I₀(x) or e^−|x| I₁(|x|) by two Chebyshev series. */
 function scaledBessel<V>(o: Body<V>, x: V, order: 0 | 1): V {

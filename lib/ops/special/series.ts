@@ -5,7 +5,7 @@
 import type { Body } from "../../loops/body.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { unary, type UnaryContext, type UnaryParams, type UnarySpec } from "../pointwise.ts";
+import { k, unary, type UnaryContext, type UnaryParams, type UnarySpec } from "../pointwise.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
@@ -27,11 +27,6 @@ export const SPECIAL = { method: false, free: false, namespaces: ["special"] } a
 /** Defines a function of floats that is found there, and has no form in place. */
 export function special(spec: Omit<UnarySpec, "rule" | "inplace" | "exposure">): OpDefinition<UnaryParams> {
   return unary({ ...spec, rule: "float", inplace: false, exposure: SPECIAL });
-}
-
-/** A constant of the type of a value. */
-export function k<V>(o: Body<V>, x: V, value: number): V {
-  return o.constant(value, o.dtypeOf(x));
 }
 
 /** A polynomial by Horner's rule, highest power first. */

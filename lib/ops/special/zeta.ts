@@ -7,10 +7,10 @@ import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { Body } from "../../loops/body.ts";
 import { required } from "../params.ts";
-import { pointwise, pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
+import { k, pointwise, pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
 import { floatTypeOf, isTensor } from "../promotion.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
-import { k, SPECIAL } from "./series.ts";
+import { SPECIAL } from "./series.ts";
 
 /** B₂ₙ/(2n)! for n = 1, 2, … */
 const BERNOULLI = [
@@ -110,10 +110,7 @@ const zeta = lowerWideOp({
     pointwise(result, {
       operands: [self, other],
       compute: result?.dtype ?? "float32",
-      body: (o, [x, q]) => {
-        if (x === undefined || q === undefined) throw new DynError("Expected operands but found none");
-        return hurwitz(o, x, q);
-      },
+      body: (o, [x, q]) => hurwitz(o, x, q),
     }),
   gradient: {
     saves: ["self", "other"],
@@ -170,7 +167,6 @@ const polygammaOf = lowerWideOp({
       operands: [self],
       compute: result?.dtype ?? "float32",
       body(o, [q]) {
-        if (q === undefined) throw new DynError("Expected an operand but found none");
         const scale = factorial(n) * (n % 2 === 1 ? 1 : -1);
         return o.mul(k(o, q, scale), hurwitzOf(o, n + 1, q));
       },
