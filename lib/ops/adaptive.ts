@@ -12,7 +12,8 @@ import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { elements, t } from "./pointwise.ts";
-import { checkPooled } from "./windows.ts";
+import { maximaOf } from "./max_pooling.ts";
+import { checkPooled, type Windows } from "./windows.ts";
 import { within } from "./scatter_views.ts";
 import { flatIndex, knownSize, shapeText, withSize } from "./shapes.ts";
 import { composeWideOp, lowerWideOp } from "./wide.ts";
@@ -228,6 +229,15 @@ const adaptiveMaxOffsets = lowerWideOp({
   samples: [{ args: [t(2, 5), [3], [3]] }],
 });
 
+/** The windows of a call, where all of them are of one size, so that none overlaps with another. */
+function equalWindows(self: TensorLike, sizes: readonly number[]): Windows | undefined {
+  const rank = sizes.length, spatial = self.shape.slice(-rank).map((size) => knownSize(size));
+  const kernel = spatial.map((size, d) => size / (sizes[d] ?? 1));
+  if (!kernel.every((size) => Number.isInteger(size) && size > 0)) return undefined;
+  const all = (value: number) => new Array<number>(rank).fill(value);
+  return { kernel, stride: kernel, padding: all(0), dilation: all(1), ceilMode: false };
+}
+
 /** adaptiveMaxPool1d, 2d, 3d. */
 function adaptiveMaximum(rank: 1 | 2 | 3) {
   const name = `adaptiveMaxPool${rank}d`, image = [2, 3, ...[5, 6, 4].slice(0, rank)];
@@ -254,6 +264,11 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
     },
     compose(o, { self, outputSize, returnIndices }) {
       const sizes = outputSizes(self, outputSize, rank), lead = self.shape.slice(0, -rank);
+      const equal = equalWindows(self, sizes);
+      if (equal) {
+        const { values, indices } = maximaOf(o, self, equal);
+        return returnIndices ? [values, indices()] : values;
+      }
       const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
       const count = sizes.reduce((a, b) => a * b, 1);
       const size = self.shape.slice(-rank).reduce<Dim>(mul, 1);

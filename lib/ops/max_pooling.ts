@@ -147,6 +147,17 @@ function flatIndices<T extends TensorLike>(
   return flat ?? offsets;
 }
 
+/** The maxima of windows, and on demand their flat indices. */
+export function maximaOf<T extends TensorLike>(
+  o: OpApi<T>,
+  self: T,
+  windows: Windows,
+): { readonly values: T; readonly indices: () => T } {
+  const { kernel, stride, padding, dilation, ceilMode } = windows;
+  const [values, offsets] = o.maxPoolOffsets(self, kernel, stride, padding, dilation, ceilMode);
+  return { values, indices: () => flatIndices(o, { offsets, windows, inputSizes: self.shape }) };
+}
+
 /** maxPool1d, maxPool2d, maxPool3d. */
 function maxPool(rank: 1 | 2 | 3) {
   const name = `maxPool${rank}d`;
@@ -172,10 +183,8 @@ function maxPool(rank: 1 | 2 | 3) {
       return returnIndices ? [values, contiguousMeta(shape, "int64", self.device)] : values;
     },
     compose(o, { self, returnIndices, ...args }) {
-      const windows = windowsOf(args, rank);
-      const { kernel, stride, padding, dilation, ceilMode } = windows;
-      const [values, offsets] = o.maxPoolOffsets(self, kernel, stride, padding, dilation, ceilMode);
-      return returnIndices ? [values, flatIndices(o, { offsets, windows, inputSizes: self.shape })] : values;
+      const { values, indices } = maximaOf(o, self, windowsOf(args, rank));
+      return returnIndices ? [values, indices()] : values;
     },
     samples: [
       { args: [t(...image), 2] },

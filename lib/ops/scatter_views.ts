@@ -156,19 +156,16 @@ const diagonalScatter = lowerOp({
   },
   lower({ self, src, offset, dim1, dim2 }) {
     const at = diagonalOf(self.shape, { offset, dim1, dim2 });
-    return overlay({ base: self, source: src }, {
-      holds: (o, i) => {
-        const row = sub(i[at.dim1] ?? 0, at.row), column = sub(i[at.dim2] ?? 0, at.column);
-        return o.and(
-          o.eq(o.index(row, "int64"), o.index(column, "int64")),
-          o.ge(o.index(row, "int64"), o.constant(0, "int64")),
-        );
-      },
-      at: (i) => [
-        ...i.filter((_, d) => d !== at.dim1 && d !== at.dim2),
-        sub(i[at.dim1] ?? 0, at.row),
-      ],
-    });
+    const element = <V>(o: Body<V>, i: readonly Dim[]): V => {
+      const row = sub(i[at.dim1] ?? 0, at.row), column = sub(i[at.dim2] ?? 0, at.column);
+      const place = [...i.filter((_, d) => d !== at.dim1 && d !== at.dim2), row];
+      const read = () => castTo(o, o.load(src, place), self.dtype), base = o.load(self, i);
+      // What is put into a row is read for all of it: no element of it asks for itself whether to read
+      const rows = at.row === 0 && at.length === self.shape[at.dim1];
+      const value = rows ? read() : o.masked(within(o, row, 0, at.length), read, base);
+      return o.select(o.eq(o.index(row, "int64"), o.index(column, "int64")), value, base);
+    };
+    return [{ kind: "pointwise", shape: self.shape, dtype: self.dtype, element }];
   },
   gradient: {
     saves: [],
