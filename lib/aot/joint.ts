@@ -55,6 +55,8 @@ export interface LostResult {
   readonly error: DynError;
   /** Inputs to which the pass would lead. */
   readonly inputs: readonly number[];
+  /** Other results on its way. */
+  readonly through: readonly number[];
   /** Whether passes inside of the graph have used up all that it would go through. */
   readonly isUsedUp: boolean;
 }
@@ -68,7 +70,7 @@ export interface RuntimePlan {
   readonly differentiable: readonly TapeResult[];
   /** How they hang together, by position among them. */
   readonly connections: Connections;
-  /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
+  /** Forward results from which a backward pass must fail as it does on the tape, those behind others last. */
   readonly lost: readonly LostResult[];
   /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
   readonly overwritten: readonly number[];
@@ -144,8 +146,10 @@ export function buildJoint(
     const value = values[output], loss = value && trace.replay.lossBehind(value);
     if (!loss) return [];
     const { cause: error } = loss, inputs = trace.replay.inputsBehind(value);
-    return [{ output, error, inputs, isUsedUp: trace.replay.isUsedUp(value) }];
-  });
+    const history = historyOf(recorder, [value]);
+    const through = requiring.filter((other) => values[other] !== value && inHistory(values[other], history));
+    return [{ output, error, inputs, through, isUsedUp: trace.replay.isUsedUp(value) }];
+  }).toSorted((a, b) => a.through.length - b.through.length);
   const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
   const views = viewsBehind(trace, outputs, at(values, differentiable));
   const seeds = [...at(values, differentiable), ...views.map(({ value }) => value)];
@@ -197,6 +201,10 @@ export function buildJoint(
       return listed().slice(values.length).map((node) => node instanceof Node ? node : null);
     },
   };
+}
+
+function inHistory(value: GraphValue | undefined, history: ReadonlySet<GraphValue>): boolean {
+  return value !== undefined && history.has(value);
 }
 
 function originsOf({ gradients, tangents }: Pick<Backward, "gradients" | "tangents">): JointGraph["origins"] {

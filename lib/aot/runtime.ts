@@ -27,6 +27,9 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
   let bindings: ReadonlyMap<Sym, SizeBinding> | undefined;
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
   const written = new Set(plan.mutations.map(({ output }) => output));
+  const placesOfViews = new Map(
+    plan.differentiable.flatMap((each, place) => each.kind === "view" ? [[each.leaf, place] as const] : []),
+  );
   // Nothing that the program sees is written before the forward graph has run.
   const run = <R>(body: () => R, takeBack: () => void): R => {
     try {
@@ -73,14 +76,16 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     const leaves: unknown[] = [], made: boolean[] = [];
     const leafAt = (k: number): unknown => {
       const output = plan.outputs[k];
-      if (!made[k] && output) leaves[k] = resultOf(output, { inputs, outputs, leafAt, sizeOf });
+      if (!made[k] && output) {
+        leaves[k] = resultOf(output, { inputs, outputs, leafAt, sizeOf });
+        // Before views of it are made, which hand their gradients to what it is on the tape
+        const place = placesOfViews.get(k);
+        if (place !== undefined) node?.makes(tensorAt(leaves, k), place);
+      }
       made[k] = true;
       return leaves[k];
     };
     for (let k = 0; k < plan.outputs.length; k++) leafAt(k);
-    for (const [place, result] of plan.differentiable.entries()) {
-      if (result.kind === "view") node?.makes(tensorAt(leaves, result.leaf), place);
-    }
     return unflatten(plan.tree, leaves);
   };
 }
@@ -103,8 +108,11 @@ function formerOf({ overwritten }: RuntimePlan, inputs: readonly unknown[]): Map
 
 /** Results require a gradient also where a backward pass from them must fail. */
 function markLost({ lost }: RuntimePlan, inputs: readonly unknown[], outputs: readonly unknown[]): void {
-  for (const { output, error, inputs: behind } of lost) {
-    const node = new LostNode(error, behind.map((at) => tensorAt(inputs, at)));
+  for (const { output, error, inputs: behind, through } of lost) {
+    const node = new LostNode(error, [
+      ...behind.map((at) => tensorAt(inputs, at)),
+      ...through.map((at) => tensorAt(outputs, at)),
+    ]);
     setHistory(tensorAt(outputs, output), node, 0);
   }
 }

@@ -353,6 +353,9 @@ class Pass {
       }
     } else if (this.#runs(node) && grads.some((g) => g)) {
       this.#apply(node, grads, results);
+    } else if (hidden.length > 0 && !this.options.retainGraph) {
+      // What lies between its results has been walked, although nothing is wanted of its inputs
+      node.release();
     }
     for (const grad of arrived) if (grad) this.#drop(grad);
     if (node instanceof AccumulateGrad) return;
