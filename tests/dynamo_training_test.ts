@@ -97,6 +97,36 @@ Deno.test("a leaf with a hook leaves the backward pass to the tape", () => {
   assertEquals([list(x.grad), fired], [[30], 1]);
 });
 
+const HOOKS: Readonly<Record<string, (seen: unknown[]) => (grad: Tensor) => Tensor | undefined>> = {
+  "that is disabled": (seen) =>
+    compiler.disable((grad: Tensor) => {
+      seen.push(grad.item());
+      return grad.mul(0.5);
+    }),
+  "that calls a builtin": (seen) => {
+    const push: (value: Tensor) => void = seen.push.bind(seen);
+    return (grad) => void push(grad);
+  },
+  "with direct eval": (seen) => (grad) => {
+    seen.push(eval("grad.item()"));
+    return grad.neg();
+  },
+};
+for (const [name, make] of Object.entries(HOOKS)) {
+  Deno.test(`a hook ${name} leaves the backward pass to the tape before anything of it is recorded`, () => {
+    const outcomes = [false, true].map((isCompiled) => {
+      const weight = tensor(1.5, { requiresGrad: true }), seen: unknown[] = [];
+      const pass = () => weight.mul(3).sum().backward();
+      const run = isCompiled ? compile(pass, { backend: "aot_eager" }) : pass;
+      run();
+      weight.registerHook(make(seen));
+      for (let k = 0; k < 2; k++) run();
+      return [weight.grad?.item(), seen.map(String)];
+    });
+    assertEquals(outcomes[1], outcomes[0]);
+  });
+}
+
 Deno.test("a second backward pass through one result fails as it does uncompiled", () => {
   const fn = (w: Tensor) => {
     const loss = w.sin().sum();

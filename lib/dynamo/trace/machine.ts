@@ -53,6 +53,7 @@ import { handlerOf, isResumable } from "./resumable.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { positionOf, positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
+import { StepStart } from "./step_start.ts";
 import { type Interruption, Restart } from "./restart.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
@@ -135,6 +136,7 @@ export class Machine implements Interpreter {
   autocast: Interpreter["autocast"] = this.entered.autocast;
   /** How many instructions have begun. */
   steps = 0;
+  readonly #start = new StepStart();
   #returned: Value | null = null;
   /** How many calls are begun whose frames are to be marked. */
   #marking = 0;
@@ -224,6 +226,7 @@ export class Machine implements Interpreter {
         if (step > MOST_STEPS) {
           return { kind: "endless", because: `the trace exceeds ${MOST_STEPS} instructions` };
         }
+        this.#start.note(this);
         const { operations } = this.output;
         execute(this, this.#execution, frame, instruction);
         if (frame.rules.runsOutside && this.output.operations > operations) {
@@ -273,8 +276,10 @@ export class Machine implements Interpreter {
         if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused });
       }
       this.#refuse(reason);
-      // Callees of the instruction have come and gone: they must not run again.
-      if (began !== now) throw new Restart(began, { kind: "break", cause: reason });
+      // Callees of the instruction have come and gone, or it has recorded something: that must not run again.
+      if (began !== now || this.#start.hasChanged(this)) {
+        throw new Restart(began, { kind: "break", cause: reason });
+      }
       return this.#breakHere(reason);
     }
     throw signal;
