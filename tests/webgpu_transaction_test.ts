@@ -2,7 +2,7 @@
  * On WebGPU, too, indices out of range are errors, and a compiled call that fails has written nothing. What is known of
  * indices from the host is used before the device is waited for.
  */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   compile,
   type CompileOptions,
@@ -86,6 +86,26 @@ test("indices that the graph computes stop it before it writes", () => {
   // The program itself has added before it failed.
   assertEquals(state.tolist(), [2, 2, 2]);
   assert(compiled(indices(1)).tolist());
+});
+
+test("what the device has no type for is the program's own error, where the program meets it", () => {
+  const seen: string[] = [];
+  const program = (x: Tensor, table: Tensor, i: Tensor) => {
+    try {
+      seen.push("begun");
+      return x.div_(table.indexSelect(0, i).sum());
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const compiled = compile(program);
+  const half = tensor(0.5, { dtype: "float64" }).to(device), table = ones([2, 2], { device });
+  for (const [at, message] of [[0, "but found float64"], [5, "but found 5"]] as const) {
+    for (const run of [program, compiled]) {
+      assertMatch(String(run(half, table, indices(at))), RegExp(message));
+    }
+  }
+  assertEquals(seen, Array(4).fill("begun"));
 });
 
 for (const definition of sampleBySeed(sampled, 1)) Deno.test(definition);

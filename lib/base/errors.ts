@@ -32,6 +32,9 @@ export function orNull<T>(kind: abstract new (...given: never[]) => Error, run: 
   }
 }
 
+/** A device has no way to compute with an operand: the operation says the same where it runs by itself. */
+export class OperandRefused extends DynError {}
+
 /** Where in the user's program something happened; lines and columns count from 1. */
 export interface UserFrame {
   /** Empty for an anonymous function. */

@@ -3,7 +3,7 @@
  * inputs. Invariant: it runs under the gradient mode of the trace, by dyn's own code.
  */
 import { apply, preferringOwnBuiltins, withOwnIteration } from "../base/own_builtins.ts";
-import { DynError, Unsupported } from "../base/errors.ts";
+import { DynError, noteUndone, OperandRefused, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
 import { GraphModule } from "../graph/graph_module.ts";
@@ -70,6 +70,13 @@ export function compileCaptured(
   try {
     run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(gm, examples))));
   } catch (error) {
+    // The program says it itself, behind what comes before it and inside of its own handlers
+    if (error instanceof OperandRefused) {
+      const refuse = (): never => {
+        throw noteUndone(error, graph);
+      };
+      return { name, run: refuse, gm };
+    }
     // What an op says of its operands is the program's error, not the backend's.
     const cause = error instanceof Unsupported || error instanceof DynError
       ? error

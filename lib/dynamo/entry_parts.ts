@@ -3,7 +3,7 @@
  * Input: guards and units; output: functions. Invariant: a call whose graph throws does what the program does.
  */
 import { recording } from "../base/recording.ts";
-import { isUndone, messageOf } from "../base/errors.ts";
+import { isUndone, messageOf, OperandRefused } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import type { Graph } from "../graph/node.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
@@ -72,6 +72,7 @@ export function wayOut(unit: Unit, { graph, made, isAsyncCall }: {
       if (!unit.history.mayAssume && made.entry) unit.withdraw(made.entry);
     }
     const result = body.runPlain(self, Array.from(given));
+    if (error instanceof OperandRefused) unit.countRefused(error);
     return isAsyncCall ? new Whole(result) : result;
   };
 }

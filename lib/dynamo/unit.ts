@@ -11,6 +11,7 @@ import {
   DynError,
   FailOnRecompileLimitHit,
   messageOf,
+  type OperandRefused,
   Unsupported,
 } from "../base/errors.ts";
 import { bisection } from "../base/bisect.ts";
@@ -349,6 +350,11 @@ export class Unit {
     warned.isWarned = true;
     this.#countUncompiled("cacheLimit", `config.${setting} is ${most}`, { expected: true })();
     return () => body.runPlain(self, args);
+  }
+
+  /** Counts a call whose graph the device refuses, although the program ends without its error. */
+  countRefused({ message }: OperandRefused): void {
+    this.#countUncompiled("compilation", message)();
   }
 
   #reason(kind: BreakKind, detail: string): BreakReason {

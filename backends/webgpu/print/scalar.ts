@@ -4,7 +4,7 @@
  * i32 (int64 keeps its low word: results past ±2³¹ are out of this device's range).
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
-import { DynError, InternalError } from "../../../lib/base/errors.ts";
+import { InternalError, OperandRefused } from "../../../lib/base/errors.ts";
 import { isPrimitive } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 
@@ -36,7 +36,7 @@ export interface Helpers {
 }
 
 /** A program computes in a type that the language has not. */
-export class LacksFloat64 extends DynError {}
+export class LacksFloat64 extends OperandRefused {}
 
 /** The register type of an element type. Throws for float64, which the language has not. */
 export function registerType(dtype: ValueType): "f32" | "i32" | "bool" {
