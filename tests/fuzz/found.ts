@@ -10,6 +10,7 @@ import {
   combinations,
   convTranspose2d,
   fill,
+  fmin,
   func,
   gather,
   ger,
@@ -1077,6 +1078,39 @@ export const FOUND: Readonly<Record<string, Found>> = {
         { state: { w } },
       );
     },
+  },
+  "a hook of a view behind a pass, where another view of it came before": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.reshape([2, 3]), z = y.flatten();
+        y.sum().backward();
+        y.registerHook((grad) => grad.mul(2));
+        return [z];
+      }, [() => [leaf([1, 2, 3, 4, 5, 6]).mul(1)]]),
+  },
+  "gradients of results in results that a pass inside has used up": {
+    make() {
+      const w = leaf(-1.25);
+      return life(
+        () => {
+          const y = w.sigmoid(), z = fmin(w, y);
+          y.sum().backward();
+          return [z, y];
+        },
+        [() => []],
+        { state: { w } },
+      );
+    },
+    modes: ["watched"],
+  },
+  "what a first look between results has used up": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.reshape([3, 2]), z = y.exp();
+        const first = autograd.grad(z.sum(), y);
+        return [z, y, ...first];
+      }, [() => [leaf([[1, 2, 3], [4, 5, 6]]).mul(1)]]),
+    modes: ["watched"],
   },
   "a complex result that is an input, after all": {
     make: () =>

@@ -98,7 +98,7 @@ function chooseResults(draft: Draft): readonly Arg[] {
 }
 
 const mode = (choices: Choices): Call["mode"] =>
-  choices.weighted([[88, "grad"], [8, "noGrad"], [4, "inference"]] as const);
+  choices.weighted([[76, "grad"], [12, "watched"], [8, "noGrad"], [4, "inference"]] as const);
 
 /** What sizes become in later calls, by how often. */
 const CHANGED_SIZES = [[2, 0], [4, 1], [4, 2], [4, 3], [4, 5], [3, 7], [2, 9], [3, 17]] as const;

@@ -4,7 +4,7 @@
  * and looks again. Input: an instance and how its function is called; output: facts, call by call. Invariant:
  * plain and compiled runs are watched by the same code, which itself uses no compiled function.
  */
-import { arange, compiler, inferenceMode, manualSeed, noGrad } from "../../../mod.ts";
+import { arange, autograd, compiler, inferenceMode, manualSeed, noGrad } from "../../../mod.ts";
 import { type HostArray, isFloat } from "../../../lib/base/dtype.ts";
 import { messageOf } from "../../../lib/base/errors.ts";
 import { getRngState } from "../../../lib/tensor/random.ts";
@@ -85,6 +85,7 @@ class Observation {
       this.#tensor(place, tensor, "mutation");
     });
     this.#optimizer();
+    if (this.#mode === "watched") this.#watch(results);
     // A pass that fails leaves whatever it had added up so far
     const partial = new Set<Tensor | null>();
     if (this.#backward(results) && isWhole) {
@@ -177,6 +178,34 @@ class Observation {
         this.#tensor(`optimizer state ${number} ${name}`, tensor, "mutation");
       }
       number++;
+    }
+  }
+
+  /** Asks for gradients of results in each other, and for those that will arrive at them, which hooks change. */
+  #watch(results: readonly Tensor[]): void {
+    const watched = [...results.entries()].filter(([, { requiresGrad, dtype }]) =>
+      requiresGrad && isFloat(dtype)
+    );
+    for (const [i, of] of watched) {
+      for (const [k, result] of watched) {
+        if (i === k) continue;
+        const place = `gradient of result ${i} in result ${k}`;
+        try {
+          const [grad] = autograd.grad(of, result, weightsLike(of), { allowUnused: true, retainGraph: true });
+          this.#text(`backward to ${place}`, "gradients", "returned");
+          this.#text(`${place} is`, "gradients", grad ? `${grad.dtype}[${grad.shape}]` : "null");
+          if (grad) this.#elements(place, "gradients", grad);
+        } catch (thrown) {
+          this.#text(`backward to ${place}`, "gradients", errorText(thrown));
+        }
+      }
+    }
+    for (const [i, result] of watched) {
+      let count = 0;
+      result.registerHook((grad) => {
+        this.#elements(`gradient ${count++} at result ${i}`, "gradients", grad);
+        return grad.mul(0.5);
+      });
     }
   }
 

@@ -234,6 +234,18 @@ export function moduleText(programs: readonly Program[], dyn: string): string {
 /** The number that seeds random ops before call `k`. */
 export const callSeed = (k: number): number => 1000 + k;
 
+/** What the caller looks at where it watches gradients. */
+const WATCHING = [
+  "    const tracked = [result].flat(Infinity).filter((t) => t?.requiresGrad);",
+  "    for (const of of tracked) {",
+  "      for (const t of tracked) {",
+  "        if (t !== of) console.log(autograd.grad(of.sum(), t, { allowUnused: true, retainGraph: true }));",
+  "      }",
+  "    }",
+  "    for (const t of tracked) t.registerHook((grad) => (console.log(grad), grad.mul(0.5)));",
+  "    for (const t of tracked) t.sum().backward({ retainGraph: t !== tracked.at(-1) });",
+];
+
 /** A file to be run by itself: the program, plainly and compiled by a backend. */
 export function fileText(
   program: Program,
@@ -243,6 +255,7 @@ export function fileText(
   const wrapped = program.calls.map(({ mode }) => mode);
   if (wrapped.includes("noGrad")) names.add("noGrad");
   if (wrapped.includes("inference")) names.add("inferenceMode");
+  if (wrapped.includes("watched")) names.add("autograd");
   const dynamic = program.dynamic === null ? "" : `, dynamic: ${program.dynamic}`;
   const chosen = compileOptions(options.backend).options;
   const rounding = chosen ? `, options: ${JSON.stringify(chosen)}` : "";
@@ -267,7 +280,9 @@ export function fileText(
       "  try {",
       `    manualSeed(${callSeed(k)});`,
       `    const { args, seen } = calls[${k}]!();`,
-      `    console.log(backend ?? "plain", ${run(k)}, seen, state, effects);`,
+      `    const result = ${run(k)};`,
+      `    console.log(backend ?? "plain", result, seen, state, effects);`,
+      ...wrapped[k] === "watched" ? WATCHING : [],
       "  } catch (error) {",
       `    console.log(backend ?? "plain", String(error), effects);`,
       "  }",

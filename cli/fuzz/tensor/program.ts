@@ -112,7 +112,8 @@ export interface Call {
   readonly shift: number;
   /** What stands for each parameter: a name of the setup, or a number. */
   readonly args: readonly (string | number)[];
-  readonly mode: "grad" | "noGrad" | "inference";
+  /** `watched`: gradients are recorded, and the caller looks at those that arrive at results. */
+  readonly mode: "grad" | "watched" | "noGrad" | "inference";
 }
 
 /** A function over tensors, what it captures, and how it is called. */

@@ -32,6 +32,7 @@ import { ambientState } from "../ambient.ts";
 import type { Answer, Asked, ChangeHistory } from "../automatic_dynamic.ts";
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
 import { compileCaptured } from "../captured_graph.ts";
+import { madeInfo } from "../functions.ts";
 import { siteOf } from "../frame/capture.ts";
 import type { Fact, Guard } from "../guards/guard.ts";
 import { markOfFunction } from "../marks.ts";
@@ -109,7 +110,8 @@ export function captureKey(
     markOfFunction(fn)?.kind !== "ruled" && !history.hasFixed && history.mayAssume &&
     currentStance() === "default" &&
     !bisection.active && config.reproAfter === "" && config.forceBreak === -1;
-  if (own === null || !isUsual || !hasOwnBuiltins()) return null;
+  // What its maker has described stands in no file
+  if (own === null || !isUsual || madeInfo(fn) !== undefined || !hasOwnBuiltins()) return null;
   const site = siteOf(fn), settings = plainSettings(config);
   // Such a module has its text for an address, which would be kept once for each line
   if (!site || /^(?:data|blob):/.test(site.url) || settings === null) return null;
