@@ -673,7 +673,9 @@ export const everyday: Corpus = {
       });
       const sets = structuredClone(new Set([1, [2], new Date(5)]));
       const groups = Map.groupBy(new Set([x, x.neg()]), (_, i) => i ? settings : 0);
-      const names = [new Range(), [], {}, x.shape, Range, 1].map((each) => Object.prototype.toString.call(each));
+      const names = [new Range(), [], {}, x.shape, Range, 1].map((each) =>
+        Object.prototype.toString.call(each)
+      );
       return [x.mul(copy.scale), copy, own, seen, asked, sets, [...groups], names];
     });
     for (let i = 0; i < 2; i++) {

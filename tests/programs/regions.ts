@@ -269,4 +269,37 @@ export const regions: Corpus = {
           return [x.mul(y.reshape([-1])), y];
         }).reverse();
       })),
+  "layouts changed in place in regions of inference": (w) => {
+    const change = (x: Tensor) => {
+      const made = x.mul(2).reshape([1, -1]), turned = x.reshape([-1, 1]);
+      made.t_();
+      turned.t_().add_(1);
+      made.squeeze_(1).unsqueeze_(0).mul_(2);
+      return [made, turned, made.add(turned)];
+    };
+    show(w, (x) => inferenceMode(() => change(x)));
+    show(w, (x) => [...inferenceMode(() => change(x.mul(3))), x]);
+    show(w, (x) =>
+      inferenceMode(() => {
+        x.unsqueeze_(0);
+        look(`rank ${x.shape.length}`);
+        return enableGrad(() => change(x));
+      }));
+  },
+  "a view of what has a history, whose layout changes where none is recorded": (w) => {
+    show(w, (x) => {
+      const y = noGrad(() => {
+        const turned = x.mul(1).reshape([1, -1]).t();
+        return turned.t_();
+      });
+      look(`requires grad: ${y.requiresGrad}`);
+      return y;
+    });
+    show(w, (x) => inferenceMode(() => enableGrad(() => [x.mul(2).reshape([1, -1]), x.reshape([-1, 1])])));
+    const f = w.compile((x: Tensor) => {
+      const shown = noGrad(() => x.reshape([1, -1]).t_());
+      return [shown.requiresGrad, shown.isLeaf];
+    });
+    w.see(f(tensor([1, 2]).requiresGrad_().mul(1)));
+  },
 };

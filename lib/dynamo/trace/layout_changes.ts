@@ -3,6 +3,7 @@
  * tensor, which from then on is what a view of it is. Invariant: a tensor of the program is changed when the graph has
  * run; where a backward pass would follow, the change is made by plain JavaScript, because the tape keeps such tensors.
  */
+import { showsArgument } from "../../autograd/shows_argument.ts";
 import { isComplex } from "../../base/dtype.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { tensorArguments } from "../../ops/graph_builder.ts";
@@ -28,12 +29,24 @@ export function beginChange(m: Interpreter, definition: OpDefinition, args: Reso
   if (tensor.isBegun || (requiresGrad && !isRecorded) || (real && requiresGrad)) {
     return breakGraph("gradientState", `${name} of a tensor that requires grad`);
   }
+  if (!m.gradEnabled && !m.inference && showsHistory(m, tensor)) {
+    return breakGraph("gradientState", `${name} of a view of a tensor that requires grad`);
+  }
   const [, ...rest] = Object.keys(definition.params);
   const given = rest.map((parameter) => args[parameter] ?? null);
   if (real && !given.every(isKnown)) {
     return breakGraph("symbolicNumber", `sizes that change decide how ${name} changes an input`);
   }
   return { tensor, change: { op: definition.name, args: given.filter(isKnown), step: m.steps - 1 } };
+}
+
+/** Whether a tensor without history shows memory of one with a history, which the tape finds out once the layout changes. */
+function showsHistory({ output }: Interpreter, { node }: TensorValue): boolean {
+  for (let at = node; at && showsArgument(at);) {
+    [at = null] = at.inputs();
+    if (at && output.tensors.get(at)?.requiresGrad) return true;
+  }
+  return false;
 }
 
 /** Gives a traced tensor the layout of a view of it. */

@@ -159,7 +159,6 @@ function withCopyOf(m: Interpreter, one: GraphValue, args: Resolved): Resolved {
 
 /** A call that changes the layout of its first tensor in place. */
 function changeLayout(m: Interpreter, definition: OpDefinition, args: Resolved): Value {
-  if (m.inference) breakGraph("gradientState", `${definition.name}_ in a region of inference`);
   const begun = beginChange(m, definition, args), { tensor } = begun, node = m.output.nodeOf(tensor);
   if (m.gradEnabled && tensor.requiresGrad) checkLeaf(m, new GraphValue(node, tensor.meta));
   keepReadElements(m, node);
@@ -308,7 +307,13 @@ function append(m: Interpreter, target: CallTarget, args: Resolved, method: bool
     node.target === graphNameOf(target.definition)
   );
   if (!made || !isUntracked(m, target, made)) return value;
-  const cut = (each: Value): Value => callOp(m, m.opNamed("detach"), [each], true);
+  const cut = (each: Value): Value => {
+    // Graphs have no views that know of no tensor, but of what has made them
+    if (each.kind === "tensor" && each.requiresGrad) {
+      breakGraph("gradientState", "a view with a history in a region of inference");
+    }
+    return callOp(m, m.opNamed("detach"), [each], true);
+  };
   if (value.kind !== "object") return cut(value);
   return namedArray(m, target.definition, allElements(m, value).map(cut));
 }
