@@ -22,6 +22,12 @@ export class DynError extends Error {
   }
 }
 
+/** A matrix has no inverse, factor or eigenvalues of the kind that is asked for, as `torch.linalg.LinAlgError`. */
+export class LinAlgError extends DynError {
+  /** The name of the class. */
+  override readonly name: string = "LinAlgError";
+}
+
 /** What a function gives; null where it throws an error of this class. */
 export function orNull<T>(kind: abstract new (...given: never[]) => Error, run: () => T): T | null {
   try {

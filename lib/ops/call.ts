@@ -312,7 +312,11 @@ function coerce<T>(
       if (list === undefined) throw bad();
       return list.map((each) => {
         if (each instanceof Sym || (typeof each === "number" && Number.isInteger(each))) return each;
-        throw mismatch(definition, name, param, each);
+        throw new DynError(
+          `Expected a list of sizes for ${name} of ${definition.name} but found ${describe(each)} among ${
+            describe(list)
+          }`,
+        );
       });
     }
     case "bool":

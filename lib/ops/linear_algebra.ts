@@ -3,7 +3,7 @@
  * batches; output: as torch.linalg. Invariant: compositions, except for inversion and determinants, which run on
  * the host by elimination with partial pivoting and have gradients of their own.
  */
-import { DynError } from "../base/errors.ts";
+import { DynError, LinAlgError } from "../base/errors.ts";
 import { isDifferentiable, isFloat } from "../base/dtype.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -297,7 +297,7 @@ const inv = hostWideOp({
   },
   compute({ A }) {
     const { inverse } = eliminate(A);
-    if (!inverse) throw new DynError("Expected invertible matrices but found a singular one");
+    if (!inverse) throw new LinAlgError("Expected invertible matrices but found a singular one");
     return [hostTensor(A.shape.map((s) => knownSize(s)), A.dtype, inverse)];
   },
   gradient: {

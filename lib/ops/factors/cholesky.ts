@@ -3,7 +3,7 @@
  * output: as torch.linalg. Invariant: computed on the host in float64; what is not positive definite is an error, or
  * named by the order of the first leading minor that is not.
  */
-import { DynError } from "../../base/errors.ts";
+import { LinAlgError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { HostTensor } from "../definition.ts";
 import { hostTensor } from "../host.ts";
@@ -36,7 +36,7 @@ function factorsOf(A: HostTensor, checkErrors: boolean): readonly HostTensor[] {
   const { lead, matrices } = matricesOf(A), found = matrices.map(factorize);
   const [rows = 0, columns = 0] = A.shape.slice(-2), bad = found.findIndex(({ info }) => info > 0);
   if (checkErrors && bad >= 0) {
-    throw new DynError(
+    throw new LinAlgError(
       `Expected positive definite matrices but found the leading minor of order ${
         found[bad]?.info
       } of matrix ${bad} not ` +

@@ -3,7 +3,7 @@
  * Invariant: of a real matrix, eigenvalues on T's diagonal are exactly real or stand in exactly conjugate pairs, the one
  * with the positive imaginary part first (Golub and Van Loan, sections 7.4 and 7.5).
  */
-import { DynError } from "../../base/errors.ts";
+import { LinAlgError } from "../../base/errors.ts";
 import {
   type Complex,
   ComplexMatrix,
@@ -134,7 +134,7 @@ function deflate(
       last = first - 1;
       count = 0;
     } else if (count === MOST_STEPS) {
-      throw new DynError("Expected eigenvalues to be found but found no convergence");
+      throw new LinAlgError("Expected eigenvalues to be found but found no convergence");
     } else step(first, last, ++count);
   }
 }
