@@ -1,8 +1,9 @@
 /**
  * What programs ask of numbers before they train, as `torch.set_float32_matmul_precision` and
- * `use_deterministic_algorithms`. Invariant: both are so whatever is asked: products of float32 are computed in float32, and
- * a program gives the same bits each time.
+ * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32 and a program gives the same
+ * bits each time, whatever is asked; what may be less exact are convolutions of compiled functions.
  */
+import { config } from "./config.ts";
 import { DynError } from "./errors.ts";
 
 /** How exact products of float32 have to be. */
@@ -10,16 +11,24 @@ export type MatmulPrecision = "highest" | "high" | "medium";
 
 const PRECISIONS: readonly MatmulPrecision[] = ["highest", "high", "medium"];
 
-/** Allows products of float32 to be less exact, of which no use is made. Throws DynError for another name. */
+let asked: MatmulPrecision = "highest";
+
+/**
+ * Allows products of float32 to be less exact. "high" and "medium" let compiled convolutions take the faster of their
+ * algorithms, as `config.inductor.convolutionPrecision = "high"` does; matrix products stay as exact as they are. Throws
+ * DynError for another name.
+ */
 export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {
   if (!PRECISIONS.includes(precision)) {
     throw new DynError(`Expected a precision out of ${PRECISIONS.join(", ")} but found ${precision}`);
   }
+  asked = precision;
+  config.inductor.convolutionPrecision = precision === "highest" ? "highest" : "high";
 }
 
-/** How exact products of float32 are: "highest". */
+/** How exact products of float32 have to be: what was asked for, "highest" unless anything was. */
 export function getFloat32MatmulPrecision(): MatmulPrecision {
-  return "highest";
+  return asked;
 }
 
 /** Asks for the same results each time, which is so already; what is not asked for is so, too. */
