@@ -75,6 +75,7 @@ export {
   inferenceMode,
   isGradEnabled,
   isInferenceMode,
+  isInferenceMode as isInferenceModeEnabled,
   noGrad,
   setGradEnabled,
 } from "./lib/tensor/modes.ts";
@@ -97,6 +98,7 @@ export {
   numel,
   resultType,
   vander,
+  type VanderColumns,
 } from "./lib/tensor/free_forms.ts";
 export * from "./lib/tensor/inplace_functions.ts";
 export { emptyStrided, nonzeroStatic } from "./lib/tensor/descriptions.ts";
@@ -110,16 +112,21 @@ export { getPrintoptions, type PrintOptions, setPrintoptions } from "./lib/tenso
 export * as cuda from "./lib/base/cuda.ts";
 export { normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
-export { histogramdd, type HistogramddOptions, type HistogramddResult } from "./lib/tensor/histograms.ts";
+export {
+  type GridBins,
+  histogramdd,
+  type HistogramddOptions,
+  type HistogramddResult,
+} from "./lib/tensor/histograms.ts";
 export { cond } from "./lib/tensor/higher_order.ts";
 /** Control flow and scans inside of graphs, as `torch.higher_order_ops`. */
 export * as higherOrderOps from "./lib/tensor/higher_order.ts";
 /** Linear algebra, as `torch.linalg`. */
-export * as linalg from "./lib/tensor/generated_linalg.ts";
+export * as linalg from "./lib/tensor/linalg.ts";
 /** Fourier transforms, as `torch.fft`. */
 export * as fft from "./lib/tensor/generated_fft.ts";
 /** Special functions, as `torch.special`. */
-export * as special from "./lib/tensor/generated_special.ts";
+export * as special from "./lib/tensor/special.ts";
 
 export { OutOfMemory, type Shortage } from "./lib/loops/device.ts";
 
@@ -130,7 +137,7 @@ export * as func from "./lib/func/mod.ts";
 export type { BatchDims, Randomness } from "./lib/func/mod.ts";
 export { vmap, type VmapOptions } from "./lib/func/vmap.ts";
 /** Modules and functions of neural networks, as `torch.nn`. */
-export * as nn from "./lib/nn/mod.ts";
+export * as nn from "./lib/distributed/nn_namespace.ts";
 /** Models with weights of eight bits, as `torchao.quantization`. */
 export * as quantization from "./lib/nn/quantization.ts";
 /** Recomputation of intermediates, as `torch.utils.checkpoint`. */
@@ -138,6 +145,8 @@ export * as utils from "./lib/autograd/recomputation.ts";
 export { binomial, poisson } from "./lib/distributions/discrete.ts";
 /** Probability distributions, as `torch.distributions`. */
 export * as distributions from "./lib/distributions/mod.ts";
+/** Automatic choice of types, as `torch.amp`. */
+export * as amp from "./lib/optim/amp.ts";
 /** Optimizers and schedulers of learning rates, as `torch.optim`. */
 export * as optim from "./lib/optim/mod.ts";
 export {

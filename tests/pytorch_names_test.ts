@@ -451,3 +451,92 @@ Deno.test("what these names cannot take is refused with what was found", () => {
   ];
   for (const [call, message] of wrong) assertThrows(call, DynError, message);
 });
+
+Deno.test("names under which PyTorch's programs look for what is elsewhere too", () => {
+  assertEquals(nn.parallel.DistributedDataParallel, dyn.distributed.DistributedDataParallel);
+  assert(new nn.GRU(2, 3) instanceof nn.RNNBase && new nn.GRUCell(2, 3) instanceof nn.RNNCellBase);
+  new nn.LSTM(2, 3).flattenParameters();
+  const x = double([0.5, 1.5]);
+  near(dyn.special.softmax(x, 0), Array.from(x.softmax(0).toTypedArray(), Number), "softmax");
+  near(dyn.special.logSoftmax(x, 0), Array.from(x.logSoftmax(0).toTypedArray(), Number), "logSoftmax");
+  assertEquals(dyn.vander(x, { N: 3, increasing: true }).tolist(), [[1, 0.5, 0.25], [1, 1.5, 2.25]]);
+  assertEquals(dyn.vander(x, 2).tolist(), [[0.5, 1], [1.5, 1]]);
+  assertThrows(
+    () => dyn.vander(double([[1]])),
+    DynError,
+    "Expected a vector for x of vander but found the shape [1,1]",
+  );
+  assertThrows(() => Reflect.apply(dyn.vander, null, [3]), DynError, "but found 3");
+  for (const fail of [dyn.linalg.inv, dyn.linalg.cholesky]) {
+    assertThrows(() => fail(double([[0, 0], [0, 0]])), dyn.linalg.LinAlgError);
+  }
+  const up = tensor([1, 2], { dtype: "float64" });
+  assertEquals(up.nextafter_(double([2, 1])).tolist(), [1 + 2 ** -52, 2 - 2 ** -52]);
+  const orders = tensor([1.5, 2], { dtype: "float64", requiresGrad: true }), moved = orders.mul(1);
+  moved.polygamma_(1).sum().backward();
+  near(
+    orders.grad,
+    Array.from(dyn.special.polygamma(2, orders.detach()).toTypedArray(), Number),
+    "polygamma_",
+  );
+  const reflections = double([[0.3, 0.1], [0.2, -0.4], [0.5, 0.7]]), tau = double([0.5, 0.3]);
+  assertEquals(reflections.orgqr(tau).tolist(), dyn.linalg.householderProduct(reflections, tau).tolist());
+});
+
+Deno.test("calls that have no meaning here say what to write instead", () => {
+  assertThrows(() => ones([2]).numpy(), DynError, "Expected toTypedArray(), tolist() or await data()");
+  assertThrows(
+    () => Reflect.apply(ones([2]).typeAs, ones([2]), ["float32"]),
+    DynError,
+    'but found "float32"',
+  );
+  assertThrows(() => dyn.zeros([2, NaN]), DynError, "for size of zeros but found NaN among [2, NaN]");
+});
+
+Deno.test("the precision that programs ask for is that of compiled convolutions", () => {
+  const { inductor } = dyn.config;
+  assertEquals([dyn.getFloat32MatmulPrecision(), inductor.convolutionPrecision], ["highest", "highest"]);
+  try {
+    dyn.setFloat32MatmulPrecision("medium");
+    assertEquals([dyn.getFloat32MatmulPrecision(), inductor.convolutionPrecision], ["medium", "high"]);
+  } finally {
+    dyn.setFloat32MatmulPrecision("highest");
+  }
+  assertEquals(inductor.convolutionPrecision, "highest");
+  assertThrows(() => Reflect.apply(dyn.setFloat32MatmulPrecision, null, ["low"]), DynError, "but found low");
+});
+
+Deno.test("operations of users choose types in backward as they did in forward", () => {
+  const { amp } = dyn, seen: string[] = [];
+  const record = (where: string, y: Tensor) => (seen.push(`${where} ${y.dtype}`), y);
+  class Product extends dyn.autograd.Function {
+    static override forward = amp.customFwd((ctx, a: Tensor, b: Tensor) => {
+      ctx.saveForBackward(a, b);
+      return record("forward", a.matmul(b));
+    }, { deviceType: "cpu" });
+    static override backward = amp.customBwd((ctx, grad: Tensor) => {
+      const [a, b] = ctx.savedTensors;
+      return a && b ? [record("backward", grad.matmul(b.t())), a.t().matmul(grad)] : [null, null];
+    });
+  }
+  class Exact extends dyn.autograd.Function {
+    static override forward = amp.customFwd((ctx, a: Tensor) => {
+      ctx.saveForBackward(a);
+      return record("exact", a.matmul(a.t()));
+    }, { castInputs: "float32" });
+    static override backward = amp.customBwd((ctx, grad: Tensor) => {
+      const [a] = ctx.savedTensors;
+      return a ? record("backward", grad.add(grad.t()).matmul(a)) : null;
+    });
+  }
+  const a = ones([2, 2]).requiresGrad_(), b = ones([2, 2]).requiresGrad_();
+  const y = amp.autocast({ dtype: "bfloat16" }, () => Product.apply(a, b));
+  y.float().sum().backward();
+  Product.apply(a, b).sum().backward();
+  const exact = amp.autocast({ dtype: "bfloat16" }, () => Exact.apply(a.bfloat16()));
+  exact.sum().backward();
+  assertEquals(seen, [
+    ...["forward bfloat16", "backward bfloat16", "forward float32", "backward float32"],
+    ...["exact float32", "backward float32"],
+  ]);
+});

@@ -12,16 +12,22 @@ import { Parameter } from "./parameter.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { type RecurrentSizes, type StartArguments, startOf, stateOf } from "./recurrent.ts";
 
-abstract class Cell extends Module {
+/** What recurrent cells share, as torch.nn.RNNCellBase. */
+export abstract class RNNCellBase extends Module {
+  /** Features of each input. */
   readonly inputSize: number;
+  /** Features of the hidden state. */
   readonly hiddenSize: number;
   /** [gates · hiddenSize, inputSize] */
   weight_ih: Parameter;
   /** [gates · hiddenSize, hiddenSize] */
   weight_hh: Parameter;
+  /** [gates · hiddenSize] */
   bias_ih: Parameter | null;
+  /** [gates · hiddenSize] */
   bias_hh: Parameter | null;
 
+  /** Parameters as PyTorch begins them. */
   constructor(protected readonly gates: Gates, options: RecurrentSizes & CellOptions) {
     super();
     const { inputSize, hiddenSize, bias = true } = options;
@@ -68,7 +74,7 @@ const ELMAN_CELL = {
 type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
 
 /** One step of an RNN, as torch.nn.RNNCell. */
-export class RNNCell extends Cell {
+export class RNNCell extends RNNCellBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
     const options = argumentsOf<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
@@ -83,7 +89,7 @@ export class RNNCell extends Cell {
 }
 
 /** One step of a GRU, as torch.nn.GRUCell. */
-export class GRUCell extends Cell {
+export class GRUCell extends RNNCellBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: CellArguments) {
     super(GRU_GATES, argumentsOf<RecurrentSizes, CellOptions>("GRUCell", CELL, given));
@@ -97,7 +103,7 @@ export class GRUCell extends Cell {
 }
 
 /** One step of an LSTM, as torch.nn.LSTMCell. */
-export class LSTMCell extends Cell {
+export class LSTMCell extends RNNCellBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: CellArguments) {
     super(LSTM_GATES, argumentsOf<RecurrentSizes, CellOptions>("LSTMCell", CELL, given));

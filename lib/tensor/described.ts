@@ -83,6 +83,12 @@ export interface Described<T> {
   polygamma(n: number): T;
   /** The same, in place. */
   polygamma_(n: number): T;
+  /** The next floats towards those of another tensor, in place. */
+  nextafter_(other: T): T;
+  /** The product of Householder reflections, as `linalg.householderProduct`. */
+  orgqr(tau: T): T;
+  /** Throws DynError: `toTypedArray`, `tolist` and `data` give elements to JavaScript. */
+  numpy(): never;
   /** Replaces each element by what a function gives for it, one by one, in place. For tensors of any size ops are faster. */
   apply_(fn: (element: Element) => Element): T;
   /** Replaces each element by what a function gives for it and for the other tensor's, in place. */

@@ -6,12 +6,13 @@
 import type { DType } from "../base/dtype.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
 import { defineOwn } from "../base/own_builtins.ts";
 import { asTensor, tensor, type TensorOptions } from "./creation.ts";
 import type { Described, NonzeroStaticOptions } from "./described.ts";
 import { ops } from "./eager.ts";
 import type { Element } from "./host.ts";
-import type { Tensor } from "./tensor.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
 
 function type(this: Tensor): DType;
 function type(this: Tensor, dtype: DType): Tensor;
@@ -83,7 +84,10 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return nonzeroStatic(this, options);
   },
   typeAs(other: Tensor) {
-    return this.to(other);
+    if (isTensor(other)) return this.to(other);
+    throw new DynError(
+      `Expected a tensor for typeAs but found ${oneLine(other)}; to takes the name of a type`,
+    );
   },
   type,
   cfloat() {
@@ -111,7 +115,18 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return ops.polygamma(n, this);
   },
   polygamma_(n: number) {
-    return this.copy_(ops.polygamma(n, this));
+    return this.copy_(ops.polygamma(n, ops.clone(this)));
+  },
+  nextafter_(other: Tensor) {
+    return this.copy_(ops.nextafter(ops.clone(this), other));
+  },
+  orgqr(tau: Tensor) {
+    return ops.householderProduct(this, tau);
+  },
+  numpy() {
+    throw new DynError(
+      "Expected toTypedArray(), tolist() or await data(), since there are no arrays of NumPy, but found numpy()",
+    );
   },
   apply_(fn: (element: Element) => Element) {
     return written(this, [this], fn);

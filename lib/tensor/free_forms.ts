@@ -2,11 +2,13 @@
  * Free functions whose result is no tensor, or several where they get several. Input: tensors or shapes; output:
  * booleans, shapes, tensors. Invariant: everything about elements is asked of ops.
  */
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { isComplexNumber } from "../base/complex.ts";
 import { complexType, type DType } from "../base/dtype.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes as broadcast } from "../ops/shapes.ts";
 import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { TensorOptions } from "./creation.ts";
 import { ops } from "./eager.ts";
@@ -105,12 +107,21 @@ export function adjoint(input: Tensor): Tensor {
   return input.mH;
 }
 
+/** Options of `vander`. */
+export interface VanderColumns {
+  /** How many columns; as many as elements unless given. */
+  readonly N?: number | null;
+  /** Whether the lowest power is the first; false unless given. */
+  readonly increasing?: boolean;
+}
+
 /** As PyTorch's `torch.vander`: a row of powers of each element, the highest first unless they are to increase. */
-export function vander(
-  x: Tensor,
-  N: number | null = null,
-  { increasing = false }: { readonly increasing?: boolean } = {},
-): Tensor {
+export function vander(x: Tensor, ...given: Trailing<VanderColumns, readonly ["N", "increasing"]>): Tensor {
+  if (!isTensor(x) || x.ndim !== 1) {
+    const found = isTensor(x) ? `the shape [${x.shape}]` : oneLine(x);
+    throw new DynError(`Expected a vector for x of vander but found ${found}`);
+  }
+  const { N = null, increasing = false } = trailing<VanderColumns>("vander", ["N", "increasing"], given);
   const columns = N ?? x.numel(), powers = ops.arange(columns, null, 1, { device: x.device });
   const table = ops.pow(ops.unsqueeze(x, -1), powers);
   return increasing ? table : ops.flip(table, [-1]);

@@ -1,0 +1,3 @@
+/** Special functions: the namespace `special`, as `torch.special`. */
+export * from "./generated_special.ts";
+export { logSoftmax, softmax } from "./generated_free.ts";
