@@ -7,6 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, mul, print, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import type { Lowered, Operand } from "../loops/body.ts";
 import type { ConvGeometry } from "../loops/ir.ts";
 import { composeOp, INTERNAL, lowerOp, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
@@ -82,6 +83,17 @@ const planar = (g: Geometry): ConvGeometry => ({
   groups: g.groups,
 });
 
+/** A library call on some tensors. */
+function convolved(
+  result: TensorMeta | undefined,
+  op: "convForward" | "convBackwardInput" | "convBackwardWeight",
+  { inputs, geometry }: { readonly inputs: readonly Operand[]; readonly geometry: Geometry },
+): Lowered[] {
+  if (!result) return [];
+  const { shape, dtype } = result;
+  return [{ kind: "extern", call: { op, ...planar(geometry) }, inputs, outputs: [{ shape, dtype }] }];
+}
+
 const geometryParams = {
   stride: required("ints"),
   padding: required("ints"),
@@ -103,14 +115,7 @@ const convolution = lowerOp({
   exposure: INTERNAL,
   infer: ({ input, weight, ...g }) => convolvedMeta(input, weight, g),
   lower: ({ input, weight, bias, ...g }, [result]) =>
-    result
-      ? [{
-        kind: "extern",
-        call: { op: "convForward", ...planar(g) },
-        inputs: bias ? [input, weight, bias] : [input, weight],
-        outputs: [{ shape: result.shape, dtype: result.dtype }],
-      }]
-      : [],
+    convolved(result, "convForward", { inputs: bias ? [input, weight, bias] : [input, weight], geometry: g }),
   gradient: {
     saves: ["input", "weight"],
     single(o, grad, { args: { input, weight, bias, ...g }, needs }) {
@@ -141,14 +146,7 @@ const convolutionBackwardInput = lowerOp({
   exposure: INTERNAL,
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
   lower: ({ grad, weight, inputSizes: _sizes, ...g }, [result]) =>
-    result
-      ? [{
-        kind: "extern",
-        call: { op: "convBackwardInput", ...planar(g) },
-        inputs: [grad, weight],
-        outputs: [{ shape: result.shape, dtype: result.dtype }],
-      }]
-      : [],
+    convolved(result, "convBackwardInput", { inputs: [grad, weight], geometry: g }),
   gradient: {
     saves: ["grad", "weight"],
     single: (o, grad, { args: { grad: g, weight, stride, padding, dilation, groups }, needs }) => ({
@@ -173,14 +171,7 @@ const convolutionBackwardWeight = lowerOp({
   exposure: INTERNAL,
   infer: ({ grad, weightSizes }) => contiguousMeta(weightSizes, grad.dtype, grad.device),
   lower: ({ grad, input, weightSizes: _sizes, ...g }, [result]) =>
-    result
-      ? [{
-        kind: "extern",
-        call: { op: "convBackwardWeight", ...planar(g) },
-        inputs: [grad, input],
-        outputs: [{ shape: result.shape, dtype: result.dtype }],
-      }]
-      : [],
+    convolved(result, "convBackwardWeight", { inputs: [grad, input], geometry: g }),
   gradient: {
     saves: ["grad", "input"],
     single: (o, grad, { args: { grad: g, input, stride, padding, dilation, groups }, needs }) => ({

@@ -4,6 +4,7 @@
  * real part.
  */
 import { complexType, type DType, isComplex, partType } from "../../base/dtype.ts";
+import type { DeviceName } from "../../loops/device.ts";
 import { creation } from "../creation.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -14,6 +15,12 @@ import { type ComplexRule, rule } from "./rule.ts";
 
 /** The type asked for, or that of the tensor to be like. */
 const typeFor = (asked: DType | null, self?: TensorLike): DType => asked ?? self?.dtype ?? "complex64";
+
+/** The type and the device asked for, or those of the tensor to be like. */
+const placeFor = (self: TensorLike, dtype: DType | null, device: DeviceName | null) => ({
+  dtype: typeFor(dtype, self),
+  device: device ?? self.device,
+});
 
 /** A new tensor: of a complex type by what `make` gives for its parts, of a real one by `plain`. */
 function made<T extends TensorLike>(
@@ -62,43 +69,23 @@ export const creationRules: readonly ComplexRule[] = [
   ),
   rule(
     creation.zerosLike,
-    (o, { self, dtype, device }) =>
-      o.zeros(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+    (o, { self, dtype, device }) => o.zeros(self.shape, placeFor(self, dtype, device)),
   ),
   rule(
     creation.emptyLike,
-    (o, { self, dtype, device }) =>
-      o.empty(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+    (o, { self, dtype, device }) => o.empty(self.shape, placeFor(self, dtype, device)),
   ),
-  rule(
-    creation.onesLike,
-    (o, { self, dtype, device }) =>
-      o.ones(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
-  ),
+  rule(creation.onesLike, (o, { self, dtype, device }) => o.ones(self.shape, placeFor(self, dtype, device))),
   rule(
     creation.fullLike,
-    (o, { self, fillValue, dtype, device }) =>
-      o.full(self.shape, fillValue, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+    (o, { self, fillValue, dtype, device }) => o.full(self.shape, fillValue, placeFor(self, dtype, device)),
   ),
-  rule(
-    creation.newZeros,
-    (o, { self, size, dtype, device }) =>
-      o.zeros(size, { dtype: typeFor(dtype, self), device: device ?? self.device }),
-  ),
-  rule(
-    creation.newEmpty,
-    (o, { self, size, dtype, device }) =>
-      o.empty(size, { dtype: typeFor(dtype, self), device: device ?? self.device }),
-  ),
-  rule(
-    creation.newOnes,
-    (o, { self, size, dtype, device }) =>
-      o.ones(size, { dtype: typeFor(dtype, self), device: device ?? self.device }),
-  ),
+  rule(creation.newZeros, (o, { self, size, dtype, device }) => o.zeros(size, placeFor(self, dtype, device))),
+  rule(creation.newEmpty, (o, { self, size, dtype, device }) => o.empty(size, placeFor(self, dtype, device))),
+  rule(creation.newOnes, (o, { self, size, dtype, device }) => o.ones(size, placeFor(self, dtype, device))),
   rule(
     creation.newFull,
-    (o, { self, size, fillValue, dtype, device }) =>
-      o.full(size, fillValue, { dtype: typeFor(dtype, self), device: device ?? self.device }),
+    (o, { self, size, fillValue, dtype, device }) => o.full(size, fillValue, placeFor(self, dtype, device)),
   ),
   rule(creation.scalarTensor, (o, { s, dtype, device }) => o.full([], s, { dtype, device })),
   rule(creation.convert, (o, { self, dtype }) => converted(o, self, dtype)),
@@ -123,16 +110,8 @@ export const creationRules: readonly ComplexRule[] = [
         pairs: (part) => o.mul(o.randn([...size, 2], { dtype: part, device }), HALF),
       }),
   ),
-  rule(
-    random.randLike,
-    (o, { self, dtype, device }) =>
-      o.rand(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
-  ),
-  rule(
-    random.randnLike,
-    (o, { self, dtype, device }) =>
-      o.randn(self.shape, { dtype: typeFor(dtype, self), device: device ?? self.device }),
-  ),
+  rule(random.randLike, (o, { self, dtype, device }) => o.rand(self.shape, placeFor(self, dtype, device))),
+  rule(random.randnLike, (o, { self, dtype, device }) => o.randn(self.shape, placeFor(self, dtype, device))),
   rule(random.normal, (o, { self, mean, std }) => {
     const dtype = complexType(self.dtype);
     return o.add(o.mul(o.randn(self.shape, { dtype, device: self.device }), std), mean);

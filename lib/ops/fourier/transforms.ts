@@ -54,7 +54,6 @@ function metaOf(name: string, kind: Kind, x: TensorMeta, axes: readonly Axis[]):
 interface Spec {
   readonly kind: Kind;
   readonly inverse: boolean;
-  readonly about: string;
 }
 
 const convert = <T extends TensorLike>(
@@ -67,13 +66,28 @@ const convert = <T extends TensorLike>(
   },
 ): T => CONVERSIONS[kind](o, x, axes, direction);
 
+/** What a transform takes and gives besides the complex numbers of any. */
+const ABOUT: Readonly<Record<Kind, string>> = {
+  c2c: "",
+  r2c: "of real numbers, of which the half that tells the other one",
+  c2r: "of half of a Hermitian tensor, which is real; `n` is the size of the result",
+};
+
+const nameOf = (torch: string): string => `fft${torch.charAt(0).toUpperCase()}${torch.slice(1)}`;
+
+const docOf = (torch: string, { kind, inverse }: Spec, where: string): string =>
+  ["The", inverse ? "inverse" : "", "discrete Fourier transform", where, ABOUT[kind]].filter(Boolean).join(
+    " ",
+  ) +
+  `. As \`torch.fft.${torch}\`. Computed on the host.`;
+
 /** A transform along one dimension. */
-function along(name: string, torch: string, { kind, inverse, about }: Spec) {
+function along(torch: string, { kind, inverse }: Spec) {
   const axes = (self: TensorLike, n: number | null, dim: number) =>
     asResult(kind, self, [axisOf(self, dim, n)], n === null ? null : [n]);
   return composeOp({
-    name,
-    doc: `${about} As \`torch.fft.${torch}\`. Computed on the host.`,
+    name: nameOf(torch),
+    doc: docOf(torch, { kind, inverse }, kind === "c2c" ? "along a dimension" : ""),
     params: { self: required("tensor"), n: nullable("int"), dim: optional("int", -1), norm },
     exposure: FFT,
     hostParts: true,
@@ -89,15 +103,14 @@ function along(name: string, torch: string, { kind, inverse, about }: Spec) {
 
 /** A transform along several dimensions; the last ones unless told. */
 function alongAll(
-  name: string,
   torch: string,
-  { kind, inverse, about, two }: Spec & { readonly two: boolean },
+  { kind, inverse, two }: Spec & { readonly two: boolean },
 ) {
   const axes = (self: TensorLike, s: readonly number[] | null, dim: number | readonly number[] | null) =>
     asResult(kind, self, axesOf(self, dim, s), s);
   return composeOp({
-    name,
-    doc: `${about} As \`torch.fft.${torch}\`. Computed on the host.`,
+    name: nameOf(torch),
+    doc: docOf(torch, { kind, inverse }, two ? "along two dimensions" : "along all or some dimensions"),
     params: {
       self: required("tensor"),
       s: nullable("ints"),
@@ -116,14 +129,10 @@ function alongAll(
   });
 }
 
-const FORWARD = "The discrete Fourier transform", INVERSE = "The inverse discrete Fourier transform";
-const HALF = "of real numbers, of which the half that tells the other one";
-const REAL = "of half of a Hermitian tensor, which is real; `n` is the size of the result";
-
 /** Elements moved around half of each dimension. */
-function shift(name: string, torch: string, half: (size: number) => number) {
+function shift(torch: string, half: (size: number) => number) {
   return composeOp({
-    name,
+    name: nameOf(torch),
     doc:
       `Frequencies moved ${
         torch === "fftshift" ? "so that 0 is in the middle" : "back from fftshift"
@@ -144,9 +153,9 @@ function shift(name: string, torch: string, half: (size: number) => number) {
 }
 
 /** The frequencies of a transform's results. */
-function frequencies(name: string, torch: string, half: boolean) {
+function frequencies(torch: string, half: boolean) {
   return composeOp({
-    name,
+    name: nameOf(torch),
     doc: `Frequencies of the results of ${
       half ? "rfft" : "fft"
     } of n samples that are d apart. As \`torch.fft.${torch}\`.`,
@@ -171,86 +180,26 @@ function frequencies(name: string, torch: string, half: boolean) {
 }
 
 export const fourierTransforms = {
-  fftFft: along("fftFft", "fft", { kind: "c2c", inverse: false, about: `${FORWARD} along a dimension.` }),
-  fftIfft: along("fftIfft", "ifft", { kind: "c2c", inverse: true, about: `${INVERSE} along a dimension.` }),
-  fftRfft: along("fftRfft", "rfft", { kind: "r2c", inverse: false, about: `${FORWARD} ${HALF}.` }),
-  fftIrfft: along("fftIrfft", "irfft", { kind: "c2r", inverse: true, about: `${INVERSE} ${REAL}.` }),
-  fftHfft: along("fftHfft", "hfft", { kind: "c2r", inverse: false, about: `${FORWARD} ${REAL}.` }),
-  fftIhfft: along("fftIhfft", "ihfft", { kind: "r2c", inverse: true, about: `${INVERSE} ${HALF}.` }),
-  fftFft2: alongAll("fftFft2", "fft2", {
-    kind: "c2c",
-    inverse: false,
-    two: true,
-    about: `${FORWARD} along two dimensions.`,
-  }),
-  fftIfft2: alongAll("fftIfft2", "ifft2", {
-    kind: "c2c",
-    inverse: true,
-    two: true,
-    about: `${INVERSE} along two dimensions.`,
-  }),
-  fftRfft2: alongAll("fftRfft2", "rfft2", {
-    kind: "r2c",
-    inverse: false,
-    two: true,
-    about: `${FORWARD} along two dimensions ${HALF}.`,
-  }),
-  fftIrfft2: alongAll("fftIrfft2", "irfft2", {
-    kind: "c2r",
-    inverse: true,
-    two: true,
-    about: `${INVERSE} along two dimensions ${REAL}.`,
-  }),
-  fftFftn: alongAll("fftFftn", "fftn", {
-    kind: "c2c",
-    inverse: false,
-    two: false,
-    about: `${FORWARD} along all or some dimensions.`,
-  }),
-  fftIfftn: alongAll("fftIfftn", "ifftn", {
-    kind: "c2c",
-    inverse: true,
-    two: false,
-    about: `${INVERSE} along all or some dimensions.`,
-  }),
-  fftRfftn: alongAll("fftRfftn", "rfftn", {
-    kind: "r2c",
-    inverse: false,
-    two: false,
-    about: `${FORWARD} along all or some dimensions ${HALF}.`,
-  }),
-  fftIrfftn: alongAll("fftIrfftn", "irfftn", {
-    kind: "c2r",
-    inverse: true,
-    two: false,
-    about: `${INVERSE} along all or some dimensions ${REAL}.`,
-  }),
-  fftHfft2: alongAll("fftHfft2", "hfft2", {
-    kind: "c2r",
-    inverse: false,
-    two: true,
-    about: `${FORWARD} along two dimensions ${REAL}.`,
-  }),
-  fftIhfft2: alongAll("fftIhfft2", "ihfft2", {
-    kind: "r2c",
-    inverse: true,
-    two: true,
-    about: `${INVERSE} along two dimensions ${HALF}.`,
-  }),
-  fftHfftn: alongAll("fftHfftn", "hfftn", {
-    kind: "c2r",
-    inverse: false,
-    two: false,
-    about: `${FORWARD} along all or some dimensions ${REAL}.`,
-  }),
-  fftIhfftn: alongAll("fftIhfftn", "ihfftn", {
-    kind: "r2c",
-    inverse: true,
-    two: false,
-    about: `${INVERSE} along all or some dimensions ${HALF}.`,
-  }),
-  fftFftfreq: frequencies("fftFftfreq", "fftfreq", false),
-  fftRfftfreq: frequencies("fftRfftfreq", "rfftfreq", true),
-  fftFftshift: shift("fftFftshift", "fftshift", (size) => Math.floor(size / 2)),
-  fftIfftshift: shift("fftIfftshift", "ifftshift", (size) => Math.ceil(size / 2)),
+  fftFft: along("fft", { kind: "c2c", inverse: false }),
+  fftIfft: along("ifft", { kind: "c2c", inverse: true }),
+  fftRfft: along("rfft", { kind: "r2c", inverse: false }),
+  fftIrfft: along("irfft", { kind: "c2r", inverse: true }),
+  fftHfft: along("hfft", { kind: "c2r", inverse: false }),
+  fftIhfft: along("ihfft", { kind: "r2c", inverse: true }),
+  fftFft2: alongAll("fft2", { kind: "c2c", inverse: false, two: true }),
+  fftIfft2: alongAll("ifft2", { kind: "c2c", inverse: true, two: true }),
+  fftRfft2: alongAll("rfft2", { kind: "r2c", inverse: false, two: true }),
+  fftIrfft2: alongAll("irfft2", { kind: "c2r", inverse: true, two: true }),
+  fftFftn: alongAll("fftn", { kind: "c2c", inverse: false, two: false }),
+  fftIfftn: alongAll("ifftn", { kind: "c2c", inverse: true, two: false }),
+  fftRfftn: alongAll("rfftn", { kind: "r2c", inverse: false, two: false }),
+  fftIrfftn: alongAll("irfftn", { kind: "c2r", inverse: true, two: false }),
+  fftHfft2: alongAll("hfft2", { kind: "c2r", inverse: false, two: true }),
+  fftIhfft2: alongAll("ihfft2", { kind: "r2c", inverse: true, two: true }),
+  fftHfftn: alongAll("hfftn", { kind: "c2r", inverse: false, two: false }),
+  fftIhfftn: alongAll("ihfftn", { kind: "r2c", inverse: true, two: false }),
+  fftFftfreq: frequencies("fftfreq", false),
+  fftRfftfreq: frequencies("rfftfreq", true),
+  fftFftshift: shift("fftshift", (size) => Math.floor(size / 2)),
+  fftIfftshift: shift("ifftshift", (size) => Math.ceil(size / 2)),
 } as const;
