@@ -1,6 +1,6 @@
 /**
- * Texts of modules between processes: a second run of a program does without the debugger and captures the same; a
- * module that was changed meanwhile is what it is now.
+ * Texts of modules without the debugger: as the runtime keeps them, and between processes, where a second run of a program
+ * captures the same; a module that was changed meanwhile is what it is now.
  */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { join } from "node:path";
@@ -55,7 +55,7 @@ const CHANGING = `export let factor: number = 3;
 export function change(): void { factor++; }
 `;
 
-Deno.test("a second run captures the same without the debugger", () =>
+Deno.test("runs capture the same without the debugger, a second one without looking for scripts", () =>
   withFolder(async (folder) => {
     write(folder, "model.ts", MODEL, 100);
     write(folder, "factor.ts", CONSTANT, 100);
@@ -64,7 +64,7 @@ Deno.test("a second run captures the same without the debugger", () =>
       results: [[6, 12], [6, 12]],
       lines: Array(2).fill([5, "return x.mul(factor).mul(2);"]),
     };
-    assertEquals(first, { ...captured, inspector: { debugger: 1 }, texts: { stored: 1 } });
+    assertEquals(first, { ...captured, inspector: { scripts: 1 }, texts: { stored: 1 } });
     assertEquals(second, { ...captured, inspector: {}, texts: { hits: 1 } });
   }));
 
@@ -97,7 +97,7 @@ Deno.test("what was written since the process began is not taken for what it loa
       Deno.utimeSync(join(folder, name), Date.now() / 1000 + 100, Date.now() / 1000 + 100);
     }
     const { results, inspector, texts } = await run(folder);
-    assertEquals([results, inspector, texts], [[[6, 12], [6, 12]], { debugger: 1 }, { hits: 1 }]);
+    assertEquals([results, inspector, texts], [[[6, 12], [6, 12]], { debugger: 1, scripts: 1 }, { hits: 1 }]);
   }));
 
 Deno.test("short functions that use variables of their module are looked for with the debugger", () =>

@@ -44,6 +44,17 @@ export function numberField(fields: Fields, name: string): number {
   return typeof value === "number" ? value : -1;
 }
 
+function firstOf(list: unknown): unknown {
+  return Array.isArray(list) ? list[0] : undefined;
+}
+
+/** What is known of a script without its text. */
+export interface ScriptOutline {
+  readonly url: string;
+  /** That of its text in code units; −1 where it is not known. */
+  readonly length: number;
+}
+
 /** Property of the global object through which values pass between the program and the inspector. */
 const STASH: unique symbol = Symbol.for("dyn.stash");
 const STASH_TEXT = `globalThis[Symbol.for("dyn.stash")]`;
@@ -134,6 +145,23 @@ export class Inspector {
   /** Calls `listener` for each event of that kind. */
   on(event: string, listener: (params: Fields) => void): void {
     this.session.on(event, (message: unknown) => listener(fieldsOf(fieldsOf(message).params)));
+  }
+
+  /**
+   * The scripts that there are, by their ids, as the profiler knows them: that takes a quarter of the time of enabling the
+   * debugger, which makes a hash of every script's text.
+   */
+  scripts(): ReadonlyMap<string, ScriptOutline> {
+    counters.add("inspector", "scripts");
+    this.post("Profiler.enable");
+    const { result } = this.post("Profiler.getBestEffortCoverage");
+    this.post("Profiler.disable");
+    const scripts: readonly unknown[] = Array.isArray(result) ? result : [];
+    return new Map(scripts.map((each): [string, ScriptOutline] => {
+      const script = fieldsOf(each), whole = fieldsOf(firstOf(fieldsOf(firstOf(script.functions)).ranges));
+      const length = numberField(whole, "startOffset") === 0 ? numberField(whole, "endOffset") : -1;
+      return [textField(script, "scriptId"), { url: textField(script, "url"), length }];
+    }));
   }
 
   /** Enables the debugger until the result is called; it slows the program, so that should be soon. */

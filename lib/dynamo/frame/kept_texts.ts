@@ -13,6 +13,7 @@ import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_e
 import { counters, logs } from "../../base/logs.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
 import { addressOfKept, keptAddress, travelsWithCache } from "../../base/travelling.ts";
+import { fileAt } from "./file_state.ts";
 import { isLikely, noteText } from "./loaded_texts.ts";
 
 /** A text, the map to its file, and which file that was. */
@@ -52,19 +53,6 @@ function keyOf(): string | null {
     return JSON.stringify({ own, main: keptAddress(Deno.mainModule), cwd });
   } catch {
     // The program may not know where it is
-    return null;
-  }
-}
-
-/** Which file lies at a URL; null: one that may have been written since this process began, or none. */
-function fileAt(url: string): string | null {
-  if (!url.startsWith("file:")) return null;
-  try {
-    const { size, mtime } = Deno.statSync(new URL(url)), written = mtime?.getTime() ?? Infinity;
-    // What is written while modules are loaded may be what was loaded or not
-    if (written >= performance.timeOrigin) return null;
-    return `${size} ${travelsWithCache() ? Math.floor(written / 1000) : written}`;
-  } catch {
     return null;
   }
 }

@@ -20,6 +20,12 @@ export interface FunctionPlace {
   readonly column: number;
 }
 
+/** A text and the offsets at which its lines begin. */
+export interface PlacedText {
+  readonly text: string;
+  readonly lines: readonly number[];
+}
+
 const texts = new Map<string, LoadedText & { lines: readonly number[] | null }>();
 
 /** Shorter functions may stand at the same place of several modules. */
@@ -51,15 +57,24 @@ export function isAmbiguous(shown: string): boolean {
   return shown.length < TELLING;
 }
 
+/** Whether a function stands at a place of a text. */
+export function standsAt(
+  shown: string,
+  { line, column }: FunctionPlace,
+  { text, lines }: PlacedText,
+): boolean {
+  const start = lines[line];
+  if (start === undefined) return false;
+  const offset = start + column, at = text.lastIndexOf(shown, offset);
+  return at >= 0 && offset < at + shown.length;
+}
+
 /** The module in which a function stands at that place; null: none, or several. Of short ones not all may be known. */
-export function textOf(shown: string, { line, column }: FunctionPlace): LoadedText | null {
+export function textOf(shown: string, place: FunctionPlace): LoadedText | null {
   let found: LoadedText | null = null;
   for (const each of texts.values()) {
-    const start = (each.lines ??= lineStarts(each.text))[line];
-    if (start === undefined) continue;
-    const offset = start + column;
-    const at = each.text.lastIndexOf(shown, offset);
-    if (at < 0 || offset >= at + shown.length) continue;
+    each.lines ??= lineStarts(each.text);
+    if (!standsAt(shown, place, { text: each.text, lines: each.lines })) continue;
     if (found) return null;
     found = each;
   }

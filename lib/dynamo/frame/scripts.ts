@@ -2,20 +2,28 @@
  * The scripts V8 has loaded: their texts, parsed, with positions in the user's files.
  *
  * Input: script ids. Output: `Script`s. Invariant: a script is fetched and parsed at most once while code of it is in
- * use; fetching needs the debugger, so the texts that may be wanted are fetched together. Scripts that have no URL were
+ * use; fetching needs the debugger unless the runtime keeps a text, so the texts that may be wanted are fetched together. Scripts that have no URL were
  * evaluated from a text, of which there is no end: they go with the last code of theirs.
  */
 import { freeVariables } from "../bytecode/free.ts";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
 import { isFunctionNode } from "../bytecode/syntax.ts";
 import { PLACED_URL } from "../bytecode/placed_code.ts";
-import { atBatchEnd, type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
+import {
+  atBatchEnd,
+  type Inspector,
+  InspectorUnavailable,
+  type ScriptOutline,
+  textField,
+} from "./inspector.ts";
+import { emittedText } from "./emitted_texts.ts";
 import { keepTexts, mapOf, noteKeptTexts } from "./kept_texts.ts";
 import {
   type FunctionPlace,
   isAmbiguous,
   isLikely,
   type LoadedText,
+  standsAt,
   textAt,
   textOf,
 } from "./loaded_texts.ts";
@@ -45,13 +53,14 @@ export class Scripts {
   readonly #evaluated = new EvaluatedScripts();
   /** URLs that no script has. */
   private readonly absent = new Set<string>();
+  /** Whether asking for the addresses of all scripts has told what was wanted so far. */
+  private mayAsk = true;
+  private outlines: ReadonlyMap<string, ScriptOutline> = new Map();
 
   constructor(private readonly inspector: Inspector) {
     const note = (params: Record<string, unknown>): void => {
-      const url = textField(params, "url");
-      if (url === "" || url === PLACED_URL) return;
-      this.urls.set(textField(params, "scriptId"), url);
-      if (params.isModule === true) this.modules.add(textField(params, "scriptId"));
+      const id = textField(params, "scriptId");
+      if (this.#note(id, textField(params, "url")) && params.isModule === true) this.modules.add(id);
     };
     inspector.on("Debugger.scriptParsed", note);
     inspector.on("Debugger.scriptFailedToParse", note);
@@ -65,8 +74,44 @@ export class Scripts {
       if (found && !isAmbiguous(shown)) this.loaded.set(id, this.noted(found));
       // Without variables of its surroundings a function is the same in whichever module it stands
       else if (found && isClosed(this.noted(found), place)) return this.noted(found);
+      else {
+        const kept = this.#keptOf(id);
+        if (kept && standsAt(shown, place, kept)) this.#take(id, kept);
+      }
     }
     return this.get(id);
+  }
+
+  /** A script as the runtime keeps it: what it made of the file, as long as what V8 has of it. */
+  #keptOf(id: string): Script | null {
+    if (this.mayAsk && !this.outlines.has(id)) {
+      this.#askForOutlines();
+      // Texts that are evaluated have no addresses, and there is no end of them
+      this.mayAsk = this.urls.has(id);
+    }
+    const { url, length } = this.outlines.get(id) ?? { url: "", length: -1 };
+    // What was rewritten as it was loaded is not what the runtime keeps
+    const text = url === "" || length < 0 ? null : textAt(url)?.text ?? emittedText(url);
+    if (text?.length !== length) return null;
+    const script = this.noted({ url, text });
+    return isModule(script) ? script : null;
+  }
+
+  #askForOutlines(): void {
+    this.outlines = this.inspector.scripts();
+    for (const [id, { url }] of this.outlines) this.#note(id, url);
+  }
+
+  #take(id: string, script: Script): void {
+    this.loaded.set(id, script);
+    this.modules.add(id);
+    atBatchEnd(this.#keep);
+  }
+
+  #note(scriptId: string, url: string): boolean {
+    const isNamed = url !== "" && url !== PLACED_URL;
+    if (isNamed) this.urls.set(scriptId, url);
+    return isNamed;
   }
 
   private get(id: string): Script | null {
@@ -100,11 +145,24 @@ export class Scripts {
     const id = this.idOf(url);
     if (id !== null) return this.get(id)?.module ?? null;
     if (this.absent.has(url)) return null;
+    const kept = this.#keptAt(url);
+    if (kept) return kept.module;
     // Enabling the debugger tells of all scripts.
     this.inspector.withDebugger(() => {});
     const found = this.idOf(url);
     if (found === null) this.absent.add(url);
     return found === null ? null : this.get(found)?.module ?? null;
+  }
+
+  #keptAt(url: string): Script | null {
+    if (this.outlines.size === 0) this.#askForOutlines();
+    for (const [id, outline] of this.outlines) {
+      const kept = outline.url === url ? this.#keptOf(id) : null;
+      if (kept === null) continue;
+      this.#take(id, kept);
+      return kept;
+    }
+    return null;
   }
 
   /** The text of the module loaded from a URL, as far as it is known without the debugger. */
@@ -176,6 +234,10 @@ class EvaluatedScripts {
     this.#gone.register(script, id);
   }
 }
+
+/** Whether a text can only be that of a module. */
+const isModule = ({ module }: Script): boolean =>
+  module?.program.body.some(({ type }) => /^(?:Import|Export)/.test(type)) ?? false;
 
 /** Whether the function at a place uses no variables from outside. */
 function isClosed({ module, lines }: Script, { line, column }: FunctionPlace): boolean {
