@@ -135,6 +135,7 @@ const TARGETS: readonly Target[] = [
       vectors: true,
       tiles: () => ({ rows: 64, columns: 64, busy: 256, depth: 2, step: 1 }),
       attention: () => undefined,
+      made: () => undefined,
     },
     blockBytes: 0,
     rowsInPlace: 0,

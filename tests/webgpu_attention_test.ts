@@ -1,7 +1,7 @@
 /**
- * Attention in one kernel on the WebGPU device: which programs become one, against attention computed in float64 and
- * against the same kernels one after the other. A software adapter compiles each shader for a while, so that one run takes
- * some of the cases; the task test:webgpu takes all.
+ * Attention in one kernel on the WebGPU device, and its gradients: which programs become one, against attention computed in
+ * float64 and against the same kernels one after the other. A software adapter compiles each shader for a while, so that
+ * one run takes some of the cases; the task test:webgpu takes all.
  */
 import { assert, assertEquals } from "@std/assert";
 import { generate } from "../lib/codegen/generate.ts";
@@ -19,6 +19,7 @@ import {
   sample,
   traced,
 } from "./support/graph_programs.ts";
+import { GRADIENT_CASES } from "./support/attention_gradients.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { runOnWebGpu } from "./support/webgpu_run.ts";
@@ -46,8 +47,8 @@ interface Case {
   readonly kernels: number;
   readonly attention?: number;
   readonly causal?: boolean;
-  /** Rows of a block. */
-  readonly block?: number;
+  /** Whether it is attention as functions compute it in float64. */
+  readonly isExact?: boolean;
 }
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -86,12 +87,12 @@ const CASES: Readonly<Record<string, Case>> = {
     kernels: 1,
     causal: true,
   },
-  "large blocks, heads of 128": {
+  "heads of 128": {
     build: (o, q, k, v) => [o.scaledDotProductAttention(q, k, v, null, 0, true)],
     q: [43, 130, 128],
     kernels: 1,
     causal: true,
-    block: 64,
+    isExact: true,
   },
   "scores that are a result": {
     build: (o, q, k, v) => {
@@ -146,7 +147,7 @@ for (const [name, each] of Object.entries(CASES)) {
     assertEquals([kernels.length, found.length], [each.kernels, each.attention ?? 1]);
     const [first] = found;
     if (!first) return;
-    assertEquals([first.weights?.causal, first.weights?.block], [each.causal ?? false, each.block ?? 32]);
+    assertEquals([first.weights?.causal, first.weights?.block], [each.causal ?? false, 32]);
   });
 }
 
@@ -214,7 +215,7 @@ for (const [name, each] of Object.entries(CASES)) {
   if (each.attention === 0) continue;
   sometimes(name, () => {
     const { graph, inputs } = made(each), found = onDevice(graph, inputs);
-    const wanted = each.block
+    const wanted = each.isExact
       ? [attention(inputs, 1 / Math.sqrt(each.q[2]), each.causal ?? false)]
       : runCompiled(graph, inputs);
     assertSame(found, wanted);
@@ -263,6 +264,8 @@ sometimes("weights that are dropped by a counter", () => {
   assert(generate(graph.program, webGpuTarget(MOST, true)).kernels.some(isAttention));
   assertSame(onDevice(graph, inputs), runCompiled(graph, inputs));
 });
+
+for (const [name, body] of Object.entries(GRADIENT_CASES)) sometimes(`gradients: ${name}`, body);
 
 for (const [name, body] of sampleBySeed(sampled, TESTS_AT_ONCE)) {
   Deno.test({ name: `webgpu attention: ${name}`, ignore: SKIP_WEBGPU, fn: () => initWebGpu().then(body) });

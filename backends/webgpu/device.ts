@@ -41,6 +41,7 @@ class WebGpuDevice implements Device {
   readonly maxKernelBuffers: number;
   readonly synchronousReads: boolean;
   readonly lacksFloat64 = true;
+  readonly costlyRowSums = true;
   readonly records = true;
   readonly #context: ProgramContext;
   readonly #readback: Readback;

@@ -1,5 +1,5 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
-import { ALONE, type AttentionSizes, type CallSupport, type Target } from "../../lib/codegen/target.ts";
+import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
 import { productSizes } from "../../lib/codegen/product_sizes.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
@@ -87,27 +87,30 @@ function inWholeTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
   return isWhole(m, 128) && isWhole(n, 128) && isWhole(k, 16);
 }
 
-/** Keys of one step of attention, how deep operands are staged, features of a head at most, and threads. */
-export const ATTENTION = { keys: 64, depth: 16, features: 128, threads: 128 } as const;
-
 /**
- * Vectors of workgroup memory that attention in blocks of so many rows takes: rows of 17 for operands of scores, or values,
- * and weights.
+ * Tiles of products whose first operands are made on the way: rows of a block, columns of one step, how deep operands are
+ * staged, threads, and features of a result at most.
  */
-export function attentionVectors(block: number, columns: number): { stage: number; weights: number } {
-  const { keys, depth } = ATTENTION, across = keys / 4, ofQueries = block / 4 * depth / across;
-  const rows = Math.max(ofQueries + depth, depth * Math.ceil(columns / keys));
-  return { stage: rows * (across + 1), weights: keys * block / 4 };
+export const ROW_TILES = { rows: 32, step: 64, depth: 16, threads: 128, features: 128 } as const;
+/**
+ * Operands of so many elements are faster written and read than made again for each result, unless half of their tiles are
+ * not looked at.
+ */
+const MOST_IN_MEMORY = 1 << 25;
+/** Products that elements are made of: with more, registers run out. */
+const MOST_PRODUCTS = 2;
+
+/** Vectors of workgroup memory that such tiles take: rows of 17 for operands, and elements that were made. */
+export function rowTileVectors(columns: number): { stage: number; made: number } {
+  const { rows, step, depth } = ROW_TILES, across = step / 4, ofRows = rows / 4 * depth / across;
+  const staged = Math.max(ofRows + depth, depth * Math.ceil(columns / step));
+  return { stage: staged * (across + 1), made: step * rows / 4 };
 }
 
-/** The most rows of attention in one block that leave enough blocks, and for which there is workgroup memory. */
-function attentionBlock({ batch, rows, columns }: AttentionSizes, bytes: number): number | undefined {
-  if (columns > ATTENTION.features) return undefined;
-  const fitting = [64, 32].filter((block) => {
-    const { stage, weights } = attentionVectors(block, columns);
-    return 16 * (stage + weights) + 8 * block <= bytes;
-  });
-  return fitting.find((block) => batch * Math.ceil(rows / block) >= BUSY) ?? fitting.at(-1);
+/** Rows of a block where there is workgroup memory for results of so many columns, and so many bytes more. */
+function rowsOfBlock(columns: number, more: number, bytes: number): number | undefined {
+  const { stage, made } = rowTileVectors(columns);
+  return columns <= ROW_TILES.features && 16 * (stage + made) + more <= bytes ? ROW_TILES.rows : undefined;
 }
 
 /** What a device can do. */
@@ -133,7 +136,12 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
       shared: 32,
       rows: { few: 256, long: 4096 },
       vectors,
-      attention: (sizes) => attentionBlock(sizes, workgroupBytes),
+      // Rows have a maximum and a factor
+      attention: (features) => rowsOfBlock(features, 8 * ROW_TILES.rows, workgroupBytes),
+      made: ({ elements, causal, columns, products }) =>
+        (causal || elements > MOST_IN_MEMORY) && products <= MOST_PRODUCTS
+          ? rowsOfBlock(Math.max(...columns), 0, workgroupBytes)
+          : undefined,
       tiles(product) {
         const few = fewRowsOf(product);
         const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;
@@ -165,6 +173,7 @@ function supports(kernel: ExternKernel): CallSupport {
   switch (kernel.call.op) {
     case "matmul":
       if (kernel.weights) return { prologues: false, epilogue: true };
+      if (kernel.made) return ALONE;
       return { prologues: !inWholeTiles(kernel), epilogue: true };
     case "convForward":
     case "convBackwardInput":

@@ -169,7 +169,8 @@ function spreadNodes({ required, classifier }: ForwardNodes): Set<Node> {
   return spread;
 }
 
-function spreads(node: Node, operands: readonly Node[]): boolean {
+/** Whether a product has so many more elements than its operands that it is computed again rather than kept. */
+export function spreads(node: Node, operands: readonly Node[]): boolean {
   if (node.target !== "bmm" && node.target !== "mm") return false;
   const bytes = bytesOf(node), read = operands.reduce((sum, operand) => sum + bytesOf(operand), 0);
   return bytes >= SPREAD.bytes && bytes >= SPREAD.times * read;

@@ -12,12 +12,14 @@ import {
 } from "../ops/rewrite/passes.ts";
 import { JOINT_RULES } from "../ops/rewrite/rules.ts";
 import type { JointGraph } from "./joint.ts";
+import { SHORT_ROW_SUMS } from "./row_sums.ts";
 
 /** All passes in order. */
 export const JOINT_PASSES: readonly GraphPass[] = [
   deadCode(keepChecks),
   patterns("rewrite_joint_patterns", { rules: JOINT_RULES, part: "joint_rules", kept: keepChecks }),
   COMMON_SUBEXPRESSIONS,
+  SHORT_ROW_SUMS,
 ];
 
 /** Simplifies a joint graph in place, to a fixed point. */

@@ -6,13 +6,12 @@
  * that a backward wants are stored as before.
  */
 import { hintOf } from "../sym/decide.ts";
-import { add, min, mul, sub } from "../sym/expr.ts";
-import type { AttentionWeights, BufferDecl, ExternKernel, Kernel, Program, ValueId } from "../loops/ir.ts";
+import type { AttentionWeights, BufferDecl, ExternKernel, Program, ValueId } from "../loops/ir.ts";
 import { Mentions, usesOf } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
 import { axisOf } from "./cut_loop.ts";
-import { withoutHidden } from "./hidden_columns.ts";
-import { type Chain, chainFrom, type Found, withChain } from "./row_chain.ts";
+import { hidesColumns } from "./hidden_columns.ts";
+import { chainFrom, type Found, withChain } from "./row_chain.ts";
 import type { RowBlock } from "./row_form.ts";
 import { RowValues } from "./row_values.ts";
 import type { Grid, Target } from "./target.ts";
@@ -63,11 +62,12 @@ function fusedChain(
   if (!isFloat || !isLocal(weights.buffer) || hintOf(rows) < LEAST_ROWS || typeof columns !== "number") {
     return undefined;
   }
-  const block = grid.attention({ batch: hintOf(batch), rows: hintOf(rows), columns });
+  const block = grid.attention(columns);
   const row = axisOf("m", rows).symbol, key = axisOf("n", scores.columns).symbol;
   const matrix = axisOf("b", batch).symbol;
   if (block === undefined) return undefined;
-  const found = new RowValues({ row, key, columns: scores.columns, scores: scores.buffer, isLocal });
+  const found = new RowValues({ row, key, columns: scores.columns, isLocal });
+  const product = found.product(scores.buffer);
   const whole: RowBlock = { ...scores.space, matrix: batch === 1 ? 0 : matrix, first: 0, count: rows };
   const understood = between.every((_, k) => {
     const kernel = chain.steps[k + 1]?.forBlock(whole, isLocal);
@@ -75,7 +75,7 @@ function fusedChain(
     if (kernel?.kind !== "loops" || loop?.kind !== "loop") return false;
     return found.take([...kernel.body.slice(0, -1), ...loop.body], loop.axis.symbol);
   });
-  const softmax = understood ? softmaxOf(found, found.held(weights.buffer)) : undefined;
+  const softmax = understood ? softmaxOf(found, product, found.held(weights.buffer)) : undefined;
   if (!softmax) return undefined;
   const { epilogue } = last, isBehind = epilogue && chain.after.includes(epilogue);
   if (epilogue && !isBehind && !chain.kernels.slice(at + 1).includes(epilogue)) return undefined;
@@ -91,9 +91,9 @@ function fusedChain(
       matrix,
       row,
       key,
-      product: found.product,
+      product,
       block,
-      causal: hides({ chain, scores, isLocal }, at, block),
+      causal: hidesColumns({ chain, scores, isLocal }, { steps: at + 1, rows: block }),
     },
   };
 }
@@ -101,7 +101,11 @@ function fusedChain(
 type Softmax = Pick<AttentionWeights, "score" | "factor" | "maximum" | "sum" | "finish">;
 
 /** Weights as exp(score − maximum) · factors, of which some belong to the row. */
-function softmaxOf(found: RowValues, weight: ValueId | undefined): Softmax | undefined {
+function softmaxOf(
+  found: RowValues,
+  product: ValueId,
+  weight: ValueId | undefined,
+): Softmax | undefined {
   const [maximum, sum, another] = found.reductions;
   if (maximum?.op !== "max" || sum?.op !== "sum" || another || weight === undefined) return undefined;
   const shifted = operandsOf(found, sum.value, "exp")?.[0], parts = operandsOf(found, shifted, "sub");
@@ -119,7 +123,7 @@ function softmaxOf(found: RowValues, weight: ValueId | undefined): Softmax | und
         : found.add({ kind: "scalar", id: 0, op: inverse ? "div" : "mul", args, dtype: "float32" });
     }, one);
   const elements = others.filter(({ id }) => !found.isOfRow(id));
-  const score = found.piece(maximum.value, [found.product]);
+  const score = found.piece(maximum.value, [product]);
   const factor = elements.length > 0 ? found.piece(all(elements), []) : undefined;
   const scale = all(others.filter(({ id }) => found.isOfRow(id)));
   const finish = found.piece(scale, [maximum.id, sum.id], found.stores);
@@ -160,22 +164,3 @@ function factorsOf(found: RowValues, id: ValueId): readonly Factor[] | undefined
   const left = factorsOf(found, a), right = product ? factorsOf(found, b) : [{ id: b, inverse: true }];
   return left && right && [...left, ...right];
 }
-
-/** Whether keys behind the last row of a block weigh nothing. */
-function hides(
-  { chain, scores: { columns, space }, isLocal }: Pick<Found, "chain" | "scores" | "isLocal">,
-  at: number,
-  block: number,
-): boolean {
-  const part = axisOf("p", space.rows).symbol, first = mul(part, block), left = sub(space.rows, first);
-  const one: RowBlock = {
-    ...space,
-    matrix: space.batch === 1 ? 0 : axisOf("b", space.batch).symbol,
-    first,
-    count: min(block, left),
-  };
-  const kernels: Kernel[] = stepsOf(chain, at).map(({ forBlock }) => forBlock(one, isLocal));
-  return withoutHidden(kernels, { end: add(first, block), columns, isLocal }) !== kernels;
-}
-
-const stepsOf = ({ steps }: Chain, at: number) => steps.slice(0, at + 1);

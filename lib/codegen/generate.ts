@@ -9,6 +9,7 @@ import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { fusedAttention } from "./attention.ts";
+import { fusedGradients } from "./attention_gradients.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
@@ -47,6 +48,7 @@ export interface Pass {
 export const PASSES: readonly Pass[] = [
   { name: "small_sums", applies: ({ grid }) => grid === null, run: expandSmallSums },
   { name: "attention", applies: ({ grid }) => grid !== null, run: fusedAttention },
+  { name: "attention_gradients", applies: ({ grid }) => grid !== null, run: fusedGradients },
   { name: "joined_scalars", applies: ({ grid }) => grid !== null, run: joinScalars },
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "prologues", applies: () => true, run: attachPrologues },

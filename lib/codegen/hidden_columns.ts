@@ -12,7 +12,8 @@ import type { BufferId, BufferView, ExternKernel, Kernel, Loop, Statement, Value
 import { usesOf } from "../loops/uses.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 import { axisOf } from "./cut_loop.ts";
-import { isSame } from "./row_form.ts";
+import type { Found } from "./row_chain.ts";
+import { isSame, type RowBlock } from "./row_form.ts";
 
 /** A block of rows, and how many columns its scores have. */
 export interface CausalBlock {
@@ -33,6 +34,22 @@ export function withoutHidden(kernels: readonly Kernel[], block: CausalBlock): r
     made.push(own);
   }
   return made;
+}
+
+/** Whether columns behind the last row of each block of so many rows do not matter to the first steps of a chain. */
+export function hidesColumns(
+  { chain, scores: { columns, space }, isLocal }: Pick<Found, "chain" | "scores" | "isLocal">,
+  { steps, rows }: { readonly steps: number; readonly rows: number },
+): boolean {
+  const first = mul(axisOf("p", space.rows).symbol, rows);
+  const block: RowBlock = {
+    ...space,
+    matrix: space.batch === 1 ? 0 : axisOf("b", space.batch).symbol,
+    first,
+    count: min(rows, sub(space.rows, first)),
+  };
+  const kernels = chain.steps.slice(0, steps).map(({ forBlock }) => forBlock(block, isLocal));
+  return withoutHidden(kernels, { end: add(first, rows), columns, isLocal }) !== kernels;
 }
 
 const resized = (view: BufferView, dim: number, size: Dim): BufferView => ({

@@ -156,7 +156,7 @@ export function productOverRows(kernel: ExternKernel, space: RowSpace, widths: W
 }
 
 /** A view with its last two dimensions in the other order. */
-function flipped(view: BufferView): BufferView {
+export function flipped(view: BufferView): BufferView {
   const swap = (dims: readonly Dim[]) => [...dims.slice(0, -2), ...dims.slice(-2).toReversed()];
   return { ...view, shape: swap(view.shape), strides: swap(view.strides) };
 }

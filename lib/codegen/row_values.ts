@@ -25,14 +25,11 @@ export interface RowSetting {
   readonly row: Sym;
   readonly key: Sym;
   readonly columns: Dim;
-  /** The product that the elements are made of. */
-  readonly scores: BufferId;
   readonly isLocal: (buffer: BufferId) => boolean;
 }
 
 /** The values of rows. */
 export class RowValues {
-  readonly product: ValueId = 0;
   readonly reductions: RowReduction[] = [];
   readonly stores: Store[] = [];
   readonly #nodes = new Map<ValueId, Plain>();
@@ -40,11 +37,17 @@ export class RowValues {
   readonly #dims = new Map<Dim, number>();
   readonly #contents = new Map<BufferId, ValueId>();
   /** Those that differ from column to column. */
-  readonly #elements = new Set<ValueId>([this.product]);
-  #next = 1;
+  readonly #elements = new Set<ValueId>();
+  #next = 0;
 
-  constructor(readonly setting: RowSetting) {
-    this.#contents.set(setting.scores, this.product);
+  constructor(readonly setting: RowSetting) {}
+
+  /** The value that a local buffer holds once it has a product of matrices. */
+  product(buffer: BufferId): ValueId {
+    const id = this.#next++;
+    this.#elements.add(id);
+    this.#contents.set(buffer, id);
+    return id;
   }
 
   /** What a local buffer holds for an element. */
@@ -90,23 +93,44 @@ export class RowValues {
     return id;
   }
 
-  /** The statements that some values need, given others, and stores of them; undefined where it reads what was not given. */
+  /** A value as statements, given others, and stores of them; undefined where it reads what was not given. */
   piece(
     value: ValueId,
     given: readonly ValueId[],
     stores: readonly Store[] = [],
   ): Piece | undefined {
-    const needed = new Set<ValueId>(), free = new Set(given);
-    const visit = (id: ValueId): boolean => {
-      if (free.has(id) || needed.has(id)) return true;
+    const body = this.statements([value, ...stores.map((s) => s.value)], given);
+    return body && { body: [...body, ...stores], value };
+  }
+
+  /** The statements that values need, given others; undefined where they read what was not given. */
+  statements(values: readonly ValueId[], given: readonly ValueId[]): readonly Statement[] | undefined {
+    const needed = this.needed(values, given), free = new Set(given);
+    if (![...needed].every((id) => free.has(id) || this.#nodes.has(id))) return undefined;
+    return [...this.#nodes].flatMap(([id, node]) => needed.has(id) && !free.has(id) ? [node] : []);
+  }
+
+  /** Values and all that they are made of, which ends at those that are given. */
+  needed(values: readonly ValueId[], given: readonly ValueId[]): ReadonlySet<ValueId> {
+    const needed = new Set(values), free = new Set(given);
+    for (const id of needed) {
+      const node = free.has(id) ? undefined : this.#nodes.get(id);
+      for (const arg of node ? valuesOf(node) : []) needed.add(arg);
+    }
+    return needed;
+  }
+
+  /** The float32 values of rows that come from memory and which some values of elements are made of. */
+  ofRows(values: readonly ValueId[]): readonly ValueId[] {
+    const seen = new Set(values), found = new Set<ValueId>();
+    const reads = (id: ValueId): boolean =>
+      [...this.needed([id], [])].some((each) => this.#nodes.get(each)?.kind === "load");
+    for (const id of seen) {
       const node = this.#nodes.get(id);
-      if (!node) return false;
-      needed.add(id);
-      return valuesOf(node).every(visit);
-    };
-    if (![value, ...stores.map((s) => s.value)].every(visit)) return undefined;
-    const body: Statement[] = [...this.#nodes].flatMap(([id, node]) => needed.has(id) ? [node] : []);
-    return { body: [...body, ...stores], value };
+      if (this.isOfRow(id) && node?.dtype === "float32" && reads(id)) found.add(id);
+      else if (node) { for (const arg of valuesOf(node)) seen.add(arg); }
+    }
+    return [...found];
   }
 
   /** Whether anything that it reads is stored, too. */

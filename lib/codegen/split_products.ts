@@ -34,7 +34,8 @@ export function splitProducts(program: Program, { grid, kernelBuffers }: Target)
 function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
   if (
-    !sizes || kernel.prologues || kernel.weights || (kernel.call.op === "matmul" && kernel.call.accumulate)
+    !sizes || kernel.prologues || kernel.weights || kernel.made ||
+    (kernel.call.op === "matmul" && kernel.call.accumulate)
   ) return 1;
   const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);
   const count = Math.ceil(rows / tiles.rows) * Math.ceil(columns / tiles.columns) * batch;

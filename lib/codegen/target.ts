@@ -31,11 +31,15 @@ export interface Tiles {
   readonly step: number;
 }
 
-/** Sizes of attention, as far as they are known: matrices, queries of each, and features of values. */
-export interface AttentionSizes {
-  readonly batch: number;
-  readonly rows: number;
-  readonly columns: number;
+/** Sizes of products whose first operands are made, as far as they are known. */
+export interface MadeSizes {
+  /** Elements of an operand, of all matrices, and whether those behind a diagonal are zero. */
+  readonly elements: number;
+  readonly causal: boolean;
+  /** Of the results. */
+  readonly columns: readonly number[];
+  /** Products that elements are made of. */
+  readonly products: number;
 }
 
 /** What keeps a grid busy. */
@@ -54,9 +58,14 @@ export interface Grid {
   readonly vectors: boolean;
   /**
    * How many rows of attention are made together by a kernel whose scores are not in memory; undefined where there is
-   * none for the sizes.
+   * none for values of so many features.
    */
-  readonly attention: (sizes: AttentionSizes) => number | undefined;
+  readonly attention: (features: number) => number | undefined;
+  /**
+   * How many rows of products are made together by a kernel that makes an operand of each on the way; undefined where there
+   * is none for the sizes, or operands are better in memory.
+   */
+  readonly made: (sizes: MadeSizes) => number | undefined;
   /** The tiles that make a product. */
   readonly tiles: (product: ExternKernel) => Tiles;
 }

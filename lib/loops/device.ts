@@ -199,6 +199,11 @@ export interface Device {
   readonly synchronousReads: boolean;
   /** Whether it cannot compute in float64. */
   readonly lacksFloat64?: boolean;
+  /**
+   * Whether it costs to look at products of matrices once more: they are in memory as a whole then. Absent: they are finished
+   * row by row, while they are in caches.
+   */
+  readonly costlyRowSums?: boolean;
   /** How many buffers one kernel may touch, where the device sets a limit. */
   readonly maxKernelBuffers?: number;
   /** Waits until everything issued is done. */

@@ -316,6 +316,33 @@ export interface AttentionWeights {
   readonly causal: boolean;
 }
 
+/**
+ * How operands of products are made on the way, element by element of products of matrices, as those of gradients of
+ * attention are, so that neither is ever in memory as a whole.
+ */
+export interface MadeElements {
+  /** [b?, m, k] and [b?, k, n], whose product gives an element a value. */
+  readonly products: readonly {
+    readonly a: BufferView;
+    readonly b: BufferView;
+    readonly value: ValueId;
+  }[];
+  /** Counters that the pieces are over. */
+  readonly matrix: Sym;
+  readonly row: Sym;
+  readonly key: Sym;
+  /** float32 values of a row that elements are given. */
+  readonly ofRows: readonly Piece[];
+  /** An element for each result of the kernel, from one list of statements. */
+  readonly elements: { readonly body: readonly Statement[]; readonly values: readonly ValueId[] };
+  /** What the sums of the results run over: rows where the elements are an operand the other way round. */
+  readonly over: "rows" | "keys";
+  /** Rows or keys, those not summed over, that are made together. */
+  readonly block: number;
+  /** Whether elements behind the last row of a block of rows are zero. */
+  readonly causal: boolean;
+}
+
 export interface ExternKernel {
   readonly kind: "extern";
   readonly name: string;
@@ -331,6 +358,10 @@ export interface ExternKernel {
   readonly prologues?: readonly Prologue[];
   /** Of the product of weights and values, whose first operand is a local buffer that nothing else touches. */
   readonly weights?: AttentionWeights;
+  /**
+   * Of products of which each has two inputs and an output, whose first operands are local buffers that nothing else touches.
+   */
+  readonly made?: MadeElements;
   /**
    * Into how many parts its sums are cut: the output's memory is contiguous, and each part is written behind the former
    * one. Absent: one.

@@ -12,6 +12,7 @@ import type {
   Elements,
   Kernel,
   LoopKernel,
+  MadeElements,
   Program,
   Statement,
   ValueId,
@@ -168,6 +169,7 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
       writer.indent(() => writeStatements(writer, nest.body, names));
     }
     if (kernel.weights) writeWeights(writer, kernel.weights, names);
+    if (kernel.made) writeMade(writer, kernel.made, names);
     for (const view of kernel.inputs) writer.line(`in ${names.view(view)}`);
     for (const view of kernel.outputs) writer.line(`out ${names.view(view)}`);
     const { epilogue } = kernel;
@@ -191,6 +193,30 @@ function writeWeights(writer: TextWriter, weights: AttentionWeights, names: Name
       writer.indent(() => writeStatements(writer, piece.body, names));
       writer.line(`  gives ${v(piece.value)}`);
     }
+  });
+}
+
+function writeMade(writer: TextWriter, made: MadeElements, names: Names): void {
+  const { products, matrix, row, key, ofRows, elements, over, block, causal } = made;
+  const counters = [matrix, row, key].map((symbol) => names.axis(symbol)).join(", "),
+    others = over === "rows";
+  writer.line(
+    `made over ${counters} by ${block} ${others ? "keys" : "rows"}, sums over ${over}${
+      causal ? ", causal" : ""
+    }`,
+  );
+  const v = (id: ValueId) => names.value(id);
+  writer.indent(() => {
+    for (const { a, b, value } of products) {
+      writer.line(`${v(value)} of ${names.view(a)} and ${names.view(b)}`);
+    }
+    const piece = (name: string, body: readonly Statement[], values: readonly ValueId[]) => {
+      writer.line(name);
+      writer.indent(() => writeStatements(writer, body, names));
+      writer.line(`  gives ${values.map(v).join(", ")}`);
+    };
+    for (const { body, value } of ofRows) piece("of a row", body, [value]);
+    piece("elements", elements.body, elements.values);
   });
 }
 

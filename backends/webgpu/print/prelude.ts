@@ -85,6 +85,17 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   return select(low, -low, x < 0.0);
 }`,
   ),
+  // To a few units in the last place where the device's powers of two are: what x log₂ e is rounded by is put right after.
+  // The language allows errors that grow with the exponent, which fall against 1 where that is negative.
+  short_exp: helper(
+    `fn short_exp(x: f32) -> f32 {
+  let y = x * 1.4426950216293335;
+  let rest = fma(x, 1.4426950216293335, -y) + x * 1.925963e-8;
+  let p = exp2(y);
+  return select(select(p, p * fma(rest, 0.6931471806, 1.0), abs(x) < 87.0), x, is_nan(x));
+}`,
+    "is_nan",
+  ),
   minimum: helper(
     "fn minimum(a: f32, b: f32) -> f32 { return select(min(a, b), a + b, is_nan(a) || is_nan(b)); }",
     "is_nan",
@@ -121,9 +132,11 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   ),
 };
 
-/** The functions of one shader. */
+/** The functions of one shader; where exponentials are to be short, they are made of the device's. */
 export class ShaderFunctions implements Helpers {
   readonly #texts = new Map<string, string>();
+
+  constructor(readonly exponentials: "exact" | "short" = "exact") {}
 
   use(name: HelperName): string {
     if (!this.#texts.has(name)) {
@@ -135,6 +148,7 @@ export class ShaderFunctions implements Helpers {
   }
 
   call(op: ScalarOpName, dtype: ValueType): string {
+    if (op === "exp" && this.exponentials === "short") return this.use("short_exp");
     const { name, parameters, body, result } = functionOf(op, dtype, "single");
     if (this.#texts.has(name)) return name;
     const out = new TextWriter(), types = valueTypes(body, new Map(parameters.map((p) => [p.id, p.dtype])));

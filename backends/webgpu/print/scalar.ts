@@ -22,6 +22,7 @@ export type HelperName =
   | "at_most"
   | "divide"
   | "root"
+  | "short_exp"
   | "minimum"
   | "maximum"
   | "trunc_div"

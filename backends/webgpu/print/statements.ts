@@ -32,13 +32,15 @@ export interface ShaderSetting {
   /** Invocations of a workgroup. */
   readonly threads: number;
   readonly cooperative: boolean;
+  /** How exponentials are computed; exactly unless given. */
+  readonly exponentials?: "short";
 }
 
 /** Writes the body of one shader. */
 export class ShaderWriter {
   readonly #text = new TextWriter();
   /** What the text calls. */
-  readonly helpers = new ShaderFunctions();
+  readonly helpers: ShaderFunctions;
   readonly #types = new Map<ValueId, ValueType>();
   readonly #numbers = new Map<ValueId, number>();
   readonly #counters = new Map<Sym, string>();
@@ -53,6 +55,7 @@ export class ShaderWriter {
 
   constructor(readonly setting: ShaderSetting) {
     this.#together = setting.cooperative;
+    this.helpers = new ShaderFunctions(setting.exponentials);
   }
 
   line(text: string): void {

@@ -1,0 +1,117 @@
+/**
+ * Sums over the rows of a product that spreads, as softmax makes them of the gradients of weights: Σₙ (t · vᵀ)ₘₙ wₘₙ is
+ * Σ_c tₘ_c (w · v)ₘ_c, and what the forward has made of the weights is much narrower than they are (the δ of Dao et al. 2022).
+ * Input: a joint graph; output: the same with shorter sums on devices where long ones cost. Invariant: both sums are the same
+ * real number, rounded otherwise: the long one adds rounded products of a row, the short one products with its rounded results.
+ */
+import { isEqual } from "../sym/decide.ts";
+import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
+import { findDevice } from "../loops/device.ts";
+import { builtBy } from "../ops/graph_api.ts";
+import { GraphBuilder, placeOf, valueOfNode } from "../ops/graph_builder.ts";
+import type { GraphPass } from "../ops/rewrite/passes.ts";
+import { metasOf, spreads } from "./recompute.ts";
+
+/** Makes sums over rows of products that spread short. */
+export const SHORT_ROW_SUMS: GraphPass = {
+  name: "short_row_sums",
+  run(graph) {
+    const before = new Set<Node>();
+    const found = graph.nodes.flatMap((node) => {
+      const short = shortSum(node, before);
+      before.add(node);
+      return short ? [{ node, short }] : [];
+    });
+    for (const { node, short } of found) shorten(graph, node, short);
+    return found.length > 0;
+  },
+};
+
+/** The two matrices of the same shape whose products the rows of a short sum are of. */
+interface ShortSum {
+  readonly left: Node;
+  readonly right: Node;
+}
+
+const call = (argument: Argument | undefined, ...targets: readonly string[]): Node | undefined =>
+  argument instanceof Node && argument.op === "call_function" && targets.includes(argument.target) &&
+    Object.keys(argument.kwargs).length === 0
+    ? argument
+    : undefined;
+
+const shapeOf = (node: Node) => metasOf(node)[0]?.shape ?? [];
+
+/** The value of which a node is another shape. */
+function unshaped(node: Node): Node {
+  const inner = call(node, "reshape")?.args[0];
+  return inner instanceof Node ? unshaped(inner) : node;
+}
+
+/** What a value is the product of, element by element. */
+function factorsOf(node: Node): readonly Node[] {
+  const [a, b] = call(unshaped(node), "mul")?.args ?? [];
+  const whole = a instanceof Node && b instanceof Node &&
+    [a, b].every((each) => hasShape(each, shapeOf(unshaped(node))));
+  return whole ? [...factorsOf(a), ...factorsOf(b)] : [unshaped(node)];
+}
+
+const hasShape = (node: Node, shape: ReturnType<typeof shapeOf>): boolean =>
+  shapeOf(node).length === shape.length && shapeOf(node).every((size, d) => isEqual(size, shape[d] ?? 1));
+
+/** The matrices whose last two dimensions are those of another in the other order. */
+function turnedOf(node: Node): readonly Node[] {
+  const turns = (other: Node | undefined): other is Node => {
+    const dims = other?.args[1], rank = other ? shapeOf(other).length : 0;
+    const order = Array.from({ length: rank }, (_, d) => d < rank - 2 ? d : 2 * rank - 3 - d);
+    return dims !== undefined && isList(dims) && dims.every((dim, d) => dim === order[d]);
+  };
+  const own = call(node, "permute"), from = own?.args[0];
+  return [
+    ...turns(own) && from instanceof Node ? [from] : [],
+    ...[...node.users.keys()].filter((user) => turns(call(user, "permute"))),
+  ];
+}
+
+/** The short sum, of nodes before it, that a node may be instead; undefined where it is none of those. */
+function shortSum(node: Node, before: ReadonlySet<Node>): ShortSum | undefined {
+  const [summed, dims, keep] = call(node, "sum")?.args ?? [];
+  if (!(summed instanceof Node) || keep !== true) return undefined;
+  const dim = isList(dims ?? null) && Array.isArray(dims) && dims.length === 1 ? dims[0] : dims;
+  const { dtype, device } = metasOf(node)[0] ?? {}, rank = shapeOf(summed).length;
+  if (device === undefined || !findDevice(device)?.costlyRowSums) return undefined;
+  if ((dim !== -1 && dim !== rank - 1) || (dtype !== "float32" && dtype !== "float64")) return undefined;
+  const factors = factorsOf(summed);
+  for (const [at, factor] of factors.entries()) {
+    const product = call(factor, "bmm", "mm"), [left, keys] = product?.args ?? [];
+    if (!product || !(left instanceof Node) || !(keys instanceof Node)) continue;
+    if (
+      !spreads(product, [left, keys]) || !isEqual(shapeOf(product).at(-1) ?? 1, shapeOf(summed).at(-1) ?? 1)
+    ) {
+      continue;
+    }
+    const right = turnedOf(keys).flatMap((values) => [...values.users.keys()]).find((user) => {
+      const made = call(user, product.target), weights = made?.args[0];
+      return made && before.has(made) && weights instanceof Node && weights !== made.args[1] &&
+        turnedOf(keys).some((values) => values === made.args[1]) &&
+        isSame(factorsOf(weights), factors.toSpliced(at, 1)) && hasShape(made, shapeOf(left));
+    });
+    if (right && metasOf(right)[0]?.dtype === dtype) return { left, right };
+  }
+  return undefined;
+}
+
+function isSame(some: readonly Node[], others: readonly Node[]): boolean {
+  const left = [...others];
+  return some.length === others.length && some.every((each) => {
+    const at = left.indexOf(each);
+    return at >= 0 && left.splice(at, 1).length === 1;
+  });
+}
+
+function shorten(graph: Graph, node: Node, { left, right }: ShortSum): void {
+  const builder = new GraphBuilder(graph, node), api = builtBy(builder);
+  builder.shared = placeOf(node);
+  const sum = api.sum(api.mul(valueOfNode(left), valueOfNode(right)), -1, true);
+  node.replaceAllUsesWith(api.reshape(sum, shapeOf(node)).node);
+  graph.erase(node);
+}

@@ -1,0 +1,209 @@
+/**
+ * Gradients of attention in few kernels for devices with workgroups (Dao et al. 2022): products that scores and gradients of
+ * weights are made of, what happens to their elements one by one, and the products with these that leave gradients of queries,
+ * keys and values. Input: a program as it is given; output: one where the last products make their first operands on the
+ * way, those that sum over keys in kernels by blocks of rows, those that sum over rows in kernels by blocks of keys. Invariant:
+ * only what is understood wholly is fused: sums of rows are made before, and no element needs another one.
+ */
+import { hintOf } from "../sym/decide.ts";
+import type {
+  BufferDecl,
+  BufferView,
+  ExternKernel,
+  Kernel,
+  LoopKernel,
+  MadeElements,
+  Program,
+  ValueId,
+} from "../loops/ir.ts";
+import { Mentions, usesOf } from "../loops/uses.ts";
+import { laidOut } from "./arena.ts";
+import { axisOf } from "./cut_loop.ts";
+import { hidesColumns } from "./hidden_columns.ts";
+import { chainFrom, type Found, withChain } from "./row_chain.ts";
+import { flipped, type RowBlock } from "./row_form.ts";
+import { RowValues } from "./row_values.ts";
+import type { Grid, Target } from "./target.ts";
+
+/** Fewer rows leave tiles empty. */
+const LEAST_ROWS = 16;
+/** Rows of the least block: what each of these hides, blocks of several of them hide. */
+const CAUSAL = 32;
+/** Results of one kernel, all of whose sums are in registers. */
+const MOST_RESULTS = 2;
+
+/** The program with gradients of attention in few kernels. */
+export function fusedGradients(program: Program, { grid, kernelBuffers }: Target): Program {
+  if (!grid) return program;
+  let made = program;
+  const mentions = new Mentions(program.kernels);
+  for (let at = 0; at < made.kernels.length; at++) {
+    const found = chainFrom(made, { at, whole: true, mentions });
+    const fused = found && fusedChain(made, found, grid);
+    if (!found || !fused?.every((kernel) => usesOf(kernel).all.size <= kernelBuffers)) continue;
+    const { before, after } = found.chain, buffers = [...made.buffers];
+    const own = fused.map((kernel) => kernel.kind === "extern" ? withLocals(kernel, buffers) : kernel);
+    made = { ...withChain(made, found, [...before, ...own, ...after]), buffers };
+  }
+  return made === program ? program : laidOut(made);
+}
+
+/** A kernel whose elements are local to it, in buffers behind others. */
+function withLocals(kernel: ExternKernel, buffers: BufferDecl[]): ExternKernel {
+  const inputs = kernel.inputs.map((view, at): BufferView => {
+    const buffer = buffers[view.buffer];
+    if (!buffer || at % 2 > 0) return view;
+    return { ...view, buffer: buffers.push({ ...buffer, role: { kind: "local" } }) - 1 };
+  });
+  return { ...kernel, inputs };
+}
+
+/** A product of matrices, of which values of elements are made. */
+type Made = MadeElements["products"][number];
+
+/** A product whose first operand is made: the value of an element, and what it is multiplied with. */
+interface Result {
+  readonly element: ValueId;
+  readonly over: "rows" | "keys";
+  readonly made: BufferView;
+  readonly operand: BufferView;
+  readonly out: BufferView;
+  readonly kernel: ExternKernel;
+}
+
+/** The kernels that a chain is; undefined where it is not understood. */
+function fusedChain(program: Program, found: Found, grid: Grid): readonly Kernel[] | undefined {
+  const { chain, scores: { space, columns }, isLocal } = found;
+  if (hintOf(space.rows) < LEAST_ROWS) return undefined;
+  const matrix = axisOf("b", space.batch).symbol, row = axisOf("m", space.rows).symbol;
+  const values = new RowValues({ row, key: axisOf("n", columns).symbol, columns, isLocal });
+  const whole: RowBlock = {
+    ...space,
+    matrix: space.batch === 1 ? 0 : matrix,
+    first: 0,
+    count: space.rows,
+  };
+  const products: Made[] = [], results: Result[] = [], behind: LoopKernel[] = [];
+  const written = new Set<number>();
+  for (const [at, kernel] of chain.kernels.entries()) {
+    const { all } = usesOf(kernel), isBehind = [...all].some((buffer) => written.has(buffer));
+    if (kernel.kind === "loops" && isBehind && ![...all].some(isLocal)) {
+      behind.push(kernel);
+      for (const buffer of usesOf(kernel).written) written.add(buffer);
+      continue;
+    }
+    if (isBehind) return undefined;
+    if (kernel.kind === "loops") {
+      const own = chain.steps[at]?.forBlock(whole, isLocal), loop = own?.kind === "loops" && own.body.at(-1);
+      if (own?.kind !== "loops" || !loop || loop.kind !== "loop") return undefined;
+      if (!values.take([...own.body.slice(0, -1), ...loop.body], loop.axis.symbol)) return undefined;
+      continue;
+    }
+    const [a, b] = kernel.inputs, [out] = kernel.outputs;
+    const isFloat = [a, b, out].every((view) => program.buffers[view?.buffer ?? -1]?.dtype === "float32");
+    if (!a || !b || !out || !isFloat) return undefined;
+    if (isLocal(out.buffer)) {
+      if (isLocal(a.buffer) || isLocal(b.buffer)) return undefined;
+      products.push({ a, b, value: values.product(out.buffer) });
+      continue;
+    }
+    const result = resultOf(kernel, { isLocal, values, adds: chain.steps[at]?.adds !== undefined });
+    if (!result) return undefined;
+    results.push(result);
+    written.add(out.buffer);
+  }
+  if (values.reductions.length > 0 || values.stores.length > 0 || results.length === 0) return undefined;
+  const causal = hidesColumns(found, { steps: chain.steps.length, rows: CAUSAL });
+  const setting: Setting = { found, grid, products, values, matrix, causal };
+  const groups = grouped(results), kernels = groups.flatMap((group) => madeKernel(group, setting) ?? []);
+  return kernels.length === groups.length && !meet(kernels, written) ? [...kernels, ...behind] : undefined;
+}
+
+/** Whether kernels read what any of them, or what follows, writes. */
+const meet = (kernels: readonly ExternKernel[], written: ReadonlySet<number>): boolean =>
+  kernels.some((kernel) =>
+    [...usesOf(kernel).all].some((id) => written.has(id) && !usesOf(kernel).written.has(id))
+  );
+
+interface Setting {
+  readonly found: Found;
+  readonly grid: Grid;
+  readonly products: readonly Made[];
+  readonly values: RowValues;
+  readonly matrix: MadeElements["matrix"];
+  readonly causal: boolean;
+}
+
+/** A product with local elements: summed over keys, or over rows where they are an operand the other way round. */
+function resultOf(
+  kernel: ExternKernel,
+  { isLocal, values, adds }: {
+    readonly isLocal: Found["isLocal"];
+    readonly values: RowValues;
+    readonly adds: boolean;
+  },
+): Result | undefined {
+  const [a, b] = kernel.inputs, [out] = kernel.outputs;
+  if (!a || !b || !out || isLocal(a.buffer) === isLocal(b.buffer)) return undefined;
+  const turned = isLocal(b.buffer), [made, operand] = turned ? [flipped(b), flipped(a)] : [a, b];
+  const element = values.held(made.buffer);
+  if (element === undefined || (turned && !adds)) return undefined;
+  return { element, over: adds ? "rows" : "keys", made, operand, out: turned ? flipped(out) : out, kernel };
+}
+
+/** Results that are made together. */
+function grouped(results: readonly Result[]): readonly (readonly Result[])[] {
+  return (["rows", "keys"] as const).flatMap((over) => {
+    const own = results.filter((result) => result.over === over);
+    return Array.from(
+      { length: Math.ceil(own.length / MOST_RESULTS) },
+      (_, k) => own.slice(k * MOST_RESULTS, (k + 1) * MOST_RESULTS),
+    );
+  });
+}
+
+/** The kernel of some results; undefined where their sizes are none for it. */
+function madeKernel(
+  results: readonly Result[],
+  { found: { chain, scores }, grid, products, values, matrix, causal }: Setting,
+): ExternKernel | undefined {
+  const [first] = results, { row, key } = values.setting;
+  const columns = results.flatMap(({ out }) => {
+    const size = out.shape.at(-1);
+    return typeof size === "number" ? [size] : [];
+  });
+  const elements = results.map(({ element }) => element), given = values.ofRows(elements);
+  const needed = values.needed(elements, given);
+  const used = products.filter(({ value }) => needed.has(value));
+  if (!first || columns.length < results.length || used.length === 0) return undefined;
+  const { over, kernel } = first, { batch, rows } = scores.space;
+  const block = grid.made({
+    elements: hintOf(batch) * hintOf(rows) * hintOf(scores.columns),
+    causal,
+    columns,
+    products: used.length,
+  });
+  const body = values.statements(elements, [...given, ...products.map(({ value }) => value)]);
+  const ofRows = given.map((value) => values.piece(value, []));
+  if (block === undefined || !body || !ofRows.every((piece) => piece)) return undefined;
+  return {
+    kind: "extern",
+    name: `gradients_${kernel.name}`,
+    call: kernel.call,
+    inputs: results.flatMap(({ made, operand }) => [made, operand]),
+    outputs: results.map(({ out }) => out),
+    origins: [...new Set(chain.kernels.flatMap(({ origins }) => origins))],
+    given: chain.kernels.flatMap(({ given }) => given ?? []),
+    made: {
+      products: used,
+      matrix,
+      row,
+      key,
+      ofRows: ofRows.flatMap((piece) => piece ?? []),
+      elements: { body, values: elements },
+      over,
+      block,
+      causal,
+    },
+  };
+}
