@@ -50,3 +50,16 @@ Deno.test("so is one of a loop over a Map, a Set and their values", () => {
   const { breakReasons } = compiler.explain(f)(map, tensor([1], { dtype: "float32" }));
   assert(breakReasons.every(({ id }) => id === "GB0003"));
 });
+
+Deno.test("a loop over a typed array that is handed in breaks where it begins, and nowhere else", () => {
+  const f = compile((list: Float32Array, y: Tensor) => {
+    for (const each of list) y = y.mul(2).add(each);
+    return y;
+  }, { backend: "eager" });
+  for (let i = 0; i < 4; i++) {
+    f(new Float32Array([i + 0.25, i + 0.5, i + 0.75]), tensor([1], { dtype: "float32" }));
+  }
+  const { graphBreaks, graphs, uncompiled } = compiler.status(f);
+  // Numbers are constants at first
+  assertEquals({ graphBreaks, graphs, uncompiled }, { graphBreaks: 1, graphs: 2, uncompiled: [] });
+});

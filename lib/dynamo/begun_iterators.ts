@@ -10,6 +10,7 @@ import {
   entriesBehind,
   entriesLeft,
   type EntryLeft,
+  isOfTypedArray,
   iteratedKind,
   lengthOf,
   NEXT,
@@ -61,6 +62,11 @@ export function noteBegun(
   if ((kind === "map" || kind === "set") && sizeOfCollection(kind, over) <= MOST_ENTRIES) {
     note(iterator, { kind, over, what, twin: entriesBehind(kind, over, index) });
   }
+}
+
+/** Notes an iterator that plain code has just made for a loop, where it is that of a typed array, which graphs do not look into. */
+export function noteIterated(iterator: object, over: unknown): void {
+  if (isOfTypedArray(iterator, over)) noteBegun(iterator, over, { what: "values", index: 0 });
 }
 
 /** Plain code is going to take an iterator on. */

@@ -25,7 +25,8 @@ export const NEXT: Readonly<Record<IteratedKind, unknown>> = {
 const entriesOf = { map: Map.prototype.entries, set: Set.prototype.entries };
 const sizeOf = { map: getterOf(Map.prototype, "size"), set: getterOf(Set.prototype, "size") };
 const typedArrays = getPrototypeOf(Int8Array.prototype) ?? {};
-const lengthOfTyped = getterOf(typedArrays, "length");
+const lengthOfTyped = getterOf(typedArrays, "length"), valuesOfTyped = Int8Array.prototype[Symbol.iterator];
+const iteratorsOfLists = getPrototypeOf([][Symbol.iterator]());
 
 function getterOf(prototype: object, name: string): (this: unknown) => unknown {
   const get = getOwnPropertyDescriptor(prototype, name)?.get;
@@ -38,6 +39,15 @@ export function iteratedKind(over: unknown): IteratedKind | null {
   if (isProxy(over)) return null;
   if (isArray(over) || isArgumentsObject(over) || isTypedArray(over)) return "list";
   return isMap(over) ? "map" : isSet(over) ? "set" : null;
+}
+
+/** Whether an iterator is the one that the engine makes for a typed array of its own classes. */
+export function isOfTypedArray(iterator: object, over: unknown): boolean {
+  if (!isTypedArray(over) || getPrototypeOf(iterator) !== iteratorsOfLists) return false;
+  const own = getPrototypeOf(over), shared = own && getPrototypeOf(own);
+  const isPlain = ![over, own].some((each) => each && getOwnPropertyDescriptor(each, Symbol.iterator));
+  return isPlain && shared === typedArrays &&
+    getOwnPropertyDescriptor(typedArrays, Symbol.iterator)?.value === valuesOfTyped;
 }
 
 /** The next item of an iterator; null at its end. */

@@ -161,7 +161,12 @@ export function breakTail(end: End): Tail | null {
       ? only
       : `{ ${results.map((name, i) => `${i}: ${name}`).join(", ")} }`;
     const comment = `// ${describe(code, pc)}`;
-    const then = way ? [callText(way, out, given)] : [];
+    const [source] = reads, isBegun = instruction.op === "getIterator" && wanted && source !== undefined;
+    const iterator = instruction.op === "getIterator" ? given.get(instruction.iterator) : undefined;
+    const noted = isBegun
+      ? [`${rebuild.helper("noteIterated")}(${iterator}, ${rebuild.value(source)});`]
+      : [];
+    const then = [...noted, ...way ? [callText(way, out, given)] : []];
     if (!thrown) {
       const first = wanted ? `const ${pattern} = ${call};` : `${call};`;
       return [...forgotten, comment, first, ...then];

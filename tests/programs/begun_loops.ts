@@ -265,6 +265,26 @@ export const begunLoops: Corpus = {
     });
     for (const text of ["ab", "a\u{1f600}b\ud83dc", ""]) see(f(text, one(1)), ...seen.splice(0));
   },
+  "typed arrays that are handed in": ({ compile, see }) => {
+    const f = compile((list: Iterable<number | bigint>, y: Tensor) => {
+      for (const each of list) y = y.mul(2).add(Number(each));
+      const [first, ...others] = list;
+      return [y, first, others, Array.from(list, (each) => y.add(Number(each)))];
+    });
+    const noted = new Int16Array([4, 5]), shown = [0.5, 1.5, 2.5];
+    Object.defineProperty(noted, Symbol.iterator, { value: () => [7, 8, look("own")].values() });
+    const heirs = new (class extends Float64Array {})([1, 2]);
+    const lists = [
+      new Uint8Array([3, 4, 5]),
+      new Float32Array(shown),
+      new Uint8Array([6, 7, 8]),
+      noted,
+      heirs,
+    ];
+    for (const list of [...lists, new BigInt64Array([1n]), new Int8Array(0)]) {
+      see(f(list, one(1)), ...seen.splice(0));
+    }
+  },
   "a program that replaces how arrays give their items": ({ compile, see }) => {
     const kind: { next: () => unknown } = Object.getPrototypeOf([][Symbol.iterator]()), { next } = kind;
     const f = compile((list: Tensor[], y: Tensor) => {

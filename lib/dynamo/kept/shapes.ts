@@ -142,6 +142,9 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   if (types.isRegExp(object)) return ["expression", ...EXPRESSION.map((read) => read(object))];
   if (types.isNativeError(object)) return "error";
   const begun = begunAt(object);
+  if (begun && types.isTypedArray(begun.over)) {
+    throw new NotStorable("an iterator of a typed array, whose numbers are not described");
+  }
   if (begun) return ["iterator", of(begun.over), begun.what, begunIndex(object) ?? null];
   for (const [name, is] of OPAQUE) if (is(object)) return name;
   if (HIDING.some((hides) => hides(object)) || isOfBuiltinClass(object)) {

@@ -3,6 +3,7 @@
  * at once. Invariant: arguments are evaluated before the callee is looked at.
  */
 import { invariant } from "../../base/errors.ts";
+import { refuseOpaque } from "./contents.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
@@ -44,6 +45,7 @@ export function executeSuperCall(step: Step, instruction: InstructionOf<"superCa
   const { m, context } = step;
   const callee = step.get(instruction.callee), newTarget = step.get(instruction.newTarget);
   invariant(callee.kind === "object" && newTarget.kind === "object", "Expected the running constructor");
+  refuseOpaque(callee);
   const parent = callee.prototype;
   if (!parent || !isCallable(parent)) {
     return breakGraph("throws", "Super constructor is not a constructor");

@@ -3,6 +3,7 @@
  * a new object in a register, or an object that has changed in the trace. Invariant: as for all of execute.ts.
  */
 import { invariant } from "../../base/errors.ts";
+import { refuseOpaque } from "./contents.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Capture, InstructionOf } from "../bytecode/code.ts";
 import {
@@ -86,6 +87,7 @@ export function executeGetSuper(step: Step, instruction: InstructionOf<"getSuper
   const { m } = step;
   const home = step.get(instruction.home), receiver = step.get(instruction.receiver);
   invariant(home.kind === "object", "Expected a home object");
+  refuseOpaque(home);
   const { prototype } = home;
   if (!prototype) return breakGraph("throws", "super without prototype");
   return step.withKey(instruction.key, (key) => {
