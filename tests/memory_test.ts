@@ -126,6 +126,14 @@ Deno.test("memory that lived for long and was dropped then is found when twice a
   assertEquals(window.length, 8);
 });
 
+Deno.test("memory that lived for long and was dropped then is found when as much again as searching costs is new", () => {
+  const pool = new MemoryPool("cpu"), size = 32 * MIB;
+  const window = Array.from({ length: 8 }, () => pool.allocate(size));
+  for (let i = 0; i < 100; i++) window[i % window.length] = pool.allocate(size);
+  assert(pool.mostReserved <= 928 * MIB, `Expected at most 928 MiB but found ${pool.mostReserved / MIB} MiB`);
+  assertEquals(window.length, 8);
+});
+
 Deno.test("memory that is kept shares no block, whatever its size", () => {
   const pool = new MemoryPool("cpu"), kept: Int32Array[] = [];
   const holders: unknown[] = [];

@@ -68,6 +68,12 @@ const MOST_PATIENCE = 8;
  */
 const EARLY_LOOKS = 16;
 
+/** A search through everything takes as long as so many looks. */
+const SEARCH_LOOKS = 256;
+
+/** The part of what was handed out since the last search that has to be new, or a loop that keeps little would search each time. */
+const MUCH_NEW = 8;
+
 /** The least part of new bytes that counts towards them, where they find nothing. */
 const LEAST_HOPE = 1 / 8;
 
@@ -118,12 +124,18 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   readonly #reserved = new Gauge();
   /** The bytes in use from which everything is searched. */
   #searchFrom: number;
+  /** Bytes that were handed out since everything was searched, and those from which on it is worth it again. */
+  #handedOut = 0;
+  /** Those of new blocks. */
+  #made = 0;
+  #searchEach: number;
   limit: number | undefined;
 
   constructor(source: BlockSource<B, M>) {
     this.#source = source;
     this.#live = new LiveSet(source.isMemory);
     this.#searchFrom = source.oldBytes;
+    this.#searchEach = SEARCH_LOOKS * source.freshBytes;
     this.limit = memoryLimit(source.device);
   }
 
@@ -156,6 +168,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       this.#make(size) ?? this.#makeRoom(size, bytes);
     block.isInUse = true;
     this.#allocated.add(size);
+    this.#handedOut += size;
     if (known) return known;
     const memory = this.#source.over(block, bytes);
     block.memoryId = memory.id;
@@ -227,10 +240,14 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return found;
   }
 
-  /** Looks for dropped memory where so much is in use that it may be worth it, among the young first. */
+  /**
+   * Looks for dropped memory where so much is in use that it may be worth it, or where so much came since that filling it
+   * took as long, among the young first: gradients of a large model grow old in the step that needs them, and are dropped.
+   */
   #search(size: number): Kept<B, M> | undefined {
     for (const search of [() => this.#searchYoung(true), () => this.#searchAll()]) {
-      if (this.allocated + size <= this.#searchFrom) return undefined;
+      const isLong = this.#handedOut > this.#searchEach && this.#made + size > this.#searchEach / MUCH_NEW;
+      if (this.allocated + size <= this.#searchFrom && !isLong) return undefined;
       search();
       const found = this.#take(size);
       if (found !== undefined) return found;
@@ -287,6 +304,10 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       if (block.memoryId === id) block.seenBy = look;
     }
     this.#recycle(all, look, (block) => this.#old.push(block));
+    // Part of what stays, so that what only grows is searched less and less
+    this.#searchEach = Math.max(SEARCH_LOOKS * this.#source.freshBytes, this.allocated / 4);
+    this.#handedOut = 0;
+    this.#made = 0;
     const { oldBytes, manyBytes } = this.#source,
       many = Math.max(this.limit ?? manyBytes, 1.125 * this.allocated);
     this.#searchFrom = Math.max(oldBytes, Math.min(2 * this.allocated, many));
@@ -312,6 +333,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     if (block === undefined) return undefined;
     block.size = size;
     this.#reserved.add(size);
+    this.#made += size;
     this.#fresh += this.#hope * size;
     return { block, memory: undefined };
   }
