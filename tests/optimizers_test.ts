@@ -461,3 +461,26 @@ Deno.test("averages of models are PyTorch's, in a compiled step too", () => {
   close([Number(norm.runningMean?.item()), Number(norm.runningVar?.item())], [4.5, 5], "statistics");
   assertEquals([norm.training, norm.momentum], [false, 0.1]);
 });
+
+Deno.test("a momentum that changes from step to step stays in one graph", () => {
+  const steps = (isCompiled: boolean) => {
+    const w = tensor([0.5, -1, 2], { requiresGrad: true });
+    const optimizer = new optim.SGD([w], { lr: 0.1, momentum: 0.9, nesterov: true });
+    const schedule = new optim.lrScheduler.OneCycleLR(optimizer, { maxLr: 0.2, totalSteps: 8 });
+    const step = () => {
+      optimizer.zeroGrad();
+      w.square().sum().backward();
+      optimizer.step();
+    };
+    const run = isCompiled ? compile(step, { backend: "aot_eager" }) : step;
+    for (let t = 0; t < 6; t++) {
+      run();
+      schedule.step();
+    }
+    return { w, breaks: isCompiled ? compiler.status(run).graphBreaks : 0 };
+  };
+  const plain = steps(false), compiled = steps(true);
+  assertEquals(compiled.breaks, 0);
+  const [found, wanted] = [compiled.w, plain.w].map((w) => Array.from(w.detach().toTypedArray(), Number));
+  close(found ?? [], wanted ?? [], "nesterov");
+});

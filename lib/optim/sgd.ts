@@ -49,7 +49,7 @@ export class SGD extends PerParameter<SGDOptions> {
       const velocity = known?.mul_(group.momentum).add_(direction, { alpha: 1 - group.dampening }) ??
         direction.clone().detach();
       if (!known) this.state.set(param, { momentum_buffer: velocity });
-      direction = group.nesterov ? direction.add(velocity, { alpha: group.momentum }) : velocity;
+      direction = group.nesterov ? direction.add(velocity.mul(group.momentum)) : velocity;
     }
     param.sub_(direction.mul(group.lr));
   }
