@@ -7,7 +7,7 @@
 import { type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
-import { elementCount, isContiguous, type TensorMeta } from "../graph/meta.ts";
+import { elementCount, isContiguous, isMetas, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { formOf } from "../ops/complex/form.ts";
@@ -181,10 +181,6 @@ const isDim = (value: unknown): value is Dim => typeof value === "number" || val
 const isDims = (value: unknown): value is readonly Dim[] => Array.isArray(value) && value.every(isDim);
 
 type FunctionalResults = FunctionalTensor | readonly FunctionalTensor[];
-
-function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
-  return Array.isArray(result);
-}
 
 /** A view as an op on values, which have no memory of their own to address. */
 const onValues = (definition: OpDefinition): OpDefinition =>

@@ -3,6 +3,7 @@
  * plain execution: the printed rest of the innermost frame, whose result goes to the printed rest of the next.
  * Invariant: an exception finds the handler it would have found.
  */
+import { isReference } from "../base/tree.ts";
 import { apply, withOwnIteration } from "../base/own_builtins.ts";
 import { invariant } from "../base/errors.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
@@ -287,10 +288,6 @@ function runFrames(
   return result;
 }
 
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
 /** Puts a callee's result where the waiting frame expects it. */
 function deliver(
   frame: PlainFrame,
@@ -305,17 +302,17 @@ function deliver(
       registers.set(completion.register, result);
       return;
     case "construct":
-      registers.set(completion.register, isObject(result) ? result : construction);
+      registers.set(completion.register, isReference(result) ? result : construction);
       return;
     case "step": {
-      if (!isObject(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
+      if (!isReference(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
       const done = Boolean(Reflect.get(result, "done"));
       registers.set(completion.done, done);
       registers.set(completion.value, done ? undefined : Reflect.get(result, "value"));
       return;
     }
     case "close":
-      if (!isObject(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
+      if (!isReference(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
       return;
     case "ambientMode":
       return deliver(frame, completion.outer, result, construction);

@@ -111,3 +111,8 @@ export function isDense({ shape, strides }: Pick<TensorMeta, "shape" | "strides"
   }
   return true;
 }
+
+/** Whether there are several. */
+export function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
+  return Array.isArray(result);
+}

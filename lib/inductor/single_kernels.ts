@@ -5,14 +5,12 @@
  */
 import { InternalError } from "../base/errors.ts";
 import type { Axis, Loop, Statement } from "../loops/ir.ts";
-import { coefficientOf } from "../loops/nest.ts";
+import { coefficientOf, symbolsOf } from "../loops/nest.ts";
 import { flatIndex, type Recorder, type Value } from "../loops/record.ts";
-import type { Dim, Sym } from "../sym/expr.ts";
+import type { Sym } from "../sym/expr.ts";
 import type { Computation } from "./computation.ts";
 
 type MakeRecorder = (statements: Statement[]) => Recorder;
-
-const symbolsOf = (axes: readonly Axis[]): Dim[] => axes.map((a) => a.symbol);
 
 function loopOver(axis: Axis, body: readonly Statement[], options: Partial<Loop>): Loop {
   return {

@@ -67,7 +67,8 @@ export function axesOf(sizes: readonly Dim[], letter = "i"): Axis[] {
   });
 }
 
-const symbolsOf = (axes: readonly Axis[]): Dim[] => axes.map((a) => a.symbol);
+/** The symbols that run over axes. */
+export const symbolsOf = (axes: readonly Axis[]): Dim[] => axes.map((a) => a.symbol);
 
 /** Wraps statements in loops, the last axis innermost. */
 export function wrapLoops(

@@ -4,6 +4,7 @@
  * and tracing. Invariant: a node's arguments parse to what it was made from, and its metadata is what `infer`
  * says.
  */
+import { isMetas } from "../graph/meta.ts";
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
@@ -300,8 +301,4 @@ function isDefault(value: Argument, standard: Param["default"]): boolean {
   if (standard === undefined) return false;
   if (!isList(value) || !Array.isArray(standard)) return value === standard;
   return sameList(value, standard);
-}
-
-function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
-  return Array.isArray(result);
 }

@@ -2,6 +2,7 @@
  * What calls expect of the elements of their indices. Input: a node of a functional graph; output: its index tensors and
  * their ranges. Invariant: what a region is given says which indices it has, so that whoever calls it can check them.
  */
+import { graphValueOf } from "./rewrite/metadata.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Graph, Node } from "../graph/node.ts";
 import type { TensorMeta } from "../graph/meta.ts";
@@ -14,7 +15,6 @@ import {
   isGraphValue,
   listOf,
   mapArguments,
-  valueOfNode,
 } from "./graph_builder.ts";
 
 /** An index tensor and the range [low, high) of its elements. */
@@ -27,18 +27,12 @@ export interface IndexCheck {
 /** How ops are found by what nodes call. */
 type Lookup = (target: string) => OpDefinition | undefined;
 
-/** A node as an argument: a tensor or a size. */
-function valueOf(node: Node): GraphValue | Dim {
-  const { value } = node.meta;
-  return value.kind === "size" ? value.size : valueOfNode(node);
-}
-
 /** What an op expects of its indices. */
 function checksOf(node: Node, lookup: Lookup): IndexCheck[] {
   const definition = node.op === "call_function" ? lookup(node.target) : undefined;
   if (!definition?.ranges) return [];
   const owners = new Map<TensorMeta, GraphValue>();
-  const args = argumentsOfNode(node, definition, valueOf, isGraphValue);
+  const args = argumentsOfNode(node, definition, graphValueOf, isGraphValue);
   const metas = mapArguments(args, (value): TensorMeta => {
     const meta = { ...value.meta };
     owners.set(meta, value);
@@ -59,7 +53,7 @@ export function checksOfCall(node: Node, lookup: Lookup, builder: GraphBuilder):
   const made = new Map<Node, GraphValue | Dim>();
   for (const [at, placeholder] of placeholders.entries()) {
     const given = args[at];
-    if (given instanceof Node) made.set(placeholder, valueOf(given));
+    if (given instanceof Node) made.set(placeholder, graphValueOf(given));
     else if (given instanceof Sym || typeof given === "number") made.set(placeholder, given);
   }
   const valueOutside = (inner: Node): GraphValue | Dim => {

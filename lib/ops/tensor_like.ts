@@ -15,3 +15,8 @@ export interface TensorLike {
   /** Name of the device. */
   readonly device: DeviceName;
 }
+
+/** Whether a value is of those. */
+export function isTensorLike<T extends TensorLike>(value: unknown): value is T {
+  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
+}

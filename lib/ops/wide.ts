@@ -20,7 +20,7 @@ import {
 } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
-import type { TensorLike } from "./tensor_like.ts";
+import { isTensorLike, type TensorLike } from "./tensor_like.ts";
 
 /** Defines an op whose composition has several steps that would each round. */
 export function defineWideOp<const P extends Params>(written: OpSource<P>): OpDefinition<P> {
@@ -81,13 +81,10 @@ export function hostWideOp<const P extends Params>(source: HostSource<P>): OpDef
 
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);
 
-const isTensor = <T extends TensorLike>(value: unknown): value is T =>
-  typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
-
 const metaOf = ({ shape, dtype, device }: TensorLike): TensorMeta => contiguousMeta(shape, dtype, device);
 
 function hasHalves(args: object): boolean {
-  return Object.values(args).flat().some((value) => isTensor<TensorLike>(value) && isHalf(value.dtype));
+  return Object.values(args).flat().some((value) => isTensorLike<TensorLike>(value) && isHalf(value.dtype));
 }
 
 function widened<T extends TensorLike>(o: OpApi<T>, x: T): T {
@@ -101,7 +98,7 @@ function mapTensors<P extends Params, T extends TensorLike, U>(
 ): ArgsOf<P, U> {
   const changed = (value: unknown, name: string): unknown => {
     if (Array.isArray(value)) return value.map((each) => changed(each, name));
-    return isTensor<T>(value) ? change(value, name) : value;
+    return isTensorLike<T>(value) ? change(value, name) : value;
   };
   const entries: readonly (readonly unknown[])[] = Object.entries(args).map((
     [k, value],
@@ -117,7 +114,7 @@ function roundedLike<P extends Params, T extends TensorLike>(
 ): Gradients<P, T> {
   const rounded = (grad: unknown, of: unknown): unknown => {
     if (Array.isArray(grad)) return grad.map((each, i) => rounded(each, Array.isArray(of) ? of[i] : null));
-    if (!isTensor<T>(grad) || !isTensor<T>(of) || grad.dtype === of.dtype) return grad;
+    if (!isTensorLike<T>(grad) || !isTensorLike<T>(of) || grad.dtype === of.dtype) return grad;
     return o.to(grad, of.dtype);
   };
   const of: Readonly<Record<string, unknown>> = args;

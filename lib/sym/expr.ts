@@ -345,7 +345,8 @@ function commonFactor(term: Sym, coefficient: number, b: Dim): Dim {
   return shared;
 }
 
-function gcd(a: number, b: number): number {
+/** Greatest common divisor. */
+export function gcd(a: number, b: number): number {
   return b === 0 ? a : gcd(b, a % b);
 }
 

@@ -12,6 +12,7 @@ import {
   type Dim,
   evaluate,
   freeSymbols,
+  gcd,
   mul,
   print,
   type Relation,
@@ -31,7 +32,7 @@ import {
   sourceText,
   unique,
 } from "./size_guards.ts";
-import { EVERYTHING, gcd, linear, negated, type Range, rebuiltBounds, split } from "./terms.ts";
+import { EVERYTHING, linear, negated, type Range, rebuiltBounds, split } from "./terms.ts";
 
 interface SymbolInfo {
   readonly source: SizeSource;

@@ -79,8 +79,3 @@ export function rebuiltBounds(s: Sym, rangeOf: (d: Dim) => Range): readonly [num
       return s.node satisfies never;
   }
 }
-
-/** Greatest common divisor. */
-export function gcd(a: number, b: number): number {
-  return b === 0 ? a : gcd(b, a % b);
-}

@@ -6,7 +6,7 @@
 import type { OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { type ArgsOf, nullable, type Param, type Params, required } from "../ops/params.ts";
-import type { TensorLike } from "../ops/tensor_like.ts";
+import { isTensorLike, type TensorLike } from "../ops/tensor_like.ts";
 import { isEqual } from "../sym/decide.ts";
 import { OpByOp } from "./class_graph.ts";
 import { composedPlan } from "./composed_plan.ts";
@@ -116,9 +116,6 @@ function gradientsOf<T extends TensorLike>(
     return fitted.dtype === of.dtype ? fitted : o.to(fitted, of.dtype);
   });
 }
-
-const isTensorLike = <T extends TensorLike>(value: unknown): value is T =>
-  typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
 
 function isList<T extends TensorLike>(
   value: ArgsOf<Params, T>[string] | undefined,

@@ -9,7 +9,7 @@ import { isDifferentiable } from "../../base/dtype.ts";
 import { type Attributes } from "../../graph/interpreter.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import { gradientCallOf, GRADIENTS, takesGradients } from "../../graph/gradient_call.ts";
-import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import { contiguousMeta, isMetas, type TensorMeta } from "../../graph/meta.ts";
 import { type Argument, forEachNode, Graph, Node, type NodeMeta, type NodeValue } from "../../graph/node.ts";
 import type { GraphSignature } from "../../graph/signature.ts";
 import { argumentsOfNode, GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
@@ -185,8 +185,4 @@ function resolved(argument: Argument): unknown {
     default:
       return value satisfies never;
   }
-}
-
-function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
-  return Array.isArray(result);
 }

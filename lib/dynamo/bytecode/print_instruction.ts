@@ -470,7 +470,7 @@ function functionText(
     const { unit, module } = codeUnit(code, template.span);
     return closureText(unit, module, {
       captured,
-      name: classHasName(unit.node) ? null : constantText(i.name),
+      name: ownName(unit.node) ? null : constantText(i.name),
       namePrefix: "",
       home: null,
       heritage: i.heritage === null ? null : names.operand(i.heritage).text,
@@ -487,10 +487,6 @@ function functionText(
     home: i.home === null ? null : names.operand(i.home).text,
     heritage: null,
   });
-}
-
-function classHasName(node: { readonly type: string; readonly id?: unknown }): boolean {
-  return Boolean(node.id);
 }
 
 function ownName(node: { readonly type: string; readonly id?: unknown }): boolean {

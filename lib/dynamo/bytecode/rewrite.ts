@@ -11,7 +11,7 @@ import { freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
 import { markedClosure, takesMarks } from "./print_marks.ts";
 import type { Unit, Variable } from "./scope.ts";
-import { type AstNode, childrenOf, type ClassNode, isAnonymous, isNaming } from "./syntax.ts";
+import { type AstNode, childrenOf, isAnonymous, isClassNode, isNaming } from "./syntax.ts";
 
 /** Source text of one captured variable, where the closure is made. */
 export interface CapturedText {
@@ -60,7 +60,7 @@ export function closureText(
   new Rewriter(module, bindings, edits).visit(node);
   const parameters = [...bindings.values()].map((b) => b.parameter);
   const args = [...bindings.values()].map((b) => b.text);
-  if (isClass(node) && node.superClass && options.heritage !== null) {
+  if (isClassNode(node) && node.superClass && options.heritage !== null) {
     const { start, end } = node.superClass;
     for (let i = edits.length - 1; i >= 0; i--) {
       const e = edits[i];
@@ -85,10 +85,6 @@ export function closureText(
   const whole = named(unit, text, { ...options, name: isStaticName ? options.name : "name$" });
   if (parameters.length === 0) return whole;
   return `((${parameters.join(", ")}) => ${whole})(${args.join(", ")})`;
-}
-
-function isClass(node: AstNode): node is ClassNode {
-  return node.type === "ClassDeclaration" || node.type === "ClassExpression";
 }
 
 /** The key of a member; V8 gives a class with a static `name` the name of a computed key nevertheless. */

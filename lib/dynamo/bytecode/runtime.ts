@@ -4,6 +4,7 @@
  * Input and output: as each instruction says. Invariant: nothing here depends on globals that a program may replace
  * after this module is loaded, except where the language itself looks them up.
  */
+import { isReference } from "../../base/tree.ts";
 import { defineOwn } from "../../base/own_builtins.ts";
 import type { LiveCellLike } from "./print_types.ts";
 
@@ -33,16 +34,12 @@ const {
 const reflectGet = Reflect.get;
 const reflectSet = Reflect.set;
 
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
 function isFunction(value: unknown): value is (...args: readonly unknown[]) => unknown {
   return typeof value === "function";
 }
 
 function describe(value: unknown): string {
-  return isFunction(value) ? "function" : isObject(value) ? "object" : String(value);
+  return isFunction(value) ? "function" : isReference(value) ? "object" : String(value);
 }
 
 /** What the engine calls a value that it has no words for. */
@@ -70,7 +67,7 @@ function isConstructor(fn: (...args: readonly unknown[]) => unknown): boolean {
 /** An iterator by the method of an iterable. */
 function begin(method: (...args: readonly unknown[]) => unknown, source: unknown): object {
   const iterator = apply(method, source, []);
-  if (!isObject(iterator)) throw new TypeError("Result of the Symbol.iterator method is not an object");
+  if (!isReference(iterator)) throw new TypeError("Result of the Symbol.iterator method is not an object");
   return iterator;
 }
 
@@ -95,7 +92,7 @@ interface Step {
 }
 
 function checkStep(result: unknown): Step {
-  if (!isObject(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
+  if (!isReference(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
   return result;
 }
 
@@ -335,14 +332,14 @@ export const runtime = {
   },
   toNumeric(value: unknown): number | bigint {
     if (typeof value === "number" || typeof value === "bigint") return value;
-    const primitive = isObject(value) ? toPrimitive(value, "number") : value;
+    const primitive = isReference(value) ? toPrimitive(value, "number") : value;
     return typeof primitive === "bigint" ? primitive : Number(primitive);
   },
   increment(value: unknown, by: number): unknown {
     return typeof value === "bigint" ? value + BigInt(by) : Number(value) + by;
   },
   toPropertyKey(value: unknown): string | symbol {
-    const primitive = isObject(value) ? toPrimitive(value, "string") : value;
+    const primitive = isReference(value) ? toPrimitive(value, "string") : value;
     return typeof primitive === "symbol" ? primitive : String(primitive);
   },
   templateObject(index: number): readonly string[] | undefined {
@@ -396,7 +393,7 @@ export const runtime = {
     return object;
   },
   proto(object: object, value: unknown): object {
-    if (value === null || isObject(value)) Object.setPrototypeOf(object, value);
+    if (value === null || isReference(value)) Object.setPrototypeOf(object, value);
     return object;
   },
   copy,
@@ -409,7 +406,7 @@ export const runtime = {
     }
   },
   checkObject(value: unknown, what: string): void {
-    if (!isObject(value)) throw new TypeError(`${what} ${describe(value)} is not an object`);
+    if (!isReference(value)) throw new TypeError(`${what} ${describe(value)} is not an object`);
   },
   getter(literal: object, key: PropertyKey): unknown {
     return getOwnPropertyDescriptor(literal, key)?.get;
@@ -447,7 +444,7 @@ export const runtime = {
       return new AsyncFromSync(sync, memberOf(sync, "next"));
     }
     const iterator = callMethod(method, source, []);
-    if (!isObject(iterator)) {
+    if (!isReference(iterator)) {
       throw new TypeError("Result of the Symbol.asyncIterator method is not an object");
     }
     return iterator;
@@ -469,7 +466,7 @@ export const runtime = {
     const method = memberOf(iterator, "return");
     if (method === undefined || method === null) return;
     const result = callMethod(method, iterator, []);
-    if (!isObject(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
+    if (!isReference(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
   },
   closeQuietly(iterator: object): void {
     try {
@@ -499,7 +496,7 @@ export const runtime = {
   },
   disposer(value: unknown, async: boolean): unknown {
     if (value === undefined || value === null) return undefined;
-    if (!isObject(value)) throw new TypeError("An object is expected with `using` declarations");
+    if (!isReference(value)) throw new TypeError("An object is expected with `using` declarations");
     let method = async ? memberOf(value, Symbol.asyncDispose) : undefined;
     if (method === undefined || method === null) method = memberOf(value, Symbol.dispose);
     if (!isFunction(method)) throw new TypeError("Symbol(Symbol.dispose) is not a function");
@@ -522,14 +519,14 @@ function toPrimitive(value: object, hint: "number" | "string"): unknown {
   const method = memberOf(value, Symbol.toPrimitive);
   if (method !== undefined && method !== null) {
     const result = callMethod(method, value, [hint]);
-    if (isObject(result)) throw new TypeError("Cannot convert object to primitive value");
+    if (isReference(result)) throw new TypeError("Cannot convert object to primitive value");
     return result;
   }
   for (const name of hint === "number" ? ["valueOf", "toString"] : ["toString", "valueOf"]) {
     const candidate = memberOf(value, name);
     if (!isFunction(candidate)) continue;
     const result = apply(candidate, value, []);
-    if (!isObject(result)) return result;
+    if (!isReference(result)) return result;
   }
   throw new TypeError("Cannot convert object to primitive value");
 }

@@ -3,6 +3,7 @@
  * the builtin at a place. Invariant: as long as no builtin has been replaced, a place is the same builtin in all processes
  * of one version of the runtime, or is refused.
  */
+import { isReference } from "../../base/tree.ts";
 import type { Plain } from "../../base/recording.ts";
 import { fingerprintText } from "../../base/fingerprint.ts";
 import { originalBuiltins } from "../../base/own_builtins.ts";
@@ -31,10 +32,6 @@ function roots(): [string, unknown][] {
   ];
 }
 
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
 /** What a property of a builtin holds: its value, its getter and its setter, in this order. */
 const partsOf = ({ value, get, set }: PropertyDescriptor): readonly unknown[] => [value, get, set];
 
@@ -47,7 +44,7 @@ function isNative(value: unknown): value is object {
 function findPlaces(): ReadonlyMap<object, string> {
   const found = new Map<object, string>();
   const add = (place: Plain, value: unknown) => {
-    if (isObject(value) && !found.has(value)) found.set(value, JSON.stringify(place));
+    if (isReference(value) && !found.has(value)) found.set(value, JSON.stringify(place));
   };
   for (const [name, value] of roots()) add(name, value);
   const originals = originalBuiltins();
@@ -96,6 +93,6 @@ export function builtinAt(place: string): object {
       found = isNative(each) ? each : undefined;
     }
   }
-  if (isObject(found)) return found;
+  if (isReference(found)) return found;
   throw new DamagedForm(`Expected a builtin but found ${place}`);
 }

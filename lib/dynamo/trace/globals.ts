@@ -3,6 +3,7 @@
  * where it was read. Invariant: a bare name and the property of globalThis are one variable; writes stay in the
  * trace until generated code replays them.
  */
+import { isReference } from "../../base/tree.ts";
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -72,8 +73,4 @@ function realGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
     return types.isProxy(value) ? m.wrapper.wrap(value, globalSource(name)) : m.wrapper.known(value, name);
   }
   return m.wrapper.wrap(value, globalSource(name));
-}
-
-function isReference(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
 }

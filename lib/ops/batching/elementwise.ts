@@ -4,7 +4,7 @@
  * tensors of no dimension rank lower.
  */
 import { isScalar, resultTypeOf } from "../promotion.ts";
-import type { TensorLike } from "../definition.ts";
+import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import type { BatchCall, BatchRule } from "./call.ts";
 
@@ -19,10 +19,6 @@ function operandsOf<T extends TensorLike>(
     const value = args[name];
     return isTensorLike<T>(value) ? [[name, value]] : [];
   });
-}
-
-function isTensorLike<T extends TensorLike>(value: unknown): value is T {
-  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
 }
 
 /** Widens operands to one rank and converts those whose type would rank otherwise with a batch. */

@@ -3,7 +3,7 @@
  * same call with the batch first in all tensors. Invariant: what such an op reads of sizes in its arguments is theirs
  * with the batch.
  */
-import type { TensorLike } from "../definition.ts";
+import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import type { BatchCall, BatchRule } from "./call.ts";
 
@@ -20,10 +20,6 @@ export function raisedArguments<T extends TensorLike>(call: BatchCall<Params, T>
     } else if (WHOLE.has(name) && Array.isArray(value)) changed[name] = [call.size, ...value];
   }
   return changed;
-}
-
-function isTensorLike<T extends TensorLike>(value: unknown): value is T {
-  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
 }
 
 /** The rule of ops over the last dimensions. */

@@ -3,7 +3,7 @@
  * or are the same. Invariant: one call draws once, however large the batch is.
  */
 import { DynError } from "../../base/errors.ts";
-import type { TensorLike } from "../definition.ts";
+import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import type { BatchCall } from "./call.ts";
 
@@ -42,8 +42,4 @@ export function drawn<T extends TensorLike>(
   if (Array.isArray(size)) return call.run({ ...all, size: [call.size, ...size] });
   if (Array.isArray(high)) return call.run({ ...all, high: [call.size, ...high] });
   throw new DynError(`Expected a random op of known form but found ${definition.name}`);
-}
-
-function isTensorLike<T extends TensorLike>(value: unknown): value is T {
-  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
 }

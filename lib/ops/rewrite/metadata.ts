@@ -56,7 +56,7 @@ export function regionMetas({ graph }: Region): readonly TensorMeta[] {
 }
 
 /** A node as an argument: a tensor, or a size. */
-function graphValueOf(node: Node): GraphValue | Dim {
+export function graphValueOf(node: Node): GraphValue | Dim {
   const { value } = node.meta;
   return value.kind === "size" ? value.size : valueOfNode(node);
 }
