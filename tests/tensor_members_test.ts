@@ -118,7 +118,7 @@ const USES: readonly (readonly [name: string, member: Member, id?: string])[] = 
   [Symbol.dispose.toString(), (x) => x.mul(2)[Symbol.dispose](), "GB0007"],
   ...["Deno.customInspect", "Jupyter.display"].map((name) => {
     const key = Symbol.for(name);
-    return [key.toString(), (x: Tensor) => JSON.stringify(Reflect.get(x, key).call(x)), "GB0006"] as const;
+    return [key.toString(), (x: Tensor) => JSON.stringify(Reflect.get(x, key).call(x)), "GB0007"] as const;
   }),
 ];
 
