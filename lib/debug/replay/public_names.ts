@@ -12,7 +12,7 @@ import { counters, logs } from "../../base/logs.ts";
 import { getDefaultDtype, setDefaultDtype } from "../../base/dtype.ts";
 import * as data from "../../data/mod.ts";
 import * as safetensors from "../../data/safetensors.ts";
-import * as nn from "../../nn/mod.ts";
+import * as nn from "../../distributed/nn_namespace.ts";
 import * as optim from "../../optim/mod.ts";
 import * as creation from "../../tensor/creation.ts";
 import * as freeForms from "../../tensor/free_forms.ts";
