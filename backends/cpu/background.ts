@@ -3,7 +3,7 @@
  * tickets that tell when they are there. Invariants: one build runs at a time, in the order of requests, and none has
  * a library that an earlier one has; nothing here waits, so the queue moves on when somebody looks at a ticket.
  */
-import { readingOwnBuiltins } from "../../lib/base/own_builtins.ts";
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { type BackgroundBuild, compileInBackground, type Job, refuseStopped } from "./object_cache.ts";
 
 /** Least milliseconds between two looks at the file that tells of a build's end: each costs some 20 µs. */
@@ -49,7 +49,7 @@ export function requestLibraries(jobs: readonly Job[]): Ticket {
       if (now - looked >= LOOK_EVERY) {
         looked = now;
         // The program may have replaced what starting the next build takes
-        readingOwnBuiltins(advance);
+        preferringOwnBuiltins(advance);
       }
       for (const { state } of needed) {
         if (state.kind === "failed") return state;

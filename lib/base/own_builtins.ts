@@ -44,18 +44,9 @@ function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | u
   return descriptor && apart(descriptor);
 }
 
-/** An object whose properties may be read. */
-type Holder = Readonly<Record<PropertyKey, unknown>>;
-
-const isHolder = (value: unknown): value is Holder =>
-  (typeof value === "object" && value !== null) || typeof value === "function";
-
 /** A builtin object as it was. Lists are walked by index: iterators may be what was replaced. */
 export interface Original {
-  readonly object: Holder;
-  /** All of its keys, in their order. */
-  readonly all: readonly PropertyKey[];
-  /** Without V8's settings, which dyn changes itself. */
+  readonly object: object;
   readonly keys: readonly PropertyKey[];
   readonly descriptors: PropertyDescriptor[];
 }
@@ -107,9 +98,9 @@ const NAMES = [
 const ORIGINALS: readonly Original[] = remember();
 
 function remember(): Original[] {
-  const objects = new Set<Holder>();
+  const objects = new Set<object>();
   const add = (value: unknown) => {
-    if (isHolder(value)) objects.add(value);
+    if ((typeof value === "object" && value !== null) || typeof value === "function") objects.add(value);
   };
   for (const name of NAMES) {
     const value: unknown = getOwnPropertyDescriptor(globalThis, name)?.value;
@@ -124,9 +115,9 @@ function remember(): Original[] {
   if (generators) add(getPrototypeOf(generators));
   add(getPrototypeOf(Int32Array.prototype));
   return [...objects].map((object) => {
-    const all = ownKeys(object);
-    const keys = all.filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
-    return { object, all, keys, descriptors: keys.map((key) => ownDescriptor(object, key) ?? {}) };
+    // Settings of V8, which dyn changes itself.
+    const keys = ownKeys(object).filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
+    return { object, keys, descriptors: keys.map((key) => ownDescriptor(object, key) ?? {}) };
   });
 }
 
@@ -203,7 +194,6 @@ export function adoptBuiltin(object: object, key: PropertyKey): void {
   const known = ORIGINALS.find((each) => each.object === object), at = known?.keys.indexOf(key) ?? -1;
   const descriptor = ownDescriptor(object, key);
   if (known && descriptor && at >= 0) known.descriptors[at] = descriptor;
-  readings = null;
 }
 
 /** Whether work goes on that found all builtins as they were, and no code of the program has run since. */
@@ -254,20 +244,6 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
 }
 
 /**
- * As `preferringOwnBuiltins`, for what first calls of operations do, each time anew: builtins are read rather than
- * described, so that a getter goes unnoticed which gives what was there.
- */
-export function readingOwnBuiltins<T>(work: () => T): T {
-  if (setAside !== null || untouched || !readsAsLoaded()) return preferringOwnBuiltins(work);
-  untouched = true;
-  try {
-    return work();
-  } finally {
-    untouched = false;
-  }
-}
-
-/**
  * As `preferringOwnBuiltins`, for work that must be quick: of the builtins only the iteration of arrays is looked at,
  * without which nothing of dyn works, and the methods that it uses as it runs.
  */
@@ -293,69 +269,6 @@ export function asProgram<T>(run: () => T): T {
     replacements = byObject(now);
   }
   return result;
-}
-
-/** What reading a builtin object has to give. */
-interface Reading {
-  readonly original: Original;
-  /** Properties that hold values and may change. */
-  readonly keys: PropertyKey[];
-  readonly values: unknown[];
-  /** Those with getters, by their places in the original. */
-  readonly computed: number[];
-}
-
-let readings: readonly Reading[] | null = null;
-
-function readingOf(original: Original): Reading {
-  const { keys, descriptors } = original, reading: Reading = { original, keys: [], values: [], computed: [] };
-  for (let k = 0; k < keys.length; k++) {
-    const key = keys[k], descriptor = descriptors[k];
-    if (key === undefined || !descriptor) continue;
-    const { writable, configurable, value } = descriptor;
-    if (writable === undefined) append(reading.computed, k);
-    else if (writable || configurable) {
-      append(reading.keys, key);
-      append(reading.values, value);
-    }
-  }
-  return reading;
-}
-
-/** Whether reading every builtin gives what it was, which takes half as long as comparing descriptors. */
-function readsAsLoaded(): boolean {
-  if (readings === null) {
-    const made: Reading[] = [];
-    for (let i = 0; i < ORIGINALS.length; i++) {
-      const original = ORIGINALS[i];
-      if (original) append(made, readingOf(original));
-    }
-    readings = made;
-  }
-  for (let i = 0; i < readings.length; i++) {
-    const reading = readings[i];
-    if (reading && !readsSame(reading)) return false;
-  }
-  return true;
-}
-
-function readsSame(
-  { original: { object, all, keys: known, descriptors }, keys, values, computed }: Reading,
-): boolean {
-  const now = ownKeys(object);
-  if (now.length !== all.length) return false;
-  for (let k = 0; k < now.length; k++) if (now[k] !== all[k]) return false;
-  for (let k = 0; k < keys.length; k++) {
-    const key = keys[k];
-    if (key !== undefined && object[key] !== values[k]) return false;
-  }
-  for (let k = 0; k < computed.length; k++) {
-    const place = computed[k] ?? 0, key = known[place];
-    if (key !== undefined && getOwnPropertyDescriptor(object, key)?.get !== descriptors[place]?.get) {
-      return false;
-    }
-  }
-  return true;
 }
 
 function same(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
@@ -399,7 +312,7 @@ function compare(
   }
 }
 
-function append<T>(list: T[], item: T): void {
+function append(list: Difference[], item: Difference): void {
   defineOwn(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }
 

@@ -9,7 +9,7 @@
  * made that do.
  */
 import { DynError } from "../base/errors.ts";
-import { readingOwnBuiltins } from "../base/own_builtins.ts";
+import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import { classPlan, type ClassRequest } from "./classes.ts";
 import { readElements } from "./host.ts";
 import {
@@ -70,7 +70,7 @@ const requestOf = ({ entry, args }: ComposedCall, numbers: readonly LoadedNumber
 function consider(found: ComposedPlan, call: ComposedCall): void {
   const { calls, numbers } = found, { entry, args } = call;
   if (calls === OFTEN && call.admits(numbers)) {
-    found.trial = readingOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;
+    found.trial = preferringOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;
   }
   if (found.trial === null) return;
   const verdict = canTell(entry, args) ? verdictOf(found.trial, call, calls) : "same";

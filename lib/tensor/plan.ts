@@ -2,7 +2,7 @@
  * Plans of eager calls by signature. Input: a resolved call over tensors, and who makes plans; output: a plan, made once
  * per signature. Invariant: two calls with one signature (types, layouts, constants) have one plan; a plan holds no tensor.
  */
-import { plansAsLoaded, readingOwnBuiltins } from "../base/own_builtins.ts";
+import { plansAsLoaded, preferringOwnBuiltins } from "../base/own_builtins.ts";
 import {
   type DType,
   getDefaultDtype,
@@ -161,7 +161,7 @@ interface PlanSource<P> {
 
 function planFrom<P>({ make, known }: PlanSource<P>, numbers: readonly LoadedNumber[]): P {
   const found = known && plansAsLoaded() ? known(numbers) : undefined;
-  return found ?? readingOwnBuiltins(() => make(numbers));
+  return found ?? preferringOwnBuiltins(() => make(numbers));
 }
 
 /** The plan of a call, made where there is none. */
