@@ -2,12 +2,14 @@
 import { assertEquals } from "@std/assert";
 import { faults } from "../cli/fuzz/language/observation.ts";
 import {
+  areDeterministicAlgorithmsEnabled,
   autocast,
   compile,
   config,
   enableGrad,
   getAutocastDtype,
   getDefaultDtype,
+  getFloat32MatmulPrecision,
   getRngState,
   inferenceMode,
   initialSeed,
@@ -19,6 +21,7 @@ import {
   ones,
   rand,
   setDefaultDtype,
+  setFloat32MatmulPrecision,
   setRngState,
   type Tensor,
   zeros,
@@ -33,7 +36,7 @@ const product = (x: Tensor) => x.unsqueeze(0).mm(x.unsqueeze(1)).dtype;
 
 /** What each piece of state does in programs that tell it and change it; the state is what it was when they end. */
 const PROGRAMS: Readonly<
-  Record<keyof ReturnType<typeof ambientState> | "random" | "settings", readonly Program[]>
+  Record<keyof ReturnType<typeof ambientState> | "precision" | "random" | "settings", readonly Program[]>
 > = {
   gradEnabled: [
     () => isGradEnabled(),
@@ -140,6 +143,16 @@ const PROGRAMS: Readonly<
       return [a, rand([2]).add(x), offset];
     },
   ],
+  precision: [
+    (x) => [getFloat32MatmulPrecision(), x.mul(2), areDeterministicAlgorithmsEnabled()],
+    (x) => {
+      const former = getFloat32MatmulPrecision();
+      setFloat32MatmulPrecision("medium");
+      const seen = [getFloat32MatmulPrecision(), config.inductor.convolutionPrecision, x.mul(2)];
+      setFloat32MatmulPrecision(former);
+      return [...seen, getFloat32MatmulPrecision(), config.inductor.convolutionPrecision];
+    },
+  ],
   settings: [
     () => [config.cacheSizeLimit, config.inductor.fusion],
     (x) => config.patch({ cacheSizeLimit: 3 }, () => [config.cacheSizeLimit, x.mul(2)]),
@@ -158,6 +171,14 @@ const SURROUNDINGS: readonly ((run: () => unknown) => unknown)[] = [
   (run) => run(),
   (run) => noGrad(run),
   (run) => inferenceMode(run),
+  (run) => {
+    setFloat32MatmulPrecision("high");
+    try {
+      return run();
+    } finally {
+      setFloat32MatmulPrecision("highest");
+    }
+  },
   (run) => {
     setDefaultDtype("float64");
     try {
@@ -205,6 +226,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/autograd/tape.ts nextHook": "names handles apart",
   "lib/base/begun_work.ts gathered": "collects within one part of a graph",
   "lib/base/begun_work.ts count": "counts, to tell whether anything has begun",
+  "lib/base/config.ts changes": "counts, to tell whether settings are what they were",
   "lib/base/dtype.ts defaultFloat": "ambient",
   "lib/base/errors.ts passesImports": "set once, when the program is started",
   "lib/base/errors.ts showsOwnFrames": "set once, when the library is put together",
@@ -217,12 +239,14 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/own_builtins.ts setAside": "dyn's own builtins, while it works",
   "lib/base/own_builtins.ts untouched": "dyn's own builtins, while it works",
   "lib/base/own_sources.ts known": "what is found out once",
+  "lib/base/precision.ts asked": "ambient; read and set between graphs",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",
   "lib/base/travelling.ts known": "the folder that travels, as the environment says when it is asked first",
   "lib/base/whole_file.ts counter": "names files apart",
   "lib/tensor/classes.ts compiler": "set once, when the library is put together",
   "lib/tensor/default_device.ts chosen": "ambient",
+  "lib/tensor/kept_classes.ts known": "what is found out once for settings as they are",
   "lib/tensor/storage.ts serial": "names storages apart",
   "lib/tensor/storage.ts watched": "collects within one call",
   "lib/tensor/shared_storage.ts looks": "numbers looks, each of which ends in one call",

@@ -158,6 +158,21 @@ Deno.test("nodes of one engine run together as far as they can, and what follows
   assertEquals(cuts[0]?.engines, ["products", "sorting"]);
 });
 
+Deno.test("what nothing reads goes to no engine, and the index that it looks at is checked", () => {
+  const { backend, cuts } = cutting({ all: () => true }, { all: plainly });
+  const program = (x: Tensor, index: Tensor): Tensor[] => {
+    x.at(index.remainder(4));
+    return [];
+  };
+  const f = compile(program, { backend, fullgraph: true }), x = rand(3);
+  assertEquals(f(x, tensor(2, { dtype: "int64" })), []);
+  assertThrows(() => f(x, tensor(7, { dtype: "int64" })), Error, "Expected index in [-3, 2] but found 3");
+  assertEquals(cuts.flatMap(({ parts }) => parts.map(({ name, results }) => [name, results.length])), [
+    ["all_0", 1],
+    ["rest_0", 0],
+  ]);
+});
+
 Deno.test("parts of graphs with symbolic sizes serve all of them, gradients too", () => {
   const { backend, cuts } = cutting({ products: ({ target }) => target === "mm" }, { products: plainly });
   const program = (x: Tensor, w: Tensor) => x.sin().matmul(w).mul(x.shape[0] ?? 0).reshape(-1).cos();

@@ -93,6 +93,10 @@ Deno.test({
       embedding: (index: Tensor) => nn.functional.embedding(index, weight).mul(2),
       indexSelect: (index: Tensor) => weight.indexSelect(0, index),
       gather: (index: Tensor) => weight.gather(0, index.unsqueeze(1)),
+      unread: (index: Tensor) => {
+        weight.indexSelect(0, index.mul(2).sub(index));
+        return index;
+      },
     };
     for (const [name, program] of Object.entries(programs)) {
       const run = compile(program, { backend: "onnxrt" });

@@ -15,8 +15,8 @@ let asked: MatmulPrecision = "highest";
 
 /**
  * Allows products of float32 to be less exact. "high" and "medium" let compiled convolutions take the faster of their
- * algorithms, as `config.inductor.convolutionPrecision = "high"` does; matrix products stay as exact as they are. Throws
- * DynError for another name.
+ * algorithms, as `config.inductor.convolutionPrecision = "high"` does; matrix products stay as exact as they are, and so
+ * does what is compiled already. Throws DynError for another name.
  */
 export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {
   if (!PRECISIONS.includes(precision)) {

@@ -8,7 +8,7 @@ import { DynError } from "../../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../../graph/backend.ts";
 import { takesGradients } from "../../graph/gradient_call.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
-import { type Argument, Graph, mapNodes, type Node } from "../../graph/node.ts";
+import { type Argument, Graph, hasEffect, mapNodes, type Node } from "../../graph/node.ts";
 import { memoryRoot } from "../../ops/rewrite/memory_root.ts";
 import type { Sym } from "../../sym/expr.ts";
 import { moduleOf, outsideSymbols } from "../graph_part.ts";
@@ -114,7 +114,9 @@ function partsOf(gm: GraphModule, supports: Supports): Part[] {
     const [producer] = node.target === "getitem" ? node.inputs() : [];
     // Results of several tensors are taken apart where they are made
     const follows = producer?.meta.value.kind === "tensors" ? chosen.get(producer) : undefined;
-    const wants = Object.entries(supports).find(([, each]) => each(node));
+    // An engine computes what is read: of a node that is there for what it refuses, an index, it may leave out that, too
+    const isRead = node.users.size > 0 || hasEffect(node);
+    const wants = isRead ? Object.entries(supports).find(([, each]) => each(node)) : undefined;
     chosen.set(node, isWhole ? null : follows !== undefined ? follows : wants?.[0] ?? null);
   }
   const engineOf = (node: Node) => chosen.get(node) ?? null;
