@@ -405,3 +405,18 @@ Deno.test("fusers make kernels of pointwise chains and leave the rest to ops", (
     assertEquals([compiler.status(f).graphs, compiler.status(f).kernels], [1, 2], backend);
   }
 });
+
+Deno.test("what a part reads behind a write that needs a gradient has one", () => {
+  const program = (x: Tensor, w: Tensor) => {
+    const before = x.detach();
+    x.sub_(w);
+    return [x.mul(2), before.mul(3)];
+  };
+  const found = ([program, compile(program, { backend: "fuser", fullgraph: true })] as const).map((run) => {
+    const w = tensor(0.5, { requiresGrad: true }), [a, b] = run(tensor([1.5, 2]), w);
+    a?.sum().backward();
+    return [a?.tolist(), b?.tolist(), b?.requiresGrad, w.grad?.item()];
+  });
+  assertEquals(found[0], [[2, 3], [3, 4.5], false, -4]);
+  assertEquals(found[1], found[0]);
+});

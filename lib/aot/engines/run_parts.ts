@@ -1,7 +1,8 @@
 /**
  * Runs the parts of a graph, each compiled by its engine. Input: a partition and a compiler for each part; output: a
- * function over the graph's inputs. Invariants: a part is handed tensors laid out as its graph says, or runs op by op;
- * what an engine gives has the types and shapes that the graph says; a call that fails takes back what its parts wrote.
+ * function over the graph's inputs. Invariants: a part is handed tensors as its graph says, laid out as there and with
+ * the same need of gradients, or runs op by op; what an engine gives has the types and shapes that the graph says; a call
+ * that fails takes back what its parts wrote.
  */
 import { DynError, isUndone, noteUndone } from "../../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../../graph/backend.ts";
@@ -63,11 +64,11 @@ function compiledPart(
   const run = compiler === null || part.isPlain
     ? null
     : compiler(module, module.graph.placeholders.map(exampleOf));
-  const isLaidOut = run === null ? null : layoutCheck(module);
+  const fitsGraph = run === null ? null : inputCheck(module);
   return (...args) => {
     const current = call();
     for (const at of writes) current?.transaction.willWrite(args[at]);
-    if (run === null || !isLaidOut?.(args)) return listOf(module.forward(...args));
+    if (run === null || !fitsGraph?.(args)) return listOf(module.forward(...args));
     try {
       const results = run(...args);
       checkResults(part, results, args);
@@ -91,15 +92,20 @@ function sizesOf(module: GraphModule): (args: readonly unknown[]) => SizeOf {
   };
 }
 
-/** Whether tensors lie in memory as a graph has it. Where they do not, engines would read other elements. */
-function layoutCheck(module: GraphModule): (args: readonly unknown[]) => boolean {
-  const sizes = sizesOf(module), { placeholders } = module.graph;
+/**
+ * Whether tensors lie in memory as a graph has it, where engines would read other elements, and require gradients as it
+ * has it: what an earlier part has written to may require one, which would be lost.
+ */
+function inputCheck(module: GraphModule): (args: readonly unknown[]) => boolean {
+  const sizes = sizesOf(module), { graph: { placeholders }, signature } = module;
   return (args) => {
     const sizeOf = sizes(args);
     return placeholders.every(({ meta: { value } }, at) => {
       const tensor = args[at];
       if (value.kind !== "tensor") return true;
       if (!isTensor(tensor) || tensor.dtype !== value.tensor.dtype) return false;
+      // Functional graphs are differentiated already
+      if (!signature && tensor.requiresGrad !== value.requiresGrad) return false;
       const { shape, strides } = value.tensor, found = tensor.stride();
       return fits(shape, tensor.shape, sizeOf) &&
         (tensor.shape.includes(0) ||
