@@ -90,7 +90,7 @@ class Observation {
     const partial = new Set<Tensor | null>();
     if (this.#backward(results) && isWhole) {
       for (const [place, tensor] of seen) this.#gradient(place, tensor);
-    } else for (const [, tensor] of seen) partial.add(tensor.isLeaf ? tensor.grad : null);
+    } else for (const [, tensor] of seen) partial.add(leafText(tensor) === LEAF ? tensor.grad : null);
     effects.slice(noted).forEach((value, i) => this.#value(`effect ${i}`, value, "effects"));
     console.lines.forEach((value, i) => this.#value(`console ${i}`, value, "effects"));
     this.#writes(results, partial);
@@ -152,11 +152,7 @@ class Observation {
     const { shape, strides, storage } = tensor, numel = tensor.numel();
     this.#text(`${place} dtype`, "dtype", tensor.dtype);
     this.#text(`${place} shape`, "shape", `[${shape}]`);
-    this.#text(
-      `${place} requiresGrad`,
-      "requiresGrad",
-      `${tensor.requiresGrad}${tensor.isLeaf ? ", a leaf" : ""}`,
-    );
+    this.#text(`${place} requiresGrad`, "requiresGrad", `${tensor.requiresGrad}${leafText(tensor)}`);
     if (numel > 0) {
       const first = this.#known.find((other) => other.tensor.storage === storage && other.tensor.numel() > 0);
       // Where memory is a result's alone, where in it the result lies is nobody's business
@@ -227,7 +223,7 @@ class Observation {
   }
 
   #gradient(place: string, tensor: Tensor): void {
-    if (!tensor.isLeaf) return;
+    if (leafText(tensor) !== LEAF) return;
     const { grad } = tensor;
     this.#text(`${place}.grad is`, "gradients", grad === null ? "null" : `${grad.dtype}[${grad.shape}]`);
     if (grad !== null) this.#elements(`${place}.grad`, "gradients", grad);
@@ -248,6 +244,17 @@ class Observation {
     }
   }
 }
+
+/** Whether a tensor is a leaf, or what it says: views of what was laid out in another way have lost their history. */
+function leafText(tensor: Tensor): string {
+  try {
+    return tensor.isLeaf ? LEAF : "";
+  } catch (thrown) {
+    return `, ${errorText(thrown)}`;
+  }
+}
+
+const LEAF = ", a leaf";
 
 /** Whether a tensor holds something else than before; if so, whether that counts as a write, as saved tensors ask. */
 function writeText(

@@ -1,7 +1,7 @@
 /**
  * The incomplete gamma functions. Input: tensors; output: floats of their broadcast shape. Invariant: computed on the host
  * in float64, since how many terms are needed depends on the elements: by a series below a + 1, by a continued fraction
- * beyond.
+ * beyond, and by an expansion around the normal distribution where a is large.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -54,11 +54,33 @@ function byFraction(a: number, x: number): number {
   }
 }
 
+/** From where on the normal distribution is near enough: a series takes as many terms as √a, which has no end. */
+const LARGE = 1e8;
+
+/** μ − log(1 + μ), without cancellation. */
+function excess(mu: number): number {
+  if (Math.abs(mu) > 0.01) return mu - Math.log1p(mu);
+  let sum = 0;
+  for (let n = 10; n >= 2; n--) sum = (n % 2 === 0 ? 1 : -1) / n + sum * mu;
+  return sum * mu * mu;
+}
+
+/** P(a, x), or Q(a, x), of large a: the first terms of Temme's uniform expansion, with ½·erfc(z) = ½·Q(½, z²). */
+function byNormal(a: number, x: number, upper: boolean): number {
+  const mu = (x - a) / a, half = excess(mu), eta = Math.sign(mu) * Math.sqrt(2 * half);
+  const tail = regularized(0.5, a * half, true) / 2;
+  const series = -1 / 3 + eta * (1 / 12 + eta * (-2 / 135 + eta / 864));
+  const rest = Math.exp(-a * half) / Math.sqrt(2 * Math.PI * a) * (Math.abs(eta) < 0.1 ? series : 0);
+  const isFar = upper ? mu >= 0 : mu < 0, near = upper ? rest : -rest;
+  return (isFar ? tail : 1 - tail) + near;
+}
+
 /** P(a, x), or Q(a, x) = 1 − P(a, x) where `upper` is true. */
 function regularized(a: number, x: number, upper: boolean): number {
   if (!(a >= 0 && x >= 0) || (a === 0 && x === 0) || (a === Infinity && x === Infinity)) return NaN;
   if (a === 0 || x === Infinity) return upper ? 0 : 1;
   if (x === 0 || a === Infinity) return upper ? 1 : 0;
+  if (a >= LARGE) return byNormal(a, x, upper);
   if (x < a + 1) return upper ? 1 - bySeries(a, x) : bySeries(a, x);
   return upper ? byFraction(a, x) : 1 - byFraction(a, x);
 }
