@@ -55,8 +55,9 @@ export interface LostResult {
   readonly error: DynError;
   /** Inputs to which the pass would lead. */
   readonly inputs: readonly number[];
-  /** Other results on its way. */
+  /** Other results on its way, and leaves that are made again as views. */
   readonly through: readonly number[];
+  readonly throughViews: readonly number[];
   /** Whether passes inside of the graph have used up all that it would go through. */
   readonly isUsedUp: boolean;
 }
@@ -148,7 +149,10 @@ export function buildJoint(
     const { cause: error } = loss, inputs = trace.replay.inputsBehind(value);
     const history = historyOf(recorder, [value]);
     const through = requiring.filter((other) => values[other] !== value && inHistory(values[other], history));
-    return [{ output, error, inputs, through, isUsedUp: trace.replay.isUsedUp(value) }];
+    const throughViews = viewLeaves(trace, outputs).filter((view) =>
+      view.value !== value && history.has(view.value)
+    ).map(({ leaf }) => leaf);
+    return [{ output, error, inputs, through, throughViews, isUsedUp: trace.replay.isUsedUp(value) }];
   }).toSorted((a, b) => a.through.length - b.through.length);
   const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
   const views = viewsBehind(trace, outputs, at(values, differentiable));
@@ -227,17 +231,27 @@ function overwrittenInputs(
   });
 }
 
-/** Leaves that are made again as views, and their values, from which others among some values are computed. */
-function viewsBehind(
-  { outputs, replay }: ForwardTrace,
-  plans: readonly OutputPlan[],
-  values: readonly GraphValue[],
-): { readonly leaf: number; readonly value: GraphValue }[] {
-  const views = plans.flatMap(({ kind }, leaf) => {
+interface ViewLeaf {
+  readonly leaf: number;
+  readonly value: GraphValue;
+}
+
+/** Leaves that are made again as views, and their values. */
+function viewLeaves({ outputs }: ForwardTrace, plans: readonly OutputPlan[]): ViewLeaf[] {
+  return plans.flatMap(({ kind }, leaf) => {
     const tensor = outputs[leaf],
       isView = kind === "inputView" || kind === "resultView" || kind === "leafView";
     return isView && isFunctional(tensor) ? [{ leaf, value: tensor.value() }] : [];
   });
+}
+
+/** Those from which others among some values are computed. */
+function viewsBehind(
+  trace: ForwardTrace,
+  plans: readonly OutputPlan[],
+  values: readonly GraphValue[],
+): ViewLeaf[] {
+  const views = viewLeaves(trace, plans), { replay } = trace;
   if (views.length === 0) return [];
   const history = historyOf(replay.recorder, values);
   return views.filter(({ value }) =>
@@ -354,7 +368,7 @@ function longestPrefix(
   { storage, steps, madeAt }: FunctionalTensor,
   tensors: readonly FunctionalTensor[],
 ): FunctionalTensor | undefined {
-  if (madeAt !== storage.recordedWrites) return undefined;
+  if (madeAt !== storage.version) return undefined;
   const shown = tensors.filter((other) =>
     other.storage === storage && other.steps.length > 0 && other.steps.length < steps.length &&
     other.steps.every((step, k) => step === steps[k])

@@ -27,6 +27,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
   let bindings: ReadonlyMap<Sym, SizeBinding> | undefined;
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
   const written = new Set(plan.mutations.map(({ output }) => output));
+  const hasLostViews = plan.lost.some(({ throughViews }) => throughViews.length > 0);
   const placesOfViews = new Map(
     plan.differentiable.flatMap((each, place) => each.kind === "view" ? [[each.leaf, place] as const] : []),
   );
@@ -71,7 +72,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     } else if (backward) {
       releaseUnshared(inputs, outputs, backward.savedFrom);
     }
-    if (ambient.gradEnabled) markLost(plan, inputs, outputs);
+    if (ambient.gradEnabled) markLost(plan, { inputs, outputs });
     writeBack(pair, tensors, { outputs, node });
     const leaves: unknown[] = [], made: boolean[] = [];
     const leafAt = (k: number): unknown => {
@@ -86,6 +87,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       return leaves[k];
     };
     for (let k = 0; k < plan.outputs.length; k++) leafAt(k);
+    if (ambient.gradEnabled && hasLostViews) markLost(plan, { inputs, outputs, leaves });
     return unflatten(plan.tree, leaves);
   };
 }
@@ -106,12 +108,21 @@ function formerOf({ overwritten }: RuntimePlan, inputs: readonly unknown[]): Map
   return new Map(overwritten.map((input) => [input, copyOf(input)]));
 }
 
-/** Results require a gradient also where a backward pass from them must fail. */
-function markLost({ lost }: RuntimePlan, inputs: readonly unknown[], outputs: readonly unknown[]): void {
-  for (const { output, error, inputs: behind, through } of lost) {
+/** Results require a gradient also where a backward pass from them must fail; `leaves`: by way of views, too. */
+function markLost(
+  { lost }: RuntimePlan,
+  { inputs, outputs, leaves }: {
+    readonly inputs: readonly unknown[];
+    readonly outputs: readonly unknown[];
+    readonly leaves?: readonly unknown[];
+  },
+): void {
+  for (const { output, error, inputs: behind, through, throughViews } of lost) {
+    if (leaves && throughViews.length === 0) continue;
     const node = new LostNode(error, [
       ...behind.map((at) => tensorAt(inputs, at)),
       ...through.map((at) => tensorAt(outputs, at)),
+      ...leaves ? throughViews.map((at) => tensorAt(leaves, at)) : [],
     ]);
     setHistory(tensorAt(outputs, output), node, 0);
   }

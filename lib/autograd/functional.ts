@@ -69,7 +69,7 @@ interface Held {
 /** A tensor of the captured program. */
 export class FunctionalTensor implements TensorLike {
   #known: Held;
-  /** How many recorded writes there had been when it was made. */
+  /** The version of its memory when it was made. */
   readonly madeAt: number;
 
   /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
@@ -80,7 +80,7 @@ export class FunctionalTensor implements TensorLike {
     public steps: readonly ViewStep[],
     value: GraphValue,
   ) {
-    this.madeAt = storage.recordedWrites;
+    this.madeAt = storage.version;
     this.#known = this.#hold(value);
   }
 

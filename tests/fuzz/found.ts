@@ -1103,6 +1103,28 @@ export const FOUND: Readonly<Record<string, Found>> = {
     },
     modes: ["watched"],
   },
+  "gradients of results in views that a pass inside has used up": {
+    make() {
+      const w = leaf(1.5);
+      return life((p: Tensor) => {
+        const y = w.mul(p).flatten(), z = y.mul(2);
+        y.sum().backward();
+        return [y, z];
+      }, [() => [float(0.75)]], { state: { w } });
+    },
+    modes: ["watched"],
+  },
+  "views of views of a leaf that was stepped on since": {
+    make() {
+      const w = leaf([-1]);
+      return life(() => {
+        const y = w.at(), [z] = y.unbind();
+        noGrad(() => w.sub_(0.25));
+        return [z, y];
+      }, [() => []], { state: { w } });
+    },
+    modes: ["watched"],
+  },
   "what a first look between results has used up": {
     make: () =>
       life((x: Tensor) => {
