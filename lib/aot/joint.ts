@@ -368,7 +368,7 @@ function longestPrefix(
   { storage, steps, madeAt }: FunctionalTensor,
   tensors: readonly FunctionalTensor[],
 ): FunctionalTensor | undefined {
-  if (madeAt !== storage.version) return undefined;
+  if (madeAt !== storage.refreshes) return undefined;
   const shown = tensors.filter((other) =>
     other.storage === storage && other.steps.length > 0 && other.steps.length < steps.length &&
     other.steps.every((step, k) => step === steps[k])

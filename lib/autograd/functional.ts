@@ -41,6 +41,8 @@ export class FunctionalStorage {
   version = 0;
   /** How many writes took place while gradients were recorded. */
   recordedWrites = 0;
+  /** How many there were after which views that came before ask again where they come from: not those through detached ones. */
+  refreshes = 0;
   /** Whether a view addresses its elements as they lie in memory. */
   addressed = false;
 
@@ -69,7 +71,7 @@ interface Held {
 /** A tensor of the captured program. */
 export class FunctionalTensor implements TensorLike {
   #known: Held;
-  /** The version of its memory when it was made. */
+  /** How many refreshes of its memory there had been when it was made. */
   readonly madeAt: number;
 
   /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
@@ -80,7 +82,7 @@ export class FunctionalTensor implements TensorLike {
     public steps: readonly ViewStep[],
     value: GraphValue,
   ) {
-    this.madeAt = storage.version;
+    this.madeAt = storage.refreshes;
     this.#known = this.#hold(value);
   }
 
@@ -127,6 +129,7 @@ export class FunctionalTensor implements TensorLike {
     storage.value = written;
     storage.version++;
     if (recorded) storage.recordedWrites++;
+    if (recorded || !recorder.enabled) storage.refreshes++;
     if (this.steps.length === 0) this.#known = this.#hold(written);
   }
 
