@@ -86,3 +86,19 @@ Deno.test("gradients of results that are views, from which other results are com
     }
   }
 });
+
+Deno.test("gradients of gradients, of a graph that writes to an input with memory between its rows", () => {
+  const program = (x: Tensor, w: Tensor) => {
+    x.mul_(2);
+    // A copy, as long as the rows lie apart
+    const row = x.flatten();
+    row.mul_(w);
+    return row.slice(0, 1, 3);
+  };
+  const look = (run: typeof program) => {
+    const w = tensor(0.75, { requiresGrad: true });
+    const x = tensor([[1.5, 2, 3], [4, 5, 6]]).slice(1, 1, 3).detach();
+    return autograd.grad(run(x, w).sum(), [w], { createGraph: true }).map((grad) => grad?.tolist());
+  };
+  assertEquals(look(compile(program, { backend: "aot_eager" })), look(program));
+});

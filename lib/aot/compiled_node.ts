@@ -3,7 +3,8 @@
  * compiled backward graph where that gives what the tape would, else by differentiating the captured graph op by op.
  * Invariant: only saved values are kept, and they are let go once no result can be differentiated any more.
  */
-import { DynError, InternalError } from "../base/errors.ts";
+import { DynError, InternalError, invariant } from "../base/errors.ts";
+import { sameList } from "../base/lists.ts";
 import { flatten } from "../base/tree.ts";
 import { grad as gradientsOf } from "../autograd/engine.ts";
 import {
@@ -17,9 +18,10 @@ import {
 } from "../autograd/node.ts";
 import { forwardGradients } from "../autograd/forwarding.ts";
 import { releasedError, SavedTensor } from "../autograd/saved.ts";
+import { isDense } from "../graph/meta.ts";
 import { ops } from "../tensor/eager.ts";
 import { readElements } from "../tensor/host.ts";
-import type { Layout } from "../tensor/layout.ts";
+import { type Layout, liesApart } from "../tensor/layout.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, modes, type Tensor, viewOf } from "../tensor/tensor.ts";
@@ -292,17 +294,23 @@ export class CompiledNode extends Node {
     const { plan, captured } = this.#pair;
     const written = new Set(plan.mutations.map(({ input }) => input));
     const inputs = aliases.map((alias, k) =>
-      isTensor(alias) && written.has(k) ? enableGrad(() => ops.clone(alias)) : alias
+      isTensor(alias) && written.has(k) ? enableGrad(() => cloneAsItLies(alias)) : alias
     );
     const former = defaultGenerator.state;
     defaultGenerator.state = this.#random;
     try {
       const { leaves } = flatten(enableGrad(() => captured.forward(...inputs)), isTensor);
-      return plan.differentiable.map((result) =>
-        result.kind === "view"
+      return plan.differentiable.map((result, place) => {
+        const made = result.kind === "view"
           ? tensorAt(leaves, result.leaf)
-          : rootOf(plan, result.output, { leaves, inputs })
-      );
+          : rootOf(plan, result.output, { leaves, inputs });
+        const expected = this.#layouts[place]?.shape ?? [];
+        invariant(
+          sameList(made.shape, expected),
+          `Expected shape [${expected}] for result ${place} made again but found [${made.shape}]`,
+        );
+        return made;
+      });
     } finally {
       defaultGenerator.state = former;
     }
@@ -328,10 +336,19 @@ export class CompiledNode extends Node {
 class StandIn {
   constructor(readonly layout: Layout) {}
 
+  /** Laid out as the input was: whether an op gives a view or a copy depends on it. */
   make(): Tensor {
-    const { shape, dtype, device } = this.layout;
-    return ops.zeros(shape, { dtype, device });
+    const { shape, strides, extent, contiguous, dtype, device } = this.layout;
+    if (contiguous) return ops.zeros(shape, { dtype, device });
+    return ops.detach(ops.asStrided(ops.zeros([extent], { dtype, device }), shape, strides));
   }
+}
+
+/** A copy with the strides of what it is copied from, also where memory lies between its elements. */
+export function cloneAsItLies(tensor: Tensor): Tensor {
+  const { layout } = tensor;
+  if (isDense(layout.meta) || !liesApart(layout)) return ops.clone(tensor);
+  return new StandIn(layout).make().copy_(tensor);
 }
 
 /** Whether all elements are finite. */

@@ -16,7 +16,7 @@ import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, recordsGrad, type Tensor } from "../tensor/tensor.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import type { ViewStep } from "../autograd/functional.ts";
-import { CompiledNode, LostNode, madeForBackward } from "./compiled_node.ts";
+import { cloneAsItLies, CompiledNode, LostNode, madeForBackward } from "./compiled_node.ts";
 import { type CompiledPair, listOf, tensorAt } from "./compiled_pair.ts";
 import type { OutputPlan, RuntimePlan } from "./joint.ts";
 import { drawKeys } from "./keys.ts";
@@ -104,7 +104,7 @@ function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | nul
 
 /** Copies of inputs that a call is going to overwrite, where making its graph again reads what they hold now. */
 function formerOf({ overwritten }: RuntimePlan, inputs: readonly unknown[]): Map<number, Tensor> {
-  const copyOf = (input: number) => noGrad(() => tensorAt(inputs, input).clone());
+  const copyOf = (input: number) => noGrad(() => cloneAsItLies(tensorAt(inputs, input)));
   return new Map(overwritten.map((input) => [input, copyOf(input)]));
 }
 

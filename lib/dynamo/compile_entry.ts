@@ -41,13 +41,14 @@ import { RepeatedCalls, type RepeatPlan } from "./repeats/memory.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
 import { refuseOutliving, refuseUsedHistories } from "./trace/begun_histories.ts";
+import { guardDistinctTensors } from "./trace/distinct_tensors.ts";
 import { guardWrites } from "./trace/written_memory.ts";
 import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { Box, LiveView } from "./bytecode/runtime.ts";
 import { type LiveCell, type Source } from "./source.ts";
-import type { ObjectValue, TensorValue, Value } from "./variables/value.ts";
+import type { ObjectValue, Value } from "./variables/value.ts";
 import type { CallRequest, Frame } from "./trace/interpreter.ts";
 import { modesOf } from "./trace/region_modes.ts";
 
@@ -389,20 +390,9 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
     output.guardDistinct(source, others);
   }
   for (const tensor of tensors) {
-    const { source, assigned } = tensor;
-    if (!source || assigned.size === 0) continue;
-    const others = tensors.flatMap((other) =>
-      other !== tensor && mayBeOne(tensor, other) ? other.source ?? [] : []
-    );
-    output.guardDistinct(source, others);
+    const { assigned, layoutChanges } = tensor;
+    if (assigned.size > 0 || layoutChanges.length > 0) guardDistinctTensors(output, tensor, tensors);
   }
-}
-
-/** Whether what the guards say of two tensors holds of one tensor, too. */
-function mayBeOne(a: TensorValue, b: TensorValue): boolean {
-  if (a.source?.kind === "known" && b.source?.kind === "known") return false;
-  return a.real?.requiresGrad === b.real?.requiresGrad && a.meta.dtype === b.meta.dtype &&
-    a.meta.shape.length === b.meta.shape.length;
 }
 
 /** Elements of arrays that were changed can be changed in other calls, too. */

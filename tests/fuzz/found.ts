@@ -1106,22 +1106,30 @@ export const FOUND: Readonly<Record<string, Found>> = {
   "gradients of results in views that a pass inside has used up": {
     make() {
       const w = leaf(1.5);
-      return life((p: Tensor) => {
-        const y = w.mul(p).flatten(), z = y.mul(2);
-        y.sum().backward();
-        return [y, z];
-      }, [() => [float(0.75)]], { state: { w } });
+      return life(
+        (p: Tensor) => {
+          const y = w.mul(p).flatten(), z = y.mul(2);
+          y.sum().backward();
+          return [y, z];
+        },
+        [() => [float(0.75)]],
+        { state: { w } },
+      );
     },
     modes: ["watched"],
   },
   "views of views of a leaf that was stepped on since": {
     make() {
       const w = leaf([-1]);
-      return life(() => {
-        const y = w.at(), [z] = y.unbind();
-        noGrad(() => w.sub_(0.25));
-        return [z, y];
-      }, [() => []], { state: { w } });
+      return life(
+        () => {
+          const y = w.at(), [z] = y.unbind();
+          noGrad(() => w.sub_(0.25));
+          return [z, y];
+        },
+        [() => []],
+        { state: { w } },
+      );
     },
     modes: ["watched"],
   },
@@ -1141,5 +1149,50 @@ export const FOUND: Readonly<Record<string, Found>> = {
         values.set(["..."], values);
         return [values];
       }, [() => [float([[1.5, 0.5], [0.25, 2]])]]),
+  },
+  "views of a copy of what lies otherwise, behind a pass that has used up all that was saved": {
+    make: () =>
+      life((x: Tensor, weight: Tensor) => {
+        const rows = x.reshape([12]).unbind();
+        weight.exp().backward();
+        return [rows[2]];
+      }, [
+        () => [
+          leaf([[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]).permute([1, 0]),
+          leaf([0.5, 1]).select(0, 0),
+        ],
+      ]),
+  },
+  "rows of a copy in row-major order, behind a pass that has used up all that was saved": {
+    make: () =>
+      life((_: Tensor, x: Tensor, weight: Tensor) => {
+        const rows = x.contiguous().unbind();
+        weight.exp().backward();
+        return [rows[1]];
+      }, [() => {
+        const x = leaf([[1, 2], [3, 4]]);
+        return [x, x.permute([1, 0]), leaf([0.5, 1]).select(0, 0)];
+      }]),
+  },
+  "a gradient that is asked for of one of two tensors, which are one later": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => autograd.grad(x.sum(), [y], { allowUnused: true }), [
+        () => [leaf(1.5), leaf(2)],
+        () => Array<Tensor>(2).fill(leaf(2)),
+      ]),
+  },
+  "a gradient of a product whose operands are one later": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => autograd.grad(x.mul(y), [x]), [
+        () => [leaf(1.5), leaf(2)],
+        () => Array<Tensor>(2).fill(leaf(2)),
+      ]),
+  },
+  "a layout that changes in place, of one of two tensors that are one later": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        x.unsqueeze_(0);
+        return [y.mul(2)];
+      }, [() => [float([1, 2]), float([3, 4])], () => Array<Tensor>(2).fill(float([1, 2]))]),
   },
 };

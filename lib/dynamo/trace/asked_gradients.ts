@@ -10,6 +10,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { NO_HOOKS } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
 import { NULL, type ObjectValue, type TensorValue, type Value } from "../variables/value.ts";
+import { guardDistinctTensors } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
@@ -45,6 +46,7 @@ export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
   if (inputs.some(({ real }) => real) && !plan.inputs.every((input) => relyOnLeaf(m, input))) {
     return leave("an input has a history or hooks of its own");
   }
+  guardPlaces(m, inputs, plan.inputs);
   const found = plan.gradients.flatMap((grad, k) => {
     const node = nodes[k];
     return grad && node ? [{ grad, node, k, recorded: plan.recorded[k] === true }] : [];
@@ -124,6 +126,14 @@ function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | nu
   return hintOf(elementCount(output.meta)) === 1
     ? null
     : breakGraph("throws", "autograd.grad of several elements");
+}
+
+/** Gradients of one tensor in two places are added up, and it is used if it is in either: places are different tensors. */
+function guardPlaces({ output }: Interpreter, asked: readonly TensorValue[], behind: readonly Node[]): void {
+  const places = [...new Set([...asked, ...behind.flatMap((node) => output.tensors.get(node) ?? [])])];
+  for (const [k, tensor] of places.slice(0, new Set(asked).size).entries()) {
+    guardDistinctTensors(output, tensor, places.slice(k + 1));
+  }
 }
 
 /** Guards that an input has no history and no hooks; false where it has. */
