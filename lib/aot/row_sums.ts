@@ -5,11 +5,13 @@
  * real number, rounded otherwise: the long one adds rounded products of a row, the short one products with its rounded results.
  */
 import { isEqual } from "../sym/decide.ts";
-import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
+import { type Graph, isList, Node } from "../graph/node.ts";
 import { findDevice } from "../loops/device.ts";
 import { builtBy } from "../ops/graph_api.ts";
 import { GraphBuilder, placeOf, valueOfNode } from "../ops/graph_builder.ts";
+import { callOf } from "../ops/rewrite/calls.ts";
 import type { GraphPass } from "../ops/rewrite/passes.ts";
+import { sameShape } from "../ops/shapes.ts";
 import { metasOf, spreads } from "./recompute.ts";
 
 /** Makes sums over rows of products that spread short. */
@@ -33,30 +35,21 @@ interface ShortSum {
   readonly right: Node;
 }
 
-const call = (argument: Argument | undefined, ...targets: readonly string[]): Node | undefined =>
-  argument instanceof Node && argument.op === "call_function" && targets.includes(argument.target) &&
-    Object.keys(argument.kwargs).length === 0
-    ? argument
-    : undefined;
-
 const shapeOf = (node: Node) => metasOf(node)[0]?.shape ?? [];
 
 /** The value of which a node is another shape. */
 function unshaped(node: Node): Node {
-  const inner = call(node, "reshape")?.args[0];
+  const inner = callOf(node, "reshape")?.args[0];
   return inner instanceof Node ? unshaped(inner) : node;
 }
 
 /** What a value is the product of, element by element. */
 function factorsOf(node: Node): readonly Node[] {
-  const [a, b] = call(unshaped(node), "mul")?.args ?? [];
+  const [a, b] = callOf(unshaped(node), "mul")?.args ?? [];
   const whole = a instanceof Node && b instanceof Node &&
-    [a, b].every((each) => hasShape(each, shapeOf(unshaped(node))));
+    [a, b].every((each) => sameShape(shapeOf(each), shapeOf(unshaped(node))));
   return whole ? [...factorsOf(a), ...factorsOf(b)] : [unshaped(node)];
 }
-
-const hasShape = (node: Node, shape: ReturnType<typeof shapeOf>): boolean =>
-  shapeOf(node).length === shape.length && shapeOf(node).every((size, d) => isEqual(size, shape[d] ?? 1));
 
 /** The matrices whose last two dimensions are those of another in the other order. */
 function turnedOf(node: Node): readonly Node[] {
@@ -65,16 +58,16 @@ function turnedOf(node: Node): readonly Node[] {
     const order = Array.from({ length: rank }, (_, d) => d < rank - 2 ? d : 2 * rank - 3 - d);
     return dims !== undefined && isList(dims) && dims.every((dim, d) => dim === order[d]);
   };
-  const own = call(node, "permute"), from = own?.args[0];
+  const own = callOf(node, "permute"), from = own?.args[0];
   return [
     ...turns(own) && from instanceof Node ? [from] : [],
-    ...[...node.users.keys()].filter((user) => turns(call(user, "permute"))),
+    ...[...node.users.keys()].filter((user) => turns(callOf(user, "permute"))),
   ];
 }
 
 /** The short sum, of nodes before it, that a node may be instead; undefined where it is none of those. */
 function shortSum(node: Node, before: ReadonlySet<Node>): ShortSum | undefined {
-  const [summed, dims, keep] = call(node, "sum")?.args ?? [];
+  const [summed, dims, keep] = callOf(node, "sum")?.args ?? [];
   if (!(summed instanceof Node) || keep !== true) return undefined;
   const dim = isList(dims ?? null) && Array.isArray(dims) && dims.length === 1 ? dims[0] : dims;
   const { dtype, device } = metasOf(node)[0] ?? {}, rank = shapeOf(summed).length;
@@ -82,7 +75,7 @@ function shortSum(node: Node, before: ReadonlySet<Node>): ShortSum | undefined {
   if ((dim !== -1 && dim !== rank - 1) || (dtype !== "float32" && dtype !== "float64")) return undefined;
   const factors = factorsOf(summed);
   for (const [at, factor] of factors.entries()) {
-    const product = call(factor, "bmm", "mm"), [left, keys] = product?.args ?? [];
+    const product = callOf(factor, "bmm", "mm"), [left, keys] = product?.args ?? [];
     if (!product || !(left instanceof Node) || !(keys instanceof Node)) continue;
     if (
       !spreads(product, [left, keys]) || !isEqual(shapeOf(product).at(-1) ?? 1, shapeOf(summed).at(-1) ?? 1)
@@ -90,10 +83,10 @@ function shortSum(node: Node, before: ReadonlySet<Node>): ShortSum | undefined {
       continue;
     }
     const right = turnedOf(keys).flatMap((values) => [...values.users.keys()]).find((user) => {
-      const made = call(user, product.target), weights = made?.args[0];
+      const made = callOf(user, product.target), weights = made?.args[0];
       return made && before.has(made) && weights instanceof Node && weights !== made.args[1] &&
         turnedOf(keys).some((values) => values === made.args[1]) &&
-        isSame(factorsOf(weights), factors.toSpliced(at, 1)) && hasShape(made, shapeOf(left));
+        isSame(factorsOf(weights), factors.toSpliced(at, 1)) && sameShape(shapeOf(made), shapeOf(left));
     });
     if (right && metasOf(right)[0]?.dtype === dtype) return { left, right };
   }

@@ -8,8 +8,9 @@ import { sameList } from "../../base/lists.ts";
 import { type Graph, isList, Node } from "../../graph/node.ts";
 import { builtBy } from "../graph_api.ts";
 import { GraphBuilder, type GraphValue, placeOf, valueOfNode } from "../graph_builder.ts";
+import { isCall } from "./calls.ts";
 import type { GraphPass } from "./passes.ts";
-import { isCall, type Stack, Stacks } from "./stacks.ts";
+import { type Stack, Stacks } from "./stacks.ts";
 import { type Sum, sumsOf } from "./sum_terms.ts";
 
 /** Fewer terms stay a sum. */

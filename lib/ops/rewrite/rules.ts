@@ -7,6 +7,7 @@ import { isFloat, itemSize, promoteTypes } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { normalizeConstant } from "../../loops/record.ts";
 import { type Argument, isList, Node } from "../../graph/node.ts";
+import { callOf } from "./calls.ts";
 
 /**
  * What a rule puts in place of a node: a node of the same layout and type, a call of an op with the same metadata, or a
@@ -22,14 +23,6 @@ export interface Rule {
   readonly name: string;
   readonly targets: readonly string[];
   readonly apply: (node: Node, meta: TensorMeta) => Rewrite | undefined;
-}
-
-/** The argument as a call of a target. */
-function call(argument: Argument, target: string): Node | undefined {
-  return argument instanceof Node && argument.op === "call_function" && argument.target === target &&
-      Object.keys(argument.kwargs).length === 0
-    ? argument
-    : undefined;
 }
 
 const asNode = (argument: Argument): Node | undefined => argument instanceof Node ? argument : undefined;
@@ -138,7 +131,7 @@ export const JOINT_RULES: readonly Rule[] = [
     name: "pairs_and_back",
     targets: ["viewAsReal", "viewAsComplex"],
     apply: ({ target, args: [viewed] }) =>
-      asNode(call(viewed, target === "viewAsReal" ? "viewAsComplex" : "viewAsReal")?.args[0]),
+      asNode(callOf(viewed, target === "viewAsReal" ? "viewAsComplex" : "viewAsReal")?.args[0]),
   },
   {
     // x·1 → x, x/1 → x, exact, NaN included
@@ -185,13 +178,13 @@ export const INDUCTOR_RULES: readonly Rule[] = [
     // and by rounding elsewhere: the rewritten value is the exact one.
     name: "log_of_exp",
     targets: ["log"],
-    apply: (node) => asNode(call(node.args[0], "exp")?.args[0]),
+    apply: (node) => asNode(callOf(node.args[0], "exp")?.args[0]),
   },
   {
     // −(−x) → x, exact: negation only flips the sign
     name: "neg_of_neg",
     targets: ["neg"],
-    apply: (node) => asNode(call(node.args[0], "neg")?.args[0]),
+    apply: (node) => asNode(callOf(node.args[0], "neg")?.args[0]),
   },
   {
     // |−x| → |x|, ||x|| → |x|, exact, but that −x of an unsigned integer is another magnitude
@@ -199,23 +192,23 @@ export const INDUCTOR_RULES: readonly Rule[] = [
     targets: ["abs"],
     apply: (node, meta) => {
       const [argument] = node.args;
-      if (meta.dtype === "uint8") return call(argument, "abs");
-      const inner = asNode(call(argument, "neg")?.args[0]);
-      return inner ? { target: "abs", args: [inner] } : call(argument, "abs");
+      if (meta.dtype === "uint8") return callOf(argument, "abs");
+      const inner = asNode(callOf(argument, "neg")?.args[0]);
+      return inner ? { target: "abs", args: [inner] } : callOf(argument, "abs");
     },
   },
   {
     // max(max(x, 0), 0) → max(x, 0), exact
     name: "relu_of_relu",
     targets: ["relu"],
-    apply: (node) => call(node.args[0], "relu"),
+    apply: (node) => callOf(node.args[0], "relu"),
   },
   {
     // (−a)·(−b) → a·b, exact: signs multiply apart from magnitudes
     name: "mul_of_negs",
     targets: ["mul"],
     apply: (node) => {
-      const a = call(node.args[0], "neg")?.args[0], b = call(node.args[1], "neg")?.args[0];
+      const a = callOf(node.args[0], "neg")?.args[0], b = callOf(node.args[1], "neg")?.args[0];
       return plain(node) && a !== undefined && b !== undefined ? { target: "mul", args: [a, b] } : undefined;
     },
   },

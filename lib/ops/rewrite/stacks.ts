@@ -3,9 +3,10 @@
  * matrix [T·K, N] of T of them: one that the graph has anyway, as of the outputs of all steps, or a new one. Invariant:
  * what is made stands in front of one node and needs nothing behind it.
  */
-import { type Argument, type Graph, isList, Node } from "../../graph/node.ts";
+import { type Graph, isList, Node } from "../../graph/node.ts";
 import type { OpApi } from "../generated.ts";
 import { type GraphValue, valueOfNode } from "../graph_builder.ts";
+import { callOf, isCall } from "./calls.ts";
 
 /** Matrices below each other. */
 export interface Stack {
@@ -87,14 +88,10 @@ function stackedIn({ args: [list, dim = 0] }: Node): Map<Node, number> | undefin
   if (dim !== 0 || list === undefined || !isList(list)) return undefined;
   const places = new Map<Node, number>();
   for (const [at, part] of list.entries()) {
-    const matrix: Argument | undefined =
-      part instanceof Node && isCall(part, "unsqueeze") && part.args[1] === 0 ? part.args[0] : undefined;
+    const unsqueezed = callOf(part, "unsqueeze"),
+      matrix = unsqueezed?.args[1] === 0 ? unsqueezed.args[0] : null;
     if (!(matrix instanceof Node) || places.has(matrix)) return undefined;
     places.set(matrix, at);
   }
   return places;
 }
-
-/** Whether a node is a call of an op without arguments by name. */
-export const isCall = ({ op, target, kwargs }: Node, name: string): boolean =>
-  op === "call_function" && target === name && Object.keys(kwargs).length === 0;

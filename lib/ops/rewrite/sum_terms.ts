@@ -6,6 +6,7 @@ import { sameList } from "../../base/lists.ts";
 import { isFloat } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Graph, Node } from "../../graph/node.ts";
+import { isCall } from "./calls.ts";
 
 /** A sum of two or more terms. */
 export interface Sum {
@@ -35,9 +36,11 @@ export function sumsOf(graph: Graph, least: number): readonly Sum[] {
   return sums;
 }
 
-const isSum = ({ op, target, args, kwargs, meta: { value } }: Node): boolean =>
-  op === "call_function" && target === "add" && args.length === 2 && Object.keys(kwargs).length === 0 &&
-  value.kind === "tensor" && isFloat(value.tensor.dtype) && args.every((each) => isLike(each, value.tensor));
+const isSum = (node: Node): boolean => {
+  const { args, meta: { value } } = node;
+  return isCall(node, "add") && args.length === 2 && value.kind === "tensor" && isFloat(value.tensor.dtype) &&
+    args.every((each) => isLike(each, value.tensor));
+};
 
 /** Whether something is a tensor of this type and shape. */
 function isLike(of: unknown, { dtype, shape }: TensorMeta): boolean {
