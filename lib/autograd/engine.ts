@@ -61,11 +61,22 @@ function backwardInto(roots: readonly Root[], inputs: readonly Tensor[], options
   inputs.forEach((input, k) => {
     const grad = found[k], node = edges[k]?.node;
     if (!grad) return;
-    if (input.grad === null) input.grad = options.createGraph ? grad : ops.clone(grad);
-    else if (options.createGraph || input.grad.requiresGrad) input.grad = ops.add(input.grad, grad);
-    else input.grad.add_(grad);
+    addGradient(input, grad, { ...options, own: (each) => ops.clone(each) });
     if (node instanceof AccumulateGrad) { for (const hook of node.after.values()) hook(input); }
   });
+}
+
+/** Adds a gradient to that of a tensor; `own` makes one to keep of it. Gives whether it is the first. */
+function addGradient(
+  tensor: Tensor,
+  grad: Tensor,
+  { createGraph, own }: Pick<BackwardOptions, "createGraph"> & { readonly own: (grad: Tensor) => Tensor },
+): boolean {
+  const state = autogradStateOf(tensor), { grad: before } = state;
+  if (before === null) state.grad = own(grad);
+  else if (createGraph || before.requiresGrad) state.grad = ops.add(before, grad);
+  else before.add_(grad);
+  return before === null;
 }
 
 /**
@@ -465,12 +476,10 @@ class Pass {
 
   /** Adds into a leaf's `.grad`, keeping its storage. */
   #accumulate(variable: Tensor, grad: Tensor): void {
-    const state = autogradStateOf(variable);
-    if (state.grad === null) {
-      state.grad = this.#own(grad);
+    const { createGraph } = this.options;
+    if (addGradient(variable, grad, { createGraph, own: (each) => this.#own(each) })) {
       this.#firsts.push(variable);
-    } else if (this.options.createGraph || state.grad.requiresGrad) state.grad = ops.add(state.grad, grad);
-    else state.grad.add_(grad);
+    }
   }
 
   /** A gradient to keep: itself where nothing else has its memory, else a copy. */
