@@ -227,9 +227,8 @@ export class Machine implements Interpreter {
           return { kind: "endless", because: `the trace exceeds ${MOST_STEPS} instructions` };
         }
         this.#start.note(this);
-        const { operations } = this.output;
         execute(this, this.#execution, frame, instruction);
-        if (frame.rules.runsOutside && this.output.operations > operations) {
+        if (frame.rules.runsOutside && this.#start.hasRecorded(this)) {
           this.restartAt(step, {
             kind: "disabled",
             detail: `${frame.code.name || "<anonymous>"}, without what it calls`,

@@ -3,7 +3,9 @@
  * begins, and where it breaks; output: whether that differs. Invariant: an instruction that has recorded anything is
  * not run again behind that: the trace begins anew and ends before it.
  */
+import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { modesOf } from "./region_modes.ts";
 
 /** How much there was when the current instruction began. */
 export class StepStart {
@@ -11,25 +13,26 @@ export class StepStart {
   #calls = 0;
   #deferred = 0;
   #backwards = 0;
-  #gradEnabled = true;
-  #inference = false;
-  #autocast: Interpreter["autocast"] | null = null;
+  #modes: RegionModes = { gradEnabled: true, inference: false, autocast: "" };
 
   /** An instruction begins. */
-  note({ output, deferred, backwards, gradEnabled, inference, autocast }: Interpreter): void {
-    this.#operations = output.operations;
-    this.#calls = output.calls.length;
-    this.#deferred = deferred.length;
-    this.#backwards = backwards.length;
-    this.#gradEnabled = gradEnabled;
-    this.#inference = inference;
-    this.#autocast = autocast;
+  note(m: Interpreter): void {
+    this.#operations = m.output.operations;
+    this.#calls = m.output.calls.length;
+    this.#deferred = m.deferred.length;
+    this.#backwards = m.backwards.length;
+    if (!sameModes(m, this.#modes)) this.#modes = modesOf(m);
+  }
+
+  /** Whether it has recorded operations. */
+  hasRecorded({ output }: Interpreter): boolean {
+    return output.operations > this.#operations;
   }
 
   /** Whether it has recorded anything, or put other modes in force. */
-  hasChanged({ output, deferred, backwards, gradEnabled, inference, autocast }: Interpreter): boolean {
-    return output.operations !== this.#operations || output.calls.length !== this.#calls ||
-      deferred.length !== this.#deferred || backwards.length !== this.#backwards ||
-      gradEnabled !== this.#gradEnabled || inference !== this.#inference || autocast !== this.#autocast;
+  hasChanged(m: Interpreter): boolean {
+    return this.hasRecorded(m) || m.output.calls.length !== this.#calls ||
+      m.deferred.length !== this.#deferred ||
+      m.backwards.length !== this.#backwards || !sameModes(m, this.#modes);
   }
 }
