@@ -13,7 +13,7 @@ import { GraphValue } from "../ops/graph_builder.ts";
 import type { RecordedCall } from "../autograd/gradient_tape.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
 import { Sym } from "../sym/expr.ts";
-import { type FunctionalTensor, isFunctional, type ViewStep } from "../autograd/functional.ts";
+import { type FunctionalTensor, isFunctional, NotFunctional, type ViewStep } from "../autograd/functional.ts";
 import { laidOut } from "../ops/rewrite/contract.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { type Connections, connectionsOf, historyOf } from "./connections.ts";
@@ -149,10 +149,12 @@ export function buildJoint(
     const { cause: error } = loss, inputs = trace.replay.inputsBehind(value);
     const history = historyOf(recorder, [value]);
     const through = requiring.filter((other) => values[other] !== value && inHistory(values[other], history));
-    const throughViews = viewLeaves(trace, outputs).filter((view) =>
+    const views = viewLeaves(trace, outputs).filter((view) =>
       view.value !== value && history.has(view.value)
-    ).map(({ leaf }) => leaf);
-    return [{ output, error, inputs, through, throughViews, isUsedUp: trace.replay.isUsedUp(value) }];
+    );
+    refuseReadable(trace.replay, value, [...at(values, through), ...views.map((view) => view.value)]);
+    const throughViews = views.map(({ leaf }) => leaf), isUsedUp = trace.replay.isUsedUp(value);
+    return [{ output, error, inputs, through, throughViews, isUsedUp }];
   }).toSorted((a, b) => a.through.length - b.through.length);
   const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
   const views = viewsBehind(trace, outputs, at(values, differentiable));
@@ -205,6 +207,18 @@ export function buildJoint(
       return listed().slice(values.length).map((node) => node instanceof Node ? node : null);
     },
   };
+}
+
+/**
+ * Throws NotFunctional where a gradient flows from a result to others before it comes to what is lost: one node of the
+ * tape has it fail, or not, as a whole.
+ */
+function refuseReadable(replay: GraphReplay, value: GraphValue, others: readonly GraphValue[]): void {
+  if (others.some((other) => replay.flows(value, other))) {
+    throw new NotFunctional(
+      "Expected results whose gradients are lost as a whole but found one with a gradient in another result",
+    );
+  }
 }
 
 function inHistory(value: GraphValue | undefined, history: ReadonlySet<GraphValue>): boolean {

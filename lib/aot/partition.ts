@@ -9,7 +9,7 @@ import { type Argument, Graph, mapNodes, mapOperands, type Node } from "../graph
 import { sizeBindings, symbolsOf } from "../graph/sizes.ts";
 import type { Sym } from "../sym/expr.ts";
 import { GraphBuilder, valueOfNode } from "../ops/graph_builder.ts";
-import { OPS } from "../ops/table.ts";
+import { builtBy } from "../ops/graph_api.ts";
 import type { JointGraph } from "./joint.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { refreshMeta } from "../ops/rewrite/metadata.ts";
@@ -96,14 +96,10 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
     const value = builder.valueOf(copyOf(copies, node), meta);
     // What is overwritten afterwards is copied; so is a part of a tensor that should not be kept for it.
     const overwritten = mutated.has(memoryRoot(node));
-    const own = !overwritten && isContiguous(meta)
-      ? value
-      : builder.call({ definition: OPS.clone, args: { self: value } });
-    const [one] = [own].flat();
-    if (!one) throw new InternalError("Expected a value to save");
+    const own = !overwritten && isContiguous(meta) ? value : builtBy(builder).clone(value);
     saved.push({ kind: "output", output: outputs.length });
-    savedMetas.push(one.meta);
-    outputs.push(one.node);
+    savedMetas.push(own.meta);
+    outputs.push(own.node);
   }
   builder.output(outputs);
   const { backward, sizes } = backwardGraph({ graph, kept, savedMetas, tangents, gradients });

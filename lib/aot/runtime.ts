@@ -5,10 +5,11 @@
  * again.
  */
 import { DynError, InternalError, isUndone, noteUndone } from "../base/errors.ts";
+import { logs } from "../base/logs.ts";
 import { unflatten } from "../base/tree.ts";
 import type { Graph } from "../graph/node.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../graph/sizes.ts";
-import { setHistory } from "../autograd/node.ts";
+import { gradientEdge, setHistory } from "../autograd/node.ts";
 import { aliasOf, callResolved } from "../tensor/eager.ts";
 import { checkLeaf } from "../tensor/inplace.ts";
 import { ambient, noGrad } from "../tensor/modes.ts";
@@ -27,6 +28,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
   let bindings: ReadonlyMap<Sym, SizeBinding> | undefined;
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
   const written = new Set(plan.mutations.map(({ output }) => output));
+  const readAfterWrite = inputsReadAfterWrites(plan);
   const hasLostViews = plan.lost.some(({ throughViews }) => throughViews.length > 0);
   const placesOfViews = new Map(
     plan.differentiable.flatMap((each, place) => each.kind === "view" ? [[each.leaf, place] as const] : []),
@@ -55,6 +57,10 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       return readBinding(binding, inputs);
     };
     const recorded = backward && records(plan, tensors);
+    if (recorded && readAfterWrite.some((at) => tensors[at]?.viewState)) {
+      logs.emit("perf_hints", "A graph runs op by op: it writes to a view and reads it, both with gradients");
+      return captured.forward(...args);
+    }
     const former = recorded ? formerOf(plan, inputs) : new Map<number, Tensor>();
     const given = run(() => listOf(noGrad(() => forward(...inputs))), () => {
       defaultGenerator.state = random;
@@ -73,7 +79,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       releaseUnshared(inputs, outputs, backward.savedFrom);
     }
     if (ambient.gradEnabled) markLost(plan, { inputs, outputs });
-    writeBack(pair, tensors, { outputs, node });
+    writeBack(pair, tensors, outputs);
     const leaves: unknown[] = [], made: boolean[] = [];
     const leafAt = (k: number): unknown => {
       const output = plan.outputs[k];
@@ -95,6 +101,17 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
 /** A result that an interpreted graph gives as a view of memory of its own is a tensor of its own to the program. */
 function asWhole(output: unknown): unknown {
   return isTensor(output) && output.viewState !== null && !output.requiresGrad ? aliasOf(output) : output;
+}
+
+/**
+ * Inputs through whose new values gradients of results flow. That of a view is a node of its own, between a write to what
+ * it shows and what is computed from it: one node cannot stand on both sides.
+ */
+function inputsReadAfterWrites({ mutations, differentiable, connections }: RuntimePlan): number[] {
+  return mutations.flatMap(({ input, output }) => {
+    const place = differentiable.findIndex((each) => each.kind === "output" && each.output === output);
+    return connections.dependents[place]?.length ? [input] : [];
+  });
 }
 
 /** Whether a call has to be on the tape. */
@@ -165,19 +182,19 @@ function noteWrites(plan: RuntimePlan, inputs: readonly unknown[], outputs: read
 function writeBack(
   { plan, backward }: CompiledPair,
   inputs: readonly (Tensor | null)[],
-  { outputs, node }: { readonly outputs: readonly unknown[]; readonly node: CompiledNode | null },
+  outputs: readonly unknown[],
 ): void {
   for (const { input, output, differentiable } of plan.mutations) {
     const target = inputs[input], value = tensorAt(outputs, output);
     if (!target) throw new InternalError(`Expected a tensor at input ${input}`);
     if (value === target) continue;
     if (differentiable && ambient.gradEnabled) {
-      const place = plan.differentiable.findIndex((each) => each.kind === "output" && each.output === output);
-      if (node === null || place < 0 || target.viewState !== null) target.copy_(value);
+      const history = gradientEdge(value);
+      if (history === null || target.viewState !== null) target.copy_(value);
       else {
-        // The same place of the tape, so that gradients of other results flow through it
+        // The same place of the tape, so that gradients of other results flow through it, or fail
         noGrad(() => target.copy_(value));
-        setHistory(target, node, place);
+        setHistory(target, history.node, history.output);
       }
       continue;
     }

@@ -264,6 +264,17 @@ export class GraphReplay {
     }
   }
 
+  /** Whether a gradient comes from a value to another one before it meets what is lost. */
+  flows(from: GraphValue, to: GraphValue): boolean {
+    try {
+      const [found] = this.gradients([{ value: from, grad: this.core.onesLike(from) }], [to]);
+      return Boolean(found);
+    } catch (error) {
+      if (error instanceof HistoryLost) return false;
+      throw error;
+    }
+  }
+
   /** Whether backward passes have used up the whole history of a value. */
   isUsedUp(value: GraphValue): boolean {
     return callsBehind(this.recorder.tape, [value]).every((call) => this.#released.has(call));

@@ -3,6 +3,7 @@
  * `torch.iinfo` and `torch.can_cast`. Invariant: numbers are exact.
  */
 import {
+  CATEGORY_RANK,
   categoryOf,
   type DType,
   EPSILON,
@@ -77,6 +78,5 @@ export function iinfo(dtype: DType): IntegerInfo {
 
 /** Whether one type may be written into another: of its category or a higher one. */
 export function canCast(from: DType, to: DType): boolean {
-  const rank = { bool: 0, integer: 1, float: 2, complex: 3 };
-  return rank[categoryOf(from)] <= rank[categoryOf(to)];
+  return CATEGORY_RANK[categoryOf(from)] <= CATEGORY_RANK[categoryOf(to)];
 }

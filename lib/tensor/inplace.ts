@@ -3,7 +3,8 @@
  * tensor, with its version advanced. Invariant: every element is computed from the operands as they were before
  * the call, also where they share memory with the target.
  */
-import { CATEGORY_RANK, categoryOf, type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
+import { type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
+import { canCast } from "../base/type_info.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
 import { SHARED_ELEMENTS, type TensorMeta } from "../graph/meta.ts";
@@ -348,7 +349,7 @@ export function checkResult(
       `Expected a result of shape [${target.shape}] for the in-place call but found the broadcast shape [${result.shape}]`,
     );
   }
-  if (CATEGORY_RANK[categoryOf(result.dtype)] > CATEGORY_RANK[categoryOf(target.dtype)]) {
+  if (!canCast(result.dtype, target.dtype)) {
     throw new DynError(`Expected a result that can be cast to ${target.dtype} but found ${result.dtype}`);
   }
 }

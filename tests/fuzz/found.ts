@@ -1195,4 +1195,37 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [y.mul(2)];
       }, [() => [float([1, 2]), float([3, 4])], () => Array<Tensor>(2).fill(float([1, 2]))]),
   },
+  "a gradient of a result in an input that is written, behind which the history is lost": {
+    make: () =>
+      life((x: Tensor) => {
+        x.copy_(x.sin());
+        return [x, x.exp()];
+      }, [() => [leaf([1, 2, 3]).mul(1)]]),
+    modes: ["watched"],
+  },
+  "a gradient of a result in an input of which a view is written behind what the host computes": {
+    make: () =>
+      life((x: Tensor, m: Tensor) => {
+        const view = x.view([3]);
+        m.choleskyInverse();
+        view.sin_();
+        return [x, view.exp()];
+      }, [() => [leaf([1, 2, 3]).mul(1), float([[2, 0.5], [0.5, 1]])]]),
+    modes: ["watched"],
+  },
+  "what the host computes in place, of a type that does not fit": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        x.gt(0).lcm_(y);
+        return [];
+      }, [() => [float(0.5), int([8, 6]).select(0, 1)]]),
+  },
+  "complex numbers that are saved before they are overwritten": {
+    make: () =>
+      life((m: Tensor, x: Tensor) => {
+        const values = linalg.eigvals(m);
+        values.mul_(x);
+        return [values];
+      }, [() => [float([[1.5, 0.5], [0.25, 2]]), leaf(2.5)]]),
+  },
 };

@@ -34,8 +34,8 @@ export interface ComparisonOptions {
   readonly inFloat64?: () => Promise<Runnable>;
   /** Whether it computes with numbers read off tensors. */
   readonly readsNumbers?: boolean;
-  /** Whether it asks for gradients more than once. */
-  readonly severalPasses?: boolean;
+  /** How often it asks for gradients. */
+  readonly passes?: number;
   /** Where the compiled program keeps its tensors; "cpu" unless given. */
   readonly device?: DeviceName;
 }
@@ -97,7 +97,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
       mode: runnable.modes[k] ?? "grad",
       failedPass: facts.some(isFailedPass),
       readsNumbers: options.readsNumbers ?? false,
-      severalPasses: options.severalPasses ?? false,
+      passes: options.passes ?? 0,
       needsFloat64: () => needsFloat64(runnable, options.device ?? "cpu"),
     });
     const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));

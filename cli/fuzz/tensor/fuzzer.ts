@@ -72,7 +72,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
         inFloat64: async () => (await runnablesOf([widened(program)]))[0] ?? runnable,
         device: tier === "webgpu" ? "webgpu" : "cpu",
         readsNumbers: calledNames(program).includes("number"),
-        severalPasses: passesOf(program) > 1,
+        passes: passesOf(program),
       });
       for (const [name, count] of Object.entries({ runs: 1, ...counts })) {
         this.#counts[name] = (this.#counts[name] ?? 0) + count;

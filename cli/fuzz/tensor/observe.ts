@@ -32,7 +32,8 @@ export interface Runnable {
 export function observe({ make, modes }: Runnable, wrap: Wrap): readonly (readonly Fact[])[] {
   const instance = make();
   const run = wrap(instance.f);
-  return modes.map((mode, k) => new Observation(instance, mode, k).facts(run));
+  const notes: Notes = { facts: [] };
+  return modes.map((mode, k) => new Observation(instance, mode, { k, notes }).facts(run));
 }
 
 const errorText = (thrown: unknown): string => {
@@ -45,27 +46,33 @@ const errorText = (thrown: unknown): string => {
 /** The elements, whatever the mode. */
 const elementsOf = (tensor: Tensor) => noGrad(() => tensor.detach().toTypedArray());
 
+/** What is noted of the call that runs now, also by hooks that were registered in calls before it. */
+interface Notes {
+  facts: Fact[];
+}
+
 /** One call. */
 class Observation {
-  readonly #facts: Fact[] = [];
+  readonly #notes: Notes;
   readonly #instance: Instance;
   readonly #mode: Mode;
   readonly #k: number;
   /** Tensors that results may be the same as, or share memory with. */
   readonly #known: { readonly place: string; readonly tensor: Tensor }[] = [];
 
-  constructor(instance: Instance, mode: Mode, k: number) {
+  constructor(instance: Instance, mode: Mode, { k, notes }: { readonly k: number; readonly notes: Notes }) {
     this.#instance = instance;
     this.#mode = mode;
     this.#k = k;
+    this.#notes = notes;
   }
 
   facts(run: Instance["f"]): readonly Fact[] {
-    const { state, effects } = this.#instance;
+    const { state, effects } = this.#instance, facts: Fact[] = this.#notes.facts = [];
     const noted = effects.length;
     manualSeed(callSeed(this.#k));
     const made = this.#setUp();
-    if (made === null) return this.#facts;
+    if (made === null) return facts;
     const seen = Object.entries({ ...state, ...made.seen });
     for (const [place, tensor] of seen) this.#known.push({ place, tensor });
     const before = seen.map(([, tensor]) => ({ version: tensor.version, elements: elementsOf(tensor) }));
@@ -94,7 +101,7 @@ class Observation {
     effects.slice(noted).forEach((value, i) => this.#value(`effect ${i}`, value, "effects"));
     console.lines.forEach((value, i) => this.#value(`console ${i}`, value, "effects"));
     this.#writes(results, partial);
-    return this.#facts;
+    return facts;
   }
 
   /** What the call hands in; null where it cannot be made, as a view of what is too small. */
@@ -109,17 +116,23 @@ class Observation {
   }
 
   #text(place: string, aspect: Aspect, text: string): void {
-    this.#facts.push({ place, aspect, kind: "text", text });
+    this.#notes.facts.push({ place, aspect, kind: "text", text });
   }
 
   #elements(place: string, aspect: Aspect, tensor: Tensor): void {
-    this.#facts.push({ place, aspect, kind: "elements", dtype: tensor.dtype, elements: elementsOf(tensor) });
+    this.#notes.facts.push({
+      place,
+      aspect,
+      kind: "elements",
+      dtype: tensor.dtype,
+      elements: elementsOf(tensor),
+    });
   }
 
   /** A number as one element, so that rounding is judged, which can make an integer of it; anything else as text. */
   #value(place: string, value: unknown, aspect: Aspect): void {
     if (typeof value === "number") {
-      this.#facts.push({
+      this.#notes.facts.push({
         place,
         aspect,
         kind: "elements",
@@ -199,7 +212,7 @@ class Observation {
     for (const [i, result] of watched) {
       let count = 0;
       result.registerHook((grad) => {
-        this.#elements(`gradient ${count++} at result ${i}`, "gradients", grad);
+        this.#elements(`gradient ${count++} at result ${i} of call ${this.#k}`, "gradients", grad);
         return grad.mul(0.5);
       });
     }

@@ -3,14 +3,8 @@
  * tensors with metadata by inference. Invariant: a call that the op refuses leaves the graph as it was; the
  * program's own error is then made by plain JavaScript.
  */
-import {
-  CATEGORY_RANK,
-  categoryOf,
-  type DType,
-  isDifferentiable,
-  isDType,
-  isFloat,
-} from "../../base/dtype.ts";
+import { type DType, isDifferentiable, isDType, isFloat } from "../../base/dtype.ts";
+import { canCast } from "../../base/type_info.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
@@ -138,6 +132,7 @@ export function callResolved(
   }
   const [first] = tensorArguments(args);
   if (inplace && first && runsOnHost({ definition, args })) {
+    checkInplace(first.value, inferResults(m, definition, args));
     // What the host computes changes nothing; what comes after a write in the graph comes after it. The tape would save
     // a copy of what is overwritten
     const recorded = m.gradEnabled && tensorArguments(args).some(({ value }) => requiresGrad(m, value));
@@ -463,7 +458,7 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
   if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
   else if (!sameShape(result.shape, target.meta.shape)) {
     refuseCall(`an in-place operation with a result of shape [${result.shape}]`);
-  } else if (CATEGORY_RANK[categoryOf(result.dtype)] > CATEGORY_RANK[categoryOf(target.meta.dtype)]) {
+  } else if (!canCast(result.dtype, target.meta.dtype)) {
     refuseCall(`an in-place operation with a result of type ${result.dtype}`);
   }
   const { shape, strides } = target.meta;

@@ -1,10 +1,11 @@
 /**
  * What every pass over a functional graph keeps. Input: a graph of pure ops; output: nothing, or an InternalError that
- * names the pass and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place; all
- * metadata is what inference says; inputs stay as they are; outputs keep their number, element types, shapes and
+ * names the pass and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place and
+ * none of complex numbers as such; all metadata is what inference says; inputs stay as they are; outputs keep their number, element types, shapes and
  * strides; the outputs that were promised memory of their own have it; and other processes are asked for as many elements
  * by each op.
  */
+import { isComplex } from "../../base/dtype.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
 import { sameList } from "../../base/lists.ts";
 import { elementCount, type TensorMeta } from "../../graph/meta.ts";
@@ -103,6 +104,11 @@ export class GraphContract {
     const stamp = [node.args, node.kwargs, node.meta.value, ...[...node.inputs()].map((n) => n.meta.value)];
     const known = this.#verified.get(node);
     if (known && sameList(stamp, known)) return;
+    invariant(
+      node.target === "viewAsReal" || node.meta.region !== undefined || node.target === "getitem" ||
+        ![...node.inputs()].some(isComplexNode),
+      `Expected ops on the parts of complex numbers but found ${node.target} of them at ${node.name}`,
+    );
     const inferred = inferredMetas(node);
     const { value } = node.meta;
     const fits = value.kind === "tensor"
@@ -155,6 +161,10 @@ function sharedElements(graph: Graph): Map<string, number> {
 
 function tensorMetaOf({ meta: { value } }: Node): TensorMeta | null {
   return value.kind === "tensor" ? value.tensor : null;
+}
+
+function isComplexNode({ meta: { value } }: Node): boolean {
+  return value.kind === "tensor" && isComplex(value.tensor.dtype);
 }
 
 /**
