@@ -8,7 +8,7 @@ import {
   noteBegun,
   takeBegun,
   valuesLeft,
-} from "../lib/dynamo/begun_iterators.ts";
+} from "../lib/dynamo/functions/begun_iterators.ts";
 import { randomNumbers, testSeed } from "./support/sampling.ts";
 
 Deno.test("what is left of a collection is known while entries come and go", () => {

@@ -8,8 +8,8 @@ import type { BreakReason } from "../base/errors.ts";
 import { showAsText } from "../base/shown.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { breakReason } from "./break_reasons.ts";
-import { originalOf } from "./marks.ts";
-import { optimize } from "./optimize.ts";
+import { originalOf } from "./functions/marks.ts";
+import { optimize } from "./cache/optimize.ts";
 
 /** The report. */
 export interface Explanation {

@@ -1,9 +1,9 @@
 /** Capture of JavaScript programs: the room's surface for the layers above. */
-export { markDimension } from "./dimension_marks.ts";
-export { check } from "./check.ts";
+export { markDimension } from "./cache/dimension_marks.ts";
+export { check } from "./functions/check.ts";
 export { explain, type Explanation, type ExplanationOf } from "./explain.ts";
-export { type Comptime, comptime, type ComptimeContext } from "./comptime.ts";
-export { errorOnGraphBreak } from "./error_on_break.ts";
+export { type Comptime, comptime, type ComptimeContext } from "./functions/comptime.ts";
+export { errorOnGraphBreak } from "./functions/error_on_break.ts";
 export {
   type GuardFilter,
   type GuardFilterEntry,
@@ -28,7 +28,7 @@ export {
   regionOf,
   substituteInGraph,
   type SubstituteOptions,
-} from "./marks.ts";
+} from "./functions/marks.ts";
 export {
   cacheEntries,
   type CacheEntry,
@@ -39,9 +39,14 @@ export {
   reset,
   resumedEntries,
   statusOf,
-} from "./optimize.ts";
-export type { Hooks } from "./program.ts";
-export type { DimensionSpec, ShapesSpec } from "./shapes_spec.ts";
-export { setStance, type Stance, type StanceChange, type StanceOptions } from "./stance.ts";
-export { captureWhole, type ReturnedLeaf, type SizeOrigin, type WholeProgram } from "./whole_program.ts";
-export type { UncompiledCalls } from "./uncompiled.ts";
+} from "./cache/optimize.ts";
+export type { Hooks } from "./cache/program.ts";
+export type { DimensionSpec, ShapesSpec } from "./cache/shapes_spec.ts";
+export { setStance, type Stance, type StanceChange, type StanceOptions } from "./cache/stance.ts";
+export {
+  captureWhole,
+  type ReturnedLeaf,
+  type SizeOrigin,
+  type WholeProgram,
+} from "./cache/whole_program.ts";
+export type { UncompiledCalls } from "./cache/uncompiled.ts";

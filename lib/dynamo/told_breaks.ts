@@ -6,7 +6,7 @@
 import { type BreakReason, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./cache/program.ts";
 
 /** Throws Unsupported where the user wants whole graphs only. */
 export function refuseBreak(program: Program, reason: BreakReason): void {

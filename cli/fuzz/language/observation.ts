@@ -4,7 +4,7 @@
  * program can see counts: results, elements, identity, errors, output of the console, gradients, random numbers.
  */
 import { compiler, counters, noGrad, type Tensor } from "../../../mod.ts";
-import { SELF_REFUSING } from "../../../lib/dynamo/compile_entry.ts";
+import { SELF_REFUSING } from "../../../lib/dynamo/cache/compile_entry.ts";
 import { isTensor } from "../../../lib/tensor/tensor.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;

@@ -14,7 +14,7 @@ import {
   isFunctionNode,
 } from "../../../lib/dynamo/bytecode/syntax.ts";
 import type { FreeBinding, PrivateAccess } from "../../../lib/dynamo/frame/info.ts";
-import { type FunctionInfo, registerMade } from "../../../lib/dynamo/functions.ts";
+import { type FunctionInfo, registerMade } from "../../../lib/dynamo/functions/functions.ts";
 import { compiler, noGrad, type Tensor, tensor, where } from "../../../mod.ts";
 import type { Program } from "./observation.ts";
 

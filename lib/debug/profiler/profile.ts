@@ -6,7 +6,7 @@ import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { observed } from "../../base/observation.ts";
 import { showAsText } from "../../base/shown.ts";
-import { markFunction } from "../../dynamo/marks.ts";
+import { markFunction } from "../../dynamo/functions/marks.ts";
 import { KeyAverages } from "./averages.ts";
 import { chromeTrace } from "./chrome_trace.ts";
 import { Collector } from "./collector.ts";

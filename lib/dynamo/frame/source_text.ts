@@ -5,7 +5,7 @@
  * function what it would give had its module not been rewritten; of itself what it always gave.
  */
 import { adoptBuiltin } from "../../base/own_builtins.ts";
-import { markFunction } from "../marks.ts";
+import { markFunction } from "../functions/marks.ts";
 
 const native = Function.prototype.toString;
 

@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
 import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
-import type { Box } from "../cells.ts";
+import type { Box } from "../resume/cells.ts";
 import type { Source } from "../source.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";
 import { ANY_OBJECT, type Fact, type TensorExpectation } from "./guard.ts";

@@ -3,7 +3,7 @@
  * things. Input: entries with their guards; calls; output: the entries that nothing rules out, in their order.
  * Invariant: looking runs no code of the program; where a place cannot be looked at, no entry is ruled out.
  */
-import { codeOf } from "../functions.ts";
+import { codeOf } from "../functions/functions.ts";
 import { tensorAt } from "./guard_reader.ts";
 import { peekAt, UNKNOWN } from "./peek.ts";
 import type { Source } from "../source.ts";

@@ -9,7 +9,7 @@ import { timeZoneSetting } from "../../base/place.ts";
 import { flagsText } from "./flags.ts";
 import { type Fact, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
-import { dimensionsMarked } from "../dimension_marks.ts";
+import { dimensionsMarked } from "../cache/dimension_marks.ts";
 import type { HostExpression } from "../variables/host_number.ts";
 import { sourceText } from "../source.ts";
 

@@ -3,7 +3,7 @@
  * written; output: statements and expressions, and the objects the text refers to by name. Invariant: reading a
  * source in generated code gives what the tracer read there, and runs no user code.
  */
-import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../begun_iterators.ts";
+import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../functions/begun_iterators.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";

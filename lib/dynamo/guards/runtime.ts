@@ -14,7 +14,7 @@ import type { LeafHooks } from "./leaf_hooks.ts";
 import type { PropertyFlags } from "./flags.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
-export { knowsMarks } from "../dimension_marks.ts";
+export { knowsMarks } from "../cache/dimension_marks.ts";
 
 /** Any object, among the keys of a Map. */
 export const ANY: unique symbol = Symbol("any object");

@@ -7,7 +7,7 @@ import { isOfIdentity } from "../../base/own_sources.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
 import { setGradEnabled } from "../../tensor/modes.ts";
 import { siteOf } from "../frame/capture.ts";
-import type { Unit } from "../unit.ts";
+import type { Unit } from "../cache/unit.ts";
 import { Differs } from "./function_places.ts";
 import type { NotedBeginning } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";

@@ -10,7 +10,7 @@ import { originalBuiltins } from "../../base/own_builtins.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { Box, LiveView } from "../bytecode/runtime.ts";
-import * as polyfills from "../polyfills.ts";
+import * as polyfills from "../functions/polyfills.ts";
 import { DamagedForm, listIn, numberIn } from "../../sym/stored/forms.ts";
 import { loadedText } from "../frame/source_text.ts";
 import { describeKey } from "./plain_values.ts";

@@ -7,10 +7,10 @@ import type { Plain } from "../../base/recording.ts";
 import { keptAddress } from "../../base/travelling.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { type FrameRules, NO_RULES } from "../frame_rules.ts";
-import { codesOf, type FunctionInfo } from "../functions.ts";
-import { knowledge } from "../knowledge.ts";
-import type { ClosureShape, OwnRecipe, Running } from "../made_functions.ts";
+import { type FrameRules, NO_RULES } from "../functions/frame_rules.ts";
+import { codesOf, type FunctionInfo } from "../functions/functions.ts";
+import { knowledge } from "../functions/knowledge.ts";
+import type { ClosureShape, OwnRecipe, Running } from "../resume/made_functions.ts";
 import {
   type Parameter,
   type PlannedCompletion,
@@ -18,7 +18,7 @@ import {
   type PlannedRegion,
   planOf,
   type ResumePlan,
-} from "../resume_plan.ts";
+} from "../resume/resume_plan.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
 import type { FrameBindings } from "../trace/interpreter.ts";
 import { functionLabel } from "../variables/wrap.ts";

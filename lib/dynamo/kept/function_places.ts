@@ -12,7 +12,7 @@ import { moduleText, siteOf } from "../frame/capture.ts";
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
 import { mapOf } from "../frame/kept_texts.ts";
 import type { ScopeValue } from "../frame/scopes.ts";
-import { codesOf, type FunctionInfo, madeInfo } from "../functions.ts";
+import { codesOf, type FunctionInfo, madeInfo } from "../functions/functions.ts";
 import { classLabel, functionLabel } from "../variables/wrap.ts";
 
 /** Two worlds differ. */

@@ -18,14 +18,14 @@
 import type { Plain } from "../../base/recording.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { types } from "node:util";
-import { begunAt } from "../begun_iterators.ts";
-import { cellOfBox, isVariable } from "../cells.ts";
+import { begunAt } from "../functions/begun_iterators.ts";
+import { cellOfBox, isVariable } from "../resume/cells.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { isLiveCell } from "./place_forms.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import { consultedModules } from "../frame/capture.ts";
-import { infoOf, madeInfo } from "../functions.ts";
-import { markOfFunction } from "../marks.ts";
+import { infoOf, madeInfo } from "../functions/functions.ts";
+import { markOfFunction } from "../functions/marks.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import { builtinAt, isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { cellIn, Differs, labelOf, type Place, placeOf, Texts, urlOf } from "./function_places.ts";

@@ -3,10 +3,10 @@
  * call in the same world. Invariant: its guards hold for this
  * call.
  */
-import { wayOut } from "../entry_parts.ts";
+import { wayOut } from "../cache/entry_parts.ts";
 import { factText } from "../guards/guard.ts";
-import type { Entry, Unit } from "../unit.ts";
-import { inAsyncCall } from "../suspension.ts";
+import type { Entry, Unit } from "../cache/unit.ts";
+import { inAsyncCall } from "../resume/suspension.ts";
 import { refuseBreak, reportBreak } from "../told_breaks.ts";
 import { takeCapture } from "./captures.ts";
 import type { TracedCall } from "./journal.ts";

@@ -9,8 +9,8 @@ import { hasEffect, type Node, type NodeMeta, type SourcePosition } from "../../
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import { isChanged } from "../codegen/effects.ts";
-import { NO_RULES } from "../frame_rules.ts";
-import { isModule } from "../modules.ts";
+import { NO_RULES } from "../functions/frame_rules.ts";
+import { isModule } from "../functions/modules.ts";
 import type { Frame, Interpreter } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 import { type ConstantValue, type ObjectValue, TensorValue, type Value } from "../variables/value.ts";

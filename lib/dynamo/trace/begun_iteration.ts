@@ -12,7 +12,7 @@ import {
   nextKind,
   placeAt,
   valuesLeft,
-} from "../begun_iterators.ts";
+} from "../functions/begun_iterators.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { isChanged } from "../codegen/effects.ts";
 import { type EntryPart, entrySource, type Source } from "../source.ts";

@@ -6,7 +6,7 @@
 import { isOwnModule } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import type { BoundInfo, CallableInfo, ClassInfo, FunctionInfo } from "../functions.ts";
+import type { BoundInfo, CallableInfo, ClassInfo, FunctionInfo } from "../functions/functions.ts";
 import {
   dataSlot,
   isCallable,

@@ -9,7 +9,7 @@ import type { AutocastType } from "../../ops/autocast.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
-import { type FrameRules, NO_RULES } from "../frame_rules.ts";
+import { type FrameRules, NO_RULES } from "../functions/frame_rules.ts";
 import type { CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import type { Node } from "../../graph/node.ts";

@@ -17,8 +17,8 @@ import { type BreakCause, breakGraph, breakReason, BreakSignal } from "../break_
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
 import { doneByThrowing, readsFrame } from "../bytecode/effects.ts";
-import { isErrorAt } from "../error_on_break.ts";
-import { missingInstructions } from "../functions.ts";
+import { isErrorAt } from "../functions/error_on_break.ts";
+import { missingInstructions } from "../functions/functions.ts";
 import type { LiveCell } from "../frame/info.ts";
 import {
   CellValue,

@@ -3,7 +3,7 @@
  * is within reach, and whether their results can be handed on. Invariant: what is not sure is not resumable.
  */
 import { readsFrame } from "../bytecode/effects.ts";
-import { VariablesPending } from "../functions.ts";
+import { VariablesPending } from "../functions/functions.ts";
 import type { Frame } from "./interpreter.ts";
 import type { StandIns } from "./stand_ins.ts";
 

@@ -5,7 +5,7 @@
  * Input: pending variables. Output: cells that hold what the variables hold now. Invariant: a trace with a stand-in
  * makes no entry; two variables that may be the same one share a stand-in.
  */
-import { registerMade, VariablesPending } from "../functions.ts";
+import { registerMade, VariablesPending } from "../functions/functions.ts";
 import type { FreeBinding, LiveCell, PrivateAccess } from "../frame/info.ts";
 
 type Pending = Extract<FreeBinding, { kind: "pending" }>;

@@ -3,17 +3,17 @@
  * that make it the same in later calls. Invariant: one value per real object and trace; contents of objects are
  * looked at only when the program does.
  */
-import { begunAt } from "../begun_iterators.ts";
+import { begunAt } from "../functions/begun_iterators.ts";
 import { types } from "node:util";
 import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
-import type { ChangeHistory, DynamicMode } from "../automatic_dynamic.ts";
-import { type DimensionMark, dimensionsMarked, markOf } from "../dimension_marks.ts";
-import type { ShapeMarks } from "../shapes_spec.ts";
-import { isSaidUnbacked, saidOf } from "../dynamic_sources.ts";
-import { isModule, ownsParameter } from "../modules.ts";
+import type { ChangeHistory, DynamicMode } from "../cache/automatic_dynamic.ts";
+import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
+import type { ShapeMarks } from "../cache/shapes_spec.ts";
+import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
+import { isModule, ownsParameter } from "../functions/modules.ts";
 import { isPassedIn, knownSource, type LiveCell, type Source, sourceText } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {

@@ -3,18 +3,18 @@
  * Invariant: dimensions, sizes and repetitions in the arguments are those of one element.
  */
 import { type Dim, product } from "../../sym/expr.ts";
-import { adaptivePooling } from "../adaptive.ts";
-import { averagePooling } from "../average_pooling.ts";
-import { copies } from "../copies.ts";
-import { creation } from "../creation.ts";
+import { adaptivePooling } from "../nn/adaptive.ts";
+import { averagePooling } from "../nn/average_pooling.ts";
+import { copies } from "../shape/copies.ts";
+import { creation } from "../creation/creation.ts";
 import type { TensorLike } from "../definition.ts";
-import { embeddings } from "../embedding.ts";
-import { padding } from "../padding.ts";
+import { embeddings } from "../indexing/embedding.ts";
+import { padding } from "../shape/padding.ts";
 import type { Params } from "../params.ts";
 import { isTensor, resultTypeOf } from "../promotion.ts";
-import { searching } from "../searching.ts";
-import { scatterReductions } from "../scatter_reduce.ts";
-import { scatterViews } from "../scatter_views.ts";
+import { searching } from "../reductions/searching.ts";
+import { scatterReductions } from "../indexing/scatter_reduce.ts";
+import { scatterViews } from "../shape/scatter_views.ts";
 import { normalizeDims } from "../shapes.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 

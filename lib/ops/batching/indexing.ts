@@ -4,14 +4,14 @@
  * one.
  */
 import { type Dim, product } from "../../sym/expr.ts";
-import { advancedIndexing } from "../advanced_indexing.ts";
+import { advancedIndexing } from "../indexing/advanced_indexing.ts";
 import type { TensorLike } from "../definition.ts";
-import { embeddings } from "../embedding.ts";
-import { indexing } from "../indexing.ts";
+import { embeddings } from "../indexing/embedding.ts";
+import { indexing } from "../indexing/indexing.ts";
 import type { Params, Scalar } from "../params.ts";
 import { isTensor } from "../promotion.ts";
 import { broadcastShapes } from "../shapes.ts";
-import { vectorIndexing } from "../vector_indexing.ts";
+import { vectorIndexing } from "../indexing/vector_indexing.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 
 type Operand<T> = T | Scalar | Dim;

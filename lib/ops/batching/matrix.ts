@@ -4,9 +4,9 @@
  * groups of channels.
  */
 import { type Dim, mul } from "../../sym/expr.ts";
-import { convolutions } from "../convolution.ts";
+import { convolutions } from "../nn/convolution.ts";
 import type { TensorLike } from "../definition.ts";
-import { matrix } from "../matrix.ts";
+import { matrix } from "../linalg/matrix.ts";
 import type { Params } from "../params.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 

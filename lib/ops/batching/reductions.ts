@@ -5,7 +5,7 @@
 import type { TensorLike } from "../definition.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { reducedDims } from "../shapes.ts";
-import { reductions } from "../reductions.ts";
+import { reductions } from "../reductions/reductions.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 import type { ArgsOf, Params } from "../params.ts";
 

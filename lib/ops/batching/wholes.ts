@@ -3,12 +3,12 @@
  * batch, so that its gradient is that of the whole, too. Invariant: what cannot be one such call is left to its parts.
  */
 import type { TensorLike } from "../definition.ts";
-import { matrix } from "../matrix.ts";
-import { normalizations } from "../normalization.ts";
+import { matrix } from "../linalg/matrix.ts";
+import { normalizations } from "../nn/normalization.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import { reducedDims } from "../shapes.ts";
-import { softmaxes } from "../softmax.ts";
-import { statistics } from "../statistics.ts";
+import { softmaxes } from "../reductions/softmax.ts";
+import { statistics } from "../reductions/statistics.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 
 /** A statistic over dimensions of one element. */

@@ -5,8 +5,8 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { type ComplexType, isComplex } from "../../base/dtype.ts";
-import { arithmetic } from "../arithmetic.ts";
-import { elementwise } from "../elementwise.ts";
+import { arithmetic } from "../elementwise/arithmetic.ts";
+import { elementwise } from "../elementwise/elementwise.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { isTensor } from "../promotion.ts";

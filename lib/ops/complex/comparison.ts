@@ -4,13 +4,13 @@
  * gradients of magnitude and angle at 0 are 0, as PyTorch has them.
  */
 import { DynError } from "../../base/errors.ts";
-import { comparisons } from "../comparison.ts";
+import { comparisons } from "../elementwise/comparison.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";
-import { floatParts } from "../float_parts.ts";
+import { floatParts } from "../elementwise/float_parts.ts";
 import type { OpApi } from "../generated.ts";
 import { hostOps } from "../host.ts";
 import { partOps } from "./parts_ops.ts";
-import { unaryOps } from "../unary.ts";
+import { unaryOps } from "../elementwise/unary.ts";
 import {
   asComplex,
   complexResult,

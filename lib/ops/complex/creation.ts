@@ -5,10 +5,10 @@
  */
 import { complexType, type DType, isComplex, partType } from "../../base/dtype.ts";
 import type { DeviceName } from "../../loops/device.ts";
-import { creation } from "../creation.ts";
+import { creation } from "../creation/creation.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { random } from "../random.ts";
+import { random } from "../creation/random.ts";
 import { asComplex, isComplexTensor, joined, partsOf } from "./parts.ts";
 import { truth } from "./reductions.ts";
 import { type ComplexRule, rule } from "./rule.ts";

@@ -5,7 +5,7 @@
 import { DynError } from "../../base/errors.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { matrix } from "../matrix.ts";
+import { matrix } from "../linalg/matrix.ts";
 import { joined, partsOf } from "./parts.ts";
 import { type ComplexRule, rule } from "./rule.ts";
 

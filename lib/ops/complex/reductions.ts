@@ -5,14 +5,14 @@
 import { DynError } from "../../base/errors.ts";
 import { isComplex } from "../../base/dtype.ts";
 import type { Dim } from "../../sym/expr.ts";
-import { cumulative } from "../cumulative.ts";
+import { cumulative } from "../reductions/cumulative.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { linearAlgebra } from "../linear_algebra.ts";
+import { linearAlgebra } from "../linalg/linear_algebra.ts";
 import { isTensor } from "../promotion.ts";
-import { reductions } from "../reductions.ts";
+import { reductions } from "../reductions/reductions.ts";
 import { knownSize, normalizeDim, withSize } from "../shapes.ts";
-import { statistics } from "../statistics.ts";
+import { statistics } from "../reductions/statistics.ts";
 import { partsOf } from "./parts.ts";
 import { type ComplexRule, rule } from "./rule.ts";
 

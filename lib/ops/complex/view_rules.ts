@@ -8,8 +8,8 @@ import { elementCount } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
 import { inferSizes, normalizeDim, normalizeDims } from "../shapes.ts";
 import { isEqual } from "../../sym/decide.ts";
-import { stridedViews } from "../strided_views.ts";
-import { views } from "../views.ts";
+import { stridedViews } from "../shape/strided_views.ts";
+import { views } from "../shape/views.ts";
 import { type ComplexRule, rule } from "./rule.ts";
 
 /** A dimension of a complex tensor as one of its pairs. */

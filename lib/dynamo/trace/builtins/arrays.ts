@@ -20,7 +20,7 @@ import {
   type Interpreter,
   PUSHED,
 } from "../interpreter.ts";
-import { SORTED_IN_ONE_RUN } from "../../sorting_polyfills.ts";
+import { SORTED_IN_ONE_RUN } from "../../functions/sorting_polyfills.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,

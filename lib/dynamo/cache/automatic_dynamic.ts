@@ -1,0 +1,170 @@
+/**
+ * Which sizes and numbers of a function have been seen to change. Input: what each compilation sees at its
+ * sources; output: whether to treat a place as constant or as a symbol. Invariant: shared by all entries of a
+ * function (and of each of its resumed parts), so that the second value of a place is the last one that compiles.
+ */
+import { logs } from "../../base/logs.ts";
+import type { DynamicProfile } from "./dynamic_profile.ts";
+import type { SizeSource } from "../../sym/size_guards.ts";
+
+/** How sizes and numbers are treated: as they turn out, all as symbols, none. */
+export type DynamicMode = "automatic" | "always" | "never";
+
+/** A number as it was last seen. */
+interface NumberHistory {
+  readonly last: number;
+  readonly changed: boolean;
+}
+
+/** A question about a place, with what was found there now. */
+export type Asked =
+  | { readonly kind: "number"; readonly place: string; readonly value: number }
+  | { readonly kind: "object"; readonly place: string; readonly value: object }
+  | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
+
+/** Whether a place has changed; of a shape each dimension. */
+export type Answer = boolean | readonly boolean[];
+
+/** How many calls may run twice because they were other ones than what was assumed. */
+const MOST_FAILED = 4;
+
+/** What has been seen so far. */
+export class ChangeHistory {
+  #numbers = new Map<string, NumberHistory>();
+  #objects = new Map<string, { readonly last: WeakRef<object>; readonly changed: boolean }>();
+  readonly #expected = new Set<string>();
+  /** What is a constant however often it changes, and who has no rule for it as a symbol. */
+  readonly #fixed = new Map<string, string>();
+  #shapes = new Map<
+    string,
+    { readonly last: readonly number[]; readonly changed: readonly boolean[] }
+  >();
+
+  #failedAssumptions = 0;
+  /** What is asked from here on, with what the answer was; null: nobody wants to know. */
+  asked: (Asked & { readonly changed: Answer })[] | null = null;
+
+  constructor(private readonly profile: DynamicProfile) {}
+
+  /** Notes a number; gives whether it has had another value before. */
+  numberChanges(source: string, value: number): boolean {
+    const known = this.#numbers.get(source);
+    const changed = known === undefined
+      ? this.profile.changed(source, null)
+      : known.changed || !Object.is(known.last, value);
+    if (changed && known && !known.changed) {
+      this.profile.note(source, null);
+      logs.emit("dynamic", () => `automatic dynamic ${source}: ${known.last} -> ${value}`);
+    }
+    this.#numbers.set(source, { last: value, changed });
+    this.asked?.push({ kind: "number", place: source, value, changed });
+    return changed;
+  }
+
+  /** Notes an object; gives whether there has been another one before. */
+  objectChanges(source: string, object: object): boolean {
+    const known = this.#objects.get(source);
+    const changed = known !== undefined && (known.changed || known.last.deref() !== object);
+    this.#objects.set(source, { last: new WeakRef(object), changed });
+    this.asked?.push({ kind: "object", place: source, value: object, changed });
+    return changed;
+  }
+
+  /** Notes a shape; gives for each dimension whether it has had another size before. */
+  shapeChanges(source: string, shape: readonly number[]): readonly boolean[] {
+    const known = this.#shapes.get(source);
+    const changed = shape.map((size, d) =>
+      known === undefined
+        ? this.profile.changed(source, d)
+        : known.last.length === shape.length && ((known.changed[d] ?? false) || known.last[d] !== size)
+    );
+    changed.forEach((now, d) => {
+      if (!now || !known || known.changed[d]) return;
+      this.profile.note(source, d);
+      logs.emit("dynamic", () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`);
+    });
+    this.#shapes.set(source, { last: shape, changed });
+    this.asked?.push({ kind: "shape", place: source, value: shape, changed });
+    return changed;
+  }
+
+  /** Says that a number is never a constant, because it is read out of a tensor. */
+  expectChanges(source: string): void {
+    if (!this.#numbers.has(source)) this.#numbers.set(source, { last: NaN, changed: true });
+    this.#expected.add(source);
+  }
+
+  /**
+   * Says that a size or number is a constant from now on, however often it changes, because something has no rule
+   * for it as a symbol. False where it was one already, or cannot be.
+   */
+  fix({ base, part }: SizeSource, rule: string): boolean {
+    if (this.#expected.has(base)) return false;
+    // Strides are symbols only where a dimension is.
+    const key = part.kind === "shape" ? `${base}.shape[${part.dim}]` : base;
+    if (this.#fixed.has(key)) return false;
+    this.#fixed.set(key, rule);
+    return true;
+  }
+
+  /** Notes that a call was another one than what was assumed of sizes that elements say. */
+  assumptionFailed(): void {
+    this.#failedAssumptions++;
+  }
+
+  /** Whether anything is assumed of such sizes: not where calls have shown it wrong too often. */
+  get mayAssume(): boolean {
+    return this.#failedAssumptions < MOST_FAILED;
+  }
+
+  /** Asks again what a former process asked: whether the answers are the same, else nothing is noted. */
+  agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
+    const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;
+    this.#numbers = new Map(numbers);
+    this.#objects = new Map(objects);
+    this.#shapes = new Map(shapes);
+    const isSame = (asked: Asked & { readonly changed: Answer }) =>
+      JSON.stringify(this.#answer(asked)) === JSON.stringify(asked.changed);
+    if (former.every(isSame)) return true;
+    this.#numbers = numbers;
+    this.#objects = objects;
+    this.#shapes = shapes;
+    return false;
+  }
+
+  #answer(asked: Asked): Answer {
+    const { kind, place, value } = asked;
+    switch (kind) {
+      case "number":
+        return this.numberChanges(place, value);
+      case "object":
+        return this.objectChanges(place, value);
+      case "shape":
+        return this.shapeChanges(place, value);
+      default:
+        return asked satisfies never;
+    }
+  }
+
+  /** Whether anything was made a constant for want of a rule. */
+  get hasFixed(): boolean {
+    return this.#fixed.size > 0;
+  }
+
+  /** Whether a number is a constant, or a dimension of a tensor. */
+  isFixed(source: string, dim?: number): boolean {
+    return this.#fixed.has(source) || (dim !== undefined && this.#fixed.has(`${source}.shape[${dim}]`));
+  }
+
+  /** What has no rule for numbers and sizes that change, for messages. */
+  get rulesMissing(): readonly string[] {
+    return [...new Set(this.#fixed.values())];
+  }
+
+  clear(): void {
+    this.#numbers.clear();
+    this.#objects.clear();
+    this.#shapes.clear();
+    this.#failedAssumptions = 0;
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * The graph of a trace, compiled. Input: the graph and the nodes that are its results; output: a function over its
+ * inputs. Invariant: it runs under the gradient mode of the trace, by dyn's own code.
+ */
+import { apply, preferringOwnBuiltins, withOwnIteration } from "../../base/own_builtins.ts";
+import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/errors.ts";
+import { counters, logs } from "../../base/logs.ts";
+import { recording } from "../../base/recording.ts";
+import { GraphModule } from "../../graph/graph_module.ts";
+import type { Node } from "../../graph/node.ts";
+import { symbolsOf } from "../../graph/sizes.ts";
+import { hintOf, isUnbacked } from "../../sym/decide.ts";
+import { graphRunner } from "../../tensor/graph_runner.ts";
+import { ambient, enableGrad, regionModes, throughRegions } from "../../tensor/modes.ts";
+import { modes } from "../../tensor/tensor.ts";
+import { nextGraphName } from "./program.ts";
+import { scalar } from "../scalars.ts";
+import { leavesInference } from "../trace/region_modes.ts";
+import { SymbolicLimit } from "../trace/restart.ts";
+import { backendFailure, type Unit } from "./unit.ts";
+import type { OutputGraph } from "../trace/output_graph.ts";
+
+/** What modified functions call. */
+export interface CapturedGraph {
+  /** Under which name. */
+  readonly name: string;
+  readonly run: unknown;
+  readonly gm: GraphModule;
+}
+
+/** Ends the graph of a trace with these results and compiles it. Throws SymbolicLimit and BackendCompilerFailed. */
+export function compileGraph(unit: Unit, output: OutputGraph, results: readonly Node[]): CapturedGraph {
+  output.finish(results);
+  output.graph.lint();
+  const gm = new GraphModule(output.graph, output.attributes, graphRunner);
+  const examples = output.inputs.map((input): unknown => {
+    switch (input.kind) {
+      case "tensor":
+        return input.value.real ?? input.value.made?.example;
+      case "size":
+        return hintOf(input.size);
+      case "scalar":
+        return scalar(input.hint, input.device);
+      default:
+        return input satisfies never;
+    }
+  });
+  return compileCaptured(unit, gm, { examples, sizes: output.sizes });
+}
+
+/** What a captured graph is compiled with: a value for each input, and where sizes that are symbols come from. */
+interface Inputs {
+  readonly examples: readonly unknown[];
+  readonly sizes: Pick<OutputGraph["sizes"], "sourceOf">;
+}
+
+/** Compiles a graph that is complete. Throws SymbolicLimit and BackendCompilerFailed. */
+export function compileCaptured(
+  unit: Unit,
+  gm: GraphModule,
+  { examples, sizes: env }: Inputs,
+): CapturedGraph {
+  const { options } = unit.program, { graph } = gm, outside = outsideInference(unit);
+  const name = nextGraphName();
+  logs.emit("graph_code", () => gm.readable(name), { part: "captured" });
+  logs.emit("graph", () => gm.code, { part: "captured" });
+  counters.add("graphs", unit.program.name);
+  options.hooks.onGraph?.(gm, examples);
+  let run: unknown;
+  try {
+    run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(gm, examples))));
+  } catch (error) {
+    // The program says it itself, behind what comes before it and inside of its own handlers
+    if (error instanceof OperandRefused) {
+      const refuse = (): never => {
+        throw noteUndone(error, graph);
+      };
+      return { name, run: refuse, gm };
+    }
+    // What an op says of its operands is the program's error, not the backend's.
+    const cause = error instanceof Unsupported || error instanceof DynError
+      ? error
+      : backendFailure(unit, error);
+    const sizes = [...symbolsOf(graph)].filter((symbol) => !isUnbacked(symbol)).map((s) => env.sourceOf(s));
+    if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
+    throw cause;
+  }
+  if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
+  if (typeof run !== "function") {
+    throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
+  }
+  return { name, run: withOwnParts(surrounded(withGradients(run, gm), outside)), gm };
+}
+
+/**
+ * A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. What the first run makes
+ * ready needs other builtins, too.
+ */
+function withOwnParts(run: object): object {
+  if (typeof run !== "function") return run;
+  let isReady = false;
+  return (...inputs: readonly unknown[]): unknown => {
+    if (isReady) return withOwnIteration(() => apply(run, undefined, inputs));
+    isReady = true;
+    return preferringOwnBuiltins(() => apply(run, undefined, inputs));
+  };
+}
+
+type Surroundings = <R>(body: () => R) => R;
+
+const asItIs: Surroundings = (body) => body();
+
+/**
+ * Where a unit begins in a region of inference and leaves it, its graph is one of the place behind: views that are made in
+ * the region are cut off in it.
+ */
+function outsideInference({ body: { resumed } }: Unit): Surroundings {
+  const now = regionModes();
+  if (!resumed || !leavesInference(resumed.frames, now)) return asItIs;
+  return (body) =>
+    throughRegions((enter) => {
+      enter({ ...now, inference: false });
+      return body();
+    });
+}
+
+function surrounded(run: object, outside: Surroundings): object {
+  if (outside === asItIs || typeof run !== "function") return run;
+  return (...inputs: readonly unknown[]): unknown => outside(() => apply(run, undefined, inputs));
+}
+
+/** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */
+function withGradients(run: object, { graph }: GraphModule): object {
+  const records = ({ op, meta: { noGrad, value } }: Node) =>
+    op !== "placeholder" && op !== "output" && !noGrad && value.kind === "tensor" && value.requiresGrad;
+  if (ambient.gradEnabled || typeof run !== "function" || !graph.nodes.some(records)) return run;
+  return (...inputs: readonly unknown[]) => enableGrad(() => apply(run, undefined, inputs));
+}

@@ -1,0 +1,35 @@
+/**
+ * Whether a trace keeps what the user has said of sizes. Input: the values of a trace and its sizes; output: an error for
+ * a dimension that has to be dynamic and became a constant. Invariant: nothing of the trace changes.
+ */
+import { DynError } from "../../base/errors.ts";
+import { codeOf } from "../functions/functions.ts";
+import { argumentLabel, sourceText as placeText } from "../source.ts";
+import type { OutputGraph } from "../trace/output_graph.ts";
+import type { Wrapper } from "../variables/wrap.ts";
+
+/** The names of a function's parameters; none where its text cannot be had. */
+export function parametersOf(fn: object): readonly string[] {
+  return codeOf(fn)?.parameters.map((_, i, all) => argumentLabel(all, i)) ?? [];
+}
+
+/** Throws DynError where the program makes a constant of a dimension that the user has marked as dynamic. */
+export function checkMarks(wrapper: Wrapper, output: OutputGraph): void {
+  const { sizes } = output, { tensors } = wrapper;
+  for (const symbol of sizes.symbols) {
+    const constant = sizes.constantOf(symbol), { base, part } = sizes.sourceOf(symbol);
+    if (constant === undefined || part.kind !== "shape") continue;
+    const { real, source } = tensors.find((tensor) => tensor.source?.name === base) ?? {};
+    const mark = real && source ? wrapper.markAt(real, source, part.dim) : undefined;
+    if (!source || mark?.kind !== "dynamic" || !mark.strict) continue;
+    const place = output.placeOfSizes([symbol]);
+    throw new DynError(
+      `Expected dimension ${part.dim} of ${
+        placeText(source)
+      } to be dynamic, as markDynamic or shapesSpec says, but found ` +
+        `that the program needs it to be ${constant}${
+          place ? `:\n  ${place.code} (${place.file}:${place.line})\n` : "; "
+        }maybeMarkDynamic allows that`,
+    );
+  }
+}

@@ -1,0 +1,408 @@
+/**
+ * Compiles one entry of a unit: traces a call, compiles its graph, and writes the modified function. Input: a unit
+ * and the arguments of a call; output: an entry that serves this call and every other that its guards admit.
+ * Invariant: nothing of the program has happened when this returns, but for states of optimizers that are begun, which the
+ * caller takes back where its call does not step them; the caller runs the entry.
+ */
+import { config } from "../../base/config.ts";
+import { asProgram } from "../../base/own_builtins.ts";
+import { type BreakReason, Unsupported } from "../../base/errors.ts";
+import { counters, logs } from "../../base/logs.ts";
+import { recording } from "../../base/recording.ts";
+import { sourceText } from "../../sym/size_guards.ts";
+import { ambient } from "../../tensor/modes.ts";
+import { Generator } from "../../tensor/random.ts";
+import { modes, Tensor } from "../../tensor/tensor.ts";
+import { ambientState } from "../ambient.ts";
+import { type BreakCause, type BreakKind, breakReason } from "../break_reasons.ts";
+import { type CapturedGraph, compileGraph } from "./captured_graph.ts";
+import { checkMarks, parametersOf } from "./checked_marks.ts";
+import { refuseBreak, reportBreak } from "../told_breaks.ts";
+import { changesElements, isChanged } from "../codegen/effects.ts";
+import { buildModified, type ModifiedCode } from "../codegen/modified.ts";
+import { UnsupportedSyntax } from "../bytecode/code.ts";
+import { sourceReads } from "../guards/guard_reader.ts";
+import { filterGuards } from "../guards/filters.ts";
+import { factText, type Guard, guardText } from "../guards/guard.ts";
+import { checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
+import { proxyParts } from "../functions/functions.ts";
+import { captureKey, keepCapture } from "../kept/captures.ts";
+import { type Call, callOf, keptEntry } from "../kept/kept_entry.ts";
+import { NotedReads, notingReads } from "../kept/noted_reads.ts";
+import { knowledge } from "../functions/knowledge.ts";
+import { cellOfBox } from "../resume/cells.ts";
+import { closurePrinter } from "../resume/closure_printer.ts";
+import { ANONYMOUS } from "./root_body.ts";
+import { branchTail, breakTail, type End, type Tail, waitTail } from "../resume/resume.ts";
+import { inAsyncCall } from "../resume/suspension.ts";
+import { Machine, type Outcome } from "../trace/machine.ts";
+import { type Interruption, Restart, SymbolicLimit } from "../trace/restart.ts";
+import { RepeatedCalls, type RepeatPlan } from "../repeats/memory.ts";
+import { OutputGraph } from "../trace/output_graph.ts";
+import { userFrames } from "../trace/positions.ts";
+import { refuseOutliving, refuseUsedHistories } from "../trace/begun_histories.ts";
+import { guardDistinctTensors } from "../trace/distinct_tensors.ts";
+import { guardWrites } from "../trace/written_memory.ts";
+import { CannotTrace, type Entry, type Unit } from "./unit.ts";
+import { Wrapper } from "../variables/wrap.ts";
+import { Parameter } from "../../nn/parameter.ts";
+import { Box, LiveView } from "../bytecode/runtime.ts";
+import { type LiveCell, type Source } from "../source.ts";
+import type { ObjectValue, Value } from "../variables/value.ts";
+import type { CallRequest, Frame } from "../trace/interpreter.ts";
+import { modesOf } from "../trace/region_modes.ts";
+
+/** How often a trace may begin again before the unit is given up. */
+const MOST_ATTEMPTS = 200;
+
+/** Counts entries whose guards refuse the very call that they were made for. */
+export const SELF_REFUSING = "refuse their own call";
+
+/** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
+export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]): Entry {
+  const key = captureKey(unit, args);
+  const entry = (key === null ? null : keptEntry(unit, key, { self, args })) ??
+    traceEntry(unit, key, { self, args });
+  // Such an entry serves no call, and each one is compiled again. Guards see what the program has made of builtins
+  if (asProgram(() => entry.check(self, args)) !== -1) counters.add("guards", SELF_REFUSING);
+  return entry;
+}
+
+/** Traces a call, again and again where instructions turn out to interrupt it. */
+function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry {
+  const interruptions = new Map<number, Interruption>();
+  const repeats: RepeatPlan = { allowed: true, made: 0 };
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    try {
+      const reads = new NotedReads();
+      unit.history.asked = key === null ? null : [];
+      const attempt = () =>
+        attemptEntry(unit, {
+          self,
+          args,
+          interruptions,
+          repeats,
+          keep: key === null ? null : { key, reads },
+        });
+      return key === null ? attempt() : notingReads(reads, attempt);
+    } catch (error) {
+      // Calls that were not stepped through have no numbers by which to come back to an instruction
+      const countsSteps = error instanceof Restart || (error instanceof SymbolicLimit && error.step !== null);
+      if (countsSteps && repeats.made > 0) repeats.allowed = false;
+      else if (error instanceof Restart) interruptions.set(error.step, error.interruption);
+      else if (error instanceof SymbolicLimit) settle(unit, error, interruptions);
+      else throw error;
+    } finally {
+      unit.history.asked = null;
+      repeats.made = 0;
+    }
+  }
+  throw new CannotTrace("the trace began again too often");
+}
+
+/** Makes constants of the sizes that somebody has no rule for; where that is done already, the graph ends there. */
+function settle(unit: Unit, limit: SymbolicLimit, interruptions: Map<number, Interruption>): void {
+  const fixed = limit.sizes.filter((size) => unit.history.fix(size, limit.rule));
+  if (fixed.length > 0) {
+    logs.emit("dynamic", () => `${limit.message}: ${fixed.map(sourceText).join(", ")} are constants now`);
+    counters.add("symbolic_limits", limit.rule);
+    // Numbers of instructions may differ where sizes are constants.
+    interruptions.clear();
+  } else if (limit.step === null) throw limit.cause;
+  else {
+    const cause = { kind: "symbolicLimit", detail: limit.rule } as const;
+    interruptions.set(limit.step, { kind: "break", cause });
+  }
+}
+
+interface Attempt {
+  readonly self: unknown;
+  readonly args: readonly unknown[];
+  readonly interruptions: ReadonlyMap<number, Interruption>;
+  readonly repeats: RepeatPlan;
+  /** Where what comes of it is kept; null: it is not. */
+  readonly keep: { readonly key: string; readonly reads: NotedReads } | null;
+}
+
+interface Traced extends Pick<Attempt, "self" | "args" | "keep"> {
+  readonly unit: Unit;
+  readonly machine: Machine;
+  readonly output: OutputGraph;
+  /** Why the graph ends before the function does. */
+  readonly broke: BreakReason | null;
+}
+
+function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: Attempt): Entry {
+  const { program, body } = unit;
+  const machineHolder: { machine: Machine | null } = { machine: null };
+  const place = body.place();
+  const output = new OutputGraph({
+    stack() {
+      const stack = machineHolder.machine?.stack() ?? [];
+      return stack.length > 0 || !place ? stack : [place];
+    },
+    step: () => (machineHolder.machine?.steps ?? 0) - 1,
+    recomputed: () =>
+      machineHolder.machine?.frames.find(({ recomputed }) => recomputed !== null)?.recomputed ?? null,
+    regionCall: () =>
+      machineHolder.machine?.frames.find(({ regionCall }) => regionCall !== null)?.regionCall ?? null,
+  });
+  output.sizes.mayAssume = unit.history.mayAssume;
+  const wrapper = new Wrapper(output, {
+    dynamic: config.dynamicShapes ? program.options.dynamic : "never",
+    history: unit.history,
+    shapes: program.shapes(() => body.parameters, parametersOf),
+    codeOf: tracedCodeOf,
+    variableOf,
+    proxyParts,
+    isAmbient: (real) =>
+      real === ambient || real === modes || Object.getPrototypeOf(real) === Generator.prototype,
+    isPlainTensor: (tensor) => {
+      const prototype: unknown = Object.getPrototypeOf(tensor);
+      return prototype === Tensor.prototype || prototype === Parameter.prototype;
+    },
+    isParameter: (tensor) => tensor instanceof Parameter,
+  });
+  const machine = machineHolder.machine = new Machine(
+    output,
+    wrapper,
+    knowledge,
+    interruptions,
+    unit.begunStates,
+    new RepeatedCalls(repeats),
+  );
+  output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });
+  const frames = body.begin(machine, self, args);
+  if (typeof frames === "string") throw new CannotTrace(frames);
+  for (const frame of frames) machine.push(frame);
+  const outcome = recording.phase("trace", () => modes.without(() => machine.run()));
+  checkMarks(wrapper, output);
+  if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
+    machine.standIns.demandNothing();
+  }
+  return makeEntry({ unit, machine, output, self, args, keep, broke: null }, outcome);
+}
+
+function makeEntry(traced: Traced, outcome: Outcome): Entry {
+  switch (outcome.kind) {
+    case "return":
+      return resumed(traced, [], () => ({
+        needed: [outcome.value],
+        write: ({ rebuild }) => {
+          const text = rebuild.value(outcome.value);
+          return text === "undefined" ? [] : [`return ${text};`];
+        },
+      }));
+    case "endless":
+      throw new CannotTrace(outcome.because);
+    case "escape":
+      return throwingEntry(traced, outcome);
+    case "break": {
+      const { frames, cause } = outcome, end = endOf(traced, frames);
+      return broken(traced, { frames, cause }, () => waitTail(end) ?? breakTail(end));
+    }
+    case "branch": {
+      const { frames, test } = outcome, cause = { kind: "genericJump", detail: "" } as const;
+      return broken(traced, { frames, cause }, () => branchTail(endOf(traced, frames), test));
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** Where a trace has ended. */
+function endOf({ unit, machine }: Traced, frames: readonly Frame[]): End {
+  return { unit, frames, modes: { now: modesOf(machine), entered: machine.entered } };
+}
+
+/**
+ * An entry whose graph ends before the function does, which is told of once there is one: an attempt that is given up
+ * has broken nothing. Throws Unsupported where the user wants whole graphs only.
+ */
+function broken(
+  traced: Traced,
+  { frames, cause }: { readonly frames: readonly Frame[]; readonly cause: BreakCause },
+  tailOf: () => Tail | null,
+): Entry {
+  const broke = breakReason(cause, userFrames(frames)), { program } = traced.unit;
+  refuseBreak(program, broke);
+  const entry = resumed({ ...traced, broke }, frames, tailOf);
+  if (!entry.plain) reportBreak(program, broke);
+  return entry;
+}
+
+/** The variable behind an object that generated code and closures made by it share. */
+function variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null {
+  const prototype: unknown = Object.getPrototypeOf(real);
+  if (prototype === Box.prototype && real instanceof Box) return { name: real.name, cell: cellOfBox(real) };
+  return prototype === LiveView.prototype && real instanceof LiveView ? { name: "", cell: real.cell } : null;
+}
+
+/**
+ * An entry that goes on behind the graph; plain JavaScript where what follows cannot be written as code of its own.
+ */
+function resumed(traced: Traced, frames: readonly Frame[], tailOf: () => Tail | null): Entry {
+  let detail = "";
+  try {
+    const tail = tailOf();
+    if (tail) return assemble(traced, tail.needed, tail.write);
+  } catch (error) {
+    if (!(error instanceof UnsupportedSyntax)) throw error;
+    detail = error.construct;
+  }
+  const { unit } = traced;
+  const reason = breakReason({ kind: "unresumable", detail }, userFrames(frames));
+  const count = unit.program.uncompiled.begin(unit.body.name, reason, { expected: false });
+  return plainEntry(traced, (run) => {
+    count();
+    return run();
+  });
+}
+
+/** An entry for calls that throw to their caller: plain JavaScript makes the exception, and what comes before it. */
+function throwingEntry(traced: Traced, { because, stack }: Extract<Outcome, { kind: "escape" }>): Entry {
+  const { unit, machine } = traced, { program, body } = unit;
+  const reason = (kind: BreakKind) => breakReason({ kind, detail: because }, stack);
+  const count = program.uncompiled.begin(body.name, reason("leaves"), { expected: true });
+  let isTraced = true;
+  const entry = plainEntry(traced, (run) => {
+    const first = isTraced;
+    isTraced = false;
+    count();
+    const result = run();
+    // An async function rejects instead, in its own time.
+    if (machine.isAsync) return result;
+    // Another call than the one that was traced has an entry of its own, if the guards did not tell them apart.
+    if (!first && unit.withdraw(entry)) return result;
+    program.uncompiled.begin(body.name, reason("disagreement"), { expected: false })();
+    if (program.options.fullgraph) throw new Unsupported(reason("disagreement"));
+    return result;
+  });
+  return entry;
+}
+
+/** An entry that leaves calls to plain JavaScript: exactly those that would end the same way. */
+function plainEntry(traced: Traced, around: (run: () => unknown) => unknown): Entry {
+  const { unit: { body }, output } = traced;
+  const guards = keptGuards(traced);
+  return {
+    ...checked(guards, output),
+    guards,
+    run(this: unknown, ...args: readonly unknown[]) {
+      return around(() => body.runPlain(this, args));
+    },
+    code: `// ${body.name} runs as it is`,
+    graph: null,
+    plain: true,
+    hits: 0,
+  };
+}
+
+/** The guards of the trace that the user wants to be tested. */
+function keptGuards({ unit, output, self, args }: Traced): readonly Guard[] {
+  const guards = output.allGuards(), { guardFilter } = unit.program.options;
+  if (guardFilter === null) return guards;
+  const about = { call: { self, args }, read: sourceReads(readCaptured) };
+  return filterGuards(guards, (entries) => asProgram(() => guardFilter(entries)), about);
+}
+
+function assemble(
+  traced: Traced,
+  needed: readonly Value[],
+  tail: (code: ModifiedCode) => readonly string[],
+): Entry {
+  const { unit, machine, output, self, args } = traced;
+  const { body } = unit, isAsyncCall = machine.isAsync && !body.resumed;
+  guardAliases(machine, output);
+  guardElements(machine, output);
+  const made: { entry: Entry | null } = { entry: null };
+  let graph: CapturedGraph | null = null;
+  const modified = buildModified({
+    name: body.name === ANONYMOUS ? "anonymous" : body.name,
+    parameters: body.parameters,
+    output,
+    state: {
+      objects: machine.wrapper.objects,
+      // What begins a history does not outlive the trace; parameters that are made get what they have where they are seen
+      tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
+        (t.assigned.size > 0 || t.layoutChanges.length > 0) && !t.isBegun
+      ),
+      cells: [...machine.cells.values()],
+    },
+    printer: closurePrinter,
+    readCaptured,
+    failed: wayOut(unit, { graph: () => output.graph, made, isAsyncCall }),
+    needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
+    tail: (code) => [...machine.deferred.map((request) => deferredCall(code, request)), ...tail(code)],
+    compile: (results) => {
+      if (output.operations === 0 && results.every((node) => node.op === "placeholder")) {
+        if (results.length === 0) return null;
+      }
+      refuseOutliving(machine, output, results);
+      refuseUsedHistories(machine, output, results);
+      guardWrites(machine, output, results);
+      return graph = compileGraph(unit, output, results);
+    },
+  });
+  const guards = keptGuards(traced);
+  unit.program.options.hooks.onGuards?.(guards.map((guard) => factText(guard.fact)));
+  logs.emit("guards", () => `Guards of ${body.name}:\n${guards.map((g) => `  ${guardText(g)}`).join("\n")}`);
+  logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
+  const { text: code } = modified;
+  unit.program.options.hooks.onTraced?.({
+    sizes: output.sizes,
+    valueNamed: (base) => sourceReads(readCaptured)(output.sourceNamed(base), { self, args }),
+    effects: [...modified.effects, ...machine.deferred.map(() => "a call of the console")],
+  });
+  const run = isAsyncCall ? inAsyncCall(modified.run) : modified.run;
+  const captured = graph as CapturedGraph | null, gm = captured?.gm ?? null;
+  const entry = { ...checked(guards, output), guards, run, code, graph: gm, plain: false, hits: 0 };
+  if (traced.keep) {
+    const { keep: { key, reads }, broke } = traced, { met } = machine.wrapper, { asked } = unit.history;
+    const call = callOf(unit, { self, args });
+    if (entry.check(self, args) !== -1) {
+      reads.refused ??= "its guards refuse the call that they were made for";
+    }
+    const way = { guards, modified, isAsyncCall, broke };
+    keepCapture(unit, key, { call, reads, met, asked, output, graph: captured, ...way });
+  }
+  return made.entry = entry;
+}
+
+/** A logging call, after everything that came before it in the program. */
+function deferredCall({ rebuild }: ModifiedCode, { callee, self, args }: CallRequest): string {
+  const [fn, receiver, ...list] = [callee, self, ...args].map((value) => rebuild.value(value));
+  return `${rebuild.helper("callFunction")}(${fn}, ${receiver}, [${list.join(", ")}]);`;
+}
+
+/** Objects and tensors that were changed must not be others that the trace took them to differ from. */
+function guardAliases(machine: Machine, output: OutputGraph): void {
+  const { objects, tensors } = machine.wrapper;
+  const isFixed = (object: ObjectValue) =>
+    object.source?.kind === "known" || object.exotic.kind === "function";
+  for (const object of objects) {
+    const { source } = object;
+    if (!source || !isChanged(object)) continue;
+    const others = objects.flatMap((other): Source[] => {
+      const same = other === object || other.source === null || (isFixed(object) && isFixed(other));
+      return same || other.source === null || other.exotic.kind !== object.exotic.kind ? [] : [other.source];
+    });
+    output.guardDistinct(source, others);
+  }
+  for (const tensor of tensors) {
+    const { assigned, layoutChanges } = tensor;
+    if (assigned.size > 0 || layoutChanges.length > 0) guardDistinctTensors(output, tensor, tensors);
+  }
+}
+
+/** Elements of arrays that were changed can be changed in other calls, too. */
+function guardElements(machine: Machine, output: OutputGraph): void {
+  for (const object of machine.wrapper.objects) {
+    const { source, exotic } = object;
+    if (!source || exotic.kind !== "array" || !exotic.loaded) continue;
+    if (changesElements(object)) output.guard({ kind: "elements", source });
+    if (exotic.elements.length !== exotic.originals.length) {
+      output.guard({ kind: "dataKey", source, key: "length", writable: true });
+    }
+  }
+}

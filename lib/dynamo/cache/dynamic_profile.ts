@@ -1,0 +1,81 @@
+/**
+ * Which sizes and numbers were seen to change, kept between processes of one job: a later process makes symbols of them
+ * at once and compiles once where the first one compiled twice. Input: `config.jobId`, what changes; output: what
+ * changed in former processes. Invariant: what is kept only says what to make symbols of, so that a stale or foreign
+ * profile costs speed and never an answer.
+ */
+import { config } from "../../base/config.ts";
+import { keepText, keptText } from "../../base/kept_texts.ts";
+import { logs } from "../../base/logs.ts";
+
+/** What is known of one function, or the rest of one. */
+export interface DynamicProfile {
+  /** Whether a number has changed, or a dimension of the tensor at a place. */
+  changed(place: string, dim: number | null): boolean;
+  /** Notes that it has. */
+  note(place: string, dim: number | null): void;
+}
+
+/** Places by function: `L["n"]` for numbers, `L["x"]:0` for dimensions. */
+type Decisions = Map<string, Set<string>>;
+
+const loaded = new Map<string, Decisions>();
+
+/** Forgets what was read, so that it is read again. */
+export function forgetProfiles(): void {
+  loaded.clear();
+}
+
+function fileOf(key: string): string {
+  return `dynamic_${key.replace(/[^\w-]/g, (c) => `_${c.codePointAt(0)?.toString(16)}_`)}`;
+}
+
+/** The decisions under a key, read once. */
+function decisionsOf(key: string): Decisions {
+  let found = loaded.get(key);
+  if (!found) loaded.set(key, found = parse(keptText(fileOf(key)) ?? ""));
+  return found;
+}
+
+function parse(text: string): Decisions {
+  const found: Decisions = new Map();
+  let value: unknown;
+  try {
+    value = JSON.parse(text || "{}");
+  } catch {
+    logs.emit("dynamic", "Decisions about dynamic sizes that were kept cannot be read and are left out");
+  }
+  if (typeof value !== "object" || value === null) return found;
+  for (const [unit, places] of Object.entries(value)) {
+    if (!Array.isArray(places)) continue;
+    found.set(unit, new Set(places.filter((place) => typeof place === "string")));
+  }
+  return found;
+}
+
+function keep(key: string, unit: string, place: string): void {
+  const known = decisionsOf(key), places = known.get(unit) ?? new Set();
+  if (places.has(place)) return;
+  known.set(unit, places.add(place));
+  const text = JSON.stringify(Object.fromEntries([...known].map(([name, set]) => [name, [...set]])));
+  if (!keepText(fileOf(key), text)) {
+    logs.emit("dynamic", `Decisions about dynamic sizes cannot be kept for ${key}`);
+  }
+}
+
+const keys = (...names: readonly string[]): string[] => names.filter((name) => name !== "");
+
+/** The profile of a function; `unit` is asked for its name, the same in all processes, once there is a job. */
+export function profileOf(unit: () => string): DynamicProfile {
+  const placeOf = (place: string, dim: number | null) =>
+    `${place.replace(/(?<=["\])])#\d+/g, "")}${dim === null ? "" : `:${dim}`}`;
+  return {
+    changed: (place, dim) =>
+      keys(config.jobId, config.pgoReadKey).some((key) =>
+        decisionsOf(key).get(unit())?.has(placeOf(place, dim))
+      ),
+    note: (place, dim) => {
+      for (const key of keys(config.jobId, config.pgoWriteKey)) keep(key, unit(), placeOf(place, dim));
+    },
+  };
+}

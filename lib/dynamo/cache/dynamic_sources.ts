@@ -1,0 +1,85 @@
+/**
+ * Places that the settings make symbols or constants of. Input: `config.dynamicSources`, `staticSources`,
+ * `unbackedSources` and `dynamicValues`, and a place; output: what they say of it. Invariant: a place that both lists name is static.
+ */
+import { config } from "../../base/config.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
+
+/** Whether a list names a place, or a dimension of the tensor there. */
+type SourceList = (place: string, dim: number | null) => boolean;
+
+interface ListEntry {
+  readonly exact: string;
+  readonly pattern: RegExp;
+  readonly dim: number | null;
+}
+
+const lists = new Map<string, SourceList>();
+
+/** Reads a list. Throws DynError for what is neither a place nor a regular expression. */
+function listOf(text: string): SourceList {
+  let list = lists.get(text);
+  if (!list) {
+    const entries = text.split(",").map((part) => part.trim()).filter((part) => part !== "").map(entryOf);
+    list = (place, dim) =>
+      entries.some((entry) =>
+        (entry.dim === null || dim === null || entry.dim === dim) &&
+        (entry.exact === place || entry.pattern.test(place))
+      );
+    lists.set(text, list);
+  }
+  return list;
+}
+
+function entryOf(text: string): ListEntry {
+  const [, place = text, dim] = /^(.*):(\d+)$/.exec(text) ?? [];
+  // PyTorch's quotes.
+  const exact = place.replaceAll("'", '"');
+  try {
+    return { exact, pattern: new RegExp(`^(?:${exact})`), dim: dim === undefined ? null : Number(dim) };
+  } catch (error) {
+    throw new DynError(
+      `Expected places or regular expressions in dynamicSources, staticSources and unbackedSources but found ${text}: ${
+        messageOf(error)
+      }`,
+    );
+  }
+}
+
+let values: { readonly text: string; readonly numbers: ReadonlySet<number> } | null = null;
+
+/** Reads `dynamicValues`. Throws DynError for what is no integer. */
+function dynamicNumbers(): ReadonlySet<number> {
+  const { dynamicValues } = config;
+  if (values?.text === dynamicValues) return values.numbers;
+  const numbers = dynamicValues.split(",").map((part) => part.trim()).filter((part) => part !== "").map(
+    (part) => {
+      if (/^-?\d+$/.test(part)) return Number(part);
+      throw new DynError(`Expected integers in dynamicValues but found ${part}`);
+    },
+  );
+  values = { text: dynamicValues, numbers: new Set(numbers) };
+  return values.numbers;
+}
+
+/** Whether the settings say of a dimension of a tensor that nothing is known of it. */
+export function isSaidUnbacked(place: string, dim: number): boolean {
+  const { unbackedSources } = config;
+  return unbackedSources !== "" && listOf(unbackedSources)(place, dim);
+}
+
+/**
+ * What the settings say of a number at a place, or of a dimension of a tensor there: "value" is as "dynamic", but weaker
+ * than `dynamic: false`. Null: nothing.
+ */
+export function saidOf(
+  place: string,
+  dim: number | null,
+  size: number,
+): "dynamic" | "static" | "value" | null {
+  const { staticSources, dynamicSources, dynamicValues } = config;
+  if (staticSources === "" && dynamicSources === "" && dynamicValues === "") return null;
+  if (staticSources !== "" && listOf(staticSources)(place, dim)) return "static";
+  if (dynamicSources !== "" && listOf(dynamicSources)(place, dim)) return "dynamic";
+  return dynamicValues !== "" && dynamicNumbers().has(size) ? "value" : null;
+}

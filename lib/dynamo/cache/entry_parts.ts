@@ -1,0 +1,78 @@
+/**
+ * Parts of entries that do not depend on how an entry came about: its check, and what its calls do whose graph throws.
+ * Input: guards and units; output: functions. Invariant: a call whose graph throws does what the program does.
+ */
+import { recording } from "../../base/recording.ts";
+import { isUndone, messageOf, OperandRefused } from "../../base/errors.ts";
+import { counters, logs } from "../../base/logs.ts";
+import type { Graph } from "../../graph/node.ts";
+import { AssumptionFailed } from "../../graph/numbers.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { cellOfBox } from "../resume/cells.ts";
+import { cellOf } from "../resume/closure_printer.ts";
+import type { ModifiedParts } from "../codegen/modified.ts";
+import { codeOf, infoOf } from "../functions/functions.ts";
+import { compileCheck } from "../guards/check.ts";
+import type { Guard } from "../guards/guard.ts";
+import { guardReader, sourceReads } from "../guards/guard_reader.ts";
+import { knowledge } from "../functions/knowledge.ts";
+import { Whole } from "../resume/suspension.ts";
+import type { OutputGraph } from "../trace/output_graph.ts";
+import type { Entry, Unit } from "./unit.ts";
+
+/** The check of an entry. */
+export function checked(
+  guards: readonly Guard[],
+  output: Pick<OutputGraph, "sourceNamed">,
+): Pick<Entry, "check" | "checkText" | "reader"> {
+  const sourceNamed = (name: string) => output.sourceNamed(name);
+  const { check, text } = recording.phase("guards", () =>
+    compileCheck(guards, {
+      sourceNamed,
+      hasCode: (fn, code) => tracedCodeOf(fn) === code,
+      readCaptured,
+      cellOfBox,
+      cellOf,
+    }));
+  return { check, checkText: text, reader: guardReader(guards, sourceReads(readCaptured), sourceNamed) };
+}
+
+/** The code that calls of a function step through. What is known of a function itself holds for no other of its code. */
+export function tracedCodeOf(fn: unknown): CodeObject | null {
+  return typeof fn === "function" && !knowledge.modelOf(fn) ? codeOf(fn) : null;
+}
+
+/** The content of a captured variable of a function. */
+export function readCaptured(fn: unknown, index: number): unknown {
+  if (typeof fn !== "function") throw new TypeError("Expected a function");
+  const info = infoOf(fn);
+  if (info.kind !== "function") throw new TypeError("Expected a function with accessible variables");
+  const found = info.binding(index);
+  if (found.kind === "value") return found.value;
+  if (found.kind === "cell") return found.cell.get();
+  throw new TypeError("Expected a variable");
+}
+
+/** What a call does whose graph throws. */
+export function wayOut(unit: Unit, { graph, made, isAsyncCall }: {
+  readonly graph: () => Graph | null;
+  readonly made: { readonly entry: Entry | null };
+  readonly isAsyncCall: boolean;
+}): ModifiedParts["failed"] {
+  const { body } = unit;
+  return (self, given, error) => {
+    const failed = graph();
+    if (!failed || !isUndone(error, failed)) throw error;
+    // The program's own error, with everything that comes before it, and its own way to handle it.
+    counters.add("undone_calls", body.name);
+    logs.emit("dynamo", () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`);
+    if (error instanceof AssumptionFailed) {
+      unit.history.assumptionFailed();
+      // The next call makes an entry that breaks where this one assumes
+      if (!unit.history.mayAssume && made.entry) unit.withdraw(made.entry);
+    }
+    const result = body.runPlain(self, Array.from(given));
+    if (error instanceof OperandRefused) unit.countRefused(error);
+    return isAsyncCall ? new Whole(result) : result;
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * What ends the recompilations that have reached a limit. Input: the limit and what kept changing; output: advice, the
+ * most specific first. Invariant: every piece of advice names the setting, option or function that it is about.
+ */
+import { config } from "../../base/config.ts";
+import type { ChangeHistory } from "./automatic_dynamic.ts";
+import type { Mismatch } from "../guards/found.ts";
+import type { Program } from "./program.ts";
+
+/** A limit of versions, and how many it allows. */
+export interface Limit {
+  readonly setting: "cacheSizeLimit" | "accumulatedCacheSizeLimit";
+  readonly most: number;
+}
+
+/** What could be done about it. */
+export function remediesText(
+  { setting, most }: Limit,
+  mismatches: readonly Mismatch[],
+  { program, history }: { readonly program: Program; readonly history: ChangeHistory },
+): string[] {
+  const found: string[] = [];
+  const [frequent = []] = [...Map.groupBy(mismatches, ({ subject }) => subject).values()]
+    .toSorted((a, b) => b.length - a.length);
+  const needed = frequent.find(({ change }) => change === "needed");
+  if (needed) {
+    const { subject, user } = needed;
+    const where = user ? ` (${user.file}:${user.line})` : "";
+    found.push(`take what needs one value of ${subject} out of the compiled function${where}`);
+  } else if (frequent.length > 0 && frequent.every(({ change }) => change !== "other")) {
+    const { rulesMissing } = history;
+    if (!config.dynamicShapes) {
+      found.push("set config.dynamicShapes, so that sizes and numbers become symbols");
+    } else if (program.options.dynamic === "never") {
+      found.push("compile it without dynamic: false, so that sizes and numbers become symbols");
+    } else if (rulesMissing.length > 0) {
+      found.push(`keep ${rulesMissing.join(", ")} out of the function: no rule for sizes that change`);
+    } else if (config.staticSources !== "") {
+      found.push("take what changes out of config.staticSources (or compiler.markStatic)");
+    } else found.push("take back compiler.markStatic, or name what changes in config.dynamicSources");
+  }
+  return [...found, `raise config.${setting} above ${most}`];
+}

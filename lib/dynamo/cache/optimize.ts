@@ -1,0 +1,232 @@
+/**
+ * Compiled callables. Input: a function and options; output: a function of the same signature that runs compiled
+ * versions where it can. Invariant: making one compiles nothing; the callable does what the function does,
+ * receiver and errors included.
+ */
+import { apply, defineOwn } from "../../base/own_builtins.ts";
+import { config } from "../../base/config.ts";
+import { functionTitle } from "../../base/compile_times.ts";
+import { observed } from "../../base/observation.ts";
+import type { GraphBackend } from "../../graph/backend.ts";
+import { recordedCall } from "../call_recorder.ts";
+import { compileEntry } from "./compile_entry.ts";
+import { markFunction, markOfFunction } from "../functions/marks.ts";
+import { NO_RULES } from "../functions/frame_rules.ts";
+import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
+import { resumedUnits } from "../resume/resume.ts";
+import { rootBody } from "./root_body.ts";
+import { currentStance, withBackend } from "./stance.ts";
+import { modes } from "../../tensor/tensor.ts";
+import { factText } from "../guards/guard.ts";
+import { type Entry, Unit } from "./unit.ts";
+import { forgetProfiles } from "./dynamic_profile.ts";
+import type { DynamicMode } from "./automatic_dynamic.ts";
+import { checkSpec, type ShapesSpec } from "./shapes_spec.ts";
+import type { GuardFilter } from "../guards/filters.ts";
+import type { UncompiledCalls } from "./uncompiled.ts";
+import type { GraphModule } from "../../graph/graph_module.ts";
+
+/** What the user chose. */
+export interface CompileChoices {
+  readonly backend: GraphBackend;
+  readonly backendName?: string;
+  /** What messages call the function; its own name unless given. */
+  readonly name?: string;
+  readonly fullgraph?: boolean;
+  readonly dynamic?: boolean | undefined;
+  readonly hooks?: Hooks;
+  /** How a backend that the stance demands is run; as it is unless given. */
+  readonly wrapBackend?: (backend: GraphBackend) => GraphBackend;
+  readonly cacheSizeLimit?: number | undefined;
+  readonly guardFilter?: GuardFilter | undefined;
+  readonly shapesSpec?: ShapesSpec | undefined;
+  /** The function whose parameters `shapesSpec` names, where the compiled one hands its arguments on to it. */
+  readonly signature?: object | undefined;
+  /** The same choices as the user wrote them, where they can be written down: for records of calls. */
+  readonly described?: Readonly<Record<string, unknown>>;
+}
+
+/** A function and everything compiled for it. */
+interface Compiled {
+  readonly fn: object;
+  readonly callable: object;
+  readonly program: Program;
+  readonly root: Unit;
+}
+
+const byCallable = new WeakMap<object, Compiled>();
+const byFunction = new WeakMap<object, Set<WeakRef<Compiled>>>();
+const all = new Set<WeakRef<Compiled>>();
+const dropped = new FinalizationRegistry((forget: () => void) => forget());
+
+type AnyFunction = (this: never, ...args: never[]) => unknown;
+
+/** Compiles a function: nothing happens before the first call. */
+export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices): F {
+  checkSpec(choices.shapesSpec ?? {});
+  const options: OptimizeOptions = {
+    backend: choices.backend,
+    backendName: choices.backendName ?? "custom",
+    fullgraph: choices.fullgraph ?? false,
+    dynamic: modeOf(choices.dynamic),
+    hooks: choices.hooks ?? {},
+    wrapBackend: choices.wrapBackend ?? ((backend) => backend),
+    cacheSizeLimit: choices.cacheSizeLimit ?? null,
+    guardFilter: choices.guardFilter ?? null,
+    shapesSpec: choices.shapesSpec ?? {},
+    signature: choices.signature ?? null,
+  };
+  const mark = markOfFunction(fn);
+  const body = mark?.kind === "ruled" && typeof mark.original === "function"
+    ? rootBody(mark.original as AnyFunction, fn.name, { ...NO_RULES, ...mark.rules })
+    : rootBody(fn as (...args: never[]) => unknown, fn.name);
+  const program = new Program(choices.name ?? fn.name, fn, options, () => body.place());
+  const root = new Unit(program, body, compileEntry);
+  const callable = function (this: unknown, ...args: unknown[]): unknown {
+    const stance = currentStance();
+    if (stance === "force_eager" || modes.top?.opByOp) return apply(fn, this, args);
+    if (!program.called) {
+      program.called = true;
+      if (stance === "eager_then_compile") {
+        root.observe(args);
+        return apply(fn, this, args);
+      }
+      if (stance === "aot_eager_then_compile") {
+        return withBackend("aot_eager", () => root.call(this, args));
+      }
+    }
+    const { replayRecordEnabled } = config;
+    if (!replayRecordEnabled && observed.by === null) return root.call(this, args);
+    const { name, place } = program;
+    const call = { fn, name, self: this, args, place, options: choices.described ?? {} };
+    const serve = () => {
+      const run = () => root.call(this, args);
+      return replayRecordEnabled ? recordedCall(call, run) : run();
+    };
+    return observed.by === null
+      ? serve()
+      : observed.by.span("compiled", functionTitle({ name, place: place() }), serve);
+  };
+  defineOwn(callable, "name", { value: fn.name, configurable: true });
+  defineOwn(callable, "length", { value: fn.length, configurable: true });
+  markFunction(callable, { kind: "compiled", original: fn });
+  remember({ fn, callable, program, root });
+  return callable as unknown as F;
+}
+
+function modeOf(dynamic: boolean | undefined): DynamicMode {
+  return dynamic === undefined ? "automatic" : dynamic ? "always" : "never";
+}
+
+function remember(compiled: Compiled): void {
+  byCallable.set(compiled.callable, compiled);
+  const reference = new WeakRef(compiled), { fn } = compiled;
+  let ofFunction = byFunction.get(fn);
+  if (!ofFunction) byFunction.set(fn, ofFunction = new Set());
+  const lists = [ofFunction, all];
+  for (const list of lists) list.add(reference);
+  dropped.register(compiled, () => {
+    for (const list of lists) list.delete(reference);
+  });
+}
+
+/** What was compiled for a callable or for a function that was compiled. */
+function compiledOf(fn: object): Compiled[] {
+  const own = byCallable.get(fn);
+  if (own) return [own];
+  return [...byFunction.get(fn) ?? []].flatMap((reference) => reference.deref() ?? []);
+}
+
+/** Forgets every entry of every function. */
+export function reset(): void {
+  for (const reference of all) {
+    const compiled = reference.deref();
+    if (!compiled) continue;
+    const { program, root } = compiled;
+    resumedUnits(program).clear();
+    program.clear();
+    root.clear();
+  }
+  resetGraphNames();
+  forgetProfiles();
+}
+
+/** The same callable without further compilation: calls that no entry serves run the function itself. */
+export function frozen<F extends AnyFunction>(fn: F): F {
+  const [compiled] = compiledOf(fn);
+  if (!compiled) return fn;
+  const { program, root } = compiled;
+  const callable = function (this: unknown, ...args: unknown[]): unknown {
+    const former = program.frozen;
+    program.frozen = true;
+    try {
+      return root.call(this, args);
+    } finally {
+      program.frozen = former;
+    }
+  };
+  return callable as unknown as F;
+}
+
+/** One entry as users inspect it. */
+export interface CacheEntry {
+  readonly guards: {
+    readonly codeParts: readonly string[];
+    /** Whether a call with these arguments is served; `this` is the receiver. */
+    check(this: unknown, ...args: readonly unknown[]): boolean;
+    /** The source of the check function. */
+    readonly code: string;
+  };
+  /** The modified function's source. */
+  readonly code: string;
+  readonly graph: GraphModule | null;
+  readonly hits: number;
+}
+
+/** The entries of a compiled function, most recent hit first. */
+export function cacheEntries(fn: object): CacheEntry[] {
+  return compiledOf(fn).flatMap(({ root }) => root.entries.map(describe));
+}
+
+/** The entries of the parts that go on after graph breaks, by the name of the part. */
+export function resumedEntries(fn: object): Map<string, CacheEntry[]> {
+  const found = new Map<string, CacheEntry[]>();
+  for (const { program } of compiledOf(fn)) {
+    for (const unit of resumedUnits(program).values()) found.set(unit.body.name, unit.entries.map(describe));
+  }
+  return found;
+}
+
+function describe(entry: Entry): CacheEntry {
+  return {
+    guards: {
+      codeParts: entry.guards.map((guard) => factText(guard.fact)),
+      check(...args) {
+        return entry.check(this, args) === -1;
+      },
+      code: entry.checkText,
+    },
+    code: entry.code,
+    graph: entry.graph,
+    hits: entry.hits,
+  };
+}
+
+/** How a compiled function fares. */
+export interface CompiledStatus {
+  readonly entries: number;
+  readonly hits: number;
+  /** Why it runs uncompiled, null where it does not. */
+  readonly givenUp: string | null;
+  /** Calls that ran uncompiled so far, of its parts behind graph breaks too. */
+  readonly uncompiled: readonly UncompiledCalls[];
+}
+
+/** The state of a compiled function; null for functions that were not compiled. */
+export function statusOf(fn: object): CompiledStatus | null {
+  const [compiled] = compiledOf(fn);
+  if (!compiled) return null;
+  const { root: { entries, givenUp }, program } = compiled;
+  const hits = entries.reduce((sum, e) => sum + e.hits, 0);
+  return { entries: entries.length, hits, givenUp, uncompiled: program.uncompiled.list() };
+}

@@ -1,0 +1,72 @@
+/**
+ * Sizes of a function's parameters as its user states them, dimension by dimension. Input: what `compile` was given;
+ * output: marks by place. Invariant: what is not understood, or names no parameter, is an error.
+ */
+import { DynError } from "../../base/errors.ts";
+import type { DimensionMark } from "./dimension_marks.ts";
+import { argumentSource } from "../source.ts";
+
+/** A dimension: a symbol, in a range; a constant; of a size that nothing is known of; null: as it turns out. */
+export type DimensionSpec =
+  | "dynamic"
+  | "static"
+  | "unbacked"
+  | { readonly min?: number | undefined; readonly max?: number | undefined }
+  | null;
+
+/** The dimensions of each parameter, by its name; the last ones may be left out. */
+export type ShapesSpec = Readonly<Record<string, readonly DimensionSpec[]>>;
+
+/** Marks by the place of a tensor. */
+export type ShapeMarks = ReadonlyMap<string, readonly (DimensionMark | undefined)[]>;
+
+/** Whose parameters a specification names. */
+export interface SpecifiedFunction {
+  /** The names, as the user writes them. */
+  readonly parameters: readonly string[];
+  /** What guards call the parameter at a position. */
+  labelOf(index: number): string;
+}
+
+/** Throws DynError for what is no specification, whatever the function. */
+export function checkSpec(spec: ShapesSpec): void {
+  for (const [parameter, dimensions] of Object.entries(spec)) marksFor(dimensions, parameter);
+}
+
+/** Reads a specification. Throws DynError for one that names a parameter that the function does not have. */
+export function shapeMarks(spec: ShapesSpec, { parameters, labelOf }: SpecifiedFunction): ShapeMarks {
+  return new Map(
+    Object.entries(spec).map(([parameter, dimensions]) => {
+      const index = parameters.indexOf(parameter);
+      if (index < 0) {
+        throw new DynError(
+          `Expected shapesSpec to name parameters out of ${
+            parameters.join(", ") || "none"
+          } but found ${parameter}`,
+        );
+      }
+      return [argumentSource(labelOf(index), index).name, marksFor(dimensions, parameter)];
+    }),
+  );
+}
+
+function marksFor(dimensions: unknown, parameter: string): readonly (DimensionMark | undefined)[] {
+  if (Array.isArray(dimensions)) return dimensions.map((each: unknown) => markFor(each, parameter));
+  throw new DynError(`Expected a list of dimensions for ${parameter} but found ${Deno.inspect(dimensions)}`);
+}
+
+function markFor(spec: unknown, parameter: string): DimensionMark | undefined {
+  if (spec === null) return undefined;
+  if (spec === "static" || spec === "unbacked") return { kind: spec };
+  if (spec === "dynamic") return { kind: "dynamic", min: 2, max: Infinity, strict: true };
+  if (typeof spec === "object" && Object.keys(spec).every((key) => key === "min" || key === "max")) {
+    const { min = 2, max = Infinity }: { min?: unknown; max?: unknown } = spec;
+    if (typeof min === "number" && typeof max === "number" && min <= max) {
+      return { kind: "dynamic", min, max, strict: true };
+    }
+  }
+  throw new DynError(
+    `Expected "dynamic", "static", "unbacked", a range { min, max } or null for a dimension of ${parameter} but ` +
+      `found ${Deno.inspect(spec)}`,
+  );
+}

@@ -1,0 +1,115 @@
+/**
+ * What compiled functions do with their calls: the ambient stance. Input: scoped changes; output: the stance in force.
+ * Invariant: disposing of a change restores what was in force before it.
+ */
+import { apply, defineOwn } from "../../base/own_builtins.ts";
+import { checkFunction, checkOptions } from "../../base/checked_input.ts";
+import { DynError } from "../../base/errors.ts";
+import type { GraphBackend } from "../../graph/backend.ts";
+import { lookupBackend } from "../../graph/backends.ts";
+import { scoped } from "../../base/scoped.ts";
+
+const STANCES = [
+  "default",
+  "force_eager",
+  "eager_on_recompile",
+  "fail_on_recompile",
+  "eager_then_compile",
+  "aot_eager_then_compile",
+  "run_only",
+] as const;
+
+/**
+ * As `torch.compiler.set_stance`:
+ * - "default": calls that no entry serves are compiled;
+ * - "force_eager": every call runs uncompiled;
+ * - "eager_on_recompile": only functions without entries are compiled, other calls run uncompiled;
+ * - "fail_on_recompile": a call that would be compiled again throws `Unsupported`;
+ * - "eager_then_compile": the first call of a function runs uncompiled; the second one is compiled, with sizes and
+ *   numbers that differ between the two as symbols;
+ * - "aot_eager_then_compile": the same, but the first call runs on the backend "aot_eager", whose partitioned graphs
+ *   save as little for the backward pass as compiled ones do;
+ * - "run_only": nothing is compiled.
+ */
+export type Stance = typeof STANCES[number];
+
+/** Options of `setStance`. */
+export interface StanceOptions {
+  /** Has every compiled function use this backend, by name or itself; only with the stance "default". */
+  readonly forceBackend?: string | GraphBackend | undefined;
+  /**
+   * Functions with one entry run it without testing its guards. Unsafe: a call that the entry was not made for gives a
+   * wrong answer. Where there are several entries their guards choose, as always.
+   */
+  readonly skipGuardEvalUnsafe?: boolean | undefined;
+}
+
+/** What is in force. */
+interface StanceInForce {
+  readonly stance: Stance;
+  /** What all functions use; null: each its own. */
+  readonly backend: GraphBackend | null;
+  readonly skipGuards: boolean;
+}
+
+let current: StanceInForce = { stance: "default", backend: null, skipGuards: false };
+
+/** The stance in force. */
+export function currentStance(): Stance {
+  return current.stance;
+}
+
+/** The backend that all functions use at the moment; null: each its own. */
+export function forcedBackend(): GraphBackend | null {
+  return current.backend;
+}
+
+/** Whether functions with one entry run it unseen. */
+export function skipsGuards(): boolean {
+  return current.skipGuards;
+}
+
+/** Runs `body` with a backend for all functions. */
+export function withBackend<R>(name: string, body: () => R): R {
+  const former = current;
+  current = { ...former, backend: lookupBackend(name) };
+  return scoped(body, () => current = former);
+}
+
+/** A change of the stance: disposing of it takes it back; called with a function, it is a decorator. */
+export interface StanceChange extends Disposable {
+  /** The function with this stance in force during its calls only; until they settle where they give promises. */
+  <F extends (this: never, ...args: never[]) => unknown>(fn: F, context?: ClassMethodDecoratorContext): F;
+}
+
+/** Changes the stance. Throws DynError for one that does not exist, or a backend for all with another than "default". */
+export function setStance(stance: Stance, options: StanceOptions = {}): StanceChange {
+  if (!STANCES.includes(stance)) {
+    throw new DynError(`Expected a stance out of ${STANCES.join(", ")} but found ${String(stance)}`);
+  }
+  checkOptions("setStance", {
+    forceBackend: ["string", "function"],
+    skipGuardEvalUnsafe: ["boolean"],
+  }, options);
+  const { forceBackend, skipGuardEvalUnsafe: skipGuards = false } = options;
+  if (forceBackend !== undefined && stance !== "default") {
+    throw new DynError(`Expected the stance default together with forceBackend but found ${stance}`);
+  }
+  const backend = typeof forceBackend === "string" ? lookupBackend(forceBackend) : forceBackend ?? null;
+  const former = current, changed: StanceInForce = { stance, backend, skipGuards };
+  current = changed;
+  const restore = () => {
+    current = former;
+  };
+  const decorate = (fn: (...args: never[]) => unknown) => {
+    restore();
+    checkFunction(fn, "to call with a stance");
+    const wrapped = function (this: unknown, ...args: never[]): unknown {
+      const outer = current;
+      current = changed;
+      return scoped(() => apply(fn, this, args), () => current = outer);
+    };
+    return defineOwn(wrapped, "name", { value: fn.name, configurable: true });
+  };
+  return Object.assign(decorate, { [Symbol.dispose]: restore }) as unknown as StanceChange;
+}

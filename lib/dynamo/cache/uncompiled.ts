@@ -1,0 +1,67 @@
+/**
+ * Calls of compiled functions that run uncompiled: why, and how often. Input: reasons, when it is decided, and calls
+ * that go that way; output: records for `status`, reports to hooks, counters, the log `graph_breaks`, and a line on
+ * stderr for what the user would not notice otherwise. Invariant: a call that runs uncompiled without the user's wish
+ * is counted here, and its reason has been said.
+ */
+import { type BreakReason, breakText } from "../../base/errors.ts";
+import { counters, logs } from "../../base/logs.ts";
+
+/** Calls that ran uncompiled for one reason. */
+export interface UncompiledCalls {
+  /** The function, or the part of one behind a graph break. */
+  readonly name: string;
+  readonly reason: BreakReason;
+  readonly calls: number;
+}
+
+/** Counts one call. */
+export type CountCall = () => void;
+
+interface Counted {
+  readonly name: string;
+  readonly reason: BreakReason;
+  calls: number;
+}
+
+/** What of a compiled callable and the units that come of it ran uncompiled. */
+export class UncompiledLog {
+  readonly #found = new Map<string, Counted>();
+
+  constructor(private readonly report: (reason: BreakReason) => void) {}
+
+  /**
+   * Says that calls of `name` run uncompiled for a reason; what it gives counts them. `expected`: the user sees it
+   * anyway or has nothing to do, so that only the log says it.
+   */
+  begin(name: string, reason: BreakReason, { expected }: { readonly expected: boolean }): CountCall {
+    const key = `${name} ${reason.id} ${reason.explanation}`;
+    let counted = this.#found.get(key);
+    if (!counted) {
+      this.#found.set(key, counted = { name, reason, calls: 0 });
+      this.report(reason);
+      const meta = { id: reason.id, uncompiled: true };
+      logs.emit("graph_breaks", () => `${name} runs uncompiled: ${breakText(reason)}`, { meta });
+      if (!expected) logs.announce("graph_breaks", inOneLine(name, reason));
+    }
+    const found = counted;
+    return () => {
+      found.calls++;
+      counters.add("uncompiled", reason.category);
+    };
+  }
+
+  /** Every reason so far. */
+  list(): readonly UncompiledCalls[] {
+    return [...this.#found.values()].map(({ name, reason, calls }) => ({ name, reason, calls }));
+  }
+
+  clear(): void {
+    this.#found.clear();
+  }
+}
+
+function inOneLine(name: string, { id, explanation, stack: [place] }: BreakReason): string {
+  const where = place ? ` (${place.file}:${place.line})` : "";
+  return `${name}${where} runs uncompiled. ${explanation} (${id})`;
+}

@@ -1,0 +1,431 @@
+/**
+ * A compiled unit: a function, or the rest of one after plain JavaScript has run, with its cache of entries.
+ * Input: calls; output: results, by the first entry whose guards hold, by a new entry, or by plain JavaScript.
+ * Invariant: whichever way a call goes, it does what the original would have done.
+ */
+import { BegunStates } from "../../optim/begun_states.ts";
+import { config } from "../../base/config.ts";
+import {
+  BackendCompilerFailed,
+  type BreakReason,
+  DynError,
+  FailOnRecompileLimitHit,
+  messageOf,
+  type OperandRefused,
+  Unsupported,
+} from "../../base/errors.ts";
+import { bisection } from "../../base/bisect.ts";
+import { functionTitle } from "../../base/compile_times.ts";
+import { counters, logs } from "../../base/logs.ts";
+import { observed } from "../../base/observation.ts";
+import { recording } from "../../base/recording.ts";
+import { changesText, type Mismatch, mismatchOf, mismatchText } from "../guards/found.ts";
+import type { GuardReader } from "../guards/guard_reader.ts";
+import { type Limit, remediesText } from "./limits.ts";
+import { EntryIndex, FEW_ENTRIES } from "../guards/entry_index.ts";
+import type { Guard } from "../guards/guard.ts";
+import type { Check } from "../guards/check.ts";
+import { atNextCall } from "../frame/bindings.ts";
+import { captureMany } from "../frame/capture.ts";
+import { VariablesPending } from "../functions/functions.ts";
+import { ChangeHistory } from "./automatic_dynamic.ts";
+import { profileOf } from "./dynamic_profile.ts";
+import {
+  apply,
+  asProgram,
+  iteratesArraysAsLoaded,
+  preferringOwnBuiltins,
+  ReplacedBuiltins,
+  withOwnBuiltins,
+} from "../../base/own_builtins.ts";
+import { argumentLabel, argumentSource } from "../source.ts";
+import { type RegionModes, throughRegions } from "../../tensor/modes.ts";
+import { isTensor } from "../../tensor/tensor.ts";
+import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
+import type { ResumePlan } from "../resume/resume_plan.ts";
+import type { Program } from "./program.ts";
+import type { Frame, Interpreter } from "../trace/interpreter.ts";
+import type { SourcePosition } from "../../graph/node.ts";
+import type { GraphBackend } from "../../graph/backend.ts";
+import type { GraphModule } from "../../graph/graph_module.ts";
+import { type BreakKind, breakReason } from "../break_reasons.ts";
+import type { CountCall } from "./uncompiled.ts";
+
+/** One compiled version of a unit. */
+export interface Entry {
+  readonly guards: readonly Guard[];
+  readonly check: Check;
+  readonly checkText: string;
+  /** Reads what guards are about, for reports. */
+  readonly reader: GuardReader;
+  /** Called with the unit's receiver and arguments. */
+  readonly run: (...args: readonly unknown[]) => unknown;
+  /** The modified function's source; that of the original where nothing was captured. */
+  readonly code: string;
+  readonly graph: GraphModule | null;
+  /** Whether calls run as the program is written. */
+  readonly plain: boolean;
+  hits: number;
+}
+
+/** What makes a unit a function or the rest of one. */
+export interface UnitBody {
+  readonly name: string;
+  /** Where it goes on, if it is the rest of a function. */
+  readonly resumed: ResumePlan | null;
+  /** Names of the parameters, as guards and generated code write them. */
+  readonly parameters: readonly string[];
+  /** Where the user wrote it, for guards on its parameters. */
+  place(): SourcePosition | null;
+  /** Frames to trace a call with. A text says why there are none. */
+  begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
+  /** Runs a call without compiling anything. */
+  runPlain(self: unknown, args: readonly unknown[]): unknown;
+  /** Parameters whose numbers are read out of tensors. */
+  readonly scalars: ReadonlySet<number>;
+}
+
+/** Makes an entry for a call; defined in compile_entry.ts. */
+export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
+
+const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
+
+/** Serves a call, with the builtins as the program has them. */
+type Serve = () => unknown;
+
+/** How often a unit may take an entry back before that counts as a fault. */
+const MOST_WITHDRAWN = 4;
+
+export class Unit {
+  /** Another list whenever entries come or go; those that are few in the order of their last hits. */
+  entries: Entry[] = [];
+  readonly history: ChangeHistory;
+  /** What modified functions end with, to go on in this unit. */
+  readonly resume: (...args: readonly unknown[]) => Resumption = (...args) => new Resumption(this, args);
+  /** Whether a warning has said that there are too many versions. */
+  isWarned = false;
+  /** Set once the unit is given up: why every further call runs plainly. */
+  givenUp: string | null = null;
+  #countPlain: CountCall | null = null;
+  #withdrawn = 0;
+  /** What the entries are compiled by; null: the function's own backend. */
+  #backend: GraphBackend | null = null;
+  /** Entries of the other backends that were in force. */
+  #index: EntryIndex<Entry> | null = null;
+  readonly #others = new Map<GraphBackend | null, Entry[]>();
+
+  constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
+    this.history = new ChangeHistory(profileOf(() => {
+      const { file = "", line = 0, column = 0 } = body.place() ?? {};
+      return `${file}:${line}:${column} ${body.resumed ? "resumed " : ""}${program.name}`;
+    }));
+    for (const index of body.scalars) {
+      this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
+    }
+  }
+
+  /** States of optimizers that the call under way has begun. */
+  readonly begunStates: BegunStates = new BegunStates();
+
+  /** How messages call it: the function, and for the rest of one the line at which it goes on. */
+  get title(): string {
+    const { program, body } = this;
+    const title = functionTitle({ name: program.name, place: program.place() });
+    const place = body.resumed ? body.place() : null;
+    return place ? `${title} (resumed at line ${place.line})` : title;
+  }
+
+  /** Takes an entry back that has served a call it was not made for; false where that happens too often. */
+  withdraw(entry: Entry): boolean {
+    if (this.#withdrawn >= MOST_WITHDRAWN) return false;
+    this.#withdrawn++;
+    this.entries = this.entries.filter((each) => each !== entry);
+    this.program.versions--;
+    return true;
+  }
+
+  /** Learns from a call that runs uncompiled which sizes and numbers change. */
+  observe(args: readonly unknown[]): void {
+    const { parameters } = this.body;
+    args.forEach((value, index) => {
+      const { name } = argumentSource(argumentLabel(parameters, index), index);
+      if (typeof value === "number") this.history.numberChanges(name, value);
+      else if (isTensor(value)) this.history.shapeChanges(name, value.shape);
+    });
+  }
+
+  /** Serves a call to its end. */
+  call(self: unknown, args: readonly unknown[]): unknown {
+    return settle(this.begin(self, args));
+  }
+
+  /** Serves a call as far as its entry goes: gives its result, or where it goes on. */
+  begin(self: unknown, args: readonly unknown[]): unknown {
+    if (this.#backend !== forcedBackend()) this.#useBackend(forcedBackend());
+    // By index: the program may have replaced the iteration of arrays.
+    const { entries } = this, only = entries.length === 1 ? entries[0] : undefined;
+    if (only && skipsGuards()) {
+      if (!only.plain) only.hits++;
+      return apply(only.run, self, args);
+    }
+    const entry = observed.by === null || entries.length === 0
+      ? this.#lookUp(self, args)
+      : observed.by.span("guards", `guards of ${this.title}`, () => this.#lookUp(self, args));
+    if (entry === null) return this.#miss(self, args);
+    if (!entry.plain) entry.hits++;
+    return apply(entry.run, self, args);
+  }
+
+  /** The first entry whose guards hold for a call, which stands before all others from now on. */
+  #lookUp(self: unknown, args: readonly unknown[]): Entry | null {
+    const { entries } = this;
+    const candidates = entries.length > FEW_ENTRIES ? this.#indexed.candidates(self, args) : entries;
+    for (let i = 0; i < candidates.length; i++) {
+      const entry = candidates[i];
+      if (entry === undefined || entry.check(self, args) !== -1) continue;
+      if (i > 0 && candidates === entries) {
+        entries.splice(i, 1);
+        entries.unshift(entry);
+      }
+      return entry;
+    }
+    return null;
+  }
+
+  /** The entries by what tells them apart. */
+  get #indexed(): EntryIndex<Entry> {
+    const { entries } = this;
+    if (this.#index?.entries !== entries) this.#index = preferringOwnBuiltins(() => new EntryIndex(entries));
+    return this.#index;
+  }
+
+  /** Another backend has entries of its own. */
+  #useBackend(backend: GraphBackend | null): void {
+    this.#others.set(this.#backend, this.entries);
+    this.entries = this.#others.get(backend) ?? [];
+    this.#backend = backend;
+  }
+
+  /** The backend that new entries are compiled by. */
+  get backend(): GraphBackend {
+    const { backend, wrapBackend } = this.program.options;
+    return this.#backend === null ? backend : wrapBackend(this.#backend);
+  }
+
+  /** Forgets every entry and what was learnt with them. */
+  clear(): void {
+    this.entries = [];
+    this.#others.clear();
+    this.givenUp = null;
+    this.isWarned = false;
+    this.history.clear();
+  }
+
+  #miss(self: unknown, args: readonly unknown[]): unknown {
+    const { body, program } = this;
+    const stance = currentStance();
+    if (program.frozen || stance === "run_only") return body.runPlain(self, args);
+    if (this.givenUp !== null) {
+      this.#countPlain?.();
+      return body.runPlain(self, args);
+    }
+    if (!iteratesArraysAsLoaded()) {
+      preferringOwnBuiltins(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
+      return body.runPlain(self, args);
+    }
+    const serve = preferringOwnBuiltins(() => this.#decide(self, args));
+    return serve();
+  }
+
+  /** How to serve a call that no entry serves: by a new one, or plainly. */
+  #decide(self: unknown, args: readonly unknown[]): Serve {
+    const { body, program } = this, stance = currentStance();
+    const plain = () => body.runPlain(self, args);
+    let mismatches: readonly Mismatch[] = [], reasons: readonly string[] = [];
+    if (this.entries.length > 0) {
+      if (stance === "eager_on_recompile") return plain;
+      mismatches = this.#mismatches(self, args);
+      reasons = [...new Set(mismatches.map(mismatchText))];
+      logs.emit("recompiles", () => `Recompiling ${this.title}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
+      counters.add("recompiles", body.name);
+      const { title } = this;
+      asProgram(() => program.options.hooks.onRecompile?.(title, reasons));
+      if (stance === "fail_on_recompile" || config.errorOnRecompile) {
+        throw new Unsupported(this.#reason("recompilation", `${this.title}: ${reasons.join("; ")}`));
+      }
+    }
+    const limit = this.#reachedLimit();
+    if (limit !== null) return this.#overLimit(limit, { self, args, mismatches });
+    if (config.debugFunction !== "" && config.debugFunction !== program.name) return plain;
+    if (!bisection.allows("frames", () => this.title)) {
+      this.givenUp = "left out by bisection";
+      return plain;
+    }
+    let entry: Entry;
+    const { stackTraceLimit } = Error;
+    if (config.verbose) Error.stackTraceLimit = Infinity;
+    try {
+      const root = { name: program.name, place: program.place };
+      const about = { name: body.name, place: () => body.place(), root, reasons };
+      entry = withOwnBuiltins(() =>
+        captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)))
+      );
+    } catch (error) {
+      this.begunStates.takeBack();
+      if (error instanceof CannotTrace || error instanceof ReplacedBuiltins) {
+        this.#giveUp("untraceable", error.message);
+      } else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
+      else if (error instanceof Unsupported) throw error;
+      else if (error instanceof BackendCompilerFailed || error instanceof DynError) {
+        if (!config.suppressErrors || program.options.fullgraph) throw error;
+        this.#giveUp("compilation", error.message.split("\n", 1).join(), error);
+      } else this.#giveUp("internal", messageOf(error), error);
+      this.#countPlain?.();
+      return plain;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+    logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
+    this.entries = [entry, ...this.entries];
+    this.program.versions++;
+    if (!entry.plain) entry.hits++;
+    if (this.begunStates.isEmpty) return () => apply(entry.run, self, args);
+    return () => {
+      try {
+        return apply(entry.run, self, args);
+      } finally {
+        preferringOwnBuiltins(() => this.begunStates.takeBack());
+      }
+    };
+  }
+
+  /** Runs plainly this once, so that the functions whose variables are missing give them. */
+  #postpone(because: string, self: unknown, args: readonly unknown[]): Serve {
+    this.#countUncompiled("postponed", because, { expected: true })();
+    const first = this.body.resumed ? null : this.program.fn;
+    return () => atNextCall(() => this.body.runPlain(self, args), first);
+  }
+
+  /** Has every further call run plainly. Throws Unsupported where the user wants whole graphs only. */
+  #giveUp(kind: "untraceable" | "compilation" | "internal", because: string, cause?: unknown): void {
+    if (this.program.options.fullgraph) throw new Unsupported(this.#reason(kind, because), { cause });
+    this.#countPlain = this.#countUncompiled(kind, because);
+    this.givenUp = because;
+  }
+
+  /** The setting that forbids another version. */
+  #reachedLimit(): Limit | null {
+    const { versions, options: { cacheSizeLimit } } = this.program, { length } = this.entries;
+    const most = cacheSizeLimit ?? config.cacheSizeLimit;
+    if (length >= most && length > 0) return { setting: "cacheSizeLimit", most };
+    const { accumulatedCacheSizeLimit } = config;
+    if (versions < accumulatedCacheSizeLimit) return null;
+    return { setting: "accumulatedCacheSizeLimit", most: accumulatedCacheSizeLimit };
+  }
+
+  #overLimit(limit: Limit, { self, args, mismatches }: {
+    readonly self: unknown;
+    readonly args: readonly unknown[];
+    readonly mismatches: readonly Mismatch[];
+  }): Serve {
+    const { body, program } = this, { setting, most } = limit;
+    // Who set a limit for this function alone watches it.
+    if (program.options.cacheSizeLimit !== null) return () => body.runPlain(self, args);
+    const changes = changesText(mismatches).map((change) => `  ${change}`);
+    const why = () =>
+      [
+        `${this.title} has reached config.${setting} (${most})`,
+        ...changes.length > 0 ? ["What kept changing:", ...changes] : [],
+        ...remediesText(limit, mismatches, this).map((remedy) => `To end this: ${remedy}`),
+      ].join("\n");
+    if (program.options.fullgraph || config.failOnRecompileLimitHit) {
+      throw new FailOnRecompileLimitHit(this.#reason("cacheLimit", why()));
+    }
+    const warned = setting === "cacheSizeLimit" ? this : program;
+    logs.emit(
+      "recompiles",
+      () => `${why()}\nCalls that none of its versions serves run uncompiled from here on`,
+      { level: warned.isWarned ? "info" : "warning", meta: { limit: setting } },
+    );
+    warned.isWarned = true;
+    this.#countUncompiled("cacheLimit", `config.${setting} is ${most}`, { expected: true })();
+    return () => body.runPlain(self, args);
+  }
+
+  /** Counts a call whose graph the device refuses, although the program ends without its error. */
+  countRefused({ message }: OperandRefused): void {
+    this.#countUncompiled("compilation", message)();
+  }
+
+  #reason(kind: BreakKind, detail: string): BreakReason {
+    const place = this.body.place();
+    return breakReason({ kind, detail }, place ? [place] : []);
+  }
+
+  #countUncompiled(kind: BreakKind, detail: string, { expected = false } = {}): CountCall {
+    return this.program.uncompiled.begin(this.body.name, this.#reason(kind, detail), { expected });
+  }
+
+  /** Why each entry does not serve a call. */
+  #mismatches(self: unknown, args: readonly unknown[]): Mismatch[] {
+    return this.entries.map((entry) => {
+      const guard = entry.guards[entry.check(self, args)];
+      if (guard) return mismatchOf(guard, { self, args }, entry.reader);
+      const text = "a guard could not be evaluated";
+      return { subject: text, expected: text, found: null, change: "other", user: null, guard: text };
+    });
+  }
+}
+
+/** What came of a compilation, in a few words. */
+function entryText({ graph, guards }: Entry): string {
+  const ops = graph?.graph.nodes.filter((node) => node.op.startsWith("call_")).length ?? 0;
+  return `${graph === null ? "no graph" : `a graph of ${ops} operations`}, ${guards.length} guards`;
+}
+
+/** What a modified function gives where the rest of the program is another unit. */
+export class Resumption {
+  /** Modes that the unit begins under; null: those in force. */
+  modes: RegionModes | null = null;
+
+  constructor(readonly unit: Unit, readonly args: readonly unknown[]) {}
+
+  /** The same inside of a region, or behind one, that a former unit entered. */
+  under(modes: RegionModes): this {
+    this.modes = modes;
+    return this;
+  }
+}
+
+/** The result of a call that has got so far. Loops with graph breaks come back here, so that the stack does not grow. */
+export function settle(begun: unknown): unknown {
+  if (!(begun instanceof Resumption)) return begun;
+  return throughRegions((enter) => {
+    let result: unknown = begun;
+    while (result instanceof Resumption) {
+      const { unit, args, modes } = result;
+      if (modes !== null) enter(modes);
+      result = unit.begin(undefined, args);
+    }
+    return result;
+  });
+}
+
+/** A frame has no instructions to trace. */
+export class CannotTrace extends Error {
+  override readonly name = "CannotTrace";
+}
+
+/** A backend's failure on a graph of a unit. */
+export function backendFailure({ title, body, program }: Unit, cause: unknown): BackendCompilerFailed {
+  const place = body.place();
+  const of = place ? `${title} (${place.file}:${place.line})` : title;
+  const { stackTraceLimit } = Error;
+  // The program's own frames are the outermost.
+  Error.stackTraceLimit = Infinity;
+  try {
+    return new BackendCompilerFailed(program.options.backendName, cause, of);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Iterators of builtins taken on by the methods that the engine has for them, whatever the program has put in their place.
+ * Input: an iterator and what it iterates; output: items. Invariant: no code of the program runs, and lists are walked by
+ * index.
+ */
+import { types } from "node:util";
+import { apply } from "../../base/own_builtins.ts";
+
+/** What builtin iterators go through: arrays, arguments and typed arrays alike are lists. */
+export type IteratedKind = "list" | "map" | "set" | "text";
+
+/** An entry of a Map, or a member of a Set twice. */
+export type EntryLeft = readonly [unknown, unknown];
+
+const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect, { isArray } = Array;
+const { isArgumentsObject, isMap, isProxy, isSet, isTypedArray } = types;
+
+/** The methods by which iterators give their items. */
+export const NEXT: Readonly<Record<IteratedKind, unknown>> = {
+  list: Reflect.get(getPrototypeOf([][Symbol.iterator]()) ?? {}, "next"),
+  map: Reflect.get(getPrototypeOf(new Map()[Symbol.iterator]()) ?? {}, "next"),
+  set: Reflect.get(getPrototypeOf(new Set()[Symbol.iterator]()) ?? {}, "next"),
+  text: Reflect.get(getPrototypeOf(""[Symbol.iterator]()) ?? {}, "next"),
+};
+const entriesOf = { map: Map.prototype.entries, set: Set.prototype.entries };
+const sizeOf = { map: getterOf(Map.prototype, "size"), set: getterOf(Set.prototype, "size") };
+const typedArrays = getPrototypeOf(Int8Array.prototype) ?? {};
+const lengthOfTyped = getterOf(typedArrays, "length"), valuesOfTyped = Int8Array.prototype[Symbol.iterator];
+const iteratorsOfLists = getPrototypeOf([][Symbol.iterator]());
+
+function getterOf(prototype: object, name: string): (this: unknown) => unknown {
+  const get = getOwnPropertyDescriptor(prototype, name)?.get;
+  return get ?? (() => undefined);
+}
+
+/** What kind of iterator goes through a value; null: none that can be looked at. */
+export function iteratedKind(over: unknown): IteratedKind | null {
+  if (typeof over === "string") return "text";
+  if (isProxy(over)) return null;
+  if (isArray(over) || isArgumentsObject(over) || isTypedArray(over)) return "list";
+  return isMap(over) ? "map" : isSet(over) ? "set" : null;
+}
+
+/** Whether an iterator is the one that the engine makes for a typed array of its own classes. */
+export function isOfTypedArray(iterator: object, over: unknown): boolean {
+  if (!isTypedArray(over) || getPrototypeOf(iterator) !== iteratorsOfLists) return false;
+  const own = getPrototypeOf(over), shared = own && getPrototypeOf(own);
+  const isPlain = ![over, own].some((each) => each && getOwnPropertyDescriptor(each, Symbol.iterator));
+  return isPlain && shared === typedArrays &&
+    getOwnPropertyDescriptor(typedArrays, Symbol.iterator)?.value === valuesOfTyped;
+}
+
+/** The next item of an iterator; null at its end. */
+export function take(kind: IteratedKind, iterator: object): { readonly value: unknown } | null {
+  const next = NEXT[kind];
+  if (typeof next !== "function") return null;
+  const { done, value } = apply(next, iterator, []);
+  return done ? null : { value };
+}
+
+/**
+ * How many elements a list has; undefined where only its own code knows. A typed array without elements may have lost its
+ * memory, over which its iterators throw.
+ */
+export function lengthOf(list: object): number | undefined {
+  if (isTypedArray(list)) {
+    const length = apply(lengthOfTyped, list, []);
+    return typeof length === "number" && length > 0 ? length : undefined;
+  }
+  const length: unknown = getOwnPropertyDescriptor(list, "length")?.value;
+  return typeof length === "number" ? length : undefined;
+}
+
+/** The element of a list that is no accessor and no hole. */
+export function elementOf(list: object, index: number): { readonly value: unknown } | undefined {
+  const found = getOwnPropertyDescriptor(list, index);
+  return found && "value" in found ? { value: found.value } : undefined;
+}
+
+/** An iterator of a collection's entries behind so many of them. */
+export function entriesBehind(kind: "map" | "set", collection: object, index: number): object {
+  const iterator: object = apply(entriesOf[kind], collection, []);
+  for (let at = 0; at < index; at++) take(kind, iterator);
+  return iterator;
+}
+
+/** Takes what an iterator of entries still has: afterwards it is at its end. */
+export function entriesLeft(kind: "map" | "set", iterator: object): EntryLeft[] {
+  const left: EntryLeft[] = [];
+  for (let item = take(kind, iterator); item; item = take(kind, iterator)) {
+    const { value } = item;
+    if (isArray(value)) left[left.length] = [value[0], value[1]];
+  }
+  return left;
+}
+
+/** How many entries a collection has. */
+export function sizeOfCollection(kind: "map" | "set", collection: object): number {
+  return Number(apply(sizeOf[kind], collection, []));
+}
+
+/** The characters of a text from a UTF-16 unit on, as its iterators give them. */
+export function charactersFrom(text: string, index: number): string[] {
+  const characters: string[] = [];
+  for (let at = index; at < text.length; at++) {
+    const first = text[at] ?? "", second = text[at + 1] ?? "";
+    const isPair = first >= "\ud800" && first < "\udc00" && second >= "\udc00" && second < "\ue000";
+    characters[characters.length] = isPair ? first + second : first;
+    if (isPair) at++;
+  }
+  return characters;
+}

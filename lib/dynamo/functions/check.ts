@@ -1,0 +1,36 @@
+/**
+ * Conditions that a program states, so that they are known where it is compiled. Input: a condition, which may depend
+ * on elements of tensors; output: nothing, or an error. Invariant: compiled or not, a call whose condition does not
+ * hold ends in the same error.
+ */
+import { DynError } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { relyOn } from "../trace/graph_numbers.ts";
+import type { CallRequest, Interpreter } from "../trace/interpreter.ts";
+import { UNDEFINED, type Value } from "../variables/value.ts";
+
+/**
+ * States that a condition holds, as `torch._check`: in compiled code, sizes and numbers that only elements of tensors
+ * say are known to satisfy it from there on. `message` says what was expected. Throws DynError where the condition is
+ * false.
+ */
+export function check(condition: boolean, message?: string | (() => string)): void {
+  if (condition) return;
+  const text = typeof message === "function" ? message() : message;
+  throw new DynError(text ?? "Expected a condition that holds but found one that does not");
+}
+
+/** The call of `check` in a trace. */
+export function traceCheck(m: Interpreter, { args: [condition = UNDEFINED, message] }: CallRequest): Value {
+  if (condition.kind === "constant") {
+    return condition.value ? UNDEFINED : breakGraph("throws", "a condition that does not hold");
+  }
+  if (condition.kind !== "item" || condition.type !== "boolean") {
+    return breakGraph("dataDependentSize", "a condition that is no truth value is checked");
+  }
+  const text = message?.kind === "constant" && typeof message.value === "string"
+    ? message.value
+    : "a condition";
+  relyOn(m.output, condition, text);
+  return UNDEFINED;
+}

@@ -1,0 +1,172 @@
+/**
+ * Code of the user that runs while a function is traced, and sees what the tracer sees at that point; as
+ * `torch._dynamo.comptime`. Input: functions; output: texts. Invariant: nothing of it runs when the program does,
+ * compiled or not, and looking changes nothing of the trace.
+ */
+import { checkFunction } from "../../base/checked_input.ts";
+import type { UserFrame } from "../../base/errors.ts";
+import { logs } from "../../base/logs.ts";
+import { asProgram } from "../../base/own_builtins.ts";
+import { printGraph, typeText } from "../../graph/print.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { disassemble } from "../bytecode/disassemble.ts";
+import { closurePrinter } from "../resume/closure_printer.ts";
+import { factText, hostLeafText } from "../guards/guard.ts";
+import { Constants } from "../guards/reader.ts";
+import { valueText } from "../guards/found_values.ts";
+import { hostText } from "../variables/host_number.ts";
+import type { BuiltinModel, Interpreter } from "../trace/interpreter.ts";
+import { refuseToKeep } from "../kept/noted_reads.ts";
+import type { ModelTable } from "../trace/builtins/table.ts";
+import { type ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
+
+/** What a function sees that runs while another one is traced. */
+export interface ComptimeContext {
+  /** The graph so far, as a program. */
+  graph(): string;
+  /** The guards so far. */
+  guards(): string[];
+  /** The variables of the function that is traced, and what is known of each. */
+  locals(): Readonly<Record<string, string>>;
+  /** Where the program is, innermost frame first. */
+  stack(): readonly UserFrame[];
+  /** The instructions of the function that is traced. */
+  disassembly(): string;
+}
+
+/** Runs functions while tracing, and prints what the tracer sees to stderr. */
+export interface Comptime {
+  /**
+   * Calls `body` whenever a trace passes here, which is once a compilation unless the trace has to begin again. Does
+   * nothing in an uncompiled call. `body` may have captured what is known while tracing: constants and objects from
+   * outside.
+   */
+  (body: (context: ComptimeContext) => void): void;
+  /** Prints the graph so far. */
+  printGraph(): void;
+  /** Prints the guards so far. */
+  printGuards(): void;
+  /** Prints the variables of the function that is traced. */
+  printLocals(): void;
+  /** Prints where the program is. */
+  printStack(): void;
+  /** Prints the instructions of the function that is traced. */
+  printDisassembly(): void;
+}
+
+const printed: Readonly<Record<keyof Comptime, (context: ComptimeContext) => string>> = {
+  printGraph: (context) => context.graph(),
+  printGuards: (context) => ["Guards so far:", ...context.guards().map((guard) => `  ${guard}`)].join("\n"),
+  printLocals: (context) =>
+    ["Variables:", ...Object.entries(context.locals()).map(([name, text]) => `  ${name}: ${text}`)].join(
+      "\n",
+    ),
+  printStack: (context) =>
+    context.stack().map(({ functionName, file, line, code = "" }) =>
+      `at ${functionName || "<anonymous>"} (${file}:${line})\n    ${code}`
+    ).join("\n"),
+  printDisassembly: (context) => context.disassembly(),
+};
+
+/** As `torch._dynamo.comptime.comptime`. */
+export const comptime: Comptime = Object.assign(
+  (body: (context: ComptimeContext) => void): void => {
+    checkFunction(body, "that sees the trace");
+  },
+  {
+    printGraph(): void {},
+    printGuards(): void {},
+    printLocals(): void {},
+    printStack(): void {},
+    printDisassembly(): void {},
+  },
+);
+
+/** What is seen at this point of a trace. */
+function contextOf(m: Interpreter): ComptimeContext {
+  return {
+    graph: () => printGraph(m.output.graph, { types: true }),
+    guards: () => m.output.allGuards().map(({ fact }) => factText(fact)),
+    locals() {
+      const found: Record<string, string> = {};
+      m.top.code.registers.forEach(({ name }, register) => {
+        const value = m.top.registers[register];
+        if (name !== null && value) found[name] = describe(value);
+      });
+      return found;
+    },
+    stack: () => m.output.whereabouts.stack().toReversed(),
+    disassembly: () => disassemble(m.top.code),
+  };
+}
+
+/** What is known of a value. */
+function describe(value: Value): string {
+  switch (value.kind) {
+    case "constant":
+      return valueText(value.value);
+    case "number":
+      return `${value.dim ?? hostText(value.expression, hostLeafText)} (${value.hint} in this call)`;
+    case "item":
+      return value.tensor ? `an element of ${describe(value.tensor)}` : `a ${value.type} of the graph`;
+    case "tensor":
+      return `a tensor ${typeText({ kind: "tensor", tensor: value.meta, requiresGrad: value.requiresGrad })}`;
+    case "object":
+      return value.real ? valueText(value.real) : `a new ${value.exotic.kind} object`;
+    case "cell":
+      return value.content ? describe(value.content) : "a variable that nothing has read";
+    case "uninitialized":
+      return "not initialised";
+    case "enumerator":
+      return "the keys of an object";
+    default:
+      return value satisfies never;
+  }
+}
+
+/** The function itself, also where the trace has made it. */
+function functionOf(value: Value | undefined): (context: ComptimeContext) => unknown {
+  const unknown = () => breakGraph("builtin", "comptime of a function that captures what is computed");
+  if (value?.kind !== "object") return breakGraph("throws", "comptime of a value that is no function");
+  const fn: unknown = value.real ?? made(value, unknown);
+  return typeof fn === "function"
+    ? (context) => fn(context)
+    : breakGraph("throws", "comptime of no function");
+}
+
+function made({ exotic }: ObjectValue, unknown: () => never): unknown {
+  const closure = exotic.kind === "function" ? exotic.closure : null;
+  if (!closure || closure.home) return unknown();
+  const constants = new Constants();
+  const free = closure.free.map((bound): string => {
+    if (bound.kind === "constant") return constants.name(bound.value);
+    return bound.kind === "object" && bound.real ? constants.name(bound.real) : unknown();
+  });
+  const { code, functionName: name, namePrefix } = closure;
+  const nameText = typeof name === "symbol" ? constants.name(name) : null;
+  const parts = { name, nameText, namePrefix, home: null, free, cells: new Set<number>() };
+  return constants.evaluate(closurePrinter.closure(code, parts, constants));
+}
+
+/** Adds the models of `comptime` and what it prints. */
+export function addComptime(into: ModelTable): void {
+  const seeing =
+    (look: (context: ComptimeContext, args: readonly Value[]) => void): BuiltinModel => (m, { args }) => {
+      refuseToKeep("comptime");
+      m.memory.refuse();
+      look(contextOf(m), args);
+      return UNDEFINED;
+    };
+  into.call(
+    comptime,
+    seeing((context, [body]) => {
+      const fn = functionOf(body);
+      asProgram(() => fn(context));
+    }),
+  );
+  for (const [name, text] of Object.entries(printed)) {
+    const fn: unknown = Reflect.get(comptime, name);
+    if (typeof fn !== "function") continue;
+    into.call(fn, seeing((context) => logs.emit("dynamo", () => text(context), "warning")));
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Regions of a program in which a graph break is an error. Input: bodies; output: whether a break at a place is one.
+ * Invariant: the innermost region decides, also in what goes on behind a break; `fullgraph` stands above all of them.
+ */
+import { checkFunction } from "../../base/checked_input.ts";
+import { DynError } from "../../base/errors.ts";
+import { scoped } from "../../base/scoped.ts";
+import type { BuiltinModel, Frame } from "../trace/interpreter.ts";
+import { NO_RULES } from "./frame_rules.ts";
+import { PUSHED } from "../trace/interpreter.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { isCallable, UNDEFINED } from "../variables/value.ts";
+
+let inForce = false;
+
+/**
+ * Runs `body` with graph breaks as errors (`Unsupported`), or no longer as errors, as
+ * `torch._dynamo.error_on_graph_break`: in a compiled function for what `body` calls, around one for all that is compiled
+ * until `body` ends (until it settles where it gives a promise). Regions nest; `fullgraph: true` is not switched off.
+ * Unlike under `fullgraph`, a break outside of the region is allowed, so that there may be several graphs.
+ */
+export function errorOnGraphBreak<R>(enabled: boolean, body: () => R): R {
+  if (typeof enabled !== "boolean") {
+    throw new DynError(`Expected a boolean, whether breaks are errors, but found ${Deno.inspect(enabled)}`);
+  }
+  checkFunction(body, "to run");
+  const former = inForce;
+  inForce = enabled;
+  return scoped(body, () => inForce = former);
+}
+
+/** Whether a break of these frames, innermost last, is an error. */
+export function isErrorAt(frames: readonly Frame[]): boolean {
+  return frames.findLast(({ rules }) => rules.errorOnBreak !== null)?.rules.errorOnBreak ?? inForce;
+}
+
+/** Steps through the body of a region. */
+export const errorOnGraphBreakModel: BuiltinModel = (m, request) => {
+  const [enabled, body] = request.args;
+  if (enabled?.kind !== "constant" || typeof enabled.value !== "boolean" || !body || !isCallable(body)) {
+    return breakGraph("throws", "a region without a flag or a body");
+  }
+  const rules = { ...NO_RULES, errorOnBreak: enabled.value };
+  m.callMarked({ ...request, callee: body, self: UNDEFINED, args: [] }, (frame) => frame.rules = rules);
+  return PUSHED;
+};

@@ -1,0 +1,294 @@
+/**
+ * What the tracer needs to know of a function value: its code, and how to reach what it captured. Input: a
+ * function; output: its `FunctionInfo`, remembered by identity. Invariant: functions that generated code makes
+ * from code objects are known by the code object they came from, not by their printed text.
+ */
+import { isUnrevoked } from "../guards/runtime.ts";
+import { messageOf } from "../../base/errors.ts";
+import { counters } from "../../base/logs.ts";
+import type { SourcePosition } from "../../graph/node.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { UnsupportedSyntax } from "../bytecode/code.ts";
+import { captureAgain, captureFunction } from "../frame/capture.ts";
+import { ReplacedBuiltins, withOwnBuiltins } from "../../base/own_builtins.ts";
+import type { Captured, CapturedClass, FreeBinding } from "../frame/info.ts";
+import { isNoting, noteCell, noteFunction, noteVariable, refuseToKeep } from "../kept/noted_reads.ts";
+
+/** A function the tracer can step through. */
+export interface FunctionInfo {
+  readonly kind: "function";
+  readonly code: CodeObject;
+  /** The free variable of that index of `code.free`. */
+  readonly binding: (index: number) => FreeBinding;
+}
+
+/** A class the tracer can construct. */
+export interface ClassInfo {
+  readonly kind: "class";
+  /** The constructor as written; null where there is none. */
+  readonly constructorInfo: FunctionInfo | null;
+  readonly derived: boolean;
+  readonly fields: readonly FieldInfo[];
+  /** Functions in place of private methods and accessors, which only instances give. */
+  readonly privateMethods: readonly PrivateMethodInfo[];
+}
+
+/** An instance field. */
+export interface FieldInfo {
+  /** Null where the key is computed. */
+  readonly key: string | null;
+  /** Of a private field: where its name is declared; null for public ones. */
+  readonly declaration: string | null;
+  /** Computes the value; null where the field starts undefined. */
+  readonly value: FunctionInfo | null;
+}
+
+/** A private method or accessor of a class's instances. */
+export interface PrivateMethodInfo {
+  readonly declaration: string;
+  readonly kind: "call" | "get" | "set";
+  /** Is known by its code, and never called. */
+  readonly standIn: object;
+}
+
+/** Why a function cannot be stepped through. */
+export interface NoInfo {
+  readonly kind: "none";
+  readonly because: string;
+  /** Whether another try may succeed. */
+  readonly retry: boolean;
+  /** The construct that is to blame, where there is one. */
+  readonly place: SourcePosition | null;
+  /** Whether it is written in no text that there is. */
+  readonly isNative: boolean;
+}
+
+/** A function that `bind` made. */
+export interface BoundInfo {
+  readonly kind: "bound";
+  readonly target: object;
+  readonly self: unknown;
+  readonly args: readonly unknown[];
+}
+
+/** Variables of a function can only be had when it is next called; until then nothing that needs them is compiled. */
+export class VariablesPending extends Error {
+  override readonly name = "VariablesPending";
+}
+
+export type CallableInfo = FunctionInfo | ClassInfo | BoundInfo | NoInfo;
+
+const known = new WeakMap<object, CallableInfo>();
+
+/** Functions whose maker has said what they are. */
+const madeFunctions = new WeakMap<object, FunctionInfo | ClassInfo>();
+
+/** Code whose instructions have been made. */
+const made = new WeakSet<CodeObject>();
+
+/** What is known of a function or class. */
+export function infoOf(fn: object): CallableInfo {
+  let info = known.get(fn);
+  if (!info) {
+    info = noting(fn, madeFunctions.get(fn) ?? again(fn) ?? look(fn));
+    if (info.kind !== "none" || !info.retry) known.set(fn, info);
+  }
+  if (isNoting()) noteInfo(fn, info);
+  return info;
+}
+
+/** The same; what a trace reads of the function's variables is noted. */
+function noting(fn: object, info: CallableInfo): CallableInfo {
+  const reading = (given: FunctionInfo): FunctionInfo => ({
+    ...given,
+    binding(index) {
+      const binding = given.binding(index), name = given.code.free[index]?.name ?? "";
+      if (binding.kind === "value") noteVariable(fn, name, binding.value);
+      else if (binding.kind === "cell") noteCell(fn, name, binding.cell);
+      else refuseToKeep(`${name}, a variable that cannot be looked up`);
+      return binding;
+    },
+  });
+  switch (info.kind) {
+    case "function":
+      return reading(info);
+    case "class":
+      return {
+        ...info,
+        constructorInfo: info.constructorInfo && reading(info.constructorInfo),
+        fields: info.fields.map((field) => ({ ...field, value: field.value && reading(field.value) })),
+      };
+    case "bound":
+    case "none":
+      return info;
+    default:
+      return info satisfies never;
+  }
+}
+
+/** Target and handler of a proxy; null where it is revoked, or the engine does not tell. */
+export function proxyParts(
+  proxy: object,
+): { readonly target: object; readonly handler: object } | null {
+  // What a proxy was before it was revoked is remembered
+  const found = isUnrevoked(proxy) ? captureFunction(proxy) : null;
+  if (found?.kind !== "proxy" || found.handler === null) return null;
+  return { target: found.target, handler: found.handler };
+}
+
+/** Notes that a trace asks for a function. */
+function noteInfo(fn: object, info: CallableInfo): void {
+  noteFunction(fn);
+  switch (info.kind) {
+    case "function":
+      return;
+    case "class":
+      if (info.privateMethods.length > 0 || info.fields.some(({ declaration }) => declaration !== null)) {
+        refuseToKeep("a class with private members");
+      }
+      return;
+    case "bound":
+      return;
+    case "none":
+      return info.isNative ? undefined : refuseToKeep(info.because);
+    default:
+      info satisfies never;
+  }
+}
+
+/** Another closure of code whose instructions have been made: met anew in each call, so it is found without a look. */
+function again(fn: object): FunctionInfo | null {
+  const captured = captureAgain(fn);
+  if (!captured || !made.has(captured.code)) return null;
+  return { kind: "function", code: captured.code, binding: captured.binding };
+}
+
+/** Notes what is known of a function whose maker says it: generated code of what it makes. */
+export function registerMade(fn: object, info: FunctionInfo | ClassInfo): void {
+  madeFunctions.set(fn, info);
+}
+
+/** What its maker has said of a function; undefined for functions of the program. */
+export function madeInfo(fn: object): FunctionInfo | ClassInfo | undefined {
+  return madeFunctions.get(fn);
+}
+
+/** The code object of a plain function, or null. */
+export function codeOf(fn: unknown): CodeObject | null {
+  if (typeof fn !== "function") return null;
+  const info = infoOf(fn);
+  return info.kind === "function" ? info.code : null;
+}
+
+/** What of a function or class has code of its own, by name. */
+export function codesOf(fn: object): readonly (readonly [part: string, info: FunctionInfo])[] {
+  const info = infoOf(fn);
+  switch (info.kind) {
+    case "function":
+      return [["function", info]];
+    case "class": {
+      const { constructorInfo, fields } = info;
+      return [
+        ...constructorInfo ? [["constructor", constructorInfo] as const] : [],
+        ...fields.flatMap(({ value }, i) => value ? [[`field ${i}`, value] as const] : []),
+      ];
+    }
+    case "bound":
+    case "none":
+      return [];
+    default:
+      return info satisfies never;
+  }
+}
+
+/** Nothing is known. */
+export const NO_INFO: NoInfo = { kind: "none", because: "", retry: false, place: null, isNative: false };
+
+function look(fn: object): CallableInfo {
+  try {
+    return withOwnBuiltins(() => find(fn));
+  } catch (error) {
+    if (!(error instanceof ReplacedBuiltins)) throw error;
+    return { ...NO_INFO, because: error.message, retry: true };
+  }
+}
+
+function find(fn: object): CallableInfo {
+  const none = (because: string, retry = false): NoInfo => ({ ...NO_INFO, because, retry });
+  try {
+    const captured: Captured = captureFunction(fn);
+    switch (captured.kind) {
+      case "function": {
+        const { code, binding } = captured;
+        // Instructions are made at the first look; a construct without any shows here.
+        void code.instructions;
+        made.add(code);
+        return { kind: "function", code, binding };
+      }
+      case "class":
+        return classInfo(captured);
+      case "bound":
+        return { kind: "bound", target: captured.target, self: captured.self, args: captured.args };
+      case "proxy":
+        return none("a proxy");
+      case "native":
+        return { ...none("a function of the runtime"), isNative: true };
+      case "unavailable":
+        return none(captured.because, captured.retry);
+      default:
+        return captured satisfies never;
+    }
+  } catch (error) {
+    if (error instanceof VariablesPending) throw error;
+    return {
+      ...none(whyNoCode(error)),
+      place: error instanceof UnsupportedSyntax ? placeOf(error, fn) : null,
+    };
+  }
+}
+
+function placeOf({ position: { file, line, column, text } }: UnsupportedSyntax, fn: object): SourcePosition {
+  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
+  const functionName = typeof name === "string" ? name : "";
+  return { file, line, column: column + 1, functionName, code: (text ?? "").trim() };
+}
+
+/** Why there are no instructions: the syntax has none, or making them failed. */
+function whyNoCode(error: unknown): string {
+  if (error instanceof UnsupportedSyntax) return `unsupported syntax: ${error.construct}`;
+  counters.add("lowering_failures", messageOf(error));
+  return `its instructions could not be made, which is a bug in dyn: ${messageOf(error)}`;
+}
+
+/** Why a code object of a traced function has no instructions; null where it has. They are made at the first look. */
+export function missingInstructions(code: CodeObject): string | null {
+  try {
+    void code.instructions;
+    return null;
+  } catch (error) {
+    return whyNoCode(error);
+  }
+}
+
+function classInfo(captured: CapturedClass): ClassInfo {
+  const { constructorCode, derived, fields, privateMethods, binding, fieldBinding } = captured;
+  if (constructorCode) void constructorCode.instructions;
+  return {
+    kind: "class",
+    constructorInfo: constructorCode ? { kind: "function", code: constructorCode, binding } : null,
+    derived,
+    fields: fields.map((field) => ({
+      key: field.key,
+      declaration: field.declaration,
+      value: field.value
+        ? { kind: "function", code: field.value, binding: (index) => fieldBinding(field, index) }
+        : null,
+    })),
+    privateMethods: privateMethods.map((method) => {
+      const standIn = () => {};
+      const ofMethod = (index: number) => captured.methodBinding(method, index);
+      registerMade(standIn, { kind: "function", code: method.code, binding: ofMethod });
+      return { declaration: method.declaration, kind: method.kind, standIn };
+    }),
+  };
+}

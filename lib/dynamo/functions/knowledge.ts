@@ -1,0 +1,299 @@
+/**
+ * What the tracer knows of functions by identity: builtins, operations of the tensor library, functions that
+ * users have marked, and the code of all others. Input: function objects; output: models and code. Invariant:
+ * the table is made once; a function that is not in it is stepped through or breaks the graph.
+ */
+import { config } from "../../base/config.ts";
+import { isTraced, overBatch, ownHistory } from "../../autograd/batches/over_batch.ts";
+import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
+import { isCustomOp } from "../../autograd/custom_op.ts";
+import { flowsBeyond } from "../../autograd/beyond.ts";
+import { passedThrough } from "../../autograd/passing.ts";
+import { grad } from "../../autograd/engine.ts";
+import { isDType } from "../../base/dtype.ts";
+import { ALL_OPS, findTarget } from "../../ops/table.ts";
+import * as freeFunctions from "../../tensor/generated_functions.ts";
+import { ops } from "../../tensor/eager.ts";
+import { cond, scanRows, whileLoop } from "../../tensor/higher_order.ts";
+import { requiresGradBeneath } from "../../tensor/levels.ts";
+import { Tensor } from "../../tensor/tensor.ts";
+import { addAmbient } from "../ambient.ts";
+import { invariant, traceProgram } from "../../base/errors.ts";
+import { Module } from "../../nn/module.ts";
+import { erfOf } from "../../nn/error_function.ts";
+import { Parameter } from "../../nn/parameter.ts";
+import { PerParameter } from "../../optim/per_parameter.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { check, traceCheck } from "./check.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { infoOf, NO_INFO } from "./functions.ts";
+import { noteFunction, refuseToKeep } from "../kept/noted_reads.ts";
+import { graphBreak, isDescribed, markOfFunction } from "./marks.ts";
+import { asProgram } from "../../base/own_builtins.ts";
+import * as polyfills from "./polyfills.ts";
+import { addArrays } from "../trace/builtins/arrays.ts";
+import { addCollections } from "../trace/builtins/collections.ts";
+import { addIterators } from "../trace/builtins/iterators.ts";
+import { addTypedArrays } from "../trace/builtins/typed_arrays.ts";
+import { addDates } from "../trace/builtins/dates.ts";
+import { addClones } from "../trace/builtins/clones.ts";
+import { addWeak } from "../trace/builtins/weak.ts";
+import { addObjects } from "../trace/builtins/objects.ts";
+import { addInternationalization, formattingModelOf } from "../trace/builtins/internationalization.ts";
+import { addPatterns } from "../trace/builtins/patterns.ts";
+import { addPrimitives } from "../trace/builtins/primitives.ts";
+import { addComptime } from "./comptime.ts";
+import { errorOnGraphBreak, errorOnGraphBreakModel } from "./error_on_break.ts";
+import { primitiveOf } from "../trace/builtins/pure.ts";
+import { addPrintedCode } from "../trace/builtins/printed_code.ts";
+import { ModelTable } from "../trace/builtins/table.ts";
+import type { BuiltinModel, CallRequest, Interpreter } from "../trace/interpreter.ts";
+import { NO_RULES } from "./frame_rules.ts";
+import { PUSHED } from "../trace/interpreter.ts";
+import type { MachineContext } from "../trace/machine.ts";
+import { ownHistory as tracedOwnHistory, traceOverBatch } from "../trace/batches.ts";
+import { traceCond, traceScan, traceWhile } from "../trace/control_flow.ts";
+import { trustAccessors } from "../trace/objects.ts";
+import { enumerableKeys } from "../trace/object_keys.ts";
+import { addCreation } from "../trace/creation.ts";
+import { traceFlowsBeyond } from "../trace/gradient_flow.ts";
+import { gradientsAsked } from "../trace/asked_gradients.ts";
+import { callCustomOp } from "../trace/custom_ops.ts";
+import { callCustom } from "../trace/custom_calls.ts";
+import { callNonstrict } from "../trace/nonstrict.ts";
+import { tensorMethodModels } from "../trace/tensor_methods.ts";
+import { prepareState } from "../trace/optimizer_state.ts";
+import { constructParameter } from "../trace/parameters.ts";
+import { callOp } from "../trace/tensor_ops.ts";
+import {
+  constant,
+  isCallable,
+  type ObjectValue,
+  primitive,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import { functionLabel } from "../variables/wrap.ts";
+
+let table: ModelTable | null = null;
+
+/** The table of models. */
+function models(): ModelTable {
+  if (table) return table;
+  const made = new ModelTable();
+  addArrays(made);
+  addCollections(made);
+  addIterators(made);
+  addTypedArrays(made);
+  addWeak(made);
+  addClones(made);
+  addDates(made);
+  addObjects(made);
+  addPrimitives(made);
+  addPatterns(made);
+  addInternationalization(made);
+  addPrintedCode(made);
+  for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
+  addFreeFunctions(made);
+  addCreation(made);
+  addAmbient(made);
+  addConsole(made);
+  addComptime(made);
+  made.call(grad, gradientsAsked);
+  made.call(flowsBeyond, traceFlowsBeyond);
+  made.call(overBatch, traceOverBatch);
+  made.call(
+    ownHistory,
+    (m, { args: [value] }) =>
+      value?.kind === "tensor" ? tracedOwnHistory(m, value) : breakGraph("throws", "no tensor"),
+  );
+  made.call(isTraced, () => constant(true));
+  made.call(
+    requiresGradBeneath,
+    (_m, { args: [value] }) => constant(value?.kind === "tensor" && value.requiresGrad),
+  );
+  made.call(passedThrough, () => breakGraph("backward", "hooks of a module see gradients"));
+  made.call(graphBreak, () => breakGraph("asked", ""));
+  made.call(checkpoint, callCheckpoint);
+  made.call(errorOnGraphBreak, errorOnGraphBreakModel);
+  made.call(check, traceCheck);
+  made.call(cond, traceCond);
+  // Errors that are made while tracing are made again, where they are thrown.
+  made.call(traceProgram, () => UNDEFINED);
+  made.call(Module.prototype.call, tracedAs(Module.prototype.callTraced));
+  made.call(PerParameter.prototype.prepare, prepareState);
+  made.constructs(Parameter, constructParameter);
+  made.call(
+    erfOf,
+    (m, { args: [x = UNDEFINED] }) => constant(erfOf(Number(primitiveOf(m, x, "the error function")))),
+  );
+  made.call(whileLoop, traceWhile);
+  made.call(scanRows, traceScan);
+  made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
+  trustAccessors(Tensor.prototype);
+  return table = made;
+}
+
+function addFreeFunctions(into: ModelTable): void {
+  const add = (fn: unknown, name: string): void => {
+    const target = findTarget(name);
+    if (typeof fn !== "function" || !target) return;
+    into.call(fn, (m, { args }) => callOp(m, target, args, false));
+  };
+  for (const definition of ALL_OPS) {
+    add(Reflect.get(ops, definition.name), definition.name);
+  }
+  for (const [name, fn] of Object.entries(freeFunctions)) {
+    if (typeof fn === "function" && !into.modelOf(fn)) add(fn, name);
+  }
+}
+
+/** Output appears at its place among the graphs. */
+function addConsole(into: ModelTable): void {
+  for (const name of Object.keys(console)) {
+    into.method(console, name, () => breakGraph("print", `console.${name}`));
+  }
+}
+
+/** A logging function that may run after the graph, if its arguments will still be what they are. */
+const defer: BuiltinModel = (m, request) => {
+  const lasting = (value: Value) => value.kind === "constant" || (value.kind === "tensor" && !value.written);
+  if (!request.args.every(lasting)) return breakGraph("print", "an argument may change before it is printed");
+  m.deferred.push(request);
+  return UNDEFINED;
+};
+
+/** A logging function whose calls are left out. */
+const leaveOut: BuiltinModel = () => UNDEFINED;
+
+/** The calls of a function of dyn's by one that does the same and is made to be traced. */
+function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
+  return (m, request) => {
+    const callee = m.wrapper.known(fn, functionLabel(fn));
+    invariant(isCallable(callee), "Expected a function");
+    m.call({ ...request, callee });
+    return PUSHED;
+  };
+}
+
+/** Calls a function whose intermediates are to be computed again: a part of the graph that says so. */
+const callCheckpoint: BuiltinModel = (m, request) => {
+  const [callee = UNDEFINED, ...given] = request.args, last = given.at(-1);
+  if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is no function");
+  const names = last?.kind === "object" && last.exotic.kind === "plain" ? enumerableKeys(m, last) : [];
+  const args = names.length > 0 && names.every(isCheckpointOption) ? given.slice(0, -1) : given;
+  m.callMarked({ ...request, callee, args }, (frame) => {
+    if (m.gradEnabled) frame.recomputed = m.output.checkpoints++;
+  });
+  return PUSHED;
+};
+
+/** What users have marked, and ops that they have defined. */
+function marked(fn: object): BuiltinModel | undefined {
+  if (isCustomOp(fn)) {
+    refuseToKeep(`${functionLabel(fn)}, an op of the program`);
+    return (m, { args }) => {
+      m.memory.refuse();
+      return callCustomOp(m, fn, args);
+    };
+  }
+  const mark = markOfFunction(fn);
+  if (mark?.kind === "answers") noteFunction(fn);
+  else if (mark && !isDescribed(mark)) refuseToKeep(`${functionLabel(fn)}, which is marked`);
+  switch (mark?.kind) {
+    case undefined:
+      return undefined;
+    case "builtin":
+      return () => breakGraph("builtin", `${functionLabel(fn)} (a function of the runtime)`);
+    case "disabled":
+      return () => breakGraph("disabled", `${functionLabel(fn)}${mark.reason && `, ${mark.reason}`}`);
+    case "answers":
+      return () => constant(mark.answer());
+    case "ruled":
+      return (m, request) => {
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
+        if (!isCallable(callee)) return breakGraph("builtin", "a marked value that is no function");
+        m.callMarked({ ...request, callee }, (frame) => frame.rules = { ...NO_RULES, ...mark.rules });
+        return PUSHED;
+      };
+    case "compiled":
+      return (m: Interpreter, request: CallRequest) => {
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
+        if (!isCallable(callee)) return breakGraph("builtin", "a compiled function");
+        m.call({ ...request, callee });
+        return PUSHED;
+      };
+    case "substituted":
+      return (m, request) => {
+        const callee = m.wrapper.known(mark.by, functionLabel(mark.by));
+        if (!isCallable(callee)) return breakGraph("builtin", "a substitute that is no function");
+        m.call({ ...request, callee });
+        return PUSHED;
+      };
+    case "region":
+      return (m, request) => {
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
+        if (!isCallable(callee)) return breakGraph("builtin", "a region that is no function");
+        m.callMarked({ ...request, callee }, (frame) => frame.regionCall = m.output.regionCalls++);
+        return PUSHED;
+      };
+    case "inGraph":
+      return (m, request) => {
+        m.memory.refuse();
+        return callCustom(m, fn, request.args);
+      };
+    case "nonstrict":
+      return (m, request) => {
+        m.memory.refuse();
+        return callNonstrict(m, fn, request.args);
+      };
+    case "constant":
+      return (m, request) => constantResult(m, fn, request.args);
+    default:
+      return mark satisfies never;
+  }
+}
+
+function constantResult(m: Interpreter, fn: object, args: readonly Value[]): Value {
+  m.memory.refuse();
+  const given = args.map((value): unknown => {
+    if (value.kind === "constant") return value.value;
+    if ((value.kind === "object" || value.kind === "tensor") && value.real) return value.real;
+    return breakGraph("builtin", "an argument of a function with a constant result");
+  });
+  if (typeof fn !== "function") return UNDEFINED;
+  const result: unknown = asProgram(() => fn(...given));
+  return (typeof result === "object" && result !== null) || typeof result === "function"
+    ? m.wrapper.known(result, functionLabel(fn))
+    : primitive(result);
+}
+
+let numbers: ReadonlyMap<object, number> | null = null;
+
+/** Tells functions with models apart: by numbers that are the same in all processes. Null for all others. */
+export function modelNumber(fn: object): number | null {
+  numbers ??= new Map(models().modelled.map((each, i) => [each, i]));
+  return numbers.get(fn) ?? null;
+}
+
+const internalCodes = new WeakSet<CodeObject>();
+
+/** The knowledge the machine works with. */
+export const knowledge: MachineContext = {
+  infoOf: (fn: ObjectValue) =>
+    fn.real ? infoOf(fn.real) : { ...NO_INFO, because: "it was made while tracing" },
+  modelOf(fn) {
+    if (config.ignoreLoggingFunctions.has(fn)) return leaveOut;
+    if (config.reorderableLoggingFunctions.has(fn)) return defer;
+    return marked(fn) ?? models().modelOf(fn) ?? formattingModelOf(fn);
+  },
+  constructorOf: (fn) => models().constructorOf(fn),
+  internalFunction: (name) => {
+    const fn: unknown = Reflect.get(polyfills, name);
+    if (typeof fn !== "function") throw new TypeError(`Expected a stand-in for ${name}`);
+    const info = infoOf(fn);
+    if (info.kind === "function") internalCodes.add(info.code);
+    return fn;
+  },
+  isInternal: (code) => internalCodes.has(code),
+};

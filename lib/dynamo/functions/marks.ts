@@ -1,0 +1,216 @@
+/**
+ * What users have said about functions, and which callables stand for which originals. Input: functions; output:
+ * how the tracer treats a call. Invariant: marks are kept by identity and never change what a plain call does.
+ */
+import { apply, defineOwn } from "../../base/own_builtins.ts";
+import { checkFunction, checkOptions } from "../../base/checked_input.ts";
+import { DynError } from "../../base/errors.ts";
+import { canReadElements } from "../../tensor/tensor.ts";
+import type { FrameRules } from "./frame_rules.ts";
+
+/** How a marked function is treated. */
+export type FunctionMark =
+  /** Runs outside of graphs. */
+  | { readonly kind: "disabled"; readonly reason: string }
+  /** Stands for a function of the runtime, which is not modelled. */
+  | { readonly kind: "builtin" }
+  /** Becomes one node. */
+  | { readonly kind: "inGraph" }
+  /** Is run while tracing; the ops it calls become nodes. */
+  | { readonly kind: "nonstrict" }
+  /** Its first result stands for all. */
+  | { readonly kind: "constant" }
+  /** Another function is traced in its place. */
+  | { readonly kind: "substituted"; readonly by: object }
+  /** A compiled callable: traced as its original. */
+  | { readonly kind: "compiled"; readonly original: object }
+  /** Traced as its original, all calls that turn out alike as one region of the graph. */
+  | { readonly kind: "region"; readonly original: object }
+  /** Stands for another function, in whose frame something else is done. */
+  | { readonly kind: "ruled"; readonly original: object; readonly rules: Partial<FrameRules> }
+  /** Asks what code is doing that is being traced. */
+  | { readonly kind: "answers"; readonly answer: () => boolean };
+
+const marks = new WeakMap<object, FunctionMark>();
+
+/** Marks a function. */
+export function markFunction(fn: object, mark: FunctionMark): void {
+  marks.set(fn, mark);
+}
+
+/** The mark of a function. */
+export function markOfFunction(fn: object): FunctionMark | undefined {
+  return marks.get(fn);
+}
+
+/** What a compiled callable was made of; any other function itself. */
+export function originalOf(fn: object): object {
+  const mark = marks.get(fn);
+  return mark?.kind === "compiled" ? originalOf(mark.original) : fn;
+}
+
+/** Whether a mark says nothing but data and another function, so that it can be known again in another process. */
+export function isDescribed({ kind }: FunctionMark): boolean {
+  return kind === "answers" || kind === "builtin" || kind === "compiled" || kind === "disabled" ||
+    kind === "ruled";
+}
+
+/** Whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
+export function isCompiling(): boolean {
+  return false;
+}
+
+markFunction(isCompiling, { kind: "answers", answer: () => true });
+
+/** Ends the graph where it is called in compiled code, as `torch._dynamo.graph_break`; elsewhere it does nothing. */
+export function graphBreak(_msg: string = ""): void {}
+
+/** The same, as in `torch.compiler`, where other tracers exist. */
+export function isDynamoCompiling(): boolean {
+  return false;
+}
+
+markFunction(isDynamoCompiling, { kind: "answers", answer: () => true });
+
+markFunction(canReadElements, { kind: "answers", answer: () => false });
+
+let exporting = false;
+
+/** Traces in `body` are those of an export. */
+export function whileExporting<R>(body: () => R): R {
+  const former = exporting;
+  exporting = true;
+  try {
+    return body();
+  } finally {
+    exporting = former;
+  }
+}
+
+/** Whether a program is being exported: true in code that `compiler.export` traces. */
+export function isExporting(): boolean {
+  return false;
+}
+
+markFunction(isExporting, { kind: "answers", answer: () => exporting });
+
+/** Options of `disable`. */
+export interface DisableOptions {
+  /** Why, for the explanation of the graph break. */
+  readonly reason?: string | undefined;
+  /** Whether what the function calls runs outside of graphs as well; true unless given. */
+  readonly recursive?: boolean | undefined;
+}
+
+/**
+ * A function that runs as it is, outside of graphs; callees are not traced either, unless `recursive: false` says so.
+ * Compiled functions stay compiled.
+ */
+export function disable<F extends (...args: never[]) => unknown>(
+  fn: F,
+  options: DisableOptions = {},
+): F {
+  checkFunction(fn, "to disable");
+  checkOptions("disable", { reason: ["string"], recursive: ["boolean"] }, options);
+  const { reason = "", recursive = true } = options;
+  return wrapped(
+    fn,
+    recursive ? { kind: "disabled", reason } : { kind: "ruled", original: fn, rules: { runsOutside: true } },
+  );
+}
+
+/**
+ * A function within whose calls no graph ends, as `torch._dynamo.disable_nested_graph_breaks`: where what it calls cannot
+ * be captured, the graph of the outermost compiled function ends at its own call instead, which then runs as it is.
+ */
+export function disableNestedGraphBreaks<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "to capture as a whole");
+  return wrapped(fn, { kind: "ruled", original: fn, rules: { breaksOutside: true } });
+}
+
+/** A function that does the same, with a mark of its own. */
+function wrapped<F extends (...args: never[]) => unknown>(fn: F, mark: FunctionMark): F {
+  const made = function (this: unknown, ...args: unknown[]): unknown {
+    return apply(fn, this, args);
+  };
+  defineOwn(made, "name", { value: fn.name, configurable: true });
+  defineOwn(made, "length", { value: fn.length, configurable: true });
+  markFunction(made, mark);
+  return made as unknown as F;
+}
+
+/** Options of `substituteInGraph`. */
+export interface SubstituteOptions {
+  /** Accept functions that take another number of parameters. */
+  readonly skipSignatureCheck?: boolean | undefined;
+}
+
+/**
+ * Has another function traced wherever `original` is called in a compiled function, as
+ * `torch.compiler.substitute_in_graph`: a polyfill of a function that cannot be traced, such as one of the runtime. Calls
+ * that run uncompiled call `original`, so both have to do the same. Gives the substitute back. Throws DynError where one
+ * of them is no function, or they take different numbers of parameters.
+ */
+export function substituteInGraph<F extends (this: never, ...args: never[]) => unknown>(
+  original: (this: never, ...args: never[]) => unknown,
+  substitute: F,
+  options: SubstituteOptions = {},
+): F {
+  checkFunction(original, "to substitute");
+  checkFunction(substitute, "in the place of another one");
+  checkOptions("substituteInGraph", { skipSignatureCheck: ["boolean"] }, options);
+  const { skipSignatureCheck = false } = options;
+  if (!skipSignatureCheck && original.length !== substitute.length) {
+    throw new DynError(
+      `Expected a substitute of ${
+        original.name || "<anonymous>"
+      } with ${original.length} parameters but found ` +
+        `${substitute.length} (skipSignatureCheck accepts it)`,
+    );
+  }
+  markFunction(original, { kind: "substituted", by: substitute });
+  return substitute;
+}
+
+/** Calls of the function become one node of the graph; it must be a pure function of tensors and constants. */
+export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "to allow in graphs");
+  markFunction(fn, { kind: "inGraph" });
+  return fn;
+}
+
+/**
+ * The function is run while tracing, on tensors without elements, instead of being stepped through; the ops that it calls
+ * become part of the graph, as with `torch.compiler.nonstrict_trace`. For what the tracer cannot step through: it may use
+ * anything of the language, but has to be a pure function of its arguments (tensors, plain values, arrays and plain
+ * objects of them), and what else it reads counts as constant. Where it looks at elements the graph breaks.
+ */
+export function nonstrictTrace<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "to run while tracing");
+  markFunction(fn, { kind: "nonstrict" });
+  return fn;
+}
+
+/** The function is called once while tracing; its result is a constant of the graph. */
+export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "with a constant result");
+  markFunction(fn, { kind: "constant" });
+  return fn;
+}
+
+const regions = new WeakMap<object, object>();
+
+/** The function under the name of a region; one for all times it is asked for. */
+export function regionOf<F extends (this: never, ...args: never[]) => unknown>(fn: F): F {
+  const known = regions.get(fn);
+  if (known) return known as F;
+  const wrapped = function (this: unknown, ...args: unknown[]): unknown {
+    return apply(fn, this, args);
+  };
+  defineOwn(wrapped, "name", { value: fn.name, configurable: true });
+  defineOwn(wrapped, "length", { value: fn.length, configurable: true });
+  markFunction(wrapped, { kind: "region", original: fn });
+  regions.set(fn, wrapped);
+  regions.set(wrapped, wrapped);
+  return wrapped as unknown as F;
+}

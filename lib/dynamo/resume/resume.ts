@@ -1,0 +1,386 @@
+/**
+ * What a modified function does after its graph where the trace ended early: the instruction as plain JavaScript,
+ * then the rest of the program as a unit of its own. Input: the frames of the trace; output: the last statements.
+ * Invariant: an exception of the plain instruction goes where the program would have sent it.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { CodeObject, Offset, Opcode, Register } from "../bytecode/code.ts";
+import { doneByThrowing, readsFrame, successors } from "../bytecode/effects.ts";
+import type { ModifiedCode } from "../codegen/modified.ts";
+import { makeFunction, noteRecipe, runningOf } from "./made_functions.ts";
+import type { Program } from "../cache/program.ts";
+import { type RegionModes, sameModes } from "../../tensor/modes.ts";
+import { isResult } from "./steps.ts";
+import { stepCode } from "./printed.ts";
+import { checkPlain, resumedBody } from "./resumed_body.ts";
+import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
+import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
+import type { Frame } from "../trace/interpreter.ts";
+import { isOfLoop } from "../trace/begun_iteration.ts";
+import { modesAt } from "../trace/region_modes.ts";
+import { handlerOf } from "../trace/resumable.ts";
+import { Unit } from "../cache/unit.ts";
+import { type ItemValue, TRUE, type Value } from "../variables/value.ts";
+
+/** Values the statements refer to, and the statements. */
+export interface Tail {
+  readonly needed: readonly Value[];
+  readonly write: (code: ModifiedCode) => readonly string[];
+}
+
+/** Where a trace ended. */
+export interface End {
+  readonly unit: Unit;
+  readonly frames: readonly Frame[];
+  /** The modes in force in the innermost frame, and those that the unit begins under. */
+  readonly modes: { readonly now: RegionModes; readonly entered: RegionModes };
+}
+
+/** A unit and what its parameters are in the trace. */
+interface Way extends TracedPlan {
+  readonly unit: Unit;
+  /** The modes that it begins under; null: those of the unit that it is a way on from. */
+  readonly modes: RegionModes | null;
+}
+
+const resumed = new WeakMap<Program, Map<string, Unit>>();
+
+/** The units behind a program's graph breaks, by the keys of their plans. */
+export function resumedUnits(program: Program): Map<string, Unit> {
+  let units = resumed.get(program);
+  if (!units) resumed.set(program, units = new Map());
+  return units;
+}
+
+/** The unit that goes on from here; the same for equal plans. Throws UnsupportedSyntax. */
+function wayOn(end: End, continuation: Continuation): Way | null {
+  const traced = planResume(end.frames, continuation);
+  return traced &&
+    { ...traced, unit: unitOf(end.unit, traced.plan), modes: modesIn(end, continuation.depth) };
+}
+
+/** The modes in force where the frames from a depth on have ended; null: those that the unit begins under. */
+function modesIn({ frames, modes: { now, entered } }: End, depth: number): RegionModes | null {
+  const modes = modesAt(frames, depth, now);
+  return sameModes(modes, entered) ? null : modes;
+}
+
+const modesText = ({ gradEnabled, inference, autocast }: RegionModes): string =>
+  `{ gradEnabled: ${gradEnabled}, inference: ${inference}, autocast: ${JSON.stringify(autocast)} }`;
+
+/** The unit of a plan in a unit's program. Throws UnsupportedSyntax. */
+export function unitOf({ program, compileEntry }: Unit, plan: ResumePlan): Unit {
+  const units = resumedUnits(program);
+  let found = units.get(plan.key);
+  if (!found) {
+    checkPlain(plan);
+    const name = `__resume_at_${plan.line}_${program.nextResume++}`;
+    found = new Unit(program, resumedBody(plan, name), compileEntry);
+    noteRecipe(found.resume, { kind: "resume", plan });
+    units.set(plan.key, found);
+  }
+  return found;
+}
+
+/** A call of the unit with its parameters; `given` are names of what plain code gave. */
+function callText(
+  { unit, plan, values, modes }: Way,
+  { rebuild, constants }: ModifiedCode,
+  given: ReadonlyMap<Register, string>,
+): string {
+  const { name } = unit.body;
+  constants.add(name, unit.resume);
+  const args = values.map((value, i) => {
+    const parameter = plan.parameters[i];
+    if (value !== null) return rebuild.value(value);
+    const text = parameter?.kind === "register" ? given.get(parameter.register) : undefined;
+    invariant(text !== undefined, "Expected a value for every parameter");
+    return text;
+  });
+  const under = modes === null ? "" : `.under(${modesText(modes)})`;
+  return `return ${name}(${args.join(", ")})${under};`;
+}
+
+function valuesOf(way: Way | null): Value[] {
+  return way ? way.values.filter((v) => v !== null) : [];
+}
+
+/** Instructions that mean nothing outside of their function. */
+const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
+
+/** The statements after a break at the instruction of the top frame; null where there is no way on. */
+export function breakTail(end: End): Tail | null {
+  const { frames } = end, frame = frames.at(-1);
+  invariant(frame, "Expected a frame");
+  const { code, pc } = frame;
+  const step = stepCode(code, pc);
+  const instruction = code.instructions[pc];
+  if (!step || !instruction || readsFrame(instruction) || SUSPENDS.has(instruction.op)) return null;
+  // What always throws has no way on but the handler's.
+  const goesOn = successors(code, pc).length > 0;
+  const way = goesOn ? wayOn(end, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
+  if (goesOn && !way) return null;
+  const thrown = handlerWay(end);
+  if (thrown === "none") return null;
+  const modes = modesIn(end, frames.length);
+  const reads = step.reads.map((register) => {
+    const value = frame.registers[register];
+    invariant(value, `Expected a value in register ${register}`);
+    return value;
+  });
+  const { info } = frame, running = runningOf(frame);
+  // Whoever runs in a later call says which variables there are
+  const runs = running.kind === "each" ? frame.callee : null;
+  const write = (out: ModifiedCode): readonly string[] => {
+    const { rebuild, constants, names } = out;
+    let callee = constants.name(makeFunction({ kind: "step", code, pc, running }), "$step");
+    if (info.kind === "made") callee += `([${info.free.map((bound) => rebuild.value(bound)).join(", ")}])`;
+    else if (runs) callee += `(${rebuild.value(runs)})`;
+    const forgotten = reads.filter(isOfLoop).map((v) =>
+      `${rebuild.helper("forgetBegun")}(${rebuild.value(v)});`
+    );
+    const plain = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
+    const call = modes === null
+      ? plain
+      : `${rebuild.helper("underModes")}(${modesText(modes)}, () => ${plain})`;
+    const given = new Map<Register, string>();
+    const live = new Set(
+      (way?.plan.parameters ?? []).flatMap((p) =>
+        p.kind === "register" && p.frame === frames.length - 1 ? [p.register] : []
+      ),
+    );
+    const results = step.writes.map((register) => {
+      const wish = code.registers[register]?.name ?? "result";
+      const name = names.fresh(wish);
+      given.set(register, name);
+      return name;
+    });
+    const wanted = step.writes.some((r) => live.has(r));
+    const [only] = results;
+    const pattern = results.length === 1 && only !== undefined
+      ? only
+      : `{ ${results.map((name, i) => `${i}: ${name}`).join(", ")} }`;
+    const comment = `// ${describe(code, pc)}`;
+    const [source] = reads, isBegun = instruction.op === "getIterator" && wanted && source !== undefined;
+    const iterator = instruction.op === "getIterator" ? given.get(instruction.iterator) : undefined;
+    const noted = isBegun
+      ? [`${rebuild.helper("noteIterated")}(${iterator}, ${rebuild.value(source)});`]
+      : [];
+    const then = [...noted, ...way ? [callText(way, out, given)] : []];
+    if (!thrown) {
+      const first = wanted ? `const ${pattern} = ${call};` : `${call};`;
+      return [...forgotten, comment, first, ...then];
+    }
+    const error = names.fresh("error");
+    const declare = wanted ? [`let ${results.join(", ")};`] : [];
+    return [
+      ...forgotten,
+      comment,
+      ...declare,
+      "try {",
+      `  ${
+        wanted ? (results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`) : `${call};`
+      }`,
+      `} catch (${error}) {`,
+      ...caught(thrown, out, error),
+      "}",
+      ...then,
+    ];
+  };
+  return {
+    needed: [
+      ...reads,
+      ...valuesOf(way),
+      ...(thrown ? valuesOf(thrown.way) : []),
+      ...(info.kind === "made" ? info.free : []),
+      ...(runs ? [runs] : []),
+    ],
+    write,
+  };
+}
+
+/**
+ * The statements where a function waits, or becomes a generator, with a way on for each end of the wait; where it was
+ * called in the trace, its callers go on with its promise. Null where it does neither.
+ */
+export function waitTail(end: End): Tail | null {
+  const { frames } = end, frame = frames.at(-1);
+  invariant(frame, "Expected a frame");
+  const { unit, modes: { entered } } = end;
+  // Whoever calls it again does so under modes of its own
+  const wait = pieceAt({ unit, frames: [frame], modes: { now: entered, entered } }, frame);
+  if (!wait || frames.length === 1) return wait;
+  const callers = callersOf(end);
+  if (!callers) return null;
+  return {
+    needed: [...wait.needed, ...valuesOf(callers.way)],
+    write: (out) => {
+      const promise = out.names.fresh("promise"), call = out.constants.name(asyncCall, "$async");
+      return [
+        `const ${promise} = ${call}(() => {`,
+        ...wait.write(out).map((line) => `  ${line}`),
+        "});",
+        callText(callers.way, out, new Map([[callers.register, promise]])),
+      ];
+    },
+  };
+}
+
+/** How the callers of an async function go on with its promise. */
+function callersOf(end: End): { readonly way: Way; readonly register: Register } | null {
+  const { frames } = end,
+    depth = frames.length - 1,
+    caller = frames[depth - 1],
+    completion = frames[depth]?.completion;
+  if (!caller || completion?.kind !== "promise") return null;
+  const { register } = completion;
+  const way = wayOn(end, { depth, pc: caller.pc + 1, given: [register] });
+  return way && { way, register };
+}
+
+/** What a function does where it waits, becomes a generator, or ends as an async function that was called. */
+function pieceAt(end: End, frame: Frame): Tail | null {
+  const { code, pc, callee } = frame, instruction = code.instructions[pc];
+  switch (instruction?.op) {
+    case "return": {
+      const value = frame.registers[instruction.src];
+      if (frame.completion.kind !== "promise" || !value) return null;
+      return { needed: [value], write: ({ rebuild }) => [`return ${rebuild.value(value)};`] };
+    }
+    case "generatorStart": {
+      const way = wayOn(end, { depth: 1, pc: pc + 1, given: [] });
+      if (!way || !callee) return null;
+      return {
+        needed: [...valuesOf(way), callee],
+        write: (out) => {
+          const make = out.constants.name(code.async ? asyncGeneratorOf : generatorOf, "$generator");
+          return [
+            `return ${make}(${out.rebuild.value(callee)}, () => { ${callText(way, out, new Map())} });`,
+          ];
+        },
+      };
+    }
+    case "await":
+      return waitFor(end, frame, {
+        kind: isResult(code, pc) ? "result" : "await",
+        on: instruction.src,
+        dst: instruction.dst,
+        onReturn: null,
+      });
+    case "yield": {
+      const { src, dst, onReturn } = instruction;
+      return waitFor(end, frame, { kind: "yield", on: src, dst, onReturn });
+    }
+    case "yieldDelegate": {
+      const { source, dst, onReturn } = instruction;
+      return waitFor(end, frame, { kind: "delegate", on: source, dst, onReturn });
+    }
+    default:
+      return null;
+  }
+}
+
+function waitFor(end: End, frame: Frame, { kind, on, dst, onReturn }: {
+  readonly kind: Waiting["kind"];
+  readonly on: Register;
+  readonly dst: Register;
+  readonly onReturn: Offset | null;
+}): Tail | null {
+  const value = frame.registers[on];
+  const way = wayOn(end, { depth: 1, pc: frame.pc + 1, given: [dst] });
+  const thrown = handlerWay(end);
+  const returned = onReturn === null ? null : wayOn(end, { depth: 1, pc: onReturn, given: [dst] });
+  if (!way || !value || thrown === "none" || (onReturn !== null && !returned)) return null;
+  return {
+    needed: [value, ...valuesOf(way), ...valuesOf(thrown?.way ?? null), ...valuesOf(returned)],
+    write: (out) => {
+      const { rebuild, constants, names } = out, given = names.fresh("given");
+      const wait = constants.name(waiting, "$wait");
+      const goOn = (to: Way, register: Register) => callText(to, out, new Map([[register, given]]));
+      return [
+        `// ${describe(frame.code, frame.pc)}`,
+        `return ${wait}(${JSON.stringify(kind)}, ${rebuild.value(value)}, {`,
+        `  next: (${given}) => { ${goOn(way, dst)} },`,
+        `  throw: (${given}) => { ${thrown ? goOn(thrown.way, thrown.register) : `throw ${given};`} },`,
+        `  return: ${returned ? `(${given}) => { ${goOn(returned, dst)} }` : "null"},`,
+        "});",
+      ];
+    },
+  };
+}
+
+/** What the user wrote at an instruction, in one line. */
+function describe(code: CodeObject, pc: number): string {
+  const span = code.spans[pc] ?? code.span;
+  const text = code.module.text.slice(span.start, span.end).replaceAll(/\s+/g, " ");
+  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+}
+
+/** The end of the callers from some depth on, the frames above having ended. */
+function upTo({ unit, frames, modes }: End, depth: number): End {
+  const now = modesAt(frames, depth, modes.now);
+  return { unit, frames: frames.slice(0, depth), modes: { now, entered: modes.entered } };
+}
+
+/** Where an exception goes, and what of it goes there. */
+interface Handled {
+  readonly way: Way;
+  readonly register: Register;
+  readonly take: (out: ModifiedCode, error: string) => string;
+  /** Whether it rejects a promise. */
+  readonly rejects: boolean;
+}
+
+/** What is done with an exception. A rejection that nobody waits for is told of, so it is made in any case. */
+function caught({ way, register, take, rejects }: Handled, out: ModifiedCode, error: string): string[] {
+  const text = take(out, error), depth = way.plan.frames.length - 1;
+  const isRead = way.plan.parameters.some((p) =>
+    p.kind === "register" && p.frame === depth && p.register === register
+  );
+  const lost = rejects && !isRead ? [`  ${text};`] : [];
+  return [...lost, `  ${callText(way, out, new Map([[register, text]]))}`];
+}
+
+/** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */
+function handlerWay(end: End): Handled | null | "none" {
+  const { frames } = end;
+  for (let i = frames.length - 1; i >= 0; i--) {
+    const frame = frames[i];
+    const handler = frame ? handlerOf(frame) : null;
+    if (frame && !handler && i > 0 && frame.completion.kind === "promise") {
+      const callers = callersOf(upTo(end, i + 1));
+      const take = ({ constants }: ModifiedCode, error: string) =>
+        `${constants.name(asyncCall, "$async")}(() => { throw ${error}; })`;
+      return callers ? { ...callers, take, rejects: true } : "none";
+    }
+    if (!frame || !handler) continue;
+    const done = doneByThrowing(frame.code.instructions[frame.pc]);
+    const former = done === null ? undefined : frame.registers[done];
+    if (done !== null) frame.registers[done] = TRUE;
+    const way = wayOn(end, { depth: i + 1, pc: handler.target, given: [handler.register] });
+    if (done !== null) frame.registers[done] = former;
+    return way ? { way, register: handler.register, take: (_out, error) => error, rejects: false } : "none";
+  }
+  return null;
+}
+
+/** The statements after a jump that the graph decides: one unit a side. */
+export function branchTail(end: End, test: ItemValue): Tail | null {
+  const { frames } = end, frame = frames.at(-1);
+  const instruction = frame?.code.instructions[frame.pc];
+  invariant(frame && instruction?.op === "jumpIf", "Expected a jump");
+  const depth = frames.length;
+  const taken = wayOn(end, { depth, pc: instruction.target, given: [] });
+  const passed = wayOn(end, { depth, pc: frame.pc + 1, given: [] });
+  if (!taken || !passed) return null;
+  const [whenTrue, whenFalse] = instruction.condition === "truthy" ? [taken, passed] : [passed, taken];
+  return {
+    needed: [test, ...valuesOf(taken), ...valuesOf(passed)],
+    write: (out) => [
+      `if (${out.rebuild.value(test)}) {`,
+      `  ${callText(whenTrue, out, new Map())}`,
+      "}",
+      callText(whenFalse, out, new Map()),
+    ],
+  };
+}

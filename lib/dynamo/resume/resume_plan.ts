@@ -1,0 +1,245 @@
+/**
+ * Where a function goes on after plain JavaScript has run: for every frame that is on the stack the offset and
+ * the registers that still matter. Input: the frames of a trace that ended; output: a plan, equal plans having
+ * equal keys. Invariant: a plan and the values of its parameters determine everything the rest of the program
+ * does.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { CodeObject, Register } from "../bytecode/code.ts";
+import { readsFrame, writes } from "../bytecode/effects.ts";
+import { liveRegisters } from "../bytecode/liveness.ts";
+import { isFixed } from "./captured.ts";
+import { type FrameRules, NO_RULES } from "../functions/frame_rules.ts";
+import { type Completion, type Frame, type FrameBindings } from "../trace/interpreter.ts";
+import { handlerOf, isReachable } from "../trace/resumable.ts";
+import type { RegionModes } from "../../tensor/modes.ts";
+import { callIn } from "../variables/host_number.ts";
+import type { ObjectValue, Value } from "../variables/value.ts";
+import { positionOf } from "../trace/positions.ts";
+
+/** What a parameter of a resumed function is for. */
+export type Parameter =
+  | { readonly kind: "register"; readonly frame: number; readonly register: Register; readonly name: string }
+  /** The running function of a frame, where it differs from call to call. */
+  | { readonly kind: "callee"; readonly frame: number; readonly name: string }
+  /** What a function made in the trace has captured. */
+  | {
+    readonly kind: "captured";
+    readonly frame: number;
+    readonly index: number;
+    readonly form: "value" | "cell";
+    readonly name: string;
+  }
+  /** The object under construction that a frame's caller falls back to. */
+  | { readonly kind: "construction"; readonly frame: number; readonly name: string };
+
+/** How a result goes into a waiting frame; `construct` refers to a parameter. */
+export type PlannedCompletion =
+  | Exclude<
+    Completion,
+    { kind: "inside" } | { kind: "ambientMode" } | { kind: "iterator" } | { kind: "construct" }
+  >
+  | {
+    readonly kind: "construct";
+    readonly register: Register;
+  }
+  | PlannedRegion;
+
+/** The body of a region ends: the former modes come back, and its result is the region's. */
+export interface PlannedRegion {
+  readonly kind: "ambientMode";
+  readonly former: RegionModes;
+  readonly outer: Extract<Completion, { kind: "register" } | { kind: "discard" }>;
+}
+
+/** One frame of a plan. */
+export interface PlannedFrame {
+  readonly code: CodeObject;
+  /** The innermost frame goes on here; the others wait at their call. */
+  readonly pc: number;
+  /** What happens with this frame's result in the frame below it. */
+  readonly completion: PlannedCompletion;
+  /** The running function where it is always the same. */
+  readonly callee: object | null;
+  readonly bindings: FrameBindings["kind"];
+  readonly rules: FrameRules;
+  /** Free variables, if they are those of a known function. */
+  readonly real: Extract<FrameBindings, { kind: "real" }> | null;
+}
+
+/** Everything there is to know of how to go on. */
+export interface ResumePlan {
+  readonly key: string;
+  readonly frames: readonly PlannedFrame[];
+  readonly parameters: readonly Parameter[];
+  /** Parameters whose numbers are read out of tensors, or said by a builtin in each call. */
+  readonly scalars: readonly number[];
+  readonly line: number;
+}
+
+/** A plan, and what a trace goes on with. */
+export interface TracedPlan {
+  readonly plan: ResumePlan;
+  /** The value of each parameter in the trace, null for results of the plain instruction. */
+  readonly values: readonly (Value | null)[];
+}
+
+/** Where the innermost frame goes on. */
+export interface Continuation {
+  /** How many frames are left. */
+  readonly depth: number;
+  readonly pc: number;
+  /** Registers of the innermost frame that plain code gives. */
+  readonly given: readonly Register[];
+}
+
+const numbers = new WeakMap<object, number>();
+let nextNumber = 0;
+
+function numberOf(object: object): number {
+  let number = numbers.get(object);
+  if (number === undefined) numbers.set(object, number = nextNumber++);
+  return number;
+}
+
+/** Whether everything behind an offset has no need of the frame's inputs. */
+export function isPastPrologue(code: CodeObject, pc: number): boolean {
+  return !code.instructions.slice(pc).some(readsFrame);
+}
+
+/** The plan to go on from frames of a trace; null where some frame cannot be entered in the middle. */
+export function planResume(frames: readonly Frame[], { depth, pc, given }: Continuation): TracedPlan | null {
+  const kept = frames.slice(0, depth);
+  const parameters: Parameter[] = [];
+  const values: (Value | null)[] = [];
+  const planned: PlannedFrame[] = [];
+  const used = new Set<string>();
+  const name = (wish: string): string => {
+    let found = wish;
+    for (let n = 1; used.has(found); n++) found = `${wish}_${n}`;
+    used.add(found);
+    return found;
+  };
+  // Innermost first: its variables keep their names.
+  for (let i = kept.length - 1; i >= 0; i--) {
+    const frame = kept[i];
+    invariant(frame, "Expected a frame");
+    const innermost = i === kept.length - 1;
+    const at = innermost ? pc : frame.pc;
+    if (!isReachable(frame)) return null;
+    if (!isPastPrologue(frame.code, innermost ? at : at + 1)) return null;
+    // What is the outermost of a unit ends with it
+    const completion = i === 0 ? rootOf(frame.completion) : planCompletion(frame.completion);
+    if (!completion) return null;
+    const registers = liveIn(frame, at, innermost);
+    for (const register of registers) {
+      const info = frame.code.registers[register];
+      const wished = info?.name ?? (innermost && given.includes(register) ? "result" : `r${register}`);
+      parameters.push({
+        kind: "register",
+        frame: i,
+        register,
+        name: name(info?.cell ? `${wished}_cell` : wished),
+      });
+      const value = frame.registers[register];
+      values.push(innermost && given.includes(register) ? null : value ?? null);
+      if (!(innermost && given.includes(register)) && !value) return null;
+    }
+    const { info, callee } = frame;
+    let known: ObjectValue | null = null;
+    if (info.kind === "made") {
+      info.free.forEach((bound, index) => {
+        const form = bound.kind === "cell" ? "cell" : "value";
+        const wished = frame.code.free[index]?.name.replace(/\W/g, "_") ?? "free";
+        parameters.push({ kind: "captured", frame: i, index, form, name: name(wished) });
+        values.push(bound);
+      });
+    } else if (isFixed(frame)) known = callee;
+    else if (callee) {
+      parameters.push({ kind: "callee", frame: i, name: name("callee") });
+      values.push(callee);
+    }
+    if (frame.completion.kind === "construct") {
+      parameters.push({ kind: "construction", frame: i, name: name("object") });
+      values.push(frame.completion.object);
+    }
+    planned[i] = {
+      code: frame.code,
+      pc: at,
+      completion,
+      callee: known?.real ?? null,
+      bindings: info.kind,
+      rules: frame.rules,
+      real: info.kind === "real" && isFixed(frame) ? info : null,
+    };
+  }
+  const scalars = values.flatMap((value, i) => isReadNumber(value) ? [i] : []);
+  return { plan: planOf({ frames: planned, parameters, scalars }), values };
+}
+
+/** Whether a value is a number of which each call may have another one. */
+function isReadNumber(value: Value | null): boolean {
+  if (value?.kind === "item") return value.type !== "boolean";
+  return value?.kind === "number" && callIn(value.expression) !== null;
+}
+
+/** The plan of these parts. */
+export function planOf(
+  { frames, parameters, scalars }: Pick<ResumePlan, "frames" | "parameters" | "scalars">,
+): ResumePlan {
+  const parts = frames.map(({ code, pc, completion, callee, bindings, rules, real }, i) => {
+    const registers = parameters.flatMap((p) => p.kind === "register" && p.frame === i ? [p.register] : []);
+    return `${numberOf(code)}@${pc}(${registers.join()})${JSON.stringify(completion)}${bindings}${
+      callee ? numberOf(callee) : "?"
+    }${real ? numberOf(real.binding) : ""}${rules === NO_RULES ? "" : JSON.stringify(rules)}`;
+  });
+  const inner = frames.at(-1);
+  invariant(inner, "Expected a frame");
+  const { code, pc } = inner;
+  const { line } = positionOf(code, Math.min(pc, code.instructions.length - 1));
+  return { key: parts.join("|"), frames, parameters, scalars, line };
+}
+
+/** Registers of a frame that something behind the offset reads; a handler that covers a waiting call included. */
+function liveIn(frame: Frame, at: number, innermost: boolean): readonly Register[] {
+  const { code } = frame;
+  if (innermost) return [...liveRegisters(code, at)];
+  const instruction = code.instructions[at];
+  const live = new Set(liveRegisters(code, at + 1));
+  for (const r of instruction ? writes(instruction) : []) live.delete(r);
+  const handler = handlerOf(frame);
+  if (handler) {
+    for (const r of liveRegisters(code, handler.target)) if (r !== handler.register) live.add(r);
+  }
+  return [...live].sort((a, b) => a - b);
+}
+
+/** The outermost function of a unit ends it, also one whose callers do not wait for it. */
+function rootOf(completion: Completion): PlannedCompletion {
+  return completion.kind === "root" ? completion : { kind: "root", fixed: false };
+}
+
+function planCompletion(completion: Completion): PlannedCompletion | null {
+  switch (completion.kind) {
+    case "register":
+    case "discard":
+    case "close":
+    case "step":
+    case "promise":
+    case "root":
+      return completion;
+    case "construct":
+      return { kind: "construct", register: completion.register };
+    case "ambientMode": {
+      const { former, outer } = completion;
+      return outer.kind === "register" || outer.kind === "discard"
+        ? { kind: "ambientMode", former, outer }
+        : null;
+    }
+    case "iterator":
+    case "inside":
+      return null;
+    default:
+      return completion satisfies never;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Functions that wait as generators of their waits. Input: the code of an async function or a generator; output: that of
+ * a generator that yields lists: how it waits, for what, and whether a return() there leads on. Invariant: everything
+ * else is done in the same order; offsets are mapped.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { CodeObject, ExceptionEntry, Instruction, Offset } from "../bytecode/code.ts";
+import type { SourceSpan } from "../bytecode/code.ts";
+import { handlersAt } from "../bytecode/effects.ts";
+
+/**
+ * How a function waits. `delegate`: for each value of an iterable in turn; `result`: an async generator, for what it
+ * returns.
+ */
+export type WaitKind = "await" | "yield" | "delegate" | "result";
+
+/** What a generator of waits yields. */
+export type Wait = readonly [kind: WaitKind, value: unknown, noticesReturn: boolean];
+
+/** The code, and where an offset of the original is in it. */
+export interface Steps {
+  readonly code: CodeObject;
+  readonly at: (offset: Offset) => Offset;
+}
+
+const known = new WeakMap<CodeObject, Steps>();
+
+/** A function that waits, in steps; other code as it is. */
+export function inSteps(code: CodeObject): Steps {
+  if (!code.async && !code.generator) return { code, at: (offset) => offset };
+  let steps = known.get(code);
+  if (!steps) known.set(code, steps = build(code));
+  return steps;
+}
+
+function build(code: CodeObject): Steps {
+  const kind = code.registers.length, notices = kind + 1, list = kind + 2;
+  const made: Instruction[] = [], spans: SourceSpan[] = [], offsets: Offset[] = [];
+  code.instructions.forEach((instruction, offset) => {
+    offsets.push(made.length);
+    const wait = waitOf(instruction, isResult(code, offset));
+    if (wait) {
+      const { src, onReturn } = wait;
+      made.push(
+        { op: "const", dst: kind, value: wait.kind },
+        { op: "const", dst: notices, value: onReturn !== null },
+        {
+          op: "array",
+          dst: list,
+          elements: [kind, src, notices].map((register) => ({ kind: "value", register })),
+        },
+        { op: "yield", dst: wait.dst, src: list, onReturn },
+      );
+    } else made.push(instruction);
+    while (spans.length < made.length) spans.push(code.spans[offset] ?? code.span);
+  });
+  offsets.push(made.length);
+  const at = (offset: Offset): Offset => {
+    const found = offsets[offset];
+    invariant(found !== undefined, `Expected an offset of ${code.name} but found ${offset}`);
+    return found;
+  };
+  const nameless = { name: null, cell: false };
+  return {
+    at,
+    code: derivedCode(code, {
+      async: false,
+      generator: true,
+      instructions: made.map((instruction) => moved(instruction, at)),
+      spans,
+      handlers: code.handlers.map((entry): ExceptionEntry => ({
+        ...entry,
+        start: at(entry.start),
+        end: at(entry.end),
+        target: at(entry.target),
+      })),
+      registers: [...code.registers, nameless, nameless, nameless],
+    }),
+  };
+}
+
+/** Whether a wait is that of an async generator for its result, which the language does by itself. */
+export function isResult(code: CodeObject, offset: Offset): boolean {
+  const wait = code.instructions[offset], next = code.instructions[offset + 1];
+  return code.async && code.generator && wait?.op === "await" && next?.op === "return" &&
+    next.src === wait.dst &&
+    handlersAt(code, offset).length === 0;
+}
+
+/** A wait of the original. */
+function waitOf(instruction: Instruction, isResult: boolean) {
+  switch (instruction.op) {
+    case "await": {
+      const { src, dst } = instruction;
+      return { kind: isResult ? "result" : "await", src, dst, onReturn: null } as const;
+    }
+    case "yield":
+      return {
+        kind: "yield",
+        src: instruction.src,
+        dst: instruction.dst,
+        onReturn: instruction.onReturn,
+      } as const;
+    case "yieldDelegate": {
+      const { source: src, dst, onReturn } = instruction;
+      return { kind: "delegate", src, dst, onReturn } as const;
+    }
+    default:
+      return null;
+  }
+}
+
+function moved(instruction: Instruction, at: Steps["at"]): Instruction {
+  switch (instruction.op) {
+    case "jump":
+    case "jumpIf":
+      return { ...instruction, target: at(instruction.target) };
+    case "yield":
+      return { ...instruction, onReturn: instruction.onReturn === null ? null : at(instruction.onReturn) };
+    default:
+      return instruction;
+  }
+}
+
+/** Made from the original, so that the printer still finds where nested classes were written. */
+export function derivedCode(code: CodeObject, changed: Partial<CodeObject>): CodeObject {
+  return Object.create(
+    code,
+    Object.fromEntries(Object.entries(changed).map(([key, value]) => [key, { value, enumerable: true }])),
+  );
+}

@@ -1,0 +1,251 @@
+/**
+ * Functions that wait: async functions and generators, in pieces. Input: the first piece, which gives what the function
+ * waits for and the pieces behind that, or its result; output: a promise, or a generator. Invariant: each wait is one
+ * of the language, in a function of the same kind, so that microtasks come in the program's order.
+ */
+import { apply } from "../../base/own_builtins.ts";
+import { runtime } from "../bytecode/runtime.ts";
+import type { Wait, WaitKind } from "./steps.ts";
+import { settle } from "../cache/unit.ts";
+
+/** What a piece gives where its function waits. */
+export class Waiting {
+  constructor(readonly kind: WaitKind, readonly value: unknown, readonly ways: Ways) {}
+}
+
+/** What a piece gives where its function waits. */
+export function waiting(kind: WaitKind, value: unknown, ways: Ways): Waiting {
+  return new Waiting(kind, value, ways);
+}
+
+/** The pieces behind a wait, by how it ends; each gives what a piece gives. */
+export interface Ways {
+  readonly next: (value: unknown) => unknown;
+  readonly throw: (error: unknown) => unknown;
+  /** Null where a generator that is asked to return does so at once. */
+  readonly return: ((value: unknown) => unknown) | null;
+}
+
+/** A promise or generator of the function as it is written. */
+export class Whole {
+  constructor(readonly value: unknown) {}
+}
+
+/** An async function whose first piece is run by `begin`. */
+export function asyncCall(begin: () => unknown): unknown {
+  let step: unknown;
+  try {
+    step = settle(begin());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+  return step instanceof Whole ? step.value : goOn(step);
+}
+
+/** A first piece as the async function that it begins. */
+export function inAsyncCall(piece: (...args: readonly unknown[]) => unknown): typeof piece {
+  return function (this: unknown, ...args) {
+    return asyncCall(() => apply(piece, this, args));
+  };
+}
+
+async function goOn(first: unknown): Promise<unknown> {
+  let step = first;
+  while (step instanceof Waiting) {
+    const { ways } = step;
+    let value: unknown, error: unknown, failed = false;
+    try {
+      value = await step.value;
+    } catch (thrown) {
+      failed = true;
+      error = thrown;
+    }
+    step = settle(failed ? ways.throw(error) : ways.next(value));
+  }
+  return step;
+}
+
+/** A generator of `fn` whose first piece is run by `begin`, when it is first asked for a value. */
+export function generatorOf(fn: object, begin: () => unknown): object {
+  const generator = generate(begin);
+  return Object.setPrototypeOf(generator, prototypeFor(fn) ?? GENERATORS);
+}
+
+/** As `generatorOf`, of an async generator function. */
+export function asyncGeneratorOf(fn: object, begin: () => unknown): object {
+  const generator = generateAsync(begin);
+  return Object.setPrototypeOf(generator, prototypeFor(fn) ?? ASYNC_GENERATORS);
+}
+
+const GENERATORS: object = Object.getPrototypeOf(generate.prototype);
+
+const ASYNC_GENERATORS: object = Object.getPrototypeOf(generateAsync.prototype);
+
+function prototypeFor(fn: object): object | null {
+  const prototype: unknown = Reflect.get(fn, "prototype");
+  return (typeof prototype === "object" || typeof prototype === "function") ? prototype : null;
+}
+
+function* generate(begin: () => unknown): Generator {
+  let step = settle(begin());
+  while (step instanceof Waiting) {
+    const { ways, value, kind } = step;
+    let end: () => unknown;
+    try {
+      const sent = ways.return === null && kind === "yield" ? yield value : yield* seen(kind, value);
+      end = () => ways.next(sent);
+    } catch (thrown) {
+      end = endOf(ways, thrown);
+    }
+    step = settle(end());
+  }
+  return step;
+}
+
+async function* generateAsync(begin: () => unknown): AsyncGenerator {
+  let step = settle(begin());
+  while (step instanceof Waiting) {
+    const { ways, value, kind } = step;
+    let end: () => unknown;
+    try {
+      let sent: unknown;
+      if (kind === "result") return value;
+      if (kind === "await") sent = await value;
+      else if (ways.return !== null) sent = yield* seenAsync(kind, kind === "yield" ? await value : value);
+      else if (kind === "yield") sent = yield value;
+      else sent = yield* value as AsyncIterable<unknown, unknown, unknown>;
+      end = () => ways.next(sent);
+    } catch (thrown) {
+      end = endOf(ways, thrown);
+    }
+    step = settle(end());
+  }
+  // Without a value there is nothing to wait for
+  if (step !== undefined) return step;
+}
+
+/** Thrown where a generator is asked to return, so that it notices before it does. */
+class Returned {
+  constructor(readonly value: unknown) {}
+}
+
+/** The piece behind what ended a wait other than a value. */
+function endOf(ways: Ways, thrown: unknown): () => unknown {
+  if (!(thrown instanceof Returned)) return () => ways.throw(thrown);
+  return () => ways.return ? ways.return(thrown.value) : thrown.value;
+}
+
+/** One value, or those of an iterable, seen through `yield*`, where a generator notices that it is asked to return. */
+function seen(kind: WaitKind, value: unknown): Iterable<unknown, unknown, unknown> {
+  return kind === "delegate" ? new Delegated(runtime.delegation(value, false)) : new Yielded(value);
+}
+
+function seenAsync(kind: WaitKind, value: unknown): AsyncIterable<unknown, unknown, unknown> {
+  return kind === "delegate" ? new DelegatedAsync(runtime.delegation(value, true)) : new YieldedAsync(value);
+}
+
+type Result = IteratorResult<unknown, unknown>;
+
+class Yielded implements Iterator<unknown, unknown, unknown> {
+  #started = false;
+  constructor(readonly yielded: unknown) {}
+  [Symbol.iterator](): this {
+    return this;
+  }
+  next(value: unknown): Result {
+    if (this.#started) return { value, done: true };
+    this.#started = true;
+    return { value: this.yielded, done: false };
+  }
+  throw(error: unknown): Result {
+    throw error;
+  }
+  return(value: unknown): Result {
+    throw new Returned(value);
+  }
+}
+
+class YieldedAsync implements AsyncIterator<unknown, unknown, unknown> {
+  readonly #yielded: Yielded;
+  constructor(yielded: unknown) {
+    this.#yielded = new Yielded(yielded);
+  }
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+  next(value: unknown): Promise<Result> {
+    return Promise.resolve(this.#yielded.next(value));
+  }
+  throw(error: unknown): Promise<Result> {
+    return Promise.reject(error);
+  }
+  return(value: unknown): Promise<Result> {
+    return Promise.reject(new Returned(value));
+  }
+}
+
+type Delegation = ReturnType<typeof runtime.delegation>;
+
+class Delegated implements Iterator<unknown, unknown, unknown> {
+  constructor(readonly inner: Delegation) {}
+  [Symbol.iterator](): this {
+    return this;
+  }
+  next(value: unknown): Result {
+    return resultOf(this.inner.next(value));
+  }
+  throw(error: unknown): Result {
+    return resultOf(this.inner.throw(error));
+  }
+  return(value: unknown): Result {
+    return ended(this.inner, this.inner.return(value));
+  }
+}
+
+class DelegatedAsync implements AsyncIterator<unknown, unknown, unknown> {
+  constructor(readonly inner: Delegation) {}
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+  async next(value: unknown): Promise<Result> {
+    return resultOf(await this.inner.next(value));
+  }
+  async throw(error: unknown): Promise<Result> {
+    return resultOf(await this.inner.throw(error));
+  }
+  async return(value: unknown): Promise<Result> {
+    return ended(this.inner, await this.inner.return(value));
+  }
+}
+
+/** What return() gave. Throws Returned where that was the end. */
+function ended({ returned, value }: Delegation, result: unknown): Result {
+  if (returned) throw new Returned(value);
+  return resultOf(result);
+}
+
+const isResult = (value: unknown): value is Result =>
+  (typeof value === "object" && value !== null) || typeof value === "function";
+
+function resultOf(value: unknown): Result {
+  if (isResult(value)) return value;
+  throw new TypeError(`Iterator result ${String(value)} is not an object`);
+}
+
+/** The rest of a function as a generator of its waits: the first of them, or its result. */
+export function waitsOf(rest: Iterator<Wait, unknown, unknown>): unknown {
+  const after = (result: IteratorResult<Wait, unknown>): unknown => {
+    if (result.done) return result.value;
+    const [kind, value, noticesReturn] = result.value;
+    return new Waiting(kind, value, {
+      next: (given) => after(rest.next(given)),
+      throw: (error) => after(rest.throw?.(error) ?? raise(error)),
+      return: noticesReturn ? (given) => after(rest.return?.(given) ?? { done: true, value: given }) : null,
+    });
+  };
+  return after(rest.next(undefined));
+}
+
+function raise(error: unknown): never {
+  throw error;
+}

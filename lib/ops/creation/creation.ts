@@ -1,0 +1,452 @@
+/**
+ * New tensors: constants, ranges and conversions. Input: sizes and numbers, or a tensor to follow; output: a fresh
+ * contiguous tensor. Invariant: types default as PyTorch's do, from the numbers or the default floating type.
+ */
+import { DynError } from "../../base/errors.ts";
+import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../../base/dtype.ts";
+import { isLess } from "../../sym/decide.ts";
+import { add, type Dim, mul, print, sub, Sym } from "../../sym/expr.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Body, Lowered } from "../../loops/body.ts";
+import { composeOp, lowerOp } from "../definition.ts";
+import { nullable, optional, required, type Scalar } from "../params.ts";
+import { castTo, elementOf, isTensor, numberValue, typeOfNumber } from "../promotion.ts";
+import { reduceTo, t } from "../pointwise.ts";
+import { broadcastsTo, checkSizes, shapeText } from "../shapes.ts";
+
+const options = {
+  dtype: nullable("dtype", { keyword: true }),
+  device: nullable("device", { keyword: true }),
+} as const;
+
+const NO_INPUT = "it reads no elements";
+
+/** Elements that depend on their index alone. */
+function fromIndex(
+  result: TensorMeta | undefined,
+  element: <V>(o: Body<V>, index: readonly Dim[]) => V,
+): Lowered[] {
+  if (!result) return [];
+  const { shape, dtype } = result;
+  return [{ kind: "pointwise", shape, dtype, element: (o, index) => o.narrow(element(o, index), dtype) }];
+}
+
+function fill(result: TensorMeta | undefined, value: Scalar | Dim): Lowered[] {
+  return fromIndex(result, (o) => numberValue(o, value, result?.dtype ?? "float32"));
+}
+
+function freshMeta(size: readonly Dim[], dtype: DType | null, device: string | null): TensorMeta {
+  checkSizes(size);
+  return contiguousMeta(size, dtype ?? getDefaultDtype(), device ?? "cpu");
+}
+
+/** zeros, ones, empty: one value, sizes spread or in a list. */
+function constant(name: "zeros" | "ones" | "empty", value: number) {
+  return lowerOp({
+    name,
+    doc: name === "empty"
+      ? "A tensor whose elements are not specified (zeros), as `torch.empty`."
+      : `A tensor of ${name}, as \`torch.${name}\`.`,
+    params: { size: required("sizes", { variadic: true }), ...options },
+    exposure: { method: false },
+    infer: ({ size, dtype, device }) => freshMeta(size, dtype, device),
+    lower: (_args, [result]) => fill(result, value),
+    gradient: { kind: "none", because: NO_INPUT },
+    samples: [{ args: [[2, 3]] }, { args: [[]] }, { args: [[0, 2]], options: { dtype: "int64" } }],
+    errors: [{ args: [[-1]], message: "not negative" }],
+  });
+}
+
+/** Those of the shape, type and device of a tensor. */
+function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: number) {
+  return lowerOp({
+    name,
+    doc: `As ${name.slice(0, -4)}, of the shape, type and device of \`self\`.`,
+    params: { self: required("tensor"), ...options },
+    exposure: { method: false },
+    infer: ({ self, dtype, device }) =>
+      contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
+    lower: (_args, [result]) => fill(result, value),
+    fills: value,
+    gradient: { kind: "none", because: NO_INPUT },
+    samples: [{ args: [t(2, 3)] }, { args: [t()], options: { dtype: "int64" } }],
+  });
+}
+
+/** Those of given sizes, of the type and device of a tensor. */
+function constantNew(name: "newZeros" | "newOnes" | "newEmpty", value: number) {
+  return lowerOp({
+    name,
+    doc: `As ${name.slice(3).toLowerCase()}, of the type and device of \`self\`.`,
+    params: { self: required("tensor"), size: required("sizes", { variadic: true }), ...options },
+    exposure: { free: false },
+    infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
+    lower: (_args, [result]) => fill(result, value),
+    fills: value,
+    gradient: { kind: "none", because: NO_INPUT },
+    samples: [{ args: [t(2), [2, 3]] }],
+  });
+}
+
+const full = lowerOp({
+  name: "full",
+  doc: "A tensor of one value; its type is that of the number where not given. As `torch.full`.",
+  params: { size: required("sizes"), fillValue: required("scalar", { complex: true }), ...options },
+  exposure: { method: false },
+  infer: ({ size, fillValue, dtype, device }) => freshMeta(size, dtype ?? typeOfNumber(fillValue), device),
+  lower: ({ fillValue }, [result]) => fill(result, fillValue),
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [[2, 3], 1.5] }, { args: [[2], 3] }, { args: [[2], true] }],
+});
+
+const fullLike = lowerOp({
+  name: "fullLike",
+  doc: "As full, of the shape, type and device of `self`.",
+  params: { self: required("tensor"), fillValue: required("scalar", { complex: true }), ...options },
+  exposure: { method: false },
+  infer: ({ self, dtype, device }) => contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
+  lower: ({ fillValue }, [result]) => fill(result, fillValue),
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [t(2, 3), 1.5] }],
+});
+
+const newFull = lowerOp({
+  name: "newFull",
+  doc: "As full, of the type and device of `self`.",
+  params: {
+    self: required("tensor"),
+    size: required("sizes"),
+    fillValue: required("scalar", { complex: true }),
+    ...options,
+  },
+  exposure: { free: false },
+  infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
+  lower: ({ fillValue }, [result]) => fill(result, fillValue),
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [t(2), [3], 1.5] }],
+});
+
+const fillOp = lowerOp({
+  name: "fill",
+  doc: "A tensor of the shape and type of `self` with every element `value`, as `torch.fill`.",
+  params: { self: required("tensor"), value: required("operand") },
+  inplace: true,
+  infer({ self, value }) {
+    if (isTensor(value) && value.shape.length > 0) {
+      throw new DynError(`Expected a 0-d value but found shape ${shapeText(value.shape)}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  lower: ({ value }, [result]) =>
+    fromIndex(result, (o, index) => elementOf(o, value, { index, dtype: result?.dtype ?? "float32" })),
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { value }, needs }) => ({
+      self: needs("self") ? o.zerosLike(grad) : null,
+      value: isTensor(value) && needs("value") ? o.sum(grad) : null,
+    }),
+  },
+  samples: [{ args: [t(2, 3), 1.5] }, { args: [t(2), t()] }],
+});
+
+const zero = lowerOp({
+  name: "zero",
+  doc: "Zeros of the shape and type of `self`; `zero_` clears a tensor.",
+  params: { self: required("tensor") },
+  inplace: true,
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  lower: (_args, [result]) => fill(result, 0),
+  gradient: {
+    saves: [],
+    single: (o, grad) => ({ self: o.zerosLike(grad) }),
+  },
+  samples: [{ args: [t(2, 3)] }],
+});
+
+/** How many elements a range has, and its type. */
+function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { length: Dim; dtype: DType } {
+  const all = [start, end, step];
+  const dtype = all.some((x) => typeof x === "number" && !Number.isInteger(x)) ? getDefaultDtype() : "int64";
+  if (all.some((x) => x instanceof Sym)) {
+    if (!isSize(start) || !isSize(end) || step !== 1) {
+      throw new DynError("Expected a range of integers by steps of 1 where a bound is a symbolic size");
+    }
+    const length = sub(end, start);
+    if (isLess(length, 0)) {
+      throw new DynError(`Expected a step towards the end but found ${print(start)} to ${print(end)} by 1`);
+    }
+    return { length, dtype };
+  }
+  const [from, to, by] = all.map(Number) as [number, number, number];
+  if (by === 0) throw new DynError("Expected a step that is not 0");
+  if (!Number.isFinite(by)) throw new DynError(`Expected a finite step but found ${by}`);
+  if (!Number.isFinite(from) || !Number.isFinite(to)) {
+    throw new DynError(`Expected a finite range but found ${from} to ${to}`);
+  }
+  if ((by > 0 && to < from) || (by < 0 && to > from)) {
+    throw new DynError(`Expected a step towards the end but found ${from} to ${to} by ${by}`);
+  }
+  return { length: Math.ceil((to - from) / by), dtype };
+}
+
+function isSize(value: Scalar | Dim): value is Dim {
+  return value instanceof Sym || (typeof value === "number" && Number.isSafeInteger(value));
+}
+
+/** arange(end), arange(start, end), arange(start, end, step): the bounds whichever were given. */
+function bounds(args: { start: Scalar | Dim; end: Scalar | Dim | null; step: Scalar | Dim }) {
+  return args.end === null ? { start: 0, end: args.start, step: args.step } : { ...args, end: args.end };
+}
+
+/** A bound or step in a range of some type: of integers, its integer part. */
+function inType(value: Scalar | Dim, dtype: DType): Scalar | Dim {
+  return typeof value === "number" && !isFloat(dtype) ? Math.trunc(value) : value;
+}
+
+/** start + index · step as a value; in float64 until the end, as PyTorch accumulates. */
+function stepped<V>(
+  o: Body<V>,
+  index: Dim,
+  spec: { start: Scalar | Dim; step: Scalar | Dim; dtype: DType },
+): V {
+  const { start, step, dtype } = spec;
+  if (isSize(start) && isSize(step)) {
+    return castTo(o, o.index(add(start, mul(index, step)), "int64"), dtype);
+  }
+  const position = o.cast(o.index(index, "int64"), "float64");
+  const value = o.add(numberValue(o, start, "float64"), o.mul(position, numberValue(o, step, "float64")));
+  return castTo(o, value, dtype);
+}
+
+const arange = lowerOp({
+  name: "arange",
+  doc: "arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`.",
+  params: {
+    start: required("scalar"),
+    end: nullable("scalar"),
+    step: optional("scalar", 1),
+    ...options,
+  },
+  exposure: { method: false },
+  infer({ dtype, device, ...given }) {
+    const { start, end, step } = bounds(given);
+    const range = rangeOf(start, end, step);
+    return contiguousMeta([range.length], dtype ?? range.dtype, device ?? "cpu");
+  },
+  lower(args, [result]) {
+    const { start, step } = bounds(args), dtype = result?.dtype ?? "int64";
+    const spec = { start: inType(start, dtype), step: inType(step, dtype), dtype };
+    return fromIndex(result, (o, [i]) => stepped(o, i ?? 0, spec));
+  },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [5] }, { args: [1, 6, 2] }, { args: [0, 1, 0.25] }, { args: [5, 0, -2] }],
+  errors: [{ args: [0, 5, 0], message: "not 0" }, { args: [5, 0], message: "towards the end" }],
+});
+
+const linspace = lowerOp({
+  name: "linspace",
+  doc: "`steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`.",
+  params: { start: required("scalar"), end: required("scalar"), steps: required("int"), ...options },
+  exposure: { method: false },
+  infer({ steps, dtype, device }) {
+    if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
+    return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
+  },
+  lower({ start, end, steps }, [result]) {
+    const dtype = result?.dtype ?? "float32", type = isFloat(dtype) ? valueType(dtype) : "float64";
+    // From the nearer end, as PyTorch on CPUs does, whose compiler fuses: its numbers, both ends exact
+    return fromIndex(result, (o, [i = 0]) => {
+      const known = (value: Scalar | Dim) => {
+        const made = numberValue(o, inType(value, dtype), type);
+        return isHalf(dtype) ? o.narrow(made, dtype) : made;
+      };
+      const first = known(start), last = known(end);
+      if (steps < 2) return o.cast(first, dtype);
+      const step = o.div(o.sub(last, first), o.constant(steps - 1, type));
+      const position = o.index(i, "int64"), count = (index: Dim) => o.cast(o.index(index, "int64"), type);
+      const forth = o.fma(step, count(i), first);
+      const back = o.fma(o.neg(step), count(sub(steps - 1, i)), last);
+      return o.cast(
+        o.select(o.lt(position, o.constant(Math.floor(steps / 2), "int64")), forth, back),
+        dtype,
+      );
+    });
+  },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [0, 1, 5] }, { args: [1, -1, 2] }, { args: [3, 4, 1] }, { args: [0, 1, 0] }],
+  errors: [{ args: [0, 1, -1], message: "not negative" }],
+});
+
+const logspace = composeOp({
+  name: "logspace",
+  doc: "base to the powers of linspace(start, end, steps), as `torch.logspace`.",
+  params: {
+    start: required("scalar"),
+    end: required("scalar"),
+    steps: required("int"),
+    base: optional("float", 10),
+    ...options,
+  },
+  exposure: { method: false },
+  infer({ steps, dtype, device }) {
+    if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
+    return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
+  },
+  compose(o, { start, end, steps, base, dtype, device }) {
+    const type = dtype ?? getDefaultDtype(), options = { dtype: "float64", device } as const;
+    return o.to(o.pow(base, o.linspace(inType(start, type), inType(end, type), steps, options)), type);
+  },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [0, 2, 3] }, { args: [0, 3, 4, 2] }],
+});
+
+const eye = lowerOp({
+  name: "eye",
+  doc: "Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`.",
+  params: { n: required("size"), m: nullable("size"), ...options },
+  exposure: { method: false },
+  infer: ({ n, m, dtype, device }) => freshMeta([n, m ?? n], dtype, device),
+  lower: (_args, [result]) =>
+    fromIndex(
+      result,
+      (o, [i, j]) =>
+        castTo(o, o.eq(o.index(i ?? 0, "int64"), o.index(j ?? 0, "int64")), result?.dtype ?? "float32"),
+    ),
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [3] }, { args: [2, 4] }],
+  errors: [{ args: [-1], message: "not negative" }],
+});
+
+const convert = lowerOp({
+  name: "convert",
+  doc: "The elements in another type: floats truncate towards integers, and what is not 0 is true.",
+  params: { self: required("tensor"), dtype: required("dtype") },
+  exposure: { method: false, free: false },
+  elementwise: true,
+  infer: ({ self, dtype }) => contiguousMeta(self.shape, dtype, self.device),
+  lower: ({ self, dtype }, [result]) =>
+    fromIndex(result, (o, index) => castTo(o, o.load(self, index), dtype)),
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { args: { self }, grads: [grad] }) =>
+      grad && isFloat(self.dtype) ? { self: o.to(grad, self.dtype) } : {},
+  },
+  samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "bool"] }, { args: [t(3), "float64"] }],
+});
+
+const to = composeOp({
+  name: "to",
+  doc: "Itself where the type is the same, else a copy in that type. The method `to` also takes devices.",
+  params: { self: required("tensor"), dtype: required("dtype") },
+  exposure: { method: false, free: false },
+  infer: ({ self, dtype }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
+  isOneCall: true,
+  compose: (o, { self, dtype }) => self.dtype === dtype ? self : o.convert(self, dtype),
+  samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "float32"] }],
+});
+
+/** x.float() and its like. */
+function conversion(name: string, dtype: DType) {
+  return composeOp({
+    name,
+    doc: `The elements as ${dtype}, as \`Tensor.${name}\`.`,
+    params: { self: required("tensor") },
+    exposure: { free: false },
+    infer: ({ self }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
+    isOneCall: true,
+    compose: (o, { self }) => o.to(self, dtype),
+    // Rounding is constant almost everywhere, but its gradient is that of the identity
+    samples: [{ args: [t(2, 3)], frozen: isHalf(dtype) }],
+  });
+}
+
+const clone = lowerOp({
+  name: "clone",
+  doc: "A copy of the elements, as `torch.clone`.",
+  params: { self: required("tensor") },
+  elementwise: true,
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  lower: ({ self }, [result]) => fromIndex(result, (o, index) => o.load(self, index)),
+  gradient: { saves: [], single: (_o, grad) => ({ self: grad }) },
+  samples: [{ args: [t(2, 3)] }, { args: [{ tensor: [3, 2], transposed: true }] }],
+});
+
+const copy = lowerOp({
+  name: "copy",
+  doc:
+    "The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them there.",
+  params: {
+    self: required("tensor"),
+    src: required("operand"),
+    nonBlocking: optional("bool", false),
+  },
+  inplace: true,
+  exposure: { method: false, free: false },
+  infer({ self, src }) {
+    if (isTensor(src) && !broadcastsTo(src.shape, self.shape)) {
+      throw new DynError(
+        `Expected a source that broadcasts to ${shapeText(self.shape)} but found ${shapeText(src.shape)}`,
+      );
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  lower: ({ src }, [result]) =>
+    fromIndex(result, (o, index) => elementOf(o, src, { index, dtype: result?.dtype ?? "float32" })),
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { self, src }, needs }) => ({
+      self: needs("self") ? o.zerosLike(self) : null,
+      src: isTensor(src) && needs("src") ? reduceTo(o, grad, src) : null,
+    }),
+  },
+  samples: [{ args: [t(2, 3), t(3)] }, { args: [t(2), 1] }],
+});
+
+const scalarTensor = lowerOp({
+  name: "scalarTensor",
+  doc: "A 0-d tensor of a number, as `torch.scalar_tensor`.",
+  params: { s: required("scalar"), ...options },
+  exposure: { method: false },
+  infer: ({ dtype, device }) => contiguousMeta([], dtype ?? getDefaultDtype(), device ?? "cpu"),
+  lower: ({ s }, [result]) => fill(result, s),
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [1.5] }],
+});
+
+export const creation = {
+  zeros: constant("zeros", 0),
+  ones: constant("ones", 1),
+  empty: constant("empty", 0),
+  zerosLike: constantLike("zerosLike", 0),
+  onesLike: constantLike("onesLike", 1),
+  emptyLike: constantLike("emptyLike", 0),
+  newZeros: constantNew("newZeros", 0),
+  newOnes: constantNew("newOnes", 1),
+  newEmpty: constantNew("newEmpty", 0),
+  full,
+  fullLike,
+  newFull,
+  fill: fillOp,
+  zero,
+  arange,
+  linspace,
+  logspace,
+  eye,
+  scalarTensor,
+  convert,
+  to,
+  float: conversion("float", "float32"),
+  double: conversion("double", "float64"),
+  long: conversion("long", "int64"),
+  int: conversion("int", "int32"),
+  half: conversion("half", "float16"),
+  bfloat16: conversion("bfloat16", "bfloat16"),
+  short: conversion("short", "int16"),
+  char: conversion("char", "int8"),
+  byte: conversion("byte", "uint8"),
+  bool: conversion("bool", "bool"),
+  clone,
+  copy,
+} as const;

@@ -1,0 +1,26 @@
+/**
+ * What ops share that fill a tensor in place whatever it held. Input: the tensor; output: how such an op is exposed, the
+ * metadata of its result, and its gradient.
+ */
+import { type TensorMeta } from "../../graph/meta.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { acceptedMeta } from "../pointwise.ts";
+
+/** There is `name_` alone. */
+export const INPLACE_ONLY = { method: false, free: false } as const;
+
+/** A floating tensor of the same shape. Throws DynError for other types. */
+export function floatFill(name: string, self: TensorMeta): TensorMeta {
+  return acceptedMeta(name, self);
+}
+
+/** What was there before is gone: nothing flows to it. */
+export const OVERWRITTEN = {
+  kind: "rule",
+  saves: [],
+  rule: <T extends TensorLike>(
+    o: OpApi<T>,
+    { grads: [grad] }: { readonly grads: readonly (T | null)[] },
+  ): { readonly self?: T } => grad ? { self: o.zero(grad) } : {},
+} as const;

@@ -1,0 +1,131 @@
+/**
+ * Random changes of activations besides dropout. Input: activations; output: the same, dropped to the value that keeps a
+ * SELU's statistics, with random slopes below 0, or drawn as categories. Invariant: compositions of random masks, so that a
+ * seed gives the same elements on every tier.
+ */
+import { DynError } from "../../base/errors.ts";
+import { isFloat } from "../../base/dtype.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { normalizeDim, shapeText } from "../shapes.ts";
+import { composeWideOp } from "../wide.ts";
+
+/** −scale · alpha of SELU: where it saturates (Klambauer et al. 2017). */
+const SATURATED = -1.7580993408473766;
+
+function checkNoise(name: string, self: TensorMeta, p: number): TensorMeta {
+  if (!(p >= 0 && p <= 1)) throw new DynError(`Expected a probability in [0, 1] but found ${p}`);
+  if (!isFloat(self.dtype)) throw new DynError(`Expected floats in ${name} but found ${self.dtype}`);
+  return contiguousMeta(self.shape, self.dtype, self.device);
+}
+
+/** Elements kept where `mask` is not 0, else saturated, then moved so that mean and variance stay. */
+function saturate<T extends TensorLike>(
+  o: OpApi<T>,
+  self: T,
+  { mask, p }: { readonly mask: T; readonly p: number },
+): T {
+  const a = 1 / Math.sqrt((1 - p) * (1 + p * SATURATED ** 2)), b = -a * p * SATURATED;
+  return o.add(o.mul(o.where(o.ne(mask, 0), self, SATURATED), a), b);
+}
+
+/** alphaDropout and featureAlphaDropout. */
+function alphaDropout(name: "alphaDropout" | "featureAlphaDropout") {
+  const ofChannels = name === "featureAlphaDropout";
+  return composeWideOp({
+    name,
+    doc:
+      `${
+        ofChannels ? "Whole channels" : "Elements"
+      } set to where SELU saturates with probability p and all moved to ` +
+      `keep mean and variance, while training. As \`nn.functional.${
+        ofChannels ? "feature_" : ""
+      }alpha_dropout\`.`,
+    params: {
+      self: required("tensor"),
+      p: optional("float", 0.5),
+      training: optional("bool", false),
+    },
+    inplace: true,
+    exposure: { method: false, namespaces: ["nn.functional"] },
+    infer({ self, p }) {
+      if (ofChannels && self.shape.length < 2) {
+        throw new DynError(`Expected at least 2 dimensions but found ${shapeText(self.shape)}`);
+      }
+      return checkNoise(name, self, p);
+    },
+    compose(o, { self, p, training }) {
+      if (!training || p === 0) return self;
+      if (p === 1) return o.mul(self, 0);
+      const like = ofChannels ? o.newEmpty(self, self.shape.map((s, d) => d < 2 ? s : 1)) : o.detach(self);
+      return saturate(o, self, { mask: o.dropoutMask(like, p), p });
+    },
+    samples: [{ args: [t(2, 3)] }, { args: [t(2, 3), 1, true] }],
+    errors: [{ args: [t(2, 3), 1.5], message: "probability" }],
+  });
+}
+
+const rrelu = composeWideOp({
+  name: "rrelu",
+  doc: "x above 0; below, x times a slope of [lower, upper), random while training, else the middle. As " +
+    "`nn.functional.rrelu`.",
+  params: {
+    self: required("tensor"),
+    lower: optional("float", 1 / 8),
+    upper: optional("float", 1 / 3),
+    training: optional("bool", false),
+  },
+  inplace: true,
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer({ self, lower, upper }) {
+    if (!(lower <= upper)) {
+      throw new DynError(`Expected lower of at most upper but found ${lower} and ${upper}`);
+    }
+    return checkNoise("rrelu", self, 0);
+  },
+  compose(o, { self, lower, upper, training }) {
+    if (!training) return o.leakyRelu(self, (lower + upper) / 2);
+    const slopes = o.uniform(o.emptyLike(o.detach(self)), lower, upper);
+    return o.where(o.gt(self, 0), self, o.mul(self, slopes));
+  },
+  samples: [{ args: [t(2, 3)] }],
+  errors: [{ args: [t(2, 3), 0.5, 0.1], message: "lower" }],
+});
+
+const gumbelSoftmax = composeWideOp({
+  name: "gumbelSoftmax",
+  doc:
+    "Softmax of logits with Gumbel noise at temperature tau; with hard the largest is 1 and the others 0, with the " +
+    "gradient of the soft ones (Jang et al. 2017). As `nn.functional.gumbel_softmax`.",
+  params: {
+    logits: required("tensor"),
+    tau: optional("float", 1),
+    hard: optional("bool", false),
+    eps: optional("float", 1e-10),
+    dim: optional("int", -1),
+  },
+  exposure: { method: false, free: false, namespaces: ["nn.functional"] },
+  infer({ logits, dim }) {
+    normalizeDim(dim, logits.shape.length);
+    return checkNoise("gumbelSoftmax", logits, 0);
+  },
+  compose(o, { logits, tau, hard, dim }) {
+    const noise = o.neg(o.log(o.exponential(o.emptyLike(o.detach(logits)))));
+    const soft = o.softmax(o.div(o.add(logits, noise), tau), dim);
+    if (!hard) return soft;
+    const fixed = o.detach(soft), largest = o.argmax(fixed, dim, true);
+    return o.add(o.sub(o.scatter(o.zerosLike(fixed), dim, largest, 1), fixed), soft);
+  },
+  samples: [],
+  errors: [{ args: [{ tensor: [2], dtype: "int64" }], message: "floats" }],
+});
+
+export const noise = {
+  alphaDropout: alphaDropout("alphaDropout"),
+  featureAlphaDropout: alphaDropout("featureAlphaDropout"),
+  rrelu,
+  gumbelSoftmax,
+} as const;

@@ -1,0 +1,511 @@
+/**
+ * Random elements. Input: sizes or a tensor to follow; output: elements drawn by a counter-based generator from
+ * the call's two keys and the flat index of each. Invariant: equal keys give equal elements on every device, so a
+ * compiler may draw them again instead of keeping them.
+ */
+import { DynError } from "../../base/errors.ts";
+import { type DType, getDefaultDtype, isFloat, valueType } from "../../base/dtype.ts";
+import { type Dim, sub } from "../../sym/expr.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Body, Lowered, Operand } from "../../loops/body.ts";
+import { composeOp, defineOp } from "../definition.ts";
+import { floatFill, INPLACE_ONLY, OVERWRITTEN } from "./fill_parts.ts";
+import { nullable, optional, required } from "../params.ts";
+import { castTo, isTensor, numberValue } from "../promotion.ts";
+import { checkCategory, t } from "../pointwise.ts";
+import { broadcastIndex, checkSizes, flatIndex, knownSize, shapeText } from "../shapes.ts";
+
+const NO_GRADIENT = "it reads no elements";
+
+const options = {
+  dtype: nullable("dtype", { keyword: true }),
+  device: nullable("device", { keyword: true }),
+} as const;
+
+type Keys = readonly [Operand, Operand];
+
+/** 32 random bits for an index; each `stream` is another sequence of the same keys. */
+function bits<V>(o: Body<V>, keys: Keys, at: { readonly flat: Dim; readonly stream: number }): V {
+  const key0 = o.load(keys[0], []), key1 = o.load(keys[1], []);
+  const mixed = at.stream === 0 ? key1 : o.xor(key1, o.constant(STREAMS[at.stream] ?? 0, "int32"));
+  return o.random(key0, mixed, o.index(at.flat, "int32"));
+}
+
+/** Constants that tell the streams of one call apart. */
+const STREAMS = [0, 0x5bd1e995, 0x2545f491, 0x6c078965] as const;
+
+/** Digits of the types that are computed with as float32. */
+const DIGITS: Partial<Record<DType, number>> = { float16: 11, bfloat16: 8 };
+
+/** A number in [0, 1), of as many random bits as the type has digits: none is rounded up to 1. */
+function unit<V>(
+  o: Body<V>,
+  keys: Keys,
+  at: { readonly flat: Dim; readonly stream: number; readonly dtype: DType },
+): V {
+  const low = (stream: number, mask: number) =>
+    o.and(bits(o, keys, { flat: at.flat, stream }), o.constant(mask, "int32"));
+  if (at.dtype !== "float64") {
+    const range = 2 ** (DIGITS[at.dtype] ?? 24);
+    return o.mul(o.cast(low(at.stream, range - 1), at.dtype), o.constant(1 / range, at.dtype));
+  }
+  const high = o.cast(low(at.stream, 0x3ffffff), "float64"),
+    rest = o.cast(low(at.stream + 1, 0x7ffffff), "float64");
+  return o.mul(o.add(o.mul(high, o.constant(2 ** 27, "float64")), rest), o.constant(2 ** -53, "float64"));
+}
+
+/** A number of the standard normal distribution, by Box and Muller. */
+function normalOf<V>(o: Body<V>, keys: Keys, at: { readonly flat: Dim; readonly dtype: DType }): V {
+  const { flat, dtype } = at, k = (value: number) => o.constant(value, dtype);
+  const radius = o.sqrt(o.mul(k(-2), o.log(o.sub(k(1), unit(o, keys, { flat, stream: 0, dtype })))));
+  const angle = o.mul(k(2 * Math.PI), unit(o, keys, { flat, stream: 2, dtype }));
+  return o.mul(radius, o.cos(angle));
+}
+
+/** Elements from their flat index. */
+function drawn(
+  result: TensorMeta | undefined,
+  element: <V>(o: Body<V>, flat: Dim, index: readonly Dim[]) => V,
+): Lowered[] {
+  if (!result) return [];
+  const { shape, dtype } = result;
+  return [{
+    kind: "pointwise",
+    shape,
+    dtype,
+    element: (o, index) => o.narrow(element(o, flatIndex(index, shape), index), dtype),
+  }];
+}
+
+const floatOf = (dtype: DType | undefined): DType => dtype === "float64" ? "float64" : "float32";
+
+function floatMeta(name: string, meta: TensorMeta): TensorMeta {
+  checkSizes(meta.shape);
+  checkCategory(name, meta.dtype, ["float"]);
+  return meta;
+}
+
+/** rand and randn. */
+function sampled(name: "rand" | "randn", distribution: string) {
+  return defineOp({
+    name,
+    takesGenerator: true,
+    doc: `Numbers of ${distribution}, as \`torch.${name}\`.`,
+    params: { size: required("sizes", { variadic: true }), ...options },
+    exposure: { method: false },
+    infer: ({ size, dtype, device }) =>
+      floatMeta(name, contiguousMeta(size, dtype ?? getDefaultDtype(), device ?? "cpu")),
+    implementation: {
+      kind: "random",
+      lower: (_args, [result], keys) =>
+        drawn(result, (o, flat) => draw(o, name, keys, { flat, dtype: result?.dtype ?? "float32" })),
+    },
+    gradient: { kind: "none", because: NO_GRADIENT },
+    samples: [{ args: [[2, 3]] }],
+  });
+}
+
+function draw<V>(
+  o: Body<V>,
+  name: "rand" | "randn",
+  keys: Keys,
+  at: { readonly flat: Dim; readonly dtype: DType },
+): V {
+  return name === "rand"
+    ? unit(o, keys, { ...at, stream: 0 })
+    : normalOf(o, keys, { ...at, dtype: valueType(at.dtype) });
+}
+
+/** randLike and randnLike. */
+function sampledLike(name: "randLike" | "randnLike", base: "rand" | "randn") {
+  return defineOp({
+    name,
+    takesGenerator: true,
+    doc: `As ${base}, of the shape, type and device of \`self\`.`,
+    params: { self: required("tensor"), ...options },
+    exposure: { method: false },
+    infer: ({ self, dtype, device }) =>
+      floatMeta(name, contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device)),
+    implementation: {
+      kind: "random",
+      lower: (_args, [result], keys) =>
+        drawn(result, (o, flat) => draw(o, base, keys, { flat, dtype: result?.dtype ?? "float32" })),
+    },
+    gradient: { kind: "none", because: NO_GRADIENT },
+    samples: [{ args: [t(2, 3)] }],
+  });
+}
+
+/** Integers of [low, high) from 32 bits, or from 64 where the range is wider. */
+function integer<V>(
+  o: Body<V>,
+  keys: Keys,
+  at: { readonly flat: Dim; readonly low: number; readonly high: number },
+): V {
+  const range = at.high - at.low;
+  if (range <= 2 ** 30) {
+    // x mod range from x's upper 31 bits and the last one: nothing leaves the positive 32-bit integers
+    const x = bits(o, keys, { flat: at.flat, stream: 0 }), size = o.constant(range, "int32");
+    const upper = o.floorMod(o.and(o.shr(x, o.constant(1, "int32")), o.constant(0x7fffffff, "int32")), size);
+    const whole = o.add(o.add(upper, upper), o.and(x, o.constant(1, "int32")));
+    return o.add(o.cast(o.floorMod(whole, size), "int64"), o.constant(at.low, "int64"));
+  }
+  const word = (stream: number) =>
+    o.and(o.cast(bits(o, keys, { flat: at.flat, stream }), "int64"), o.constant(0xffffffff, "int64"));
+  const wide = range > 2 ** 31
+    ? o.xor(word(0), o.shl(o.and(word(1), o.constant(0x7fffffff, "int64")), o.constant(32, "int64")))
+    : word(0);
+  return o.add(o.floorMod(wide, o.constant(range, "int64")), o.constant(at.low, "int64"));
+}
+
+function checkRange(low: number, high: number): void {
+  if (!(low < high)) throw new DynError(`Expected low below high but found ${low} and ${high}`);
+}
+
+const randint = defineOp({
+  name: "randint",
+  takesGenerator: true,
+  doc: "randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`.",
+  params: {
+    low: required("int"),
+    high: nullable("intOrInts"),
+    size: nullable("sizes"),
+    ...options,
+  },
+  exposure: { method: false },
+  infer({ dtype, device, ...given }) {
+    const { low, high, size } = randintArguments(given);
+    checkRange(low, high);
+    checkSizes(size);
+    return contiguousMeta(size, dtype ?? "int64", device ?? "cpu");
+  },
+  implementation: {
+    kind: "random",
+    lower(args, [result], keys) {
+      const { low, high } = randintArguments(args);
+      return drawn(result, (o, flat) => integer(o, keys, { flat, low, high }));
+    },
+  },
+  gradient: { kind: "none", because: NO_GRADIENT },
+  samples: [{ args: [0, 5, [2, 3]] }],
+  errors: [{ args: [5, 5, [2]], message: "low below high" }],
+});
+
+/** randint(high, size) has its arguments one place earlier. */
+function randintArguments(
+  args: { low: number; high: number | readonly number[] | null; size: readonly Dim[] | null },
+): { low: number; high: number; size: readonly Dim[] } {
+  const { low, high, size } = args;
+  if (typeof high === "number") {
+    if (size === null) throw new DynError("Expected a size of randint but found nothing");
+    return { low, high, size };
+  }
+  const given = high ?? size;
+  if (given === null) throw new DynError("Expected a size of randint but found nothing");
+  return { low: 0, high: low, size: given };
+}
+
+const randintLike = defineOp({
+  name: "randintLike",
+  takesGenerator: true,
+  doc: "randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor.",
+  params: { self: required("tensor"), low: required("int"), high: nullable("int"), ...options },
+  exposure: { method: false },
+  infer({ self, low, high, dtype, device }) {
+    checkRange(high === null ? 0 : low, high ?? low);
+    return contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device);
+  },
+  implementation: {
+    kind: "random",
+    lower: ({ low, high }, [result], keys) =>
+      drawn(result, (o, flat) => integer(o, keys, { flat, low: high === null ? 0 : low, high: high ?? low })),
+  },
+  gradient: { kind: "none", because: NO_GRADIENT },
+  samples: [{ args: [t(2, 3), 5] }],
+});
+
+const randperm = composeOp({
+  name: "randperm",
+  takesGenerator: true,
+  doc: "The integers below n in random order, as `torch.randperm`.",
+  params: { n: required("size"), ...options },
+  exposure: { method: false },
+  infer({ n, dtype, device }) {
+    checkSizes([n]);
+    return contiguousMeta([n], dtype ?? "int64", device ?? "cpu");
+  },
+  compose: (o, { n, dtype, device }) =>
+    o.to(o.argsort(o.rand([n], { dtype: "float64", device: device ?? "cpu" })), dtype ?? "int64"),
+  gradient: { kind: "none", because: NO_GRADIENT },
+  samples: [{ args: [5] }],
+});
+
+const bernoulli = defineOp({
+  name: "bernoulli",
+  takesGenerator: true,
+  doc: "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`.",
+  params: { self: required("tensor"), p: nullable("operand") },
+  checksNumbers: true,
+  inplace: true,
+  infer({ self, p }) {
+    if (p === null) checkCategory("bernoulli", self.dtype, ["float"]);
+    if (typeof p === "number" && !(p >= 0 && p <= 1)) {
+      throw new DynError(`Expected p in [0, 1] but found ${p}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  implementation: {
+    kind: "random",
+    lower: ({ self, p }, [result], keys) =>
+      drawn(result, (o, flat, index) => {
+        const dtype = floatOf(isFloat(self.dtype) ? self.dtype : "float32");
+        const source = p ?? self;
+        const chance = isTensor(source)
+          ? castTo(o, o.load(source, broadcastIndex(source.shape, index)), dtype)
+          : numberValue(o, source, dtype);
+        return o.lt(unit(o, keys, { flat, stream: 0, dtype }), chance);
+      }),
+  },
+  gradient: OVERWRITTEN,
+  samples: [{ args: [{ tensor: [2, 3], range: [0, 1] }] }, { args: [t(2, 3), 0.5] }],
+});
+
+/** What a distribution that only exists in place draws. */
+type Draw = <V>(o: Body<V>, keys: Keys, at: { flat: Dim; dtype: DType; a: number; b: number }) => V;
+
+/** Elements of a distribution with two numbers, in the shape and type of a tensor. */
+function drawnLike(
+  self: Operand,
+  keys: Keys,
+  spec: { readonly a: number; readonly b: number; readonly draw: Draw; readonly dtype?: DType },
+): Lowered[] {
+  const meta = contiguousMeta(self.shape, self.dtype, "cpu");
+  return drawn(
+    meta,
+    (o, flat) => spec.draw(o, keys, { flat, dtype: spec.dtype ?? floatOf(self.dtype), a: spec.a, b: spec.b }),
+  );
+}
+
+const uniform = defineOp({
+  name: "uniform",
+  takesGenerator: true,
+  doc: "Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`.",
+  params: { self: required("tensor"), from: optional("float", 0), to: optional("float", 1) },
+  inplace: true,
+  exposure: INPLACE_ONLY,
+  infer({ self, from, to }) {
+    if (from > to) throw new DynError(`Expected from at most to but found ${from} and ${to}`);
+    return floatFill("uniform", self);
+  },
+  implementation: {
+    kind: "random",
+    lower: ({ self, from, to }, _out, keys) =>
+      drawnLike(self, keys, {
+        a: from,
+        b: to,
+        dtype: self.dtype,
+        draw: (o, k, { flat, dtype, a, b }) =>
+          o.fma(unit(o, k, { flat, stream: 0, dtype }), o.constant(b - a, dtype), o.constant(a, dtype)),
+      }),
+  },
+  gradient: OVERWRITTEN,
+  samples: [{ args: [t(2, 3), -1, 1] }],
+});
+
+const normalFill = defineOp({
+  name: "normal",
+  takesGenerator: true,
+  doc: "Numbers of a normal distribution; `normal_` fills a tensor with them, as `Tensor.normal_`.",
+  params: { self: required("tensor"), mean: optional("float", 0), std: optional("float", 1) },
+  inplace: true,
+  exposure: INPLACE_ONLY,
+  infer({ self, std }) {
+    if (std < 0) throw new DynError(`Expected std that is not negative but found ${std}`);
+    return floatFill("normal", self);
+  },
+  implementation: {
+    kind: "random",
+    lower: ({ self, mean, std }, _out, keys) =>
+      drawnLike(self, keys, {
+        a: mean,
+        b: std,
+        draw: (o, k, { flat, dtype, a, b }) =>
+          o.fma(normalOf(o, k, { flat, dtype }), o.constant(b, dtype), o.constant(a, dtype)),
+      }),
+  },
+  gradient: OVERWRITTEN,
+  samples: [{ args: [t(2, 3)] }],
+});
+
+const exponentialFill = defineOp({
+  name: "exponential",
+  takesGenerator: true,
+  doc: "Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`.",
+  params: { self: required("tensor"), lambd: optional("float", 1) },
+  inplace: true,
+  exposure: INPLACE_ONLY,
+  infer({ self, lambd }) {
+    if (!(lambd > 0)) throw new DynError(`Expected a positive lambd but found ${lambd}`);
+    return floatFill("exponential", self);
+  },
+  implementation: {
+    kind: "random",
+    lower: ({ self, lambd }, _out, keys) =>
+      drawnLike(self, keys, {
+        a: lambd,
+        b: 0,
+        draw: (o, k, { flat, dtype, a }) =>
+          o.mul(
+            o.log(o.sub(o.constant(1, dtype), unit(o, k, { flat, stream: 0, dtype }))),
+            o.constant(-1 / a, dtype),
+          ),
+      }),
+  },
+  gradient: OVERWRITTEN,
+  samples: [{ args: [t(2, 3)] }],
+});
+
+const multinomial = composeOp({
+  name: "multinomial",
+  takesGenerator: true,
+  doc: "Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`.",
+  params: {
+    self: required("tensor"),
+    numSamples: required("int"),
+    replacement: optional("bool", false),
+  },
+  infer({ self, numSamples, replacement }) {
+    checkCategory("multinomial", self.dtype, ["float"]);
+    if (self.shape.length < 1 || self.shape.length > 2) {
+      throw new DynError(`Expected weights in 1 or 2 dimensions but found ${shapeText(self.shape)}`);
+    }
+    const categories = self.shape.at(-1) ?? 1;
+    if (numSamples < 1 || (!replacement && numSamples > knownSize(categories))) {
+      throw new DynError(`Expected a number of samples in [1, ${categories}] but found ${numSamples}`);
+    }
+    return contiguousMeta([...self.shape.slice(0, -1), numSamples], "int64", self.device);
+  },
+  compose(o, { self, numSamples, replacement }) {
+    const weights = o.detach(self);
+    if (!replacement) {
+      // The largest of w / e with e exponential is drawn with probability w: a draw without replacement
+      const races = o.div(weights, o.exponential(o.emptyLike(weights)));
+      const [, indices] = o.topk(races, numSamples);
+      return indices;
+    }
+    const sums = o.cumsum(weights, -1);
+    const total = o.slice(sums, -1, -1, null);
+    const rows = self.shape.slice(0, -1);
+    const spots = o.mul(
+      o.rand([...rows, numSamples], {
+        dtype: self.dtype === "float64" ? "float64" : "float32",
+        device: self.device,
+      }),
+      total,
+    );
+    return o.clamp(
+      o.searchsorted(o.contiguous(sums), spots, { right: true }),
+      0,
+      sub(self.shape.at(-1) ?? 1, 1),
+    );
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [{ tensor: [4], range: [0.1, 1] }, 2] }, {
+    args: [{ tensor: [2, 4], range: [0.1, 1] }, 5],
+    options: { replacement: true },
+  }],
+  errors: [{ args: [t(3), 4], message: "number of samples" }],
+});
+
+const dropoutMask = defineOp({
+  name: "dropoutMask",
+  doc: "1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`.",
+  params: { self: required("tensor"), p: required("float") },
+  exposure: INPLACE_ONLY,
+  infer: ({ self }) => floatFill("dropout", self),
+  implementation: {
+    kind: "random",
+    lower: ({ self, p }, _out, keys) =>
+      drawnLike(self, keys, {
+        a: p,
+        b: 1 / (1 - p),
+        draw: (o, k, { flat, dtype, a, b }) =>
+          o.select(
+            o.ge(unit(o, k, { flat, stream: 0, dtype }), o.constant(a, dtype)),
+            o.constant(b, dtype),
+            o.constant(0, dtype),
+          ),
+      }),
+  },
+  gradient: { kind: "none", because: "it reads no elements" },
+  samples: [{ args: [t(2, 3), 0.5] }],
+});
+
+function checkChance(p: number): void {
+  if (!(p >= 0 && p <= 1)) throw new DynError(`Expected a probability in [0, 1] but found ${p}`);
+}
+
+const dropout = composeOp({
+  name: "dropout",
+  doc: "Elements dropped with probability p and the rest scaled to keep the mean, while training. As " +
+    "`nn.functional.dropout`.",
+  params: { self: required("tensor"), p: optional("float", 0.5), training: optional("bool", true) },
+  inplace: true,
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer({ self, p }) {
+    checkChance(p);
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  compose(o, { self, p, training }) {
+    if (!training || p === 0) return self;
+    return p === 1 ? o.mul(self, 0) : o.mul(self, o.dropoutMask(self, p));
+  },
+  samples: [{ args: [t(2, 3)], options: { training: false } }, { args: [t(2, 3), 1] }],
+  errors: [{ args: [t(3), 1.5], message: "probability" }],
+});
+
+/** dropout1d, dropout2d, dropout3d: whole channels are dropped. */
+function channelDropout(rank: 1 | 2 | 3) {
+  return composeOp({
+    name: `dropout${rank}d`,
+    doc: `As dropout, of whole channels of ${rank} dimension(s), as \`nn.functional.dropout${rank}d\`.`,
+    params: { self: required("tensor"), p: optional("float", 0.5), training: optional("bool", true) },
+    inplace: true,
+    exposure: { method: false, free: false, namespaces: ["nn.functional"] },
+    infer({ self, p }) {
+      checkChance(p);
+      if (self.shape.length < rank + 1) {
+        throw new DynError(`Expected at least ${rank + 1} dimensions but found ${shapeText(self.shape)}`);
+      }
+      return contiguousMeta(self.shape, self.dtype, self.device);
+    },
+    compose(o, { self, p, training }) {
+      if (!training || p === 0) return self;
+      if (p === 1) return o.mul(self, 0);
+      const lead = self.shape.length - rank;
+      const channels = o.newEmpty(self, self.shape.map((size, d) => d < lead ? size : 1));
+      return o.mul(self, o.dropoutMask(channels, p));
+    },
+    samples: [{ args: [t(2, 3, 4, 4, 4)], options: { training: false } }],
+  });
+}
+
+export const random = {
+  rand: sampled("rand", "the uniform distribution on [0, 1)"),
+  randn: sampled("randn", "the standard normal distribution"),
+  randLike: sampledLike("randLike", "rand"),
+  randnLike: sampledLike("randnLike", "randn"),
+  randint,
+  randintLike,
+  randperm,
+  bernoulli,
+  uniform,
+  normal: normalFill,
+  exponential: exponentialFill,
+  multinomial,
+  dropoutMask,
+  dropout,
+  dropout1d: channelDropout(1),
+  dropout2d: channelDropout(2),
+  dropout3d: channelDropout(3),
+} as const;

@@ -1,0 +1,274 @@
+/**
+ * Indexing by several tensors at once, as NumPy and PyTorch do it. Input: for each leading dimension an index
+ * tensor or null for all of it; output: gathered elements, or the tensor with them replaced. Invariant: indices
+ * broadcast against each other; their dimensions stand where they stood if adjacent, else first.
+ */
+import { DynError } from "../../base/errors.ts";
+import type { Dim } from "../../sym/expr.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Body, Operand } from "../../loops/body.ts";
+import { composeOp, type ElementRange, lowerOp, type TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { optional, required } from "../params.ts";
+import { castTo } from "../promotion.ts";
+import { deviceOf, elements, reduceTo, t } from "../pointwise.ts";
+import { indexRange, indirectIndex } from "./indexing.ts";
+import { broadcastIndex, broadcastShapes, broadcastsTo, shapeText } from "../shapes.ts";
+
+interface Shaped {
+  readonly shape: readonly Dim[];
+}
+
+/** Where the dimensions of a result of advanced indexing come from. */
+interface Plan {
+  /** The common shape of the indices. */
+  readonly indexShape: readonly Dim[];
+  /** Where its dimensions start in the result. */
+  readonly at: number;
+  readonly shape: readonly Dim[];
+}
+
+function planOf(self: Shaped, indices: readonly (Shaped | null)[]): Plan {
+  if (indices.length > self.shape.length) {
+    throw new DynError(`Expected at most ${self.shape.length} indices but found ${indices.length}`);
+  }
+  const used = indices.flatMap((index, d) => index ? [d] : []);
+  const indexShape = broadcastShapes(...indices.flatMap((index) => index ? [index.shape] : []));
+  const first = used[0] ?? 0, last = used.at(-1) ?? 0;
+  const adjacent = used.length === last - first + 1;
+  const rest = self.shape.filter((_, d) => !used.includes(d));
+  const at = adjacent ? first : 0;
+  return { indexShape, at, shape: rest.toSpliced(at, 0, ...indexShape) };
+}
+
+/** The index into `self` of a position of the result. */
+function sourceIndex<V>(
+  o: Body<V>,
+  args: { self: Shaped; indices: readonly (Operand | null)[]; plan: Plan },
+  position: readonly Dim[],
+): Dim[] {
+  const { self, indices, plan } = args;
+  const inner = position.slice(plan.at, plan.at + plan.indexShape.length);
+  const rest = position.toSpliced(plan.at, plan.indexShape.length);
+  let next = 0;
+  return self.shape.map((size, d) => {
+    const index = indices[d];
+    if (!index) return rest[next++] ?? 0;
+    return indirectIndex(o, o.load(index, broadcastIndex(index.shape, inner)), { size, wrap: true });
+  });
+}
+
+function checkIntegers(indices: readonly (TensorMeta | null)[]): void {
+  for (const index of indices) {
+    if (index && index.dtype !== "int64" && index.dtype !== "int32") {
+      throw new DynError(`Expected indices of type int64, int32 or bool but found ${index.dtype}`);
+    }
+  }
+}
+
+function rangesOf(self: TensorMeta, indices: readonly (TensorMeta | null)[]): ElementRange[] {
+  return indices.flatMap((index, d) => index ? [indexRange(index, self.shape[d] ?? 1, true)] : []);
+}
+
+const isMask = (index: TensorLike | null): boolean => index?.dtype === "bool" || index?.dtype === "uint8";
+
+/** Integer indices, a mask replaced by the positions of what is true in it, one tensor for each dimension. */
+function withoutMasks<T extends TensorLike>(o: OpApi<T>, indices: readonly (T | null)[]): (T | null)[] {
+  return indices.flatMap((index) => {
+    if (index === null || !isMask(index)) return [index];
+    return o.unbind(o.nonzero(index), 1);
+  });
+}
+
+const index = composeOp({
+  name: "index",
+  doc:
+    "The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size depend " +
+    "on elements. As `x[i, j]` with tensors.",
+  params: { self: required("tensor"), indices: required("tensorsOrNulls") },
+  exposure: { method: false, free: false },
+  dataDependent: ({ indices }) => indices.some(isMask),
+  infer({ self, indices }) {
+    checkIntegers(indices);
+    return contiguousMeta(planOf(self, indices).shape, self.dtype, self.device);
+  },
+  compose: (o, { self, indices }) => o.gatherIndices(self, withoutMasks(o, indices)),
+  samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }]] }],
+  errors: [{ args: [t(3), [t(2)]], message: "int64" }],
+});
+
+const gatherIndices = lowerOp({
+  name: "gatherIndices",
+  doc: "As index, of integer tensors.",
+  params: { self: required("tensor"), indices: required("tensorsOrNulls") },
+  exposure: { method: false, free: false },
+  infer({ self, indices }) {
+    checkIntegers(indices);
+    return contiguousMeta(planOf(self, indices).shape, self.dtype, self.device);
+  },
+  ranges: ({ self, indices }) => rangesOf(self, indices),
+  lower({ self, indices }, [result]) {
+    const plan = planOf(self, indices);
+    return elements(result, (o, position) => o.load(self, sourceIndex(o, { self, indices, plan }, position)));
+  },
+  gradient: {
+    saves: ["indices"],
+    single: (o, grad, { args: { self, indices } }) => ({
+      self: o.putIndices(o.newZeros(grad, self.shape), indices, grad, true),
+    }),
+  },
+  samples: [
+    { args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }]] },
+    { args: [t(3, 4), [null, { tensor: [2, 2], dtype: "int64", range: [-4, 4] }]] },
+    {
+      args: [t(3, 2, 4), [{ tensor: [2], dtype: "int64", range: [0, 3] }, null, {
+        tensor: [3, 1],
+        dtype: "int64",
+        range: [0, 4],
+      }]],
+    },
+  ],
+});
+
+/**
+ * The mask that alone says where the same values are put at each position that it selects: no positions are needed
+ * then, so sizes stay known. Null where there is more to it.
+ */
+function onlyMask<T extends TensorLike>(self: T, indices: readonly (T | null)[], values: T): T | null {
+  const [mask = null, ...others] = indices;
+  if (!mask || !isMask(mask) || others.some((other) => other !== null)) return null;
+  return values.shape.length <= self.shape.length - mask.shape.length ? mask : null;
+}
+
+const indexPut = composeOp({
+  name: "indexPut",
+  doc: "self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`.",
+  params: {
+    self: required("tensor"),
+    indices: required("tensorsOrNulls"),
+    values: required("tensor"),
+    accumulate: optional("bool", false),
+  },
+  inplace: true,
+  infer({ self, indices, values }) {
+    if (values.dtype !== self.dtype) {
+      throw new DynError(`Expected values of type ${self.dtype} but found ${values.dtype}`);
+    }
+    if (!indices.some(isMask)) checkValues(self, indices, values);
+    return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
+  },
+  compose(o, { self, indices, values, accumulate }) {
+    const mask = onlyMask(self, indices, values);
+    if (mask) {
+      const rest = self.shape.length - mask.shape.length;
+      const wide = o.reshape(o.to(mask, "bool"), [...mask.shape, ...new Array<Dim>(rest).fill(1)]);
+      return o.where(wide, accumulate ? o.add(self, values) : values, self);
+    }
+    return o.putIndices(self, withoutMasks(o, indices), values, accumulate);
+  },
+  dataDependent: ({ self, indices, values }) =>
+    indices.some(isMask) && onlyMask(self, indices, values) === null,
+  samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4)] }],
+  errors: [{ args: [t(3), [{ tensor: [2], dtype: "int64", range: [0, 3] }], t(3)], message: "broadcast" }],
+});
+
+function checkValues(self: TensorMeta, indices: readonly (TensorMeta | null)[], values: TensorMeta): void {
+  checkIntegers(indices);
+  const { shape } = planOf(self, indices);
+  if (!broadcastsTo(values.shape, shape)) {
+    throw new DynError(
+      `Expected values that broadcast to ${shapeText(shape)} but found ${shapeText(values.shape)}`,
+    );
+  }
+}
+
+const putIndices = lowerOp({
+  name: "putIndices",
+  doc: "As indexPut, at integer tensors.",
+  params: {
+    self: required("tensor"),
+    indices: required("tensorsOrNulls"),
+    values: required("tensor"),
+    accumulate: optional("bool", false),
+  },
+  exposure: { method: false, free: false },
+  infer({ self, indices, values }) {
+    checkValues(self, indices, values);
+    return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
+  },
+  ranges: ({ self, indices }) => rangesOf(self, indices),
+  lower({ self, indices, values, accumulate }) {
+    const plan = planOf(self, indices);
+    return [{
+      kind: "scatter",
+      shape: self.shape,
+      dtype: self.dtype,
+      base: (o, position) => o.load(self, position),
+      over: plan.shape,
+      mode: accumulate ? "add" : "set",
+      target: (o, position) => sourceIndex(o, { self, indices, plan }, position),
+      value: (o, position) => castTo(o, o.load(values, broadcastIndex(values.shape, position)), self.dtype),
+    }];
+  },
+  gradient: {
+    saves: ["indices"],
+    single: (o, grad, { args: { indices, values, accumulate }, needs }) => ({
+      self: !needs("self") || accumulate ? grad : o.putIndices(grad, indices, o.newZeros(grad, []), false),
+      values: needs("values") ? reduceTo(o, o.gatherIndices(grad, indices), values) : null,
+    }),
+  },
+  samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4), true] }],
+});
+
+const maskedSelect = composeOp({
+  name: "maskedSelect",
+  doc: "The elements where the mask (broadcast) is true, in order, as `torch.masked_select`.",
+  params: { self: required("tensor"), mask: required("tensor") },
+  dataDependent: () => true,
+  infer() {
+    throw new DynError("Expected elements to count for maskedSelect but found metadata alone");
+  },
+  compose(o, { self, mask }) {
+    if (mask.dtype !== "bool") throw new DynError(`Expected a bool mask but found ${mask.dtype}`);
+    const shape = broadcastShapes(self.shape, mask.shape);
+    const positions = o.nonzero(o.reshape(o.expand(mask, shape), [-1]));
+    return o.take(o.expand(self, shape), o.squeeze(positions, 1));
+  },
+  samples: [{ args: [t(3, 4), { tensor: [4], dtype: "bool" }] }],
+  errors: [{ args: [t(3), t(3)], message: "bool mask" }],
+});
+
+const maskedScatter = composeOp({
+  name: "maskedScatter",
+  doc: "self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`.",
+  params: { self: required("tensor"), mask: required("tensor"), source: required("tensor") },
+  inplace: true,
+  infer({ self, mask, source }) {
+    if (mask.dtype !== "bool") throw new DynError(`Expected a bool mask but found ${mask.dtype}`);
+    if (source.dtype !== self.dtype) {
+      throw new DynError(`Expected source of type ${self.dtype} but found ${source.dtype}`);
+    }
+    return contiguousMeta(
+      broadcastShapes(self.shape, mask.shape),
+      self.dtype,
+      deviceOf([self, mask, source]),
+    );
+  },
+  compose(o, { self, mask, source }) {
+    const shape = broadcastShapes(self.shape, mask.shape);
+    const wide = o.expand(mask, shape), flat = o.reshape(wide, [-1]);
+    const nth = o.reshape(o.sub(o.cumsum(o.to(flat, "int64"), 0), 1), shape);
+    return o.where(wide, o.take(source, o.clamp(nth, 0, null)), self);
+  },
+  samples: [{ args: [t(3, 4), { tensor: [3, 4], dtype: "bool" }, t(12)] }],
+  errors: [{ args: [t(3), t(3), t(3)], message: "bool mask" }],
+});
+
+export const advancedIndexing = {
+  index,
+  gatherIndices,
+  indexPut,
+  putIndices,
+  maskedSelect,
+  maskedScatter,
+} as const;

@@ -1,0 +1,112 @@
+/**
+ * Columns of windows put together to images, which im2col takes apart. Input: [batch, channels · kernel, windows]; output:
+ * [batch, channels, height, width]. Invariant: a composition of the gradients of the views that windows are.
+ */
+import { DynError } from "../../base/errors.ts";
+import { isEqual } from "../../sym/decide.ts";
+import { mul } from "../../sym/expr.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import { optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { knownSize, shapeText, spread } from "../shapes.ts";
+import { composeWideOp } from "../wide.ts";
+
+interface Folding {
+  /** Sizes of images, and with padding. */
+  readonly sizes: readonly number[];
+  readonly wide: readonly number[];
+  readonly kernel: readonly number[];
+  /** What a window covers, gaps included. */
+  readonly reach: readonly number[];
+  readonly dilation: readonly number[];
+  readonly stride: readonly number[];
+  readonly padding: readonly number[];
+  /** Windows along each dimension. */
+  readonly counts: readonly number[];
+}
+
+interface FoldArgs {
+  readonly outputSize: number | readonly number[];
+  readonly kernelSize: number | readonly number[];
+  readonly dilation: number | readonly number[];
+  readonly padding: number | readonly number[];
+  readonly stride: number | readonly number[];
+}
+
+function foldingOf(args: FoldArgs): Folding {
+  const pair = (value: number | readonly number[], name: string) => spread(value, 2, name);
+  const sizes = pair(args.outputSize, "outputSize"), kernel = pair(args.kernelSize, "kernelSize");
+  const dilation = pair(args.dilation, "dilation"), stride = pair(args.stride, "stride");
+  const padding = pair(args.padding, "padding");
+  if ([...sizes, ...kernel, ...dilation, ...stride].some((v) => v <= 0) || padding.some((p) => p < 0)) {
+    throw new DynError(
+      "Expected positive sizes, kernel, dilation and stride, and padding that is not negative",
+    );
+  }
+  const wide = sizes.map((size, d) => size + 2 * (padding[d] ?? 0));
+  const reach = kernel.map((size, d) => (size - 1) * (dilation[d] ?? 1) + 1);
+  const counts = wide.map((size, d) => Math.floor((size - (reach[d] ?? 1)) / (stride[d] ?? 1)) + 1);
+  return { sizes, wide, kernel, reach, dilation, stride, padding, counts };
+}
+
+const col2im = composeWideOp({
+  name: "col2im",
+  doc:
+    "Columns [batch, channels · kernel, windows] added up to images of outputSize, the adjoint of im2col, as " +
+    "`nn.functional.fold`.",
+  params: {
+    self: required("tensor"),
+    outputSize: required("intOrInts"),
+    kernelSize: required("intOrInts"),
+    dilation: optional("intOrInts", 1),
+    padding: optional("intOrInts", 0),
+    stride: optional("intOrInts", 1),
+  },
+  exposure: { method: false, free: false, namespaces: ["nn.functional"], aliases: ["fold"] },
+  infer({ self, ...args }) {
+    const { sizes, kernel, counts } = foldingOf(args);
+    const [rows = 1, columns = 1] = self.shape.slice(-2), size = kernel.reduce((a, b) => a * b, 1);
+    if (self.shape.length !== 2 && self.shape.length !== 3) {
+      throw new DynError(`Expected columns of 2 or 3 dimensions but found ${shapeText(self.shape)}`);
+    }
+    const windows = counts.reduce((a, b) => a * b, 1);
+    if (counts.some((count) => count < 1) || !isEqual(columns, windows)) {
+      throw new DynError(`Expected ${counts.join(" · ")} windows but found columns ${shapeText(self.shape)}`);
+    }
+    if (knownSize(rows) % size !== 0) {
+      throw new DynError(`Expected rows that the ${size} elements of a window divide but found ${rows}`);
+    }
+    return contiguousMeta(
+      [...self.shape.slice(0, -2), knownSize(rows) / size, ...sizes],
+      self.dtype,
+      self.device,
+    );
+  },
+  compose(o, { self, ...args }) {
+    const { sizes: [h = 1, w = 1], wide: [wh = 1, ww = 1], kernel: [kh = 1, kw = 1], ...f } = foldingOf(
+      args,
+    );
+    const { reach: [rh = 1, rw = 1], dilation: [dh = 1, dw = 1], stride: [sh = 1, sw = 1], counts } = f;
+    const [n0 = 1, n1 = 1] = counts, [ph = 0, pw = 0] = f.padding;
+    const columns = self.shape.length === 2 ? o.unsqueeze(self, 0) : self, batch = columns.shape[0] ?? 1;
+    const channels = knownSize(columns.shape[1] ?? 1) / (kh * kw), lead = mul(batch, channels);
+    let windows = o.permute(o.reshape(columns, [lead, kh, kw, n0, n1]), [0, 3, 4, 1, 2]);
+    if (dh > 1) {
+      windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, kw]), windows, 3, 0, null, dh);
+    }
+    if (dw > 1) {
+      windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, rw]), windows, 4, 0, null, dw);
+    }
+    const rows = o.unfoldBackward(windows, [lead, n0, ww, rh], 2, rw, sw);
+    const whole = o.unfoldBackward(rows, [lead, wh, ww], 1, rh, sh);
+    const inner = o.narrow(o.narrow(whole, 1, ph, h), 2, pw, w);
+    return o.reshape(inner, [...self.shape.slice(0, -2), channels, h, w]);
+  },
+  samples: [
+    { args: [t(2, 12, 6), [4, 3], 2] },
+    { args: [t(8, 4), 4, 2], options: { dilation: 2, padding: 1, stride: 2 } },
+  ],
+  errors: [{ args: [t(2, 12, 5), [4, 3], 2], message: "windows" }],
+});
+
+export const folding = { col2im } as const;

@@ -1,0 +1,379 @@
+/**
+ * Images in other sizes and orders. Input: [batch, channels, …spatial]; output: resampled, unfolded or shuffled.
+ * Invariant: resampling works along one dimension after the other, each by reading the elements that the weights
+ * belong to; all are compositions.
+ */
+import { DynError } from "../../base/errors.ts";
+import { isFloat } from "../../base/dtype.ts";
+import { type Dim, floorDiv, mul } from "../../sym/expr.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import { FUNCTIONAL, type TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { nullable, optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { knownSize, shapeText, sliceLength, spread } from "../shapes.ts";
+import { composeWideOp } from "../wide.ts";
+
+const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
+
+interface Resizing {
+  readonly sizes: readonly number[];
+  /** Input steps for an output step, where a scale was given; else null. */
+  readonly steps: readonly (number | null)[];
+}
+
+interface ResizeArgs {
+  readonly self: TensorLike;
+  readonly size: number | readonly number[] | null;
+  readonly scaleFactor: number | readonly number[] | null;
+  readonly recomputeScaleFactor: boolean | null;
+}
+
+function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs): Resizing {
+  const spatial = self.shape.slice(2).map((s) => knownSize(s));
+  if (spatial.length < 1 || spatial.length > 3) {
+    throw new DynError(`Expected 1 to 3 spatial dimensions but found shape ${shapeText(self.shape)}`);
+  }
+  if ((size === null) === (scaleFactor === null)) throw new DynError("Expected either size or scaleFactor");
+  if (size !== null) {
+    const sizes = spread(size, spatial.length, "size");
+    if (sizes.some((s) => s <= 0)) throw new DynError(`Expected positive sizes but found [${sizes}]`);
+    return { sizes, steps: sizes.map(() => null) };
+  }
+  const scales = spread(scaleFactor ?? 1, spatial.length, "scaleFactor");
+  const sizes = spatial.map((s, d) => Math.floor(s * (scales[d] ?? 1)));
+  return { sizes, steps: scales.map((s) => recomputeScaleFactor ? null : 1 / s) };
+}
+
+/** How one dimension is resampled. */
+interface Axis {
+  readonly dim: number;
+  readonly size: number;
+  readonly step: number | null;
+  readonly mode: string;
+  readonly alignCorners: boolean;
+}
+
+function resampleAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
+  const own = knownSize(x.shape[axis.dim] ?? 1);
+  const { dim, size, mode, alignCorners } = axis;
+  const dtype = isFloat(x.dtype) ? x.dtype : "float32";
+  const places = o.arange(size, { dtype, device: x.device });
+  const step = axis.step ?? own / size;
+  const clamped = (index: T) => o.to(o.clamp(index, 0, own - 1), "int64");
+  if (mode === "nearest" || mode === "nearest-exact") {
+    const shifted = mode === "nearest" ? places : o.add(places, 0.5);
+    return o.indexSelect(x, dim, clamped(o.floor(o.mul(shifted, step))));
+  }
+  const shape = x.shape.map((_, d) => d === dim ? size : 1);
+  const corner = size > 1 ? (own - 1) / (size - 1) : 0;
+  const centre = alignCorners ? o.mul(places, corner) : o.sub(o.mul(o.add(places, 0.5), step), 0.5);
+  if (mode === "bicubic") return cubic(o, x, { dim, shape, centre, clamped });
+  const source = o.clamp(centre, 0, null), low = o.floor(source);
+  const weight = o.reshape(o.sub(source, low), shape);
+  const a = o.indexSelect(x, dim, clamped(low)), b = o.indexSelect(x, dim, clamped(o.add(low, 1)));
+  return o.add(o.mul(a, o.rsub(weight, 1)), o.mul(b, weight));
+}
+
+/** Keys' cubic convolution with a = −0.75, as PyTorch has it. */
+function cubic<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  at: {
+    readonly dim: number;
+    readonly shape: readonly Dim[];
+    readonly centre: T;
+    readonly clamped: (index: T) => T;
+  },
+): T {
+  const A = -0.75, low = o.floor(at.centre), f = o.sub(at.centre, low);
+  const near = (d: T) => o.add(o.mul(o.mul(o.sub(o.mul(d, A + 2), A + 3), d), d), 1);
+  const far = (d: T) => o.sub(o.mul(o.add(o.mul(o.sub(o.mul(d, A), 5 * A), d), 8 * A), d), 4 * A);
+  const weights = [far(o.add(f, 1)), near(f), near(o.rsub(f, 1)), far(o.rsub(f, 2))];
+  const terms = weights.map((w, i) =>
+    o.mul(o.indexSelect(x, at.dim, at.clamped(o.add(low, i - 1))), o.reshape(w, at.shape))
+  );
+  return terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? x);
+}
+
+/** Filters, by the distance from their middle: Keys' with a = −0.5 for bicubic. */
+const FILTERS = {
+  bilinear: { at: <T extends TensorLike>(o: OpApi<T>, d: T): T => o.clamp(o.rsub(d, 1), 0, null) },
+  bicubic: {
+    at<T extends TensorLike>(o: OpApi<T>, d: T): T {
+      const near = o.add(o.mul(o.mul(o.sub(o.mul(d, 1.5), 2.5), d), d), 1);
+      const far = o.add(o.mul(o.add(o.mul(o.rsub(o.mul(d, 0.5), 2.5), d), -4), d), 2);
+      return o.where(o.lt(d, 1), near, o.where(o.lt(d, 2), far, 0));
+    },
+  },
+} as const;
+
+/** One dimension by a filter as wide as the input steps, which sums to 1: a product with a matrix of weights. */
+function smoothAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
+  const own = knownSize(x.shape[axis.dim] ?? 1), { dim, size, mode, alignCorners } = axis;
+  const corner = size > 1 ? (own - 1) / (size - 1) : 0;
+  const step = alignCorners ? corner : axis.step ?? own / size, width = Math.max(step, 1);
+  const dtype = x.dtype === "float64" ? "float64" : "float32", place = { dtype, device: x.device } as const;
+  const centre = o.reshape(o.mul(o.add(o.arange(size, place), 0.5), step), [size, 1]);
+  const distance = o.abs(o.div(o.sub(o.add(o.arange(own, place), 0.5), centre), width));
+  const weights = FILTERS[mode === "bicubic" ? "bicubic" : "bilinear"].at(o, distance);
+  const shares = o.transpose(o.div(weights, o.sum(weights, [1], true)), 0, 1);
+  return o.to(o.transpose(o.matmul(o.to(o.transpose(x, dim, -1), dtype), shares), dim, -1), x.dtype);
+}
+
+const interpolate = composeWideOp({
+  name: "interpolate",
+  doc:
+    "Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As " +
+    "`nn.functional.interpolate`.",
+  params: {
+    self: required("tensor"),
+    size: nullable("intOrInts"),
+    scaleFactor: nullable("floatOrFloats"),
+    mode: optional("string", "nearest", { oneOf: MODES }),
+    alignCorners: nullable("bool"),
+    recomputeScaleFactor: nullable("bool"),
+    antialias: optional("bool", false),
+  },
+  exposure: { ...FUNCTIONAL, aliases: ["upsample"] },
+  infer({ self, mode, alignCorners, antialias, ...args }) {
+    const { sizes } = resizing({ self, ...args });
+    const rank = { linear: 1, bilinear: 2, bicubic: 2, trilinear: 3 }[mode];
+    if (rank !== undefined && rank !== sizes.length) {
+      throw new DynError(`Expected ${rank} spatial dimension(s) for ${mode} but found ${sizes.length}`);
+    }
+    if (alignCorners !== null && rank === undefined) {
+      throw new DynError(`Expected no alignCorners for mode ${mode}`);
+    }
+    if (antialias && (rank !== 2 || !isFloat(self.dtype))) {
+      throw new DynError(
+        `Expected mode bilinear or bicubic, and floats, for antialias but found ${mode} of ${self.dtype}`,
+      );
+    }
+    return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
+  },
+  compose(o, { self, mode, alignCorners, antialias, ...args }) {
+    const { sizes, steps } = resizing({ self, ...args });
+    const resample = antialias ? smoothAxis<typeof self> : resampleAxis<typeof self>;
+    if (mode === "area") {
+      return sizes.length === 1
+        ? o.adaptiveAvgPool1d(self, sizes)
+        : sizes.length === 2
+        ? o.adaptiveAvgPool2d(self, sizes)
+        : o.adaptiveAvgPool3d(self, sizes);
+    }
+    return sizes.reduce(
+      (x, size, d) =>
+        resample(o, x, {
+          dim: d + 2,
+          size,
+          step: steps[d] ?? null,
+          mode,
+          alignCorners: alignCorners ?? false,
+        }),
+      self,
+    );
+  },
+  samples: [
+    { args: [t(2, 3, 4), 6] },
+    { args: [t(1, 2, 3, 4), [6, 5]], options: { mode: "bilinear" } },
+    { args: [t(1, 2, 3, 4), [6, 5]], options: { mode: "bilinear", alignCorners: true } },
+    { args: [t(1, 2, 7, 6), [3, 4]], options: { mode: "bilinear", antialias: true } },
+    { args: [t(1, 2, 7, 6), [3, 8]], options: { mode: "bicubic", antialias: true } },
+  ],
+  errors: [{ args: [t(2, 3, 4)], message: "either size or scaleFactor" }],
+});
+
+/** upsampleNearest and upsampleBilinear: old names. */
+function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" | "bilinear") {
+  return composeWideOp({
+    name,
+    doc: `interpolate with mode ${mode}, as \`nn.functional.${name}\`.`,
+    params: { self: required("tensor"), size: nullable("intOrInts"), scaleFactor: nullable("floatOrFloats") },
+    exposure: FUNCTIONAL,
+    infer({ self, size, scaleFactor }) {
+      const { sizes } = resizing({ self, size, scaleFactor, recomputeScaleFactor: null });
+      return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
+    },
+    compose: (o, { self, size, scaleFactor }) =>
+      o.interpolate(self, size, scaleFactor, mode, mode === "bilinear" ? true : null),
+    samples: [{ args: [t(1, 2, 3, 4), [4, 6]] }],
+  });
+}
+
+interface FoldArgs {
+  readonly kernelSize: number | readonly number[];
+  readonly dilation: number | readonly number[];
+  readonly padding: number | readonly number[];
+  readonly stride: number | readonly number[];
+}
+
+/** Output rows and columns of windows over an image. */
+function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
+  const [kernel, dilation, padding, stride] = [args.kernelSize, args.dilation, args.padding, args.stride]
+    .map((v) => spread(v, 2, "a parameter of unfold"));
+  return spatial.map((size, d) => {
+    const reach = ((kernel?.[d] ?? 1) - 1) * (dilation?.[d] ?? 1) + 1;
+    const wide = knownSize(size) + 2 * (padding?.[d] ?? 0);
+    if (wide < reach) throw new DynError(`Expected windows that fit into ${shapeText(spatial)}`);
+    return sliceLength({ start: 0, end: wide - reach + 1 }, stride?.[d] ?? 1);
+  });
+}
+
+const im2col = composeWideOp({
+  name: "im2col",
+  doc: "The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`.",
+  params: {
+    self: required("tensor"),
+    kernelSize: required("intOrInts"),
+    dilation: optional("intOrInts", 1),
+    padding: optional("intOrInts", 0),
+    stride: optional("intOrInts", 1),
+  },
+  exposure: { ...FUNCTIONAL, aliases: ["unfold"] },
+  infer({ self, ...args }) {
+    if (self.shape.length !== 3 && self.shape.length !== 4) {
+      throw new DynError(`Expected an input of 3 or 4 dimensions but found ${shapeText(self.shape)}`);
+    }
+    const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
+    const [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
+    const batch = self.shape.slice(0, -3), channels = self.shape.at(-3) ?? 1;
+    return contiguousMeta([...batch, mul(channels, kh * kw), mul(rows, columns)], self.dtype, self.device);
+  },
+  compose(o, { self, ...args }) {
+    const image = self.shape.length === 3 ? o.unsqueeze(self, 0) : self;
+    const [ph = 0, pw = 0] = spread(args.padding, 2, "padding"),
+      [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
+    const [sh = 1, sw = 1] = spread(args.stride, 2, "stride"),
+      [dh = 1, dw = 1] = spread(args.dilation, 2, "dilation");
+    const wide = ph > 0 || pw > 0
+      ? o.constantPadNd(image, [pw, pw, ph, ph], image.dtype === "bool" ? false : 0)
+      : image;
+    const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
+    // [n, c, rows, columns, kh, kw], each window thinned by the dilation
+    const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
+    const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
+    const [n = 1, c = 1] = image.shape;
+    const out = o.reshape(o.permute(thin, [0, 1, 4, 5, 2, 3]), [n, mul(c, kh * kw), mul(rows, columns)]);
+    return self.shape.length === 3 ? o.squeeze(out, 0) : out;
+  },
+  samples: [{ args: [t(2, 3, 5, 5), 2] }, {
+    args: [t(1, 2, 5, 6), [2, 3]],
+    options: { padding: 1, stride: 2 },
+  }],
+  errors: [{ args: [t(3, 3), 2], message: "dimensions" }],
+});
+
+/** The shape after shuffling by a factor. */
+function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
+  if (shape.length < 3 || r <= 0) {
+    throw new DynError(
+      `Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`,
+    );
+  }
+  const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s));
+  const fits = up ? c % (r * r) === 0 : h % r === 0 && w % r === 0;
+  if (!fits) throw new DynError(`Expected sizes that the factor ${r} divides but found ${shapeText(shape)}`);
+  return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
+}
+
+const pixelShuffle = composeWideOp({
+  name: "pixelShuffle",
+  doc: "Channels spread over pixels, as `nn.functional.pixel_shuffle`.",
+  params: { self: required("tensor"), upscaleFactor: required("int") },
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer: ({ self, upscaleFactor }) =>
+    contiguousMeta(shuffledShape(self.shape, upscaleFactor, true), self.dtype, self.device),
+  compose(o, { self, upscaleFactor: r }) {
+    const batch = self.shape.slice(0, -3), b = batch.length;
+    const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
+    const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
+    const order = [...batch.map((_, d) => d), b, b + 3, b + 1, b + 4, b + 2];
+    return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, true));
+  },
+  samples: [{ args: [t(1, 4, 2, 3), 2] }],
+  errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
+});
+
+const pixelUnshuffle = composeWideOp({
+  name: "pixelUnshuffle",
+  doc: "Channels gathered from pixels, as `nn.functional.pixel_unshuffle`.",
+  params: { self: required("tensor"), downscaleFactor: required("int") },
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer: ({ self, downscaleFactor }) =>
+    contiguousMeta(shuffledShape(self.shape, downscaleFactor, false), self.dtype, self.device),
+  compose(o, { self, downscaleFactor: r }) {
+    const batch = self.shape.slice(0, -3), b = batch.length;
+    const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
+    const split = o.reshape(self, [...batch, c, floorDiv(h, r), r, floorDiv(w, r), r]);
+    const order = [...batch.map((_, d) => d), b, b + 2, b + 4, b + 1, b + 3];
+    return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, false));
+  },
+  samples: [{ args: [t(1, 1, 4, 6), 2] }],
+  errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
+});
+
+const channelShuffle = composeWideOp({
+  name: "channelShuffle",
+  doc: "Channels in groups, interleaved, as `nn.functional.channel_shuffle`.",
+  params: { self: required("tensor"), groups: required("int") },
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer({ self, groups }) {
+    const channels = knownSize(self.shape[1] ?? 1);
+    if (self.shape.length < 3 || groups <= 0 || channels % groups !== 0) {
+      throw new DynError(
+        `Expected channels that divide into ${groups} groups but found ${shapeText(self.shape)}`,
+      );
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  compose(o, { self, groups }) {
+    const [n = 1, c = 1, ...rest] = self.shape;
+    const split = o.reshape(self, [n, groups, floorDiv(c, groups), ...rest]);
+    return o.reshape(o.transpose(split, 1, 2), self.shape);
+  },
+  samples: [{ args: [t(1, 4, 2, 2), 2] }],
+});
+
+const localResponseNorm = composeWideOp({
+  name: "localResponseNorm",
+  doc:
+    "Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`.",
+  params: {
+    self: required("tensor"),
+    size: required("int"),
+    alpha: optional("float", 1e-4),
+    beta: optional("float", 0.75),
+    k: optional("float", 1),
+  },
+  exposure: FUNCTIONAL,
+  infer({ self }) {
+    if (self.shape.length < 3) {
+      throw new DynError(`Expected at least 3 dimensions but found ${shapeText(self.shape)}`);
+    }
+    // Without elements the input itself is the result, whatever its type
+    const kept = isFloat(self.dtype) || self.shape.includes(0);
+    return contiguousMeta(self.shape, kept ? self.dtype : "float32", self.device);
+  },
+  compose(o, { self, size, alpha, beta, k }) {
+    if (self.shape.includes(0)) return self;
+    const squares = o.square(self), [n = 1, c = 1, ...rest] = self.shape;
+    const flat = o.reshape(squares, [n, c, rest.reduce<Dim>(mul, 1)]);
+    const wide = o.constantPadNd(flat, [0, 0, Math.floor(size / 2), Math.floor((size - 1) / 2)], 0);
+    const sums = o.sum(o.unfold(wide, 1, size, 1), [-1], false, { dtype: self.dtype });
+    const mean = isFloat(self.dtype) ? o.div(sums, size) : o.div(sums, size, { roundingMode: "trunc" });
+    return o.div(self, o.pow(o.add(o.mul(o.reshape(mean, self.shape), alpha), k), beta));
+  },
+  samples: [{ args: [t(2, 5, 3), 3] }],
+});
+
+export const resampling = {
+  interpolate,
+  upsampleNearest: upsample("upsampleNearest", "nearest"),
+  upsampleBilinear: upsample("upsampleBilinear", "bilinear"),
+  im2col,
+  pixelShuffle,
+  pixelUnshuffle,
+  channelShuffle,
+  localResponseNorm,
+} as const;

@@ -1,0 +1,200 @@
+/**
+ * Windows that slide over the last dimensions: sizes, parameters, and which elements fall into which. Input: shapes
+ * and windows; output: sizes and index arithmetic. Invariant: windows have known sizes.
+ */
+import { DynError } from "../../base/errors.ts";
+import { add, boundsOf, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
+import { isLess } from "../../sym/decide.ts";
+import { type TensorMeta } from "../../graph/meta.ts";
+import type { Body, Lowered, Operand } from "../../loops/body.ts";
+import { nullable, optional, required } from "../params.ts";
+import { castTo } from "../promotion.ts";
+import { within } from "../shape/scatter_views.ts";
+import { shapeText, spread } from "../shapes.ts";
+
+/** Windows over the last dimensions. */
+export interface Windows {
+  readonly kernel: readonly number[];
+  readonly stride: readonly number[];
+  readonly padding: readonly number[];
+  readonly dilation: readonly number[];
+  readonly ceilMode: boolean;
+}
+
+/** How many windows lie along a dimension. The last one must start inside of the input or its left padding. */
+function windowCount(size: Dim, w: Windows, d: number): Dim {
+  const kernel = w.kernel[d] ?? 1, stride = w.stride[d] ?? 1, padding = w.padding[d] ?? 0;
+  const reach = (w.dilation[d] ?? 1) * (kernel - 1) + 1;
+  const room = sub(add(size, 2 * padding), reach);
+  const count = add(floorDiv(add(room, w.ceilMode ? stride - 1 : 0), stride), 1);
+  if (!w.ceilMode) return count;
+  return isLess(mul(sub(count, 1), stride), add(size, padding)) ? count : sub(count, 1);
+}
+
+/** The output sizes of pooling over the last dimensions. */
+export function pooledSizes(shape: readonly Dim[], w: Windows): Dim[] {
+  const rank = w.kernel.length, lead = shape.length - rank;
+  const positive = [...w.kernel, ...w.stride, ...w.dilation].every((v) => v > 0);
+  if (!positive) throw new DynError("Expected a positive kernel size, stride and dilation");
+  w.padding.forEach((p, d) => {
+    const reach = ((w.kernel[d] ?? 1) - 1) * (w.dilation[d] ?? 1) + 1;
+    if (p < 0 || p > reach / 2) {
+      throw new DynError(`Expected padding of at most half the kernel size ${w.kernel[d]} but found ${p}`);
+    }
+  });
+  const out = w.kernel.map((_, d) => windowCount(shape[lead + d] ?? 1, w, d));
+  if (out.some((size) => isLess(size, 1))) {
+    throw new DynError(
+      `Expected windows that fit into ${shapeText(shape)} but found kernel size [${w.kernel}]`,
+    );
+  }
+  return [...shape.slice(0, lead), ...out];
+}
+
+/** Parameters of windows as users write them. */
+export const windowParams = {
+  kernelSize: required("intOrInts"),
+  stride: nullable("intOrInts"),
+  padding: optional("intOrInts", 0),
+} as const;
+
+/** A user's windows with everything filled in. */
+export function windowsOf(
+  args: {
+    readonly kernelSize: number | readonly number[];
+    readonly stride: number | readonly number[] | null;
+    readonly padding: number | readonly number[];
+    readonly dilation?: number | readonly number[];
+    readonly ceilMode: boolean;
+  },
+  rank: number,
+): Windows {
+  const stride = args.stride === null || (Array.isArray(args.stride) && args.stride.length === 0)
+    ? args.kernelSize
+    : args.stride;
+  return {
+    kernel: spread(args.kernelSize, rank, "kernelSize"),
+    stride: spread(stride, rank, "stride"),
+    padding: spread(args.padding, rank, "padding"),
+    dilation: spread(args.dilation ?? 1, rank, "dilation"),
+    ceilMode: args.ceilMode,
+  };
+}
+
+/** Checks that an input has a channel and the pooled dimensions, possibly a batch. */
+export function checkPooled(name: string, self: TensorMeta, rank: number): void {
+  if (self.shape.length !== rank + 1 && self.shape.length !== rank + 2) {
+    throw new DynError(
+      `Expected ${name} of ${rank + 1} or ${rank + 2} dimensions but found ${shapeText(self.shape)}`,
+    );
+  }
+  if (self.shape.slice(self.shape.length === rank + 2 ? 1 : 0).some((s) => s === 0)) {
+    throw new DynError(`Expected sizes besides the batch that are not 0 but found ${shapeText(self.shape)}`);
+  }
+}
+
+export const internalParams = {
+  kernel: required("ints"),
+  stride: required("ints"),
+  padding: required("ints"),
+  dilation: required("ints"),
+  ceilMode: required("bool"),
+} as const;
+
+/** The element of a window, or a value outside of the input. */
+export function inWindow<V>(
+  o: Body<V>,
+  self: Operand,
+  at: {
+    readonly index: readonly Dim[];
+    readonly offset: readonly Dim[];
+    readonly windows: Windows;
+    readonly outside: (o: Body<V>) => V;
+  },
+): V {
+  const { index, offset, windows: w, outside } = at;
+  const lead = index.length - w.kernel.length;
+  let inside: V | undefined;
+  const source = index.map((i, d) => {
+    if (d < lead) return i;
+    const axis = d - lead, padding = w.padding[axis] ?? 0;
+    const place = add(
+      sub(mul(i, w.stride[axis] ?? 1), padding),
+      mul(offset[axis] ?? 0, w.dilation[axis] ?? 1),
+    );
+    if (padding > 0 || w.ceilMode) {
+      const here = within(o, place, 0, self.shape[d] ?? 1);
+      inside = inside === undefined ? here : o.and(inside, here);
+    }
+    return place;
+  });
+  return inside === undefined
+    ? o.load(self, source)
+    : o.masked(inside, () => o.load(self, source), outside(o));
+}
+
+/** The flat place of an offset in a window. */
+export const flatOffset = (offset: readonly Dim[], kernel: readonly number[]): Dim =>
+  offset.reduce<Dim>((flat, i, d) => add(mul(flat, kernel[d] ?? 1), i), 0);
+
+/** How many windows may hold a place along a dimension. */
+function candidatesAlong(w: Windows, d: number): number {
+  const reach = (w.dilation[d] ?? 1) * ((w.kernel[d] ?? 1) - 1) + 1;
+  return Math.ceil(reach / (w.stride[d] ?? 1));
+}
+
+/**
+ * Sums, over the windows that hold a place, what `part` gives for the window and the offset of the place in it.
+ * With windows that do not overlap there is one candidate, and the sum is no loop.
+ */
+export function gatherWindows(
+  result: TensorMeta,
+  spec: {
+    readonly windows: Windows;
+    readonly pooled: readonly Dim[];
+    readonly part: <V>(o: Body<V>, window: readonly Dim[], offset: readonly Dim[]) => V;
+  },
+): Lowered[] {
+  const { windows: w, pooled, part } = spec, { shape, dtype } = result;
+  const rank = w.kernel.length, lead = shape.length - rank;
+  const counts = w.kernel.map((_, d) => candidatesAlong(w, d));
+  const contribution = <V>(o: Body<V>, index: readonly Dim[], candidate: readonly Dim[]): V => {
+    const window: Dim[] = index.slice(0, lead), offset: Dim[] = [];
+    let holds: V | undefined;
+    const also = (condition: V) => holds = holds === undefined ? condition : o.and(holds, condition);
+    for (let d = 0; d < rank; d++) {
+      const stride = w.stride[d] ?? 1, dilation = w.dilation[d] ?? 1, kernel = w.kernel[d] ?? 1;
+      const place = add(index[lead + d] ?? 0, w.padding[d] ?? 0);
+      const at = sub(floorDiv(place, stride), candidate[d] ?? 0);
+      const distance = sub(place, mul(at, stride));
+      window.push(at);
+      offset.push(floorDiv(distance, dilation));
+      const size = pooled[lead + d] ?? 1;
+      const [low, high] = boundsOf(at);
+      if (low < 0 || high >= boundsOf(size)[0]) also(within(o, at, 0, size));
+      if ((counts[d] ?? 1) * stride !== (kernel - 1) * dilation + 1 || dilation > 1) {
+        also(o.lt(o.index(distance, "int64"), o.index((kernel - 1) * dilation + 1, "int64")));
+      }
+      if (dilation > 1) also(o.eq(o.index(mod(distance, dilation), "int64"), o.constant(0, "int64")));
+    }
+    const zero = o.constant(0, dtype), value = () => castTo(o, part(o, window, offset), dtype);
+    return holds === undefined ? value() : o.masked(holds, value, zero);
+  };
+  if (counts.every((c) => c === 1)) {
+    return [{
+      kind: "pointwise",
+      shape,
+      dtype,
+      element: (o, index) => contribution(o, index, counts.map(() => 0)),
+    }];
+  }
+  return [{
+    kind: "reduction",
+    shape,
+    dtype,
+    op: "sum",
+    over: counts,
+    accumulator: dtype,
+    element: contribution,
+  }];
+}

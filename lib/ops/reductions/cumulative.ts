@@ -1,0 +1,224 @@
+/**
+ * Running combinations along a dimension. Input: a tensor and a dimension; output: one of the same shape.
+ * Invariant: element i combines elements 0 … i, in order.
+ */
+import { type DType, isFloat } from "../../base/dtype.ts";
+import { DynError } from "../../base/errors.ts";
+import type { Dim } from "../../sym/expr.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Body, Lowered, Operand } from "../../loops/body.ts";
+import { findDevice } from "../../loops/device.ts";
+import type { ScalarOps } from "../../loops/scalar.ts";
+import { type TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { nullable, required } from "../params.ts";
+import { highest, lowest } from "../../base/dtype.ts";
+import { castTo } from "../promotion.ts";
+import { acceptedMeta, t } from "../pointwise.ts";
+import { normalizeDim } from "../shapes.ts";
+import { composeWideOp, lowerWideOp } from "../wide.ts";
+
+/** The type in which a scan goes on: float64 for float32 where the device has it, as PyTorch does. */
+function runningType({ dtype, device }: TensorMeta): DType {
+  return dtype === "float32" && !findDevice(device)?.lacksFloat64 ? "float64" : dtype;
+}
+
+/** A scan of the converted elements of `self`. */
+function scan(
+  self: Operand,
+  result: TensorMeta | undefined,
+  spec: {
+    readonly dim: number;
+    readonly initial: number;
+    readonly combine: <V>(o: ScalarOps<V>, before: V, value: V) => V;
+  },
+): Lowered[] {
+  if (!result) return [];
+  const { shape, dtype } = result;
+  if (shape.length === 0) {
+    return [{ kind: "pointwise", shape, dtype, element: (o) => castTo(o, o.load(self, []), dtype) }];
+  }
+  const type = runningType(result);
+  const element = <V>(o: Body<V>, index: readonly Dim[]): V =>
+    castTo(o, castTo(o, o.load(self, index), dtype), type);
+  return [{ kind: "scan", shape, dtype, element, ...spec, dim: normalizeDim(spec.dim, shape.length) }];
+}
+
+const sumType = (dtype: DType): DType => isFloat(dtype) ? dtype : "int64";
+/** The type of running sums and products: a number's. */
+function scanType(name: string, dtype: DType): DType {
+  if (dtype === "bool") throw new DynError(`Expected ${name} of numbers but found type bool`);
+  return dtype;
+}
+const SAMPLES = [{ args: [t(3, 4), 0] }, { args: [t(3, 4), -1] }, { args: [t(0, 2), 0] }, {
+  args: [t(), 0],
+}] as const;
+
+const cumsum = lowerWideOp({
+  name: "cumsum",
+  doc: "Running sums along a dimension, as `torch.cumsum`.",
+  params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype", { keyword: true }) },
+  inplace: true,
+  infer({ self, dim, dtype }) {
+    normalizeDim(dim, self.shape.length);
+    return contiguousMeta(self.shape, scanType("cumsum", dtype ?? sumType(self.dtype)), self.device);
+  },
+  lower: ({ self, dim }, [result]) =>
+    scan(self, result, { dim, initial: 0, combine: (o, before, value) => o.add(before, value) }),
+  gradient: {
+    saves: [],
+    single(o, grad, { args: { self, dim } }) {
+      const sums = reversedSums(o, grad, dim);
+      return { self: sums.dtype === self.dtype ? sums : o.to(sums, self.dtype) };
+    },
+  },
+  samples: SAMPLES,
+  errors: [{ args: [t(3), 1], message: "Expected dim in [-1, 0]" }],
+});
+
+/** Sums of each element and all after it. */
+function reversedSums<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): T {
+  if (x.shape.length === 0) return x;
+  return o.flip(o.cumsum(o.flip(x, [dim]), dim), [dim]);
+}
+
+const cumprod = lowerWideOp({
+  name: "cumprod",
+  doc: "Running products along a dimension, as `torch.cumprod`.",
+  params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype", { keyword: true }) },
+  inplace: true,
+  infer({ self, dim, dtype }) {
+    normalizeDim(dim, self.shape.length);
+    return contiguousMeta(self.shape, scanType("cumprod", dtype ?? sumType(self.dtype)), self.device);
+  },
+  lower: ({ self, dim }, [result]) =>
+    scan(self, result, { dim, initial: 1, combine: (o, before, value) => o.mul(before, value) }),
+  gradient: {
+    saves: ["self", "out"],
+    single(o, grad, { args: { self, dim }, out: [out] }) {
+      if (!out) return {};
+      if (self.shape.length === 0) return { self: grad };
+      return { self: productGradient(o, { self, grad, dim: normalizeDim(dim, self.shape.length) }) };
+    },
+  },
+  samples: SAMPLES,
+});
+
+/**
+ * Σ over outputs j ≥ i of grad[j] · ∏ of all factors up to j but i: in one triangle of products, right for zeros
+ * too. Quadratic in the length of the dimension.
+ */
+function productGradient<T extends TensorLike>(
+  o: OpApi<T>,
+  { self, grad, dim }: { self: T; grad: T; dim: number },
+): T {
+  const size = self.shape[dim] ?? 1;
+  const x = o.movedim(self, dim, -1), g = o.movedim(grad, dim, -1);
+  // rows: the factor left out (taken as 1); columns: the output
+  const one = o.eye(size, null, { dtype: "bool", device: self.device });
+  const factors = o.where(one, 1, o.unsqueeze(x, -2));
+  const upTo = o.triu(o.cumprod(factors, -1));
+  return o.movedim(o.sum(o.mul(upTo, o.unsqueeze(g, -2)), -1), -1, dim);
+}
+
+const logcumsumexp = lowerWideOp({
+  name: "logcumsumexp",
+  doc: "Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`.",
+  params: { self: required("tensor"), dim: required("int") },
+  infer({ self, dim }) {
+    normalizeDim(dim, self.shape.length);
+    return acceptedMeta("logcumsumexp", self);
+  },
+  lower: ({ self, dim }, [result]) =>
+    scan(self, result, {
+      dim,
+      initial: -Infinity,
+      combine(o, a, b) {
+        const high = o.maximum(a, b), low = o.minimum(a, b);
+        const infinite = o.eq(o.abs(high), o.constant(Infinity, o.dtypeOf(a)));
+        return o.select(infinite, high, o.add(high, o.log1p(o.exp(o.sub(low, high)))));
+      },
+    }),
+  gradient: {
+    saves: ["self", "out"],
+    // d out[j] / d x[i] = exp(x[i] − out[j]) for i ≤ j
+    single(o, grad, { args: { self, dim }, out: [out] }) {
+      if (!out) return {};
+      if (self.shape.length === 0) return { self: grad };
+      // The logarithms of the positive and of the negative part of the gradient keep huge and tiny terms apart
+      const part = (g: typeof grad) => o.exp(o.add(self, reversedLogSums(o, o.sub(o.log(g), out), dim)));
+      const positive = part(o.clamp(grad, 0, null)), negative = part(o.clamp(o.neg(grad), 0, null));
+      return { self: o.sub(positive, negative) };
+    },
+  },
+  samples: SAMPLES,
+});
+
+function reversedLogSums<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): T {
+  return o.flip(o.logcumsumexp(o.flip(x, [dim]), dim), [dim]);
+}
+
+/** A number that loses against every element: exact, or the last one that a double holds below 2^63. */
+function startOf(kind: "max" | "min", dtype: DType): number {
+  if (kind === "min" && dtype === "int64") return 2 ** 63 - 1024;
+  return Number(kind === "max" ? lowest(dtype) : highest(dtype));
+}
+
+/** Running extremes: values. */
+function runningValues(name: "runningMax" | "runningMin", kind: "max" | "min") {
+  return lowerWideOp({
+    name,
+    doc: `The ${kind}imum so far along a dimension.`,
+    params: { self: required("tensor"), dim: required("int") },
+    exposure: { method: false, free: false },
+    infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+    lower: ({ self, dim }, [result]) =>
+      scan(self, result, {
+        dim,
+        initial: startOf(kind, self.dtype),
+        combine: (o, before, value) => kind === "max" ? o.maximum(before, value) : o.minimum(before, value),
+      }),
+    gradient: { kind: "none", because: "cummax and cummin gather instead" },
+    samples: SAMPLES,
+  });
+}
+
+/** cummax and cummin: the last index that attains the extreme so far. */
+function running(name: "cummax" | "cummin", values: "runningMax" | "runningMin") {
+  return composeWideOp({
+    name,
+    doc: `The ${name.slice(3)}imum so far along a dimension and where it was last met, as \`torch.${name}\`.`,
+    params: { self: required("tensor"), dim: required("int") },
+    results: ["values", "indices"],
+    infer({ self, dim }) {
+      normalizeDim(dim, self.shape.length);
+      return [
+        contiguousMeta(self.shape, self.dtype, self.device),
+        contiguousMeta(self.shape, "int64", self.device),
+      ];
+    },
+    compose(o, { self, dim }) {
+      if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
+      const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
+      const plain = o.detach(self);
+      const wide = plain.dtype === "bool" ? o.to(plain, "uint8") : plain;
+      const best = o[values](wide, at);
+      const shape = self.shape.map((_, d) => d === at ? size : 1);
+      const positions = o.reshape(o.arange(size, { device: self.device }), shape);
+      const attains = o.logicalOr(o.eq(wide, best), o.isnan(wide));
+      const indices = o.runningMax(o.where(attains, positions, 0), at);
+      return [o.gather(self, at, indices), indices];
+    },
+    samples: SAMPLES,
+  });
+}
+
+export const cumulative = {
+  cumsum,
+  cumprod,
+  logcumsumexp,
+  runningMax: runningValues("runningMax", "max"),
+  runningMin: runningValues("runningMin", "min"),
+  cummax: running("cummax", "runningMax"),
+  cummin: running("cummin", "runningMin"),
+} as const;

@@ -1,0 +1,157 @@
+/**
+ * Histograms of one and of several dimensions. Input: elements, or points in the last dimension, bins and weights; output:
+ * how much fell into each bin. Invariant: a bin holds its lower edge, the last one its upper too; what is outside, or NaN,
+ * goes to a place that is left out.
+ */
+import { DynError } from "../../base/errors.ts";
+import { isFloat } from "../../base/dtype.ts";
+import { type Dim, product, sub } from "../../sym/expr.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import { INTERNAL, type TensorLike } from "../definition.ts";
+import { nullable, optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { isTensor } from "../promotion.ts";
+import { knownSize, sameShape, shapeText } from "../shapes.ts";
+import { composeWideOp } from "../wide.ts";
+
+const COUNTED = "it counts elements";
+
+function checkRange(range: number | readonly number[] | null): void {
+  if (range === null) return;
+  const [low = NaN, high = NaN] = typeof range === "number" ? [] : range;
+  if (!(low <= high) || !Number.isFinite(high - low)) {
+    throw new DynError(`Expected a range of two numbers, the lower one first, but found [${range}]`);
+  }
+}
+
+/** How many bins there are; throws DynError for none, and for edges that are no vector. */
+function binCount(bins: number | TensorLike): Dim {
+  if (typeof bins === "number") {
+    if (bins > 0) return bins;
+    throw new DynError(`Expected a positive number of bins but found ${bins}`);
+  }
+  const count = sub(bins.shape[0] ?? 0, 1);
+  if (bins.shape.length !== 1 || knownSize(count) < 1) {
+    throw new DynError(`Expected a vector of at least 2 edges of bins but found ${shapeText(bins.shape)}`);
+  }
+  return count;
+}
+
+const binEdges = composeWideOp({
+  name: "binEdges",
+  doc: "The edges of bins of one width over a range, or over the elements where there is none.",
+  params: { self: required("tensor"), bins: required("int"), range: nullable("floatOrFloats") },
+  exposure: INTERNAL,
+  infer({ self, bins, range }) {
+    if (!isFloat(self.dtype)) throw new DynError(`Expected floats in a histogram but found ${self.dtype}`);
+    binCount(bins);
+    checkRange(range);
+    return contiguousMeta([bins + 1], self.dtype, self.device);
+  },
+  compose(o, { self: given, bins, range }) {
+    const self = o.detach(given);
+    const steps = o.arange(bins + 1, { dtype: self.dtype, device: self.device });
+    const [from = 0, to = 1] = typeof range === "number" || range === null ? [] : range;
+    const number = (value: number) => o.full([], value, { dtype: self.dtype, device: self.device });
+    const whole = range !== null || knownSize(product(self.shape)) === 0;
+    const first = whole ? number(from) : o.amin(self), last = whole ? number(to) : o.amax(self);
+    const flat = o.mul(o.to(o.eq(first, last), self.dtype), 0.5);
+    const low = o.sub(first, flat), high = o.add(last, flat);
+    const inner = o.add(low, o.mul(o.div(o.sub(high, low), bins), steps));
+    return o.where(o.eq(steps, bins), high, inner);
+  },
+  gradient: { kind: "none", because: COUNTED },
+  samples: [{ args: [t(5), 3] }],
+});
+
+const binnedSums = composeWideOp({
+  name: "binnedSums",
+  doc:
+    "How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights.",
+  params: {
+    points: required("tensor"),
+    edges: required("tensors"),
+    weight: nullable("tensor"),
+    density: required("bool"),
+  },
+  exposure: INTERNAL,
+  infer({ points, edges, weight }) {
+    const [count = 0, dims = 0] = points.shape;
+    if (!isFloat(points.dtype)) {
+      throw new DynError(`Expected floats in a histogram but found ${points.dtype}`);
+    }
+    if (knownSize(dims) !== edges.length) {
+      throw new DynError(`Expected bins for each of ${dims} dimensions but found ${edges.length}`);
+    }
+    if (weight && (!sameShape(weight.shape, [count]) || weight.dtype !== points.dtype)) {
+      throw new DynError(
+        `Expected a weight of type ${points.dtype} for each element but found ${weight.dtype} of ${
+          shapeText(weight.shape)
+        }`,
+      );
+    }
+    return contiguousMeta(edges.map(binCount), points.dtype, points.device);
+  },
+  compose(o, { points: given, edges: bounds, weight, density }) {
+    const points = o.detach(given), edges = bounds.map((each) => o.detach(each));
+    type T = typeof points;
+    const shape = edges.map((each) => knownSize(binCount(each))), cells = shape.reduce((a, b) => a * b, 1);
+    let cell: T | null = null, inside: T | null = null;
+    edges.forEach((edge, d) => {
+      const bins = shape[d] ?? 1, values = o.contiguous(o.select(points, 1, d));
+      const first = o.select(edge, 0, 0), last = o.select(edge, 0, bins);
+      const own = o.logicalAnd(o.ge(values, first), o.le(values, last));
+      const bin = o.clamp(o.sub(o.searchsorted(edge, values, { right: true }), 1), 0, bins - 1);
+      cell = cell ? o.add(o.mul(cell, bins), bin) : bin;
+      inside = inside ? o.logicalAnd(inside, own) : own;
+    });
+    if (!cell || !inside) throw new DynError("Expected dimensions but found none");
+    const amounts = weight ??
+      o.ones([points.shape[0] ?? 0], { dtype: points.dtype, device: points.device });
+    const sums = o.scatterAdd(o.newZeros(points, [cells + 1]), 0, o.where(inside, cell, cells), amounts);
+    const counts = o.reshape(o.narrow(sums, 0, 0, cells), shape);
+    if (!density) return counts;
+    const shares = o.div(counts, o.sum(counts));
+    return edges.reduce((sum, edge, d) => {
+      const bins = shape[d] ?? 1, widths = o.sub(o.narrow(edge, 0, 1, bins), o.narrow(edge, 0, 0, bins));
+      return o.div(sum, o.reshape(widths, shape.map((_, e) => e === d ? bins : 1)));
+    }, shares);
+  },
+  gradient: { kind: "none", because: COUNTED },
+  samples: [],
+});
+
+const histogram = composeWideOp({
+  name: "histogram",
+  doc:
+    "How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width over a range (that " +
+    "of the elements where there is none), or between given edges.",
+  params: {
+    self: required("tensor"),
+    bins: required("operand"),
+    range: nullable("floatOrFloats", { keyword: true }),
+    weight: nullable("tensor", { keyword: true }),
+    density: optional("bool", false, { keyword: true }),
+  },
+  results: ["hist", "binEdges"],
+  infer({ self, bins, range, weight }) {
+    if (!isFloat(self.dtype)) throw new DynError(`Expected floats in a histogram but found ${self.dtype}`);
+    if (weight && !sameShape(weight.shape, self.shape)) {
+      throw new DynError(`Expected a weight for each element but found ${shapeText(weight.shape)}`);
+    }
+    checkRange(range);
+    const count = knownSize(binCount(isTensor(bins) ? bins : Number(bins))),
+      meta = (n: number) => contiguousMeta([n], self.dtype, self.device);
+    return [meta(count), meta(count + 1)];
+  },
+  compose(o, { self, bins, range, weight, density }) {
+    const edges = isTensor(bins) ? o.detach(bins) : o.binEdges(self, Number(bins), range);
+    const points = o.reshape(self, [-1, 1]);
+    return [o.binnedSums(points, [edges], weight && o.reshape(weight, [-1]), density), edges];
+  },
+  gradient: { kind: "none", because: COUNTED },
+  samples: [{ args: [t(6), 3] }],
+  errors: [{ args: [t(6), 0], message: "number of bins" }],
+});
+
+export const histograms = { binEdges, binnedSums, histogram } as const;

@@ -1,0 +1,389 @@
+/**
+ * Ops that write views into copies: the inverses of views, used by gradients and by functional in-place ops.
+ * Input: a base and what to put into it; output: the base with it. Invariant: xScatter(base, x(base)) is base.
+ */
+import { DynError } from "../../base/errors.ts";
+import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
+import { isLess } from "../../sym/decide.ts";
+import { contiguousMeta, elementCount, type TensorMeta } from "../../graph/meta.ts";
+import type { Body, Lowered, Operand } from "../../loops/body.ts";
+import { composeOp, lowerOp } from "../definition.ts";
+import { nullable, optional, required } from "../params.ts";
+import { castTo } from "../promotion.ts";
+import { t } from "../pointwise.ts";
+import {
+  normalizeDim,
+  normalizeIndex,
+  sameShape,
+  shapeText,
+  sliceLength,
+  sliceRange,
+  unravel,
+  withSize,
+} from "../shapes.ts";
+import { diagonalOf, readAt } from "./views.ts";
+
+/** lo ≤ index < hi as a condition. */
+export function within<V>(o: Body<V>, index: Dim, lo: Dim, hi: Dim): V {
+  const i = o.index(index, "int64");
+  return o.and(o.ge(i, o.index(lo, "int64")), o.lt(i, o.index(hi, "int64")));
+}
+
+/** Elements of `source` where the index lies in its part, of `base` elsewhere. */
+function overlay(
+  args: { base: Operand; source: Operand },
+  part: {
+    readonly holds: <V>(o: Body<V>, index: readonly Dim[]) => V;
+    readonly at: (index: readonly Dim[]) => readonly Dim[];
+  },
+): Lowered[] {
+  const { base, source } = args;
+  return [{
+    kind: "pointwise",
+    shape: base.shape,
+    dtype: base.dtype,
+    element: (o, index) =>
+      o.masked(
+        part.holds(o, index),
+        () => castTo(o, o.load(source, part.at(index)), base.dtype),
+        o.load(base, index),
+      ),
+  }];
+}
+
+function checkPart(name: string, src: TensorMeta, expected: readonly Dim[]): void {
+  if (!sameShape(src.shape, expected)) {
+    throw new DynError(
+      `Expected src of ${name} of shape ${shapeText(expected)} but found ${shapeText(src.shape)}`,
+    );
+  }
+}
+
+const fresh = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.dtype, self.device);
+
+const selectScatter = lowerOp({
+  name: "selectScatter",
+  doc: "self with `src` put where select(dim, index) reads, as `torch.select_scatter`.",
+  params: {
+    self: required("tensor"),
+    src: required("tensor"),
+    dim: required("int"),
+    index: required("size"),
+  },
+  infer({ self, src, dim, index }) {
+    const at = normalizeDim(dim, self.shape.length);
+    normalizeIndex(index, self.shape[at] ?? 1);
+    checkPart("selectScatter", src, self.shape.toSpliced(at, 1));
+    return fresh(self);
+  },
+  lower({ self, src, dim, index }) {
+    const at = normalizeDim(dim, self.shape.length), from = normalizeIndex(index, self.shape[at] ?? 1);
+    return overlay({ base: self, source: src }, {
+      holds: (o, i) => o.eq(o.index(i[at] ?? 0, "int64"), o.index(from, "int64")),
+      at: (i) => i.toSpliced(at, 1),
+    });
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { src, dim, index } }) => ({
+      self: o.selectScatter(grad, o.zerosLike(src), dim, index),
+      src: o.select(grad, dim, index),
+    }),
+  },
+  samples: [{ args: [t(3, 4), t(4), 0, 1] }],
+  errors: [{ args: [t(3, 4), t(3), 0, 1], message: "of shape [4]" }],
+});
+
+const sliceScatter = lowerOp({
+  name: "sliceScatter",
+  doc: "self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`.",
+  params: {
+    self: required("tensor"),
+    src: required("tensor"),
+    dim: optional("int", 0),
+    start: nullable("size"),
+    end: nullable("size"),
+    step: optional("int", 1),
+  },
+  infer({ self, src, dim, start, end, step }) {
+    const at = normalizeDim(dim, self.shape.length);
+    const length = sliceLength(sliceRange(self.shape[at] ?? 1, start, end), step);
+    checkPart("sliceScatter", src, withSize(self.shape, at, length));
+    return fresh(self);
+  },
+  lower({ self, src, dim, start, end, step }) {
+    const at = normalizeDim(dim, self.shape.length);
+    const range = sliceRange(self.shape[at] ?? 1, start, end);
+    return overlay({ base: self, source: src }, {
+      holds: (o, i) => {
+        const inside = within(o, i[at] ?? 0, range.start, range.end);
+        if (step === 1) return inside;
+        const past = mod(sub(i[at] ?? 0, range.start), step);
+        return o.and(inside, o.eq(o.index(past, "int64"), o.constant(0, "int64")));
+      },
+      at: (i) => withSize(i, at, floorDiv(sub(i[at] ?? 0, range.start), step)),
+    });
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { src, dim, start, end, step } }) => ({
+      self: o.sliceScatter(grad, o.zerosLike(src), dim, start, end, step),
+      src: o.slice(grad, dim, start, end, step),
+    }),
+  },
+  samples: [{ args: [t(5, 2), t(2, 2), 0, 1, 5, 2] }, { args: [t(4), t(2), 0, 2, null] }],
+  errors: [{ args: [t(4), t(3), 0, 2, null], message: "of shape [2]" }],
+});
+
+const diagonalScatter = lowerOp({
+  name: "diagonalScatter",
+  doc:
+    "self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`.",
+  params: {
+    self: required("tensor"),
+    src: required("tensor"),
+    offset: optional("int", 0),
+    dim1: optional("int", 0),
+    dim2: optional("int", 1),
+  },
+  infer({ self, src, offset, dim1, dim2 }) {
+    const at = diagonalOf(self.shape, { offset, dim1, dim2 });
+    checkPart("diagonalScatter", src, [
+      ...self.shape.filter((_, d) => d !== at.dim1 && d !== at.dim2),
+      at.length,
+    ]);
+    return fresh(self);
+  },
+  lower({ self, src, offset, dim1, dim2 }) {
+    const at = diagonalOf(self.shape, { offset, dim1, dim2 });
+    const element = <V>(o: Body<V>, i: readonly Dim[]): V => {
+      const row = sub(i[at.dim1] ?? 0, at.row), column = sub(i[at.dim2] ?? 0, at.column);
+      const place = [...i.filter((_, d) => d !== at.dim1 && d !== at.dim2), row];
+      const read = () => castTo(o, o.load(src, place), self.dtype), base = o.load(self, i);
+      // What is put into a row is read for all of it: no element of it asks for itself whether to read
+      const rows = at.row === 0 && at.length === self.shape[at.dim1];
+      const value = rows ? read() : o.masked(within(o, row, 0, at.length), read, base);
+      return o.select(o.eq(o.index(row, "int64"), o.index(column, "int64")), value, base);
+    };
+    return [{ kind: "pointwise", shape: self.shape, dtype: self.dtype, element }];
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { src, offset, dim1, dim2 } }) => ({
+      self: o.diagonalScatter(grad, o.zerosLike(src), offset, dim1, dim2),
+      src: o.diagonal(grad, offset, dim1, dim2),
+    }),
+  },
+  samples: [{ args: [t(3, 4), t(3)] }, { args: [t(3, 3), t(2), 1] }],
+});
+
+const diagEmbed = composeOp({
+  name: "diagEmbed",
+  doc: "The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`.",
+  params: {
+    self: required("tensor"),
+    offset: optional("int", 0),
+    dim1: optional("int", -2),
+    dim2: optional("int", -1),
+  },
+  infer({ self, offset, dim1, dim2 }) {
+    return contiguousMeta(embeddedShape(self.shape, { offset, dim1, dim2 }), self.dtype, self.device);
+  },
+  compose: (o, { self, offset, dim1, dim2 }) =>
+    o.diagonalScatter(
+      o.newZeros(self, embeddedShape(self.shape, { offset, dim1, dim2 })),
+      self,
+      offset,
+      dim1,
+      dim2,
+    ),
+  samples: [{ args: [t(3)] }, { args: [t(2, 3), 1, 0, 2] }],
+});
+
+function embeddedShape(shape: readonly Dim[], at: { offset: number; dim1: number; dim2: number }): Dim[] {
+  const rank = shape.length + 1;
+  const first = normalizeDim(at.dim1, rank), second = normalizeDim(at.dim2, rank);
+  if (first === second) throw new DynError(`Expected two different dims but found ${first} twice`);
+  const side = add(shape.at(-1) ?? 1, Math.abs(at.offset));
+  const rest = shape.slice(0, -1);
+  let next = 0;
+  return Array.from({ length: rank }, (_, d) => d === first || d === second ? side : rest[next++] ?? 1);
+}
+
+const unfoldBackward = lowerOp({
+  name: "unfoldBackward",
+  doc: "Adds the windows of an unfolding back into a tensor of the shape it had.",
+  params: {
+    grad: required("tensor"),
+    inputSizes: required("sizes"),
+    dim: required("int"),
+    size: required("int"),
+    step: required("int"),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
+  lower({ grad, inputSizes, dim, step }, [result]) {
+    if (!result) return [];
+    const at = normalizeDim(dim, inputSizes.length);
+    return [{
+      kind: "scatter",
+      shape: inputSizes,
+      dtype: result.dtype,
+      base: (o) => o.constant(0, result.dtype),
+      over: grad.shape,
+      mode: "add",
+      target: (_o, position) => {
+        const inside = position.at(-1) ?? 0, rest = position.slice(0, -1);
+        return inputSizes.length === 0 ? [] : withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
+      },
+      value: (o, position) => o.load(grad, position),
+    }];
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { dim, size, step } }) => ({ grad: o.unfold(grad, dim, size, step) }),
+  },
+  samples: [{ args: [t(3, 3), [7], 0, 3, 2] }],
+});
+
+/** The flat position in a row-major storage that strides and offset address. */
+function stridedPosition(index: readonly Dim[], stride: readonly Dim[], offset: Dim): Dim {
+  return index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), offset);
+}
+
+const readStrided = lowerOp({
+  name: "readStrided",
+  doc: "What asStrided shows of self, taken as row-major, wherever its elements lie.",
+  params: {
+    self: required("tensor"),
+    size: required("sizes"),
+    stride: required("sizes"),
+    storageOffset: nullable("size"),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ self, size }) => contiguousMeta(size, self.dtype, self.device),
+  lower: ({ self, stride, storageOffset }, [out]) =>
+    readAt(
+      self,
+      out,
+      (index) => unravel(stridedPosition(index, stride, storageOffset ?? 0), self.shape),
+    ),
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { self, size, stride, storageOffset } }) => ({
+      self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset),
+    }),
+  },
+  samples: [{ args: [t(6), [2, 2], [2, 1], 1] }],
+});
+
+const asStridedBackward = lowerOp({
+  name: "asStridedBackward",
+  doc: "Adds the elements of a strided view back into a row-major tensor of the shape it had.",
+  params: {
+    grad: required("tensor"),
+    inputSizes: required("sizes"),
+    size: required("sizes"),
+    stride: required("sizes"),
+    storageOffset: nullable("size"),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
+  lower({ grad, inputSizes, stride, storageOffset }, [result]) {
+    if (!result) return [];
+    return [{
+      kind: "scatter",
+      shape: inputSizes,
+      dtype: result.dtype,
+      base: (o) => o.constant(0, result.dtype),
+      over: grad.shape,
+      mode: "add",
+      target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), inputSizes),
+      value: (o, position) => o.load(grad, position),
+    }];
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { size, stride, storageOffset } }) => ({
+      grad: o.readStrided(grad, size, stride, storageOffset),
+    }),
+  },
+  samples: [{ args: [t(2, 2), [6], [2, 2], [2, 1], 1] }],
+});
+
+const stridedParams = {
+  self: required("tensor"),
+  src: required("tensor"),
+  size: required("sizes"),
+  stride: required("sizes"),
+  storageOffset: nullable("size"),
+} as const;
+
+const writeStrided = lowerOp({
+  name: "writeStrided",
+  doc: "self, taken as row-major, with `src` put where asStrided reads.",
+  params: stridedParams,
+  exposure: { method: false, free: false },
+  infer({ self, src, size, stride, storageOffset }) {
+    checkPart("asStridedScatter", src, size);
+    const last = size.reduce<Dim>((at, s, d) => add(at, mul(sub(s, 1), stride[d] ?? 0)), storageOffset ?? 0);
+    if (size.every((s) => s !== 0) && !isLess(last, elementCount(self))) {
+      throw new DynError(
+        `Expected strides that stay inside of ${shapeText(self.shape)} but found ${shapeText(stride)}`,
+      );
+    }
+    return fresh(self);
+  },
+  lower({ self, src, stride, storageOffset }, [result]) {
+    if (!result) return [];
+    return [{
+      kind: "scatter",
+      shape: self.shape,
+      dtype: self.dtype,
+      base: (o, index) => o.load(self, index),
+      over: src.shape,
+      mode: "set",
+      target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), self.shape),
+      value: (o, position) => castTo(o, o.load(src, position), self.dtype),
+    }];
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { src, size, stride, storageOffset } }) => ({
+      self: o.writeStrided(grad, o.zerosLike(src), size, stride, storageOffset),
+      src: o.readStrided(grad, size, stride, storageOffset),
+    }),
+  },
+  samples: [{ args: [t(6), t(2, 2), [2, 2], [2, 1], 1] }],
+});
+
+const asStridedScatter = composeOp({
+  name: "asStridedScatter",
+  doc:
+    "self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its " +
+    "gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.",
+  params: stridedParams,
+  infer: (args) => writeStrided.infer(args),
+  compose: (o, { self, src, size, stride, storageOffset }) =>
+    o.writeStrided(self, src, size, stride, storageOffset),
+  gradient: {
+    saves: [],
+    single(o, grad, { args: { size, stride, storageOffset } }) {
+      const part = o.readStrided(grad, size, stride, storageOffset);
+      return { self: o.writeStrided(o.zerosLike(grad), part, size, stride, storageOffset), src: part };
+    },
+  },
+  samples: [{ args: [t(6), t(2, 2), [2, 2], [2, 1], 1], frozen: true }],
+});
+
+export const scatterViews = {
+  selectScatter,
+  sliceScatter,
+  diagonalScatter,
+  diagEmbed,
+  unfoldBackward,
+  asStridedBackward,
+  readStrided,
+  writeStrided,
+  asStridedScatter,
+} as const;

@@ -1,0 +1,124 @@
+/**
+ * Views that address their input by strides of their own: windows and arbitrary strides. Input: a tensor; output:
+ * metadata of the alias, and the same as index arithmetic. Invariant: gradients add up where elements are seen
+ * more than once.
+ */
+import { DynError } from "../../base/errors.ts";
+import { add, type Dim, mul, sub } from "../../sym/expr.ts";
+import { contiguousStrides, elementsLieApart, SHARED_ELEMENTS } from "../../graph/meta.ts";
+import { isLess, specialize } from "../../sym/decide.ts";
+import { viewOp } from "../definition.ts";
+import { nullable, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { checkSizes, normalizeDim, shapeText, sliceLength, unravel, withSize } from "../shapes.ts";
+import { readAt } from "./views.ts";
+
+/** The count of windows of an unfolding. */
+function windows(size: Dim, length: number, step: number): Dim {
+  if (!(step > 0)) throw new DynError(`Expected a positive step but found ${step}`);
+  if (length < 0 || isLess(size, length)) {
+    throw new DynError(`Expected a window of at most ${size} elements but found ${length}`);
+  }
+  return sliceLength({ start: 0, end: add(sub(size, length), 1) }, step);
+}
+
+const unfold = viewOp({
+  name: "unfold",
+  doc:
+    "All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension. As " +
+    "`Tensor.unfold`.",
+  params: {
+    self: required("tensor"),
+    dimension: required("int"),
+    size: required("int"),
+    step: required("int"),
+  },
+  infer({ self, dimension, size, step }) {
+    const at = normalizeDim(dimension, self.shape.length);
+    const stride = self.strides[at] ?? 1;
+    if (self.shape.length === 0) {
+      if (size > 1) throw new DynError(`Expected a window of at most 1 element but found ${size}`);
+      return { ...self, shape: [size], strides: [1] };
+    }
+    return {
+      ...self,
+      shape: [...withSize(self.shape, at, windows(self.shape[at] ?? 1, size, step)), size],
+      strides: [...withSize(self.strides, at, mul(stride, step)), stride],
+    };
+  },
+  lower({ self, dimension, step }, [out]) {
+    const at = normalizeDim(dimension, self.shape.length);
+    return readAt(self, out, (index) => {
+      const inside = index.at(-1) ?? 0, rest = index.slice(0, -1);
+      return withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
+    });
+  },
+  writeBack(o, { self, dimension, size, step }, { value }) {
+    const at = normalizeDim(dimension, self.shape.length);
+    const overlap = step < size && self.shape.length > 0 &&
+      isLess(1, windows(self.shape[at] ?? 1, size, step));
+    if (overlap) throw new DynError(SHARED_ELEMENTS);
+    const dense = contiguousStrides(self.shape), stride = dense[at] ?? 1;
+    const strides = self.shape.length === 0 ? [1] : [...withSize(dense, at, mul(stride, step)), stride];
+    return o.writeStrided(self, value, value.shape, strides, 0);
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { self, dimension, size, step } }) => ({
+      self: o.unfoldBackward(grad, self.shape, dimension, size, step),
+    }),
+  },
+  exposure: { free: false },
+  samples: [{ args: [t(7), 0, 3, 2] }, { args: [t(2, 5), 1, 2, 1] }],
+  errors: [{ args: [t(3), 0, 4, 1], message: "at most 3" }],
+});
+
+const asStrided = viewOp({
+  name: "asStrided",
+  doc: "The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`.",
+  params: {
+    self: required("tensor"),
+    size: required("sizes"),
+    stride: required("sizes"),
+    storageOffset: nullable("size"),
+  },
+  inplace: "layout",
+  infer({ self, size, stride, storageOffset }) {
+    if (size.length !== stride.length) {
+      throw new DynError(
+        `Expected as many strides as sizes but found ${shapeText(stride)} for ${shapeText(size)}`,
+      );
+    }
+    checkSizes(size);
+    if (stride.some((s) => isLess(s, 0))) {
+      throw new DynError(`Expected strides that are not negative but found ${shapeText(stride)}`);
+    }
+    return { ...self, shape: size, strides: stride, offset: storageOffset ?? self.offset };
+  },
+  lower: ({ self, stride, storageOffset }, [out]) =>
+    readAt(
+      self,
+      out,
+      (index) =>
+        unravel(
+          index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), storageOffset ?? 0),
+          self.shape,
+        ),
+    ),
+  writeBack(o, { self, size, stride, storageOffset }, { value }) {
+    if (!elementsLieApart(size.map(specialize), stride.map(specialize))) {
+      throw new DynError(SHARED_ELEMENTS);
+    }
+    return o.writeStrided(self, value, size, stride, storageOffset);
+  },
+  gradient: {
+    saves: [],
+    single: (o, grad, { args: { self, size, stride, storageOffset } }) => ({
+      self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset),
+    }),
+  },
+  samples: [{ args: [t(6), [2, 2], [2, 1], 1] }],
+  errors: [{ args: [t(6), [2, 2], [1]], message: "as many strides" }],
+});
+
+export const stridedViews = { unfold, asStrided } as const;
