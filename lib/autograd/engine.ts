@@ -143,7 +143,15 @@ function capture(
     hooks,
   });
   pass.run();
-  return captures.map((_, k) => pass.captured[k] ?? null);
+  return captures.map((_, k) => {
+    const found = pass.captured[k] ?? null;
+    return found && roots.every(({ grad }) => grad !== found) ? asWhole(found) : found;
+  });
+}
+
+/** A gradient as a tensor of its own, although a rule has made it as a view: its history is not that of what it shows. */
+function asWhole(grad: Tensor): Tensor {
+  return grad.viewState !== null && !grad.requiresGrad && modes.top === null ? aliasOf(grad) : grad;
 }
 
 function edgesOf(inputs: readonly Tensor[]): Edge[] {

@@ -1228,4 +1228,13 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [values];
       }, [() => [float([[1.5, 0.5], [0.25, 2]]), leaf(2.5)]]),
   },
+  "a gradient that is written into, and a view of it": {
+    make: () =>
+      life((x: Tensor) => {
+        const [grad] = autograd.grad(x.sum(), [x]), view = grad?.squeeze();
+        grad?.set(["..."], x);
+        return [grad, view];
+      }, [() => [leaf(0.5)]]),
+    modes: ["watched"],
+  },
 };
