@@ -3,7 +3,19 @@
  * divides, more and fewer keys than queries, masks of numbers and of choices, rows that see nothing, shared heads, one row.
  */
 import { assert, assertEquals } from "@std/assert";
-import { arange, compile, config, manualSeed, nn, randn, type Tensor, tensor } from "../mod.ts";
+import {
+  arange,
+  compile,
+  compiler,
+  config,
+  type GraphBackend,
+  manualSeed,
+  nn,
+  optim,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import "./support/drawn_tier.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 
@@ -144,6 +156,43 @@ Deno.test("a query that may look nowhere has a result and a gradient of zeros, a
     const most = found.detach().reshape(-1).sub(tensor(wanted[i] ?? [])).abs().max().item();
     assert(Number(most) < 2e-6, `${i}: ${most}`);
   });
+});
+
+Deno.test("whole training steps compute scores of attention again and keep no weights of it", () => {
+  const x = randn([1, 1100, 8]), drawn = [0, 1, 2].map(() => randn([8, 8]).mul(0.3));
+  /** Losses and parameters of two steps. */
+  const train = (backend: GraphBackend | "inductor" | null): readonly Tensor[] => {
+    manualSeed(5);
+    const maps = drawn.map((map) => map.clone().requiresGrad_());
+    const optimizer = new optim.SGD(maps, { lr: 1 });
+    const step = (x: Tensor): Tensor => {
+      optimizer.zeroGrad();
+      const [q, k, v] = maps.map((map) => x.matmul(map));
+      assert(q && k && v);
+      const loss = attend(q, k, v, null, 0.2, true).square().mean();
+      loss.backward();
+      optimizer.step();
+      return loss.detach();
+    };
+    const run = backend === null ? step : compile(step, { backend, fullgraph: true });
+    return [run(x), run(x), ...maps.map((map) => map.detach())];
+  };
+  const products: (readonly string[])[] = [];
+  const counted = compiler.aotAutograd({
+    fwCompiler: (gm) => {
+      const found = gm.graph.findNodes({ op: "call_function", target: "bmm" });
+      products.push(found.map(({ meta: { turn, ofPass } }) => turn ?? (ofPass ? "backward" : "forward")));
+      return (...args) => gm.forward(...args);
+    },
+  });
+  const wanted = train(null);
+  for (const backend of [counted, "inductor"] as const) {
+    train(backend).forEach((each, i) => {
+      const most = each.sub(wanted[i] ?? NaN).abs().max().item() / (wanted[i]?.abs().max().item() ?? 0);
+      assert(most < 2e-6, `${i}: ${most}`);
+    });
+  }
+  assertEquals(products, [["first", "first", "backward", "again", "backward", "backward", "backward"]]);
 });
 
 Deno.test({

@@ -153,7 +153,7 @@ export function isRecomputed(node: Node, required: ReadonlySet<Node>): boolean {
 }
 
 /** Products that spread, what is computed of their elements one by one, and random numbers that this takes. */
-function spreadNodes({ required, classifier }: ForwardNodes): Set<Node> {
+export function spreadNodes({ required, classifier }: ForwardNodes): Set<Node> {
   const spread = new Set<Node>(), drawn = new Set<Node>();
   for (const node of required) {
     const kind = classifier.kindOf(node), inputs = [...node.inputs()];

@@ -1,7 +1,7 @@
 /**
  * Recomputation in graphs that make their own backward pass, as whole training steps do: what the program has marked as a
- * checkpoint, and what the budget of memory does not hold, is computed a second time where the pass needs it. Input: a
- * functional graph; output: the same with repetitions. Invariant: elements are the same, and random numbers, which repeat
+ * checkpoint, what the budget of memory does not hold, and scores of attention are computed a second time where the pass
+ * needs them. Input: a functional graph; output: the same with repetitions. Invariant: elements are the same, and random numbers, which repeat
  * by their keys; repetitions stand where they are first read.
  */
 import { config } from "../base/config.ts";
@@ -11,7 +11,7 @@ import { outputsOf } from "../ops/rewrite/contract.ts";
 import type { JointGraph } from "./joint.ts";
 import { savedWithinBudget } from "./memory_budget.ts";
 import type { Cuttable } from "./min_cut.ts";
-import { Classifier } from "./recompute.ts";
+import { Classifier, spreadNodes } from "./recompute.ts";
 
 /** Repeats in a graph what its own backward pass should not find kept. */
 export function rematerialize({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
@@ -25,11 +25,13 @@ export function rematerialize({ graph, results }: Pick<JointGraph, "graph" | "re
 const REMATERIALIZE: GraphPass = {
   name: "rematerialize",
   run(graph) {
+    if (!graph.nodes.some(({ meta }) => meta.ofPass)) return false;
     const isAsked = config.activationMemoryBudget < 1 ||
       graph.nodes.some(({ meta }) => meta.recomputed !== undefined);
-    if (!isAsked || !graph.nodes.some(({ meta }) => meta.ofPass)) return false;
-    const cuttable = cuttableStep(graph);
-    return repeat(cuttable, savedWithinBudget(cuttable));
+    const cuttable = cuttableStep(graph), { required } = cuttable.forward;
+    if (isAsked) return repeat(cuttable, savedWithinBudget(cuttable));
+    const spread = spreadNodes(cuttable.forward);
+    return spread.size > 0 && repeat(cuttable, required.difference(spread));
   },
 };
 
