@@ -8,7 +8,14 @@ import * as acorn from "acorn";
 import type { SourceModule, UserPosition } from "./code.ts";
 import type { Analysis } from "./scope.ts";
 import { analyze } from "./scope_walk.ts";
-import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "./syntax.ts";
+import {
+  type AstNode,
+  childrenOf,
+  type ClassNode,
+  type FunctionNode,
+  isClassNode,
+  isFunctionNode,
+} from "./syntax.ts";
 
 /** A parsed script. */
 export interface ParsedModule extends SourceModule {
@@ -35,10 +42,7 @@ export interface ParseOptions {
 /** Parses a script as a module, or as a sloppy script where it is none. Throws SyntaxError if it is neither. */
 export function parseModule(options: ParseOptions): ParsedModule {
   const { url, text } = options;
-  const { program, parens } = parseText(options);
-  const parents = new Map<AstNode, AstNode>();
-  const functions = new Map<number, FunctionNode | ClassNode>();
-  index(program);
+  const { program, parens } = parseText(options), places = new Places(program, parens);
   let analysis: Analysis | null = null;
   const position = options.position ?? plainPosition(url, text);
   return {
@@ -49,29 +53,49 @@ export function parseModule(options: ParseOptions): ParsedModule {
     get analysis(): Analysis {
       return analysis ??= analyze(program);
     },
-    functionAt: (offset) => functions.get(offset) ?? null,
-    parentOf: (node) => parents.get(node) ?? null,
+    functionAt: (offset) => places.functionAt(offset),
+    parentOf: (node) => places.parentOf(node),
   };
+}
 
-  function index(root: AstNode): void {
-    childrenOf(root, (node) => {
-      parents.set(node, root);
-      switch (node.type) {
-        case "ArrowFunctionExpression":
-        case "ClassDeclaration":
-        case "ClassExpression":
-          functions.set(node.start, node);
-          break;
-        case "FunctionDeclaration":
-        case "FunctionExpression": {
-          const paren = firstAtOrAfter(parens, node.id ? node.id.end : node.start);
-          if (paren !== null) functions.set(paren, node);
-          break;
-        }
-        default:
-      }
-      index(node);
-    });
+/** Where the nodes of a tree are, found on the way down to what is asked for: most of a module nobody asks about. */
+class Places {
+  readonly #children = new Map<AstNode, readonly AstNode[]>();
+  readonly #parents = new Map<AstNode, AstNode>();
+
+  constructor(readonly program: AstNode, readonly parens: readonly number[]) {}
+
+  functionAt(offset: number): FunctionNode | ClassNode | null {
+    for (let at: AstNode | undefined = this.program; at; at = this.#childAround(at, offset)) {
+      if ((isFunctionNode(at) || isClassNode(at)) && this.#placeOf(at) === offset) return at;
+    }
+    return null;
+  }
+
+  parentOf(node: AstNode): AstNode | null {
+    for (let at: AstNode | undefined = this.program; at && !this.#parents.has(node);) {
+      at = this.#childAround(at, node.start);
+    }
+    return this.#parents.get(node) ?? null;
+  }
+
+  /** Where V8 says that a function or class is. */
+  #placeOf(node: FunctionNode | ClassNode): number | null {
+    if (isClassNode(node) || node.type === "ArrowFunctionExpression") return node.start;
+    return firstAtOrAfter(this.parens, node.id ? node.id.end : node.start);
+  }
+
+  #childAround(node: AstNode, offset: number): AstNode | undefined {
+    let children = this.#children.get(node);
+    if (!children) {
+      const found: AstNode[] = [];
+      childrenOf(node, (child) => {
+        this.#parents.set(child, node);
+        found.push(child);
+      });
+      this.#children.set(node, children = found);
+    }
+    return children.find(({ start, end }) => start <= offset && offset < end);
   }
 }
 

@@ -3,6 +3,7 @@
  * takes long to enable. Input: addresses of modules that are loaded; output: texts. Invariant: a text says itself that it
  * was made of the very file that lies at the address and was written before this process began.
  */
+import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import { fileAt } from "./file_state.ts";
 
@@ -39,29 +40,75 @@ function folderOfTexts(): string | null {
   return folder;
 }
 
-/** The text that V8 has of a module; null where nothing kept is known to be it. */
-export function emittedText(url: string): string | null {
+/** The map behind a text. */
+export type MapPayload = ConstructorParameters<typeof SourceMap>[0];
+
+/** What the runtime keeps of a module, whatever it was made of. */
+export interface KeptFile {
+  readonly path: string;
+  readonly text: string;
+  readonly encodedMap: string;
+}
+
+/** A text that V8 has. */
+export interface EmittedText {
+  readonly url: string;
+  readonly text: string;
+  readonly map: MapPayload;
+}
+
+/** What the runtime keeps of the module at a URL; null where it keeps nothing, or that may not be read. */
+export function keptFile(url: string): KeptFile | null {
   const at = TRANSLATED.test(url) && url.startsWith("file:") ? folderOfTexts() : null;
   if (at === null) return null;
   try {
-    const path = fileURLToPath(url);
-    if (!isGranted({ name: "read", path }) || fileAt(url) === null) return null;
-    const kept = Deno.readTextFileSync(`${at}/gen/file${path}.js`);
+    const path = fileURLToPath(url), kept = Deno.readTextFileSync(`${at}/gen/file${path}.js`);
     const map = kept.lastIndexOf(MAP), end = kept.indexOf(METADATA, map);
     if (map < 0 || end < 0) return null;
-    return sourceIn(kept.slice(map + MAP.length, end)) === Deno.readTextFileSync(path)
-      ? kept.slice(0, map)
-      : null;
+    return { path, text: kept.slice(0, map), encodedMap: kept.slice(map + MAP.length, end) };
   } catch {
-    // Nothing is kept, or it is none of what is known here
+    // Nothing is kept
     return null;
   }
 }
 
-/** What a text was made of, as its map says; undefined where it does not. Throws where it is no map. */
-function sourceIn(encoded: string): unknown {
+/** The names of modules in a folder, given as URL with a slash at its end, of which the runtime keeps something. */
+export function keptNames(folder: string): readonly string[] {
+  const at = folder.startsWith("file:") ? folderOfTexts() : null;
+  if (at === null) return [];
+  try {
+    const files = [...Deno.readDirSync(`${at}/gen/file${fileURLToPath(folder)}`)].filter(({ isFile }) =>
+      isFile
+    );
+    return files.map(({ name }) => name.replace(/\.js$/, ""));
+  } catch {
+    // Nothing is kept
+    return [];
+  }
+}
+
+/** The text that V8 has of a module; null where nothing kept is known to be it. */
+export function emittedText(url: string, kept: KeptFile | null = keptFile(url)): EmittedText | null {
+  if (!kept) return null;
+  const { path, text, encodedMap } = kept;
+  try {
+    if (!isGranted({ name: "read", path }) || fileAt(url) === null) return null;
+    const map = mapIn(encodedMap);
+    return map && map.sourcesContent[0] === Deno.readTextFileSync(path) ? { url, text, map } : null;
+  } catch {
+    // It is none of what is known here
+    return null;
+  }
+}
+
+/** The map that a text gives; null where it is none. Throws where it is no JSON. */
+function mapIn(encoded: string): MapPayload | null {
   const map: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(encoded)));
-  if (typeof map !== "object" || map === null || !("sourcesContent" in map)) return undefined;
-  const { sourcesContent: list } = map;
-  return Array.isArray(list) ? list[0] : undefined;
+  return isMap(map) ? map : null;
+}
+
+function isMap(map: unknown): map is MapPayload {
+  return typeof map === "object" && map !== null && "mappings" in map && typeof map.mappings === "string" &&
+    "sources" in map && Array.isArray(map.sources) && "sourcesContent" in map &&
+    Array.isArray(map.sourcesContent);
 }

@@ -13,6 +13,7 @@ import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_e
 import { counters, logs } from "../../base/logs.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
 import { addressOfKept, keptAddress, travelsWithCache } from "../../base/travelling.ts";
+import type { EmittedText, MapPayload } from "./emitted_texts.ts";
 import { fileAt } from "./file_state.ts";
 import { isLikely, noteText } from "./loaded_texts.ts";
 
@@ -23,8 +24,6 @@ interface KeptText {
   readonly map: MapPayload | null;
   readonly file: string;
 }
-
-type MapPayload = ConstructorParameters<typeof SourceMap>[0];
 
 /** A module's text and the script that V8 made of it. */
 export interface FoundText {
@@ -40,6 +39,11 @@ export function mapOf(url: string): SourceMap | undefined {
     maps.set(url, url.startsWith("file:") ? findSourceMap(fileURLToPath(url)) : undefined);
   }
   return maps.get(url);
+}
+
+/** Notes the map of a module as the runtime keeps it beside the text: looking for it takes a millisecond. */
+export function noteMap({ url, map }: EmittedText): void {
+  if (!maps.has(url)) maps.set(url, new SourceMap(map));
 }
 
 /** Under what the texts of this program are kept; null where nothing is. */

@@ -6,7 +6,7 @@
  * module. Invariant: a module is only named if the function stands in it at that very place, and in no other.
  */
 import { lineStarts } from "../bytecode/parse.ts";
-import { isOwnModule } from "../../base/errors.ts";
+import { isOwnModule, OWN_ROOT } from "../../base/errors.ts";
 
 /** A module's text. */
 export interface LoadedText {
@@ -31,15 +31,21 @@ const texts = new Map<string, LoadedText & { lines: readonly number[] | null }>(
 /** Shorter functions may stand at the same place of several modules. */
 const TELLING = 40;
 
-/** Parts of the house that programs' functions go through. */
-const GONE_THROUGH =
-  /\/lib\/(?:(?:nn|optim|autograd)\/|tensor\/(?:tensor|creation)\.|ops\/api\.|dynamo\/(?:polyfills|marks)\.)/;
+/** Parts of the house that programs' functions go through: folders, and modules in others. */
+export const GONE_THROUGH = {
+  folders: ["nn", "nn/utils", "optim", "autograd"],
+  modules: ["dynamo/polyfills.ts", "dynamo/marks.ts", "ops/api.ts", "tensor/tensor.ts", "tensor/creation.ts"],
+} as const;
+
+const isGoneThrough = (url: string): boolean =>
+  GONE_THROUGH.folders.some((each) => url.startsWith(`${OWN_ROOT}lib/${each}/`)) ||
+  GONE_THROUGH.modules.some((each) => url === `${OWN_ROOT}lib/${each}`);
 
 /** Whether a script is likely to hold functions that will be captured. */
 export function isLikely(url: string): boolean {
   if (/^(ext|node|internal|checkin|wasm):/.test(url)) return false;
   if (url.includes("/node_modules/") || url.includes("/npm/")) return false;
-  return !isOwnModule(url) || GONE_THROUGH.test(url);
+  return !isOwnModule(url) || isGoneThrough(url);
 }
 
 /** Remembers the text of a module that is about to be loaded. */

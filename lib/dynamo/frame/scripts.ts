@@ -16,8 +16,9 @@ import {
   type ScriptOutline,
   textField,
 } from "./inspector.ts";
-import { emittedText } from "./emitted_texts.ts";
-import { keepTexts, mapOf, noteKeptTexts } from "./kept_texts.ts";
+import { type EmittedText, emittedText } from "./emitted_texts.ts";
+import { keepTexts, mapOf, noteKeptTexts, noteMap } from "./kept_texts.ts";
+import { likelyModule } from "./likely_modules.ts";
 import {
   type FunctionPlace,
   isAmbiguous,
@@ -51,6 +52,8 @@ export class Scripts {
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
   readonly #evaluated = new EvaluatedScripts();
+  /** Modules of which only the text was wanted. */
+  readonly #imported = new Set<Script>();
   /** URLs that no script has. */
   private readonly absent = new Set<string>();
   /** Whether asking for the addresses of all scripts has told what was wanted so far. */
@@ -70,16 +73,33 @@ export class Scripts {
   scriptOf(fn: object, id: string, place: FunctionPlace): Script | null {
     if (!this.#known(id)) {
       noteKeptTexts();
-      const shown = loadedText(fn), found = textOf(shown, place);
-      if (found && !isAmbiguous(shown)) this.loaded.set(id, this.noted(found));
-      // Without variables of its surroundings a function is the same in whichever module it stands
-      else if (found && isClosed(this.noted(found), place)) return this.noted(found);
+      const shown = loadedText(fn), noted = textOf(shown, place);
+      const found = noted ? this.noted(noted) : this.#likelyOf(shown, place);
+      if (found && !isAmbiguous(shown)) {
+        if (noted) this.loaded.set(id, found);
+        else this.#take(id, found);
+      } // Without variables of its surroundings a function is the same in whichever module it stands
+      else if (found && isClosed(found, place)) return found;
       else {
         const kept = this.#keptOf(id);
         if (kept && standsAt(shown, place, kept)) this.#take(id, kept);
       }
     }
     return this.get(id);
+  }
+
+  /** The script of a function out of those that are likely, as the runtime keeps it, while nobody has asked for all. */
+  #likelyOf(shown: string, place: FunctionPlace): Script | null {
+    if (this.urls.size > 0) return null;
+    const found = likelyModule(shown, place), script = found && this.#emitted(found);
+    return script && standsAt(shown, place, script) ? script : null;
+  }
+
+  /** What the runtime keeps of a module; null where it was loaded as something else. */
+  #emitted(found: EmittedText): Script | null {
+    noteMap(found);
+    const script = this.noted(found);
+    return isModule(script) ? script : null;
   }
 
   /** A script as the runtime keeps it: what it made of the file, as long as what V8 has of it. */
@@ -91,10 +111,10 @@ export class Scripts {
     }
     const { url, length } = this.outlines.get(id) ?? { url: "", length: -1 };
     // What was rewritten as it was loaded is not what the runtime keeps
-    const text = url === "" || length < 0 ? null : textAt(url)?.text ?? emittedText(url);
-    if (text?.length !== length) return null;
-    const script = this.noted({ url, text });
-    return isModule(script) ? script : null;
+    if (url === "" || length < 0) return null;
+    const seen = textAt(url), script = seen ? this.noted(seen) : null, found = seen ? null : emittedText(url);
+    if (found && found.text.length === length) return this.#emitted(found);
+    return script && script.text.length === length && isModule(script) ? script : null;
   }
 
   #askForOutlines(): void {
@@ -130,7 +150,7 @@ export class Scripts {
   /** Keeps the texts that were parsed, for the next run of the program. */
   readonly #keep = (): void => {
     const parsed = [...this.loaded].filter(([id, script]) => this.modules.has(id) && script.isParsed);
-    keepTexts(parsed.map(([, script]) => script));
+    keepTexts([...this.#imported, ...parsed.map(([, script]) => script)]);
   };
 
   #known(id: string): Script | null {
@@ -145,7 +165,7 @@ export class Scripts {
     const id = this.idOf(url);
     if (id !== null) return this.get(id)?.module ?? null;
     if (this.absent.has(url)) return null;
-    const kept = this.#keptAt(url);
+    const kept = this.byUrl.get(url) ?? this.#importedFrom(url);
     if (kept) return kept.module;
     // Enabling the debugger tells of all scripts.
     this.inspector.withDebugger(() => {});
@@ -154,15 +174,14 @@ export class Scripts {
     return found === null ? null : this.get(found)?.module ?? null;
   }
 
-  #keptAt(url: string): Script | null {
-    if (this.outlines.size === 0) this.#askForOutlines();
-    for (const [id, outline] of this.outlines) {
-      const kept = outline.url === url ? this.#keptOf(id) : null;
-      if (kept === null) continue;
-      this.#take(id, kept);
-      return kept;
+  /** A module that another one imports, as the runtime keeps it. */
+  #importedFrom(url: string): Script | null {
+    const found = emittedText(url), script = found && this.#emitted(found);
+    if (script) {
+      this.#imported.add(script);
+      atBatchEnd(this.#keep);
     }
-    return null;
+    return script;
   }
 
   /** The text of the module loaded from a URL, as far as it is known without the debugger. */

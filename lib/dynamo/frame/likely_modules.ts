@@ -1,0 +1,80 @@
+/**
+ * The module that a function stands in, looked for where functions of programs are likely to be written: V8 tells the
+ * addresses of its scripts only by listing all functions of all of them, which takes as long as all else of a small first
+ * call. Input: the text of a function and where V8 says that it stands; output: the text of the module. Invariants: as of
+ * emitted_texts.ts; the function stands in the text at that very place, and in no other that was looked at beside it.
+ */
+import { isOwnModule, OWN_ROOT } from "../../base/errors.ts";
+import { lineStarts } from "../bytecode/parse.ts";
+import { type EmittedText, emittedText, type KeptFile, keptFile, keptNames } from "./emitted_texts.ts";
+import { type FunctionPlace, GONE_THROUGH, standsAt } from "./loaded_texts.ts";
+
+/** Modules of a program that are looked at. */
+const MOST = 64;
+
+/** Addresses of files beside a module that it imports or hands on, as emitted texts write them. */
+const IMPORTED = /\bfrom\s*"(\.[^"]+)"/g;
+
+interface Candidate {
+  readonly url: string;
+  readonly kept: KeptFile;
+}
+
+const candidateAt = (url: string): Candidate[] => {
+  const kept = keptFile(url);
+  return kept ? [{ url, kept }] : [];
+};
+
+let program: readonly Candidate[] | undefined;
+
+/** The module that the program began with and those that it imports, dyn's left out. */
+function modulesOfProgram(): readonly Candidate[] {
+  const urls = new Set<string>(), found: Candidate[] = [];
+  try {
+    urls.add(Deno.mainModule);
+  } catch {
+    // The program may not know where it is
+    return [];
+  }
+  for (const url of urls) {
+    for (const each of candidateAt(url)) {
+      found.push(each);
+      for (const [, written = ""] of each.kept.text.matchAll(IMPORTED)) {
+        const imported = new URL(written, url).href;
+        if (urls.size < MOST && !isOwnModule(imported)) urls.add(imported);
+      }
+    }
+  }
+  return found;
+}
+
+const ownModules = new Map<string, readonly Candidate[]>();
+
+/** Those of dyn's modules in a folder of `lib`. */
+function modulesIn(folder: string): readonly Candidate[] {
+  let found = ownModules.get(folder);
+  if (!found) {
+    const at = `${OWN_ROOT}lib/${folder}/`;
+    found = keptNames(at).flatMap((name) => candidateAt(`${at}${name}`));
+    ownModules.set(folder, found);
+  }
+  return found;
+}
+
+/** What is looked at together, the likeliest first. */
+function* groups(): Iterable<readonly Candidate[]> {
+  yield program ??= modulesOfProgram();
+  for (const folder of GONE_THROUGH.folders) yield modulesIn(folder);
+  yield GONE_THROUGH.modules.flatMap((each) => candidateAt(`${OWN_ROOT}lib/${each}`));
+}
+
+/** The module in which a function stands at a place; null: none that was looked at, or several. */
+export function likelyModule(shown: string, place: FunctionPlace): EmittedText | null {
+  for (const group of groups()) {
+    const [found, ...others] = group.filter(({ kept: { text } }) =>
+      text.includes(shown) && standsAt(shown, place, { text, lines: lineStarts(text) })
+    );
+    if (found) return others.length === 0 ? emittedText(found.url, found.kept) : null;
+  }
+  return null;
+}
