@@ -143,9 +143,11 @@ function capture(
     hooks,
   });
   pass.run();
+  // What was handed in stays that, and one gradient of two inputs one tensor
+  const whole = new Map(roots.map(({ grad }) => [grad, grad]));
   return captures.map((_, k) => {
-    const found = pass.captured[k] ?? null;
-    return found && roots.every(({ grad }) => grad !== found) ? asWhole(found) : found;
+    const found = pass.captured[k];
+    return found ? whole.getOrInsertComputed(found, asWhole) : null;
   });
 }
 

@@ -1237,4 +1237,25 @@ export const FOUND: Readonly<Record<string, Found>> = {
       }, [() => [leaf(0.5)]]),
     modes: ["watched"],
   },
+  "one gradient that is asked for twice": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => autograd.grad(x.sum(), [x, y]), [
+        () => Array<Tensor>(2).fill(leaf(0.5)),
+      ]),
+  },
+  "a gradient at a bound that is a number which changes": {
+    make: () =>
+      life((x: Tensor, max: number) => [x.clamp(0, max)], [
+        () => [leaf([0.75, 0]), 0.25],
+        () => [leaf([0.75, 0, 1.5]), 1.5],
+        () => [leaf([0.5, -0, 2, 1]), 0.5],
+      ]),
+  },
+  "what is NaN beside itself": {
+    make: () =>
+      life((x: Tensor) => {
+        const mean = x.mean();
+        return [mean.isclose(mean), mean.eq(mean), mean.ne(mean)];
+      }, [() => [zeros([0])]]),
+  },
 };

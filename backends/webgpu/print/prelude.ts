@@ -44,6 +44,8 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "fn at_most(a: f32, b: f32) -> bool { return (a <= b) & !(is_nan(a) | is_nan(b)); }",
     "is_nan",
   ),
+  // A value equals itself, for compilers, also where it is NaN.
+  same: helper("fn same(a: f32, b: f32) -> bool { return (a == b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
   // Devices divide to within 2.5 units in the last place, so that 27.75 / 2.3125 may be less than 12, and by numbers whose
   // reciprocal is subnormal they may not divide at all. The rest of an approximate quotient, which one fma knows exactly,
   // mends it where it can be told; not quotients that are infinite, NaN or 0.

@@ -20,6 +20,7 @@ export type HelperName =
   | "is_nan"
   | "less"
   | "at_most"
+  | "same"
   | "divide"
   | "root"
   | "short_exp"
@@ -157,10 +158,9 @@ export function scalarText(
     case "mulHigh":
       return helper("mul_high");
     case "eq":
-      return `(${a} == ${b})`;
+      return float ? helper("same") : `(${a} == ${b})`;
     case "ne":
-      // != is ordered in some implementations: false for NaN
-      return float ? `(!(${a} == ${b}))` : `(${a} != ${b})`;
+      return float ? `(!${helper("same")})` : `(${a} != ${b})`;
     case "lt":
       return bool ? `(!${a} && ${b})` : float ? helper("less") : `(${a} < ${b})`;
     case "le":

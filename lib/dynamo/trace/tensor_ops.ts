@@ -54,6 +54,7 @@ import { sameShape } from "../../ops/shapes.ts";
 import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { beginHistory, keepHistories } from "./begun_histories.ts";
 import { normalForm } from "./node_arguments.ts";
+import { clampedByNumbers } from "./number_bounds.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { mayShareMemory, shownInput } from "./shown_nodes.ts";
@@ -139,6 +140,16 @@ export function callResolved(
     const given = recorded ? withCopyOf(m, first.value, args) : args;
     const result = callResolved(m, { definition, inplace: false }, given);
     return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
+  }
+  const bounded = clampedByNumbers(m, definition, args, (part, given) => {
+    const value = shownValue(m, callResolved(m, { definition: part, inplace: false }, given), part);
+    return isSeveral(value) ? breakGraph("tensorMethod", part.name) : value;
+  });
+  if (bounded) {
+    const result = tracedTensor(m, bounded);
+    return inplace && first
+      ? callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true)
+      : result;
   }
   if (m.autocast === "" || inplace) return append(m, { definition, inplace }, args, method);
   return underAutocast(m, definition, args, { region: m.autocast, method });

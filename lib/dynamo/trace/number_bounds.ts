@@ -1,0 +1,42 @@
+/**
+ * Clamping between numbers that may change. Input: a call with such a number among its bounds; output: what it gives, with
+ * the gradient that numbers bound. Invariant: an element that equals a number has no gradient, where one that equals a
+ * tensor, as which the graph has the number, shares it with the bound.
+ */
+import type { OpDefinition } from "../../ops/definition.ts";
+import { GraphValue } from "../../ops/graph_builder.ts";
+import { OPS } from "../../ops/table.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { Resolved } from "./op_rule.ts";
+
+/** The bounds of ops that clamp. */
+const BOUNDS: ReadonlyMap<OpDefinition, { readonly min?: string; readonly max?: string }> = new Map([
+  [OPS.clamp, { min: "min", max: "max" }],
+  [OPS.clampMin, { min: "bound" }],
+  [OPS.clampMax, { max: "bound" }],
+]);
+
+/**
+ * The result of an op that clamps, out of place; null for other ops, and where no gradient is asked for. `call`: makes a
+ * call with one result.
+ */
+export function clampedByNumbers(
+  m: Interpreter,
+  definition: OpDefinition,
+  args: Resolved,
+  call: (definition: OpDefinition, args: Resolved) => GraphValue,
+): GraphValue | null {
+  const names = BOUNDS.get(definition), { self } = args;
+  if (!names || !m.gradEnabled || !(self instanceof GraphValue)) return null;
+  if (!m.output.tensors.get(self.node)?.requiresGrad) return null;
+  const bounds = [names.min, names.max].map((name) => name === undefined ? null : args[name] ?? null);
+  const isNumber = (bound: unknown) => !(bound instanceof GraphValue) || m.output.scalars.has(bound.node);
+  if (!bounds.some((bound) => bound instanceof GraphValue) || !bounds.every(isNumber)) return null;
+  const clamped = call(definition, { ...args, self: call(OPS.detach, { self }) });
+  const [above = null, below = null] = [OPS.gt, OPS.lt].map((compare, k) => {
+    const other = bounds[k] ?? null;
+    return other === null ? null : call(compare, { self, other });
+  });
+  const inside = above && below ? call(OPS.logicalAnd, { self: above, other: below }) : above ?? below;
+  return inside && call(OPS.where, { condition: inside, input: self, other: clamped });
+}
