@@ -5,6 +5,7 @@ import {
   compiler,
   config,
   data,
+  distributions,
   Generator,
   GradScaler,
   nn,
@@ -130,6 +131,16 @@ Deno.test("samples, orders, generators and settings show themselves without thei
   const plateau = Deno.inspect(new optim.lrScheduler.ReduceLROnPlateau(optimizer));
   assertEquals(plateau.startsWith("ReduceLROnPlateau(lastEpoch=0, best=Infinity"), true, plateau);
   assertEquals(Deno.inspect(config).includes("cacheSizeLimit: 8"), true);
+});
+
+Deno.test("distributions show their parameters, constraints and transforms what they are", () => {
+  const { constraints, LogisticNormal } = distributions;
+  assertEquals(
+    Deno.inspect(new LogisticNormal(tensor([0, 1]), 1)),
+    "LogisticNormal(Independent(Normal(loc: [2], scale: [2]), reinterpretedBatchNdims: 1), " +
+      "transform: ComposeTransform(StickBreakingTransform()))",
+  );
+  assertEquals(Deno.inspect({ scale: constraints.positive }), "{ scale: Constraint(positive) }");
 });
 
 Deno.test("graphs show a line a node, graph modules their source, explanations their report", () => {

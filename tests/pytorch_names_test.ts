@@ -138,6 +138,68 @@ Deno.test("constraints hold where PyTorch's do, and lead to transforms", () => {
   assertThrows(() => bijectTo(constraints.boolean), DynError, "found Constraint(0 or 1)");
 });
 
+Deno.test("constraints of parts hold by part, and lead to transforms of parts", () => {
+  const { cat, independent, positive, real, stack } = constraints, { bijectTo, transformTo } = distributions;
+  const rows = double([[1, -1, 2], [-1, 2, 3]]);
+  const columns = cat([positive, real], -1, { lengths: [1, 2] }), perRow = stack([positive, real], 0);
+  near(columns.check(rows), [1, 1, 1, 0, 1, 1], "cat");
+  near(perRow.check(rows), [1, 0, 1, 1, 1, 1], "stack");
+  near(stack([independent(positive, 1), constraints.simplex]).check(rows), [0, 0], "stack of events");
+  const e = Math.E;
+  near(bijectTo(columns).call(rows), [e, -1, 2, 1 / e, 2, 3], "onto cat");
+  near(transformTo(perRow).call(rows), [e, 1 / e, e ** 2, -1, 2, 3], "onto stack");
+  assertThrows(() => cat([positive, real], 0, { lengths: [1] }), DynError, "2, but found 1");
+  assertThrows(() => perRow.check(double([1, 2, 3])), DynError, "size 2");
+  assertThrows(() => bijectTo(cat([positive, constraints.boolean])), DynError, "a constraint that");
+});
+
+Deno.test("distributions say what their parameters have to be, and optimizers are led there", () => {
+  const D = distributions, said = (each: distributions.Distribution) => Object.keys(each.argConstraints);
+  assertEquals(said(new D.Normal(0, 1)), ["loc", "scale"]);
+  assertEquals(said(new D.Chi2(3)), ["df"]);
+  assertEquals(said(new D.Categorical(ones(2))), ["probs", "logits"]);
+  const vectors = new D.MultivariateNormal(double([0, 1]), double([[2, 1], [1, 2]]));
+  assertEquals(said(vectors), ["loc", "covarianceMatrix", "precisionMatrix", "scaleTril"]);
+  const made = [
+    vectors,
+    new D.Wishart(double(3), double([[2, 1], [1, 2]])),
+    new D.Dirichlet(double([1, 2])),
+    new D.Gamma(double(1), 2),
+    new D.NegativeBinomial(3, double(0.5)),
+    new D.LogisticNormal(double([0, 1]), 1),
+    new D.LowRankMultivariateNormal(double([0, 1]), double([[1], [2]]), double([1, 2])),
+  ];
+  for (const each of made) {
+    for (const [name, constraint] of Object.entries(each.argConstraints)) {
+      const value: Tensor = Reflect.get(each, name);
+      assert(constraint.check(value).all().item<boolean>(), `${name} of ${each}`);
+    }
+  }
+  near(vectors.precisionMatrix, [2 / 3, -1 / 3, -1 / 3, 2 / 3], "precision");
+  near(
+    D.bijectTo(new D.Dirichlet(ones(2)).argConstraints["concentration"] ?? constraints.real).call(
+      double([0, 1]),
+    ),
+    [1, Math.E],
+    "concentration",
+  );
+  assertEquals(vectors.sampleN(3).shape, [3, 2]);
+});
+
+Deno.test("a generator goes on from an offset", () => {
+  const generator = new dyn.Generator(5), draw = () => dyn.rand(3, { generator });
+  const [, second] = [draw(), draw()];
+  assertEquals(generator.getOffset(), 2);
+  generator.setOffset(1);
+  assert(second?.equal(draw()));
+  assertThrows(() => generator.setOffset(-1), DynError, "found -1");
+});
+
+Deno.test("a module's type is that of its integers too", () => {
+  const { weight, numBatchesTracked } = new nn.BatchNorm1d(2).type("float64");
+  assertEquals([weight?.dtype, numBatchesTracked?.dtype], ["float64", "float64"]);
+});
+
 Deno.test("distributions of few values list them", () => {
   const { Bernoulli, Binomial, Categorical, OneHotCategorical } = distributions, { enumerated } = data;
   near(new Bernoulli(tensor([0.2, 0.3])).enumerateSupport(), enumerated.bernoulli, "bernoulli");

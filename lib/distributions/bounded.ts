@@ -1,13 +1,14 @@
 /** Distributions over an interval: angles, and shares. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, real, unitInterval } from "./constraints.ts";
+import { type ArgConstraints, type Constraint, positive, real, unitInterval } from "./constraints.ts";
 import { OfChances } from "./chances.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
 
 /** The distribution of angles around `loc`, as `torch.distributions.VonMises`. */
 export class VonMises extends Distribution {
+  override readonly argConstraints: ArgConstraints = { loc: real, concentration: positive };
   readonly loc: Tensor;
   readonly concentration: Tensor;
 
@@ -15,7 +16,7 @@ export class VonMises extends Distribution {
     const [l, k] = broadcastAll(loc, concentration);
     super(l.shape);
     [this.loc, this.concentration] = [l, k];
-    checkParameters(this, { loc: "real", concentration: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {

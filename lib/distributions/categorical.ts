@@ -1,8 +1,8 @@
 /** Distributions over the outcomes of a list. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, integerInterval, multinomial, oneHot } from "./constraints.ts";
-import { ManyChances } from "./chances.ts";
+import { type ArgConstraints, type Constraint, integerInterval, multinomial, oneHot } from "./constraints.ts";
+import { ManyChances, OUTCOMES } from "./chances.ts";
 import { Binomial } from "./discrete.ts";
 import { Distribution, enumerated, type SampleShape, uniform01 } from "./distribution.ts";
 
@@ -11,6 +11,7 @@ export type Outcomes = Tensor | { readonly probs: Tensor } | { readonly logits: 
 
 /** The number of an outcome, as `torch.distributions.Categorical`. */
 export class Categorical extends Distribution {
+  override readonly argConstraints: ArgConstraints = OUTCOMES;
   readonly probs: Tensor;
   readonly logits: Tensor;
 
@@ -64,6 +65,7 @@ export class Categorical extends Distribution {
 
 /** An outcome as a vector that is 1 at it, as `torch.distributions.OneHotCategorical`. */
 export class OneHotCategorical extends Distribution {
+  override readonly argConstraints: ArgConstraints = OUTCOMES;
   protected readonly base: Categorical;
 
   constructor(outcomes: Outcomes) {
@@ -125,6 +127,7 @@ export class OneHotCategorical extends Distribution {
 
 /** Counts of outcomes of so many trials, as `torch.distributions.Multinomial`. */
 export class Multinomial extends Distribution {
+  override readonly argConstraints: ArgConstraints = OUTCOMES;
   protected readonly base: Categorical;
 
   constructor(readonly totalCount: number, outcomes: Outcomes) {

@@ -4,6 +4,15 @@
  */
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import {
+  type ArgConstraints,
+  nonnegative,
+  nonnegativeInteger,
+  real,
+  realVector,
+  simplex,
+  unitInterval,
+} from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, floating, type Parameter, parameterText } from "./distribution.ts";
 
@@ -26,8 +35,8 @@ export class TwoChances {
       : [given, null];
     this.#probs = probs === null ? null : broadcastAll(probs)[0];
     this.#logits = logits === null ? null : broadcastAll(logits)[0];
-    if (this.#probs) checkParameters(this, { probs: "unitInterval" }, owner);
-    else checkParameters(this, { logits: "real" }, owner);
+    if (this.#probs) checkParameters(this, { probs: unitInterval }, owner);
+    else checkParameters(this, { logits: real }, owner);
   }
 
   get batchShape(): readonly number[] {
@@ -60,6 +69,7 @@ export class TwoChances {
 
 /** A distribution that is said by the probabilities of one outcome or the other. */
 export abstract class OfChances extends Distribution {
+  override readonly argConstraints: ArgConstraints = { probs: unitInterval, logits: real };
   protected readonly chances: TwoChances;
 
   constructor(chances: Chances | TwoChances) {
@@ -81,6 +91,11 @@ export abstract class OfChances extends Distribution {
 
 /** One that is said by a number of trials, or of failures, too. */
 export abstract class CountOfChances extends OfChances {
+  override readonly argConstraints: ArgConstraints = {
+    totalCount: nonnegativeInteger,
+    probs: unitInterval,
+    logits: real,
+  };
   readonly totalCount: Tensor;
 
   constructor(totalCount: Parameter, chances: Chances) {
@@ -88,9 +103,12 @@ export abstract class CountOfChances extends OfChances {
       [count, probs] = broadcastAll(totalCount, made.probs);
     super(made.expand(probs.shape));
     this.totalCount = count;
-    checkParameters(this, { totalCount: "nonnegative" });
+    checkParameters(this, { totalCount: nonnegative });
   }
 }
+
+/** What probabilities of several outcomes have to be. */
+export const OUTCOMES: ArgConstraints = { probs: simplex, logits: realVector };
 
 /** Probabilities of one of several outcomes: the last dimension. */
 export class ManyChances {
@@ -107,7 +125,7 @@ export class ManyChances {
       this.probs = probs.div(probs.sum(-1, true));
       this.logits = clamped(this.probs).log();
     }
-    checkParameters(this, { probs: "nonnegative", logits: "real" }, "outcomes");
+    checkParameters(this, { probs: nonnegative, logits: real }, "outcomes");
   }
 }
 

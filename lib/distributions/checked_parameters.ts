@@ -6,9 +6,7 @@
 import { DynError, InternalError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { canReadElements, isTensor } from "../tensor/tensor.ts";
-import { nonnegative, positive, real, unitInterval } from "./constraints.ts";
-
-const CONSTRAINTS = { real, positive, nonnegative, unitInterval } as const;
+import type { ArgConstraints } from "./constraints.ts";
 
 const checks = { areOn: true };
 
@@ -20,12 +18,12 @@ export function setDefaultValidateArgs(value: boolean): void {
 /** Throws DynError, which calls it by its class unless a name is given, where a parameter of a distribution is not what it has to be. */
 export function checkParameters(
   distribution: object,
-  wanted: Readonly<Record<string, keyof typeof CONSTRAINTS>>,
+  wanted: ArgConstraints,
   name: string = distribution.constructor.name,
 ): void {
   if (!checks.areOn || !canReadElements()) return;
-  for (const [parameter, kind] of Object.entries(wanted)) {
-    const value: unknown = Reflect.get(distribution, parameter), constraint = CONSTRAINTS[kind];
+  for (const [parameter, constraint] of Object.entries(wanted)) {
+    const value: unknown = Reflect.get(distribution, parameter);
     if (!isTensor(value)) throw new InternalError(`Expected a tensor for ${parameter}`);
     if (value.device === "meta") continue;
     noGrad(() => {

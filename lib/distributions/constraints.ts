@@ -2,6 +2,8 @@
  * Sets of values: the namespace `distributions.constraints`, as `torch.distributions.constraints`. Input: values; output:
  * whether each event is in the set. Invariant: asking changes nothing and has no gradient.
  */
+import { DynError } from "../base/errors.ts";
+import { showAsText } from "../base/shown.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -37,6 +39,41 @@ export class Constraint {
   /** As it reads in an error. */
   toString(): string {
     return `Constraint(${this.text})`;
+  }
+}
+
+showAsText(Constraint.prototype);
+
+/** What parameters have to be, by name. */
+export type ArgConstraints = Readonly<Record<string, Constraint>>;
+
+/** How a constraint is made of others. */
+interface Compound {
+  readonly kind: "independent" | "cat" | "stack";
+  readonly of: readonly Constraint[];
+  /** The dimension of the parts; of an independent one, the number of dimensions. */
+  readonly dim: number;
+  /** Sizes of the parts of a cat. */
+  readonly lengths?: readonly number[];
+}
+
+/** What values may be that have parts. */
+export class CompoundConstraint extends Constraint {
+  /** Takes its parts and a test of events. */
+  constructor(
+    /** @internal */
+    readonly form: Compound,
+    holds: (value: Tensor) => Tensor,
+  ) {
+    const { kind, of, dim } = form, texts = of.map(({ text }) => text);
+    const text = kind === "independent" ? texts.join() : `in order ${texts.join(", then ")}`;
+    const eventDim = Math.max(0, ...of.map((each) => each.eventDim));
+    super(
+      text,
+      holds,
+      kind === "independent" ? eventDim + dim : eventDim,
+      of.some(({ isDiscrete }) => isDiscrete),
+    );
   }
 }
 
@@ -199,12 +236,41 @@ export function multinomial(upperBound: number | Tensor): Constraint {
 
 /** A constraint of the last dimensions together. */
 export function independent(baseConstraint: Constraint, reinterpretedBatchNdims: number): Constraint {
-  return new Constraint(
-    baseConstraint.text,
-    (x) => allLast(baseConstraint.check(x), reinterpretedBatchNdims),
-    baseConstraint.eventDim + reinterpretedBatchNdims,
-    baseConstraint.isDiscrete,
-  );
+  return new CompoundConstraint({
+    kind: "independent",
+    of: [baseConstraint],
+    dim: reinterpretedBatchNdims,
+  }, (x) => allLast(baseConstraint.check(x), reinterpretedBatchNdims));
+}
+
+/** A constraint for each part along a dimension; parts have one element unless `lengths` are given. */
+export function cat(
+  constraints: readonly Constraint[],
+  dim: number = 0,
+  { lengths = constraints.map(() => 1) }: { readonly lengths?: readonly number[] } = {},
+): Constraint {
+  if (lengths.length !== constraints.length) {
+    throw new DynError(
+      `Expected as many lengths as there are constraints, ${constraints.length}, but found ${lengths.length}`,
+    );
+  }
+  return new CompoundConstraint({ kind: "cat", of: constraints, dim, lengths }, (x) => {
+    const parts = ops.splitWithSizes(x, lengths, dim);
+    return ops.cat(constraints.map((each, k) => each.check(parts[k] ?? x)), dim);
+  });
+}
+
+/** A constraint for each index of a dimension. Its `check` throws DynError where that has another size. */
+export function stack(constraints: readonly Constraint[], dim: number = 0): Constraint {
+  return new CompoundConstraint({ kind: "stack", of: constraints, dim }, (x) => {
+    const parts = ops.unbind(x, dim);
+    if (parts.length !== constraints.length) {
+      throw new DynError(
+        `Expected dimension ${dim} to have size ${constraints.length} but found [${x.shape}]`,
+      );
+    }
+    return ops.stack(constraints.map((each, k) => each.check(parts[k] ?? x)), dim);
+  });
 }
 
 /** Vectors without NaN. */

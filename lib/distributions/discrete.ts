@@ -5,7 +5,14 @@ import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { boolean, type Constraint, integerInterval, nonnegativeInteger } from "./constraints.ts";
+import {
+  type ArgConstraints,
+  boolean,
+  type Constraint,
+  integerInterval,
+  nonnegative,
+  nonnegativeInteger,
+} from "./constraints.ts";
 import { CountOfChances, OfChances } from "./chances.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
@@ -164,13 +171,14 @@ export class Binomial extends CountOfChances {
 
 /** Counts of events at a rate, as `torch.distributions.Poisson`. */
 export class Poisson extends Distribution {
+  override readonly argConstraints: ArgConstraints = { rate: nonnegative };
   readonly rate: Tensor;
 
   constructor(rate: Parameter) {
     const [r] = broadcastAll(rate);
     super(r.shape);
     this.rate = r;
-    checkParameters(this, { rate: "nonnegative" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {

@@ -8,7 +8,7 @@ import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { broadcastShapes, sameShape } from "../ops/shapes.ts";
 import { scalarTensor } from "../tensor/creation.ts";
-import type { Constraint } from "./constraints.ts";
+import type { ArgConstraints, Constraint } from "./constraints.ts";
 import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -43,6 +43,8 @@ export function broadcastAll<const P extends readonly Parameter[]>(...given: P):
 export abstract class Distribution {
   /** Whether samples can be differentiated by the parameters. */
   readonly hasRsample: boolean = false;
+  /** What parameters have to be, by name. */
+  readonly argConstraints: ArgConstraints = {};
 
   constructor(readonly batchShape: SampleShape, readonly eventShape: SampleShape = []) {}
 
@@ -86,6 +88,11 @@ export abstract class Distribution {
   /** Samples through which no gradient flows. */
   sample(shape: SampleShape = []): Tensor {
     return noGrad(() => this.draw(this.extended(shape)).detach());
+  }
+
+  /** So many samples. */
+  sampleN(count: number): Tensor {
+    return this.sample([count]);
   }
 
   /** Samples through which gradients flow to the parameters. Throws DynError where they cannot. */
@@ -159,7 +166,7 @@ export abstract class Distribution {
 showAsText(Distribution.prototype);
 
 /** Fields that every distribution has. */
-const OWN_FIELDS: ReadonlySet<string> = new Set(["batchShape", "eventShape", "hasRsample"]);
+const OWN_FIELDS: ReadonlySet<string> = new Set(["argConstraints", "batchShape", "eventShape", "hasRsample"]);
 
 /** A parameter: its value, where there is one. */
 export const parameterText = (value: Tensor): string =>

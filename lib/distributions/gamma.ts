@@ -1,7 +1,16 @@
 /** Gamma distributions and what is made of them. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, nonnegative, real, simplex, unitInterval } from "./constraints.ts";
+import {
+  type ArgConstraints,
+  type Constraint,
+  independent,
+  nonnegative,
+  positive,
+  real,
+  simplex,
+  unitInterval,
+} from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
@@ -17,6 +26,7 @@ import { standardGamma } from "./standard_gamma.ts";
 /** The gamma distribution, as `torch.distributions.Gamma`. */
 export class Gamma extends Distribution {
   override readonly hasRsample: boolean = true;
+  override readonly argConstraints: ArgConstraints = { concentration: positive, rate: positive };
   readonly concentration: Tensor;
   readonly rate: Tensor;
 
@@ -24,7 +34,7 @@ export class Gamma extends Distribution {
     const [a, b] = broadcastAll(concentration, rate);
     super(a.shape);
     [this.concentration, this.rate] = [a, b];
-    checkParameters(this, { concentration: "positive", rate: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {
@@ -65,14 +75,21 @@ export class Gamma extends Distribution {
 
 /** The distribution of a sum of squares of standard normal numbers, as `torch.distributions.Chi2`. */
 export class Chi2 extends Gamma {
-  constructor(readonly df: Parameter) {
+  override readonly argConstraints: ArgConstraints = { df: positive };
+
+  constructor(df: Parameter) {
     super(typeof df === "number" ? df / 2 : df.div(2), 0.5);
+  }
+
+  get df(): Tensor {
+    return this.concentration.mul(2);
   }
 }
 
 /** The beta distribution, as `torch.distributions.Beta`. */
 export class Beta extends Distribution {
   override readonly hasRsample: boolean = true;
+  override readonly argConstraints: ArgConstraints = { concentration1: positive, concentration0: positive };
   readonly concentration1: Tensor;
   readonly concentration0: Tensor;
 
@@ -80,7 +97,7 @@ export class Beta extends Distribution {
     const [a, b] = broadcastAll(concentration1, concentration0);
     super(a.shape);
     [this.concentration1, this.concentration0] = [a, b];
-    checkParameters(this, { concentration1: "positive", concentration0: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {
@@ -120,13 +137,14 @@ export class Beta extends Distribution {
 /** The distribution of vectors of probabilities, as `torch.distributions.Dirichlet`. */
 export class Dirichlet extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { concentration: independent(positive, 1) };
   readonly concentration: Tensor;
 
   /** `concentration` of shape [..., n]. */
   constructor(concentration: Tensor) {
     super(concentration.shape.slice(0, -1), concentration.shape.slice(-1));
     this.concentration = floating(concentration);
-    checkParameters(this, { concentration: "positive" });
+    checkParameters(this, { concentration: positive });
   }
 
   get mean(): Tensor {
@@ -169,6 +187,7 @@ export class Dirichlet extends Distribution {
 /** Student's distribution, as `torch.distributions.StudentT`. */
 export class StudentT extends Distribution {
   override readonly hasRsample: boolean = true;
+  override readonly argConstraints: ArgConstraints = { df: positive, loc: real, scale: positive };
   readonly df: Tensor;
   readonly loc: Tensor;
   readonly scale: Tensor;
@@ -177,7 +196,7 @@ export class StudentT extends Distribution {
     const [d, l, s] = broadcastAll(df, loc, scale);
     super(d.shape);
     [this.df, this.loc, this.scale] = [d, l, s];
-    checkParameters(this, { df: "positive", loc: "real", scale: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {

@@ -1,7 +1,15 @@
 /** Distributions of quotients of gamma distributed numbers, and of counts at a rate that is one. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, nonnegativeInteger, positive } from "./constraints.ts";
+import {
+  type ArgConstraints,
+  type Constraint,
+  halfOpenInterval,
+  nonnegative,
+  nonnegativeInteger,
+  positive,
+  real,
+} from "./constraints.ts";
 import { CountOfChances } from "./chances.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { Poisson } from "./discrete.ts";
@@ -12,6 +20,7 @@ import { standardGamma } from "./standard_gamma.ts";
 /** The distribution of reciprocals of a gamma distributed number, as `torch.distributions.InverseGamma`. */
 export class InverseGamma extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { concentration: positive, rate: positive };
   readonly concentration: Tensor;
   readonly rate: Tensor;
 
@@ -19,7 +28,7 @@ export class InverseGamma extends Distribution {
     const [a, b] = broadcastAll(concentration, rate);
     super(a.shape);
     [this.concentration, this.rate] = [a, b];
-    checkParameters(this, { concentration: "positive", rate: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {
@@ -63,6 +72,7 @@ export class InverseGamma extends Distribution {
 /** The distribution of quotients of two chi-squared numbers over their degrees, as `torch.distributions.FisherSnedecor`. */
 export class FisherSnedecor extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { df1: positive, df2: positive };
   readonly df1: Tensor;
   readonly df2: Tensor;
 
@@ -70,7 +80,7 @@ export class FisherSnedecor extends Distribution {
     const [a, b] = broadcastAll(df1, df2);
     super(a.shape);
     [this.df1, this.df2] = [a, b];
-    checkParameters(this, { df1: "positive", df2: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {
@@ -108,6 +118,12 @@ export class FisherSnedecor extends Distribution {
  * `torch.distributions.NegativeBinomial`.
  */
 export class NegativeBinomial extends CountOfChances {
+  override readonly argConstraints: ArgConstraints = {
+    totalCount: nonnegative,
+    probs: halfOpenInterval(0, 1),
+    logits: real,
+  };
+
   get mean(): Tensor {
     return this.totalCount.mul(this.logits.exp());
   }

@@ -1,7 +1,15 @@
 /** Distributions whose tails fall by powers, and others that are drawn by the inverse of their cdf. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, greaterThanEq, nonnegative, positive, real, unitInterval } from "./constraints.ts";
+import {
+  type ArgConstraints,
+  type Constraint,
+  greaterThanEq,
+  nonnegative,
+  positive,
+  real,
+  unitInterval,
+} from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
@@ -64,13 +72,14 @@ export class Cauchy extends LocationScale {
 
 /** The distribution of absolute values of a Cauchy one around 0, as `torch.distributions.HalfCauchy`. */
 export class HalfCauchy extends ByQuantile {
+  override readonly argConstraints: ArgConstraints = { scale: positive };
   readonly scale: Tensor;
 
   constructor(scale: Parameter) {
     const [s] = broadcastAll(scale);
     super(s.shape);
     this.scale = s;
-    checkParameters(this, { scale: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   protected get like(): Tensor {
@@ -113,6 +122,7 @@ export class HalfCauchy extends ByQuantile {
 
 /** The Pareto distribution from `scale` on, as `torch.distributions.Pareto`. */
 export class Pareto extends ByQuantile {
+  override readonly argConstraints: ArgConstraints = { scale: positive, alpha: positive };
   readonly scale: Tensor;
   readonly alpha: Tensor;
 
@@ -120,7 +130,7 @@ export class Pareto extends ByQuantile {
     const [s, a] = broadcastAll(scale, alpha);
     super(s.shape);
     [this.scale, this.alpha] = [s, a];
-    checkParameters(this, { scale: "positive", alpha: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   protected get like(): Tensor {
@@ -167,6 +177,7 @@ export class Pareto extends ByQuantile {
 
 /** The Weibull distribution, as `torch.distributions.Weibull`. */
 export class Weibull extends ByQuantile {
+  override readonly argConstraints: ArgConstraints = { scale: positive, concentration: positive };
   readonly scale: Tensor;
   readonly concentration: Tensor;
 
@@ -174,7 +185,7 @@ export class Weibull extends ByQuantile {
     const [s, k] = broadcastAll(scale, concentration);
     super(s.shape);
     [this.scale, this.concentration] = [s, k];
-    checkParameters(this, { scale: "positive", concentration: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   protected get like(): Tensor {
@@ -225,6 +236,7 @@ export class Weibull extends ByQuantile {
 
 /** Kumaraswamy's distribution over (0, 1), as `torch.distributions.Kumaraswamy`. */
 export class Kumaraswamy extends ByQuantile {
+  override readonly argConstraints: ArgConstraints = { concentration1: positive, concentration0: positive };
   readonly concentration1: Tensor;
   readonly concentration0: Tensor;
 
@@ -232,7 +244,7 @@ export class Kumaraswamy extends ByQuantile {
     const [a, b] = broadcastAll(concentration1, concentration0);
     super(a.shape);
     [this.concentration1, this.concentration0] = [a, b];
-    checkParameters(this, { concentration1: "positive", concentration0: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   protected get like(): Tensor {
@@ -292,6 +304,7 @@ export class Kumaraswamy extends ByQuantile {
  * its tail falls by powers where `concentration` is positive, exponentially where it is 0, and ends where it is negative.
  */
 export class GeneralizedPareto extends ByQuantile {
+  override readonly argConstraints: ArgConstraints = { loc: real, scale: positive, concentration: real };
   readonly loc: Tensor;
   readonly scale: Tensor;
   readonly concentration: Tensor;
@@ -300,7 +313,7 @@ export class GeneralizedPareto extends ByQuantile {
     const [l, s, c] = broadcastAll(loc, scale, concentration);
     super(l.shape);
     [this.loc, this.scale, this.concentration] = [l, s, c];
-    checkParameters(this, { loc: "real", scale: "positive", concentration: "real" });
+    checkParameters(this, this.argConstraints);
   }
 
   protected get like(): Tensor {

@@ -1,11 +1,13 @@
 /** What distributions share that are one of them, moved and stretched. */
 import type { Tensor } from "../tensor/tensor.ts";
+import { type ArgConstraints, positive, real } from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter } from "./distribution.ts";
 
 /** A place and a scale, over which samples are differentiated. */
 export abstract class LocationScale extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
   readonly loc: Tensor;
   readonly scale: Tensor;
 
@@ -13,7 +15,7 @@ export abstract class LocationScale extends Distribution {
     const [l, s] = broadcastAll(loc, scale);
     super(l.shape);
     [this.loc, this.scale] = [l, s];
-    checkParameters(this, { loc: "real", scale: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   /** The density of each of them is greatest at its place. */

@@ -1,7 +1,14 @@
 /** Normal vectors whose covariance is one of low rank and a diagonal one. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, realVector } from "./constraints.ts";
+import {
+  type ArgConstraints,
+  type Constraint,
+  independent,
+  positive,
+  real,
+  realVector,
+} from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { Distribution, floating, type SampleShape, standardNormal } from "./distribution.ts";
 
@@ -13,6 +20,11 @@ const LOG_2PI = Math.log(2 * Math.PI);
  */
 export class LowRankMultivariateNormal extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = {
+    loc: realVector,
+    covFactor: independent(real, 2),
+    covDiag: independent(positive, 1),
+  };
   readonly loc: Tensor;
   /** W, of shape [..., n, rank]. */
   readonly covFactor: Tensor;
@@ -31,7 +43,7 @@ export class LowRankMultivariateNormal extends Distribution {
     this.loc = ops.expand(l, [...batch, size]);
     this.covFactor = ops.expand(W, [...batch, size, rank]);
     this.covDiag = ops.expand(D, [...batch, size]);
-    checkParameters(this, { loc: "real", covDiag: "positive" });
+    checkParameters(this, { loc: real, covDiag: positive });
     const eye = ops.eye(rank, { dtype: W.dtype, device: W.device });
     this.capacitanceTril = ops.cholesky(this.covFactor.mT.matmul(this.#overDiag(this.covFactor)).add(eye));
   }

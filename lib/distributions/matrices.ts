@@ -2,7 +2,13 @@
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, corrCholesky, positiveDefinite } from "./constraints.ts";
+import {
+  type ArgConstraints,
+  type Constraint,
+  corrCholesky,
+  positive,
+  positiveDefinite,
+} from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
@@ -12,7 +18,7 @@ import {
   standardNormal,
 } from "./distribution.ts";
 import { Beta } from "./gamma.ts";
-import { type Covariance, factorOf } from "./normal.ts";
+import { COVARIANCE, type Covariance, factorOf } from "./normal.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
 /** Numbers from 0 on, like a tensor. */
@@ -26,6 +32,7 @@ const mvdigamma = (x: Tensor, count: number): Tensor =>
 /** The distribution of sums of `df` squares of normal vectors, which are matrices, as `torch.distributions.Wishart`. */
 export class Wishart extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { df: positive, ...COVARIANCE };
   readonly df: Tensor;
   /** The lower Cholesky factor of the covariance of the vectors. */
   readonly scaleTril: Tensor;
@@ -37,11 +44,15 @@ export class Wishart extends Distribution {
     super(degrees.shape, [size, size]);
     this.df = degrees;
     this.scaleTril = ops.expand(factor, [...degrees.shape, size, size]);
-    checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": "positive" }, "Wishart");
+    checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": positive }, "Wishart");
   }
 
   get covarianceMatrix(): Tensor {
     return this.scaleTril.matmul(this.scaleTril.mT);
+  }
+
+  get precisionMatrix(): Tensor {
+    return ops.choleskyInverse(this.scaleTril);
   }
 
   get mean(): Tensor {
@@ -105,6 +116,7 @@ export class Wishart extends Distribution {
  * PyTorch 2.15 draws rows that are too long from the third on.
  */
 export class LKJCholesky extends Distribution {
+  override readonly argConstraints: ArgConstraints = { concentration: positive };
   readonly concentration: Tensor;
   /** Of the squared length of each row below the diagonal. */
   protected readonly lengths: Beta;
@@ -117,7 +129,7 @@ export class LKJCholesky extends Distribution {
     const [c] = broadcastAll(concentration);
     super(c.shape, [dim, dim]);
     this.concentration = c;
-    checkParameters(this, { concentration: "positive" });
+    checkParameters(this, this.argConstraints);
     const rows = ops.clamp(counted(dim, c).sub(1), 0, null);
     this.lengths = new Beta(rows.add(1).div(2), c.add(0.5 * (dim - 2)).unsqueeze(-1).sub(rows.div(2)));
   }

@@ -1,7 +1,17 @@
 /** Normal distributions and their kin. */
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { type Constraint, interval, nonnegative, positive, real, realVector } from "./constraints.ts";
+import {
+  type ArgConstraints,
+  type Constraint,
+  interval,
+  lowerCholesky,
+  nonnegative,
+  positive,
+  positiveDefinite,
+  real,
+  realVector,
+} from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
@@ -54,6 +64,7 @@ export class Normal extends LocationScale {
 /** The distribution of absolute values of a normal one around 0, as `torch.distributions.HalfNormal`. */
 export class HalfNormal extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { scale: positive };
   protected readonly base: Normal;
 
   constructor(scale: Parameter) {
@@ -106,6 +117,7 @@ export class HalfNormal extends Distribution {
 /** The distribution of e to the power of a normal one, as `torch.distributions.LogNormal`. */
 export class LogNormal extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
   protected readonly base: Normal;
 
   constructor(loc: Parameter, scale: Parameter) {
@@ -168,6 +180,13 @@ export type Covariance =
   | { readonly precisionMatrix: Tensor }
   | { readonly scaleTril: Tensor };
 
+/** What each of the forms has to be. */
+export const COVARIANCE: ArgConstraints = {
+  covarianceMatrix: positiveDefinite,
+  precisionMatrix: positiveDefinite,
+  scaleTril: lowerCholesky,
+};
+
 /** The lower Cholesky factor of a covariance. */
 export function factorOf(matrix: Covariance): Tensor {
   if (isTensor(matrix)) return ops.cholesky(floating(matrix));
@@ -183,6 +202,7 @@ export function factorOf(matrix: Covariance): Tensor {
 /** Normal vectors with correlations, as `torch.distributions.MultivariateNormal`. */
 export class MultivariateNormal extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { loc: realVector, ...COVARIANCE };
   readonly loc: Tensor;
   /** The lower Cholesky factor of the covariance. */
   readonly scaleTril: Tensor;
@@ -207,6 +227,10 @@ export class MultivariateNormal extends Distribution {
 
   get covarianceMatrix(): Tensor {
     return this.scaleTril.matmul(this.scaleTril.mT);
+  }
+
+  get precisionMatrix(): Tensor {
+    return ops.choleskyInverse(this.scaleTril);
   }
 
   get variance(): Tensor {
@@ -246,6 +270,7 @@ export class MultivariateNormal extends Distribution {
 /** The uniform distribution over [low, high), as `torch.distributions.Uniform`. */
 export class Uniform extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { low: real, high: real };
   readonly low: Tensor;
   readonly high: Tensor;
 
@@ -253,7 +278,7 @@ export class Uniform extends Distribution {
     const [l, h] = broadcastAll(low, high);
     super(l.shape);
     [this.low, this.high] = [l, h];
-    checkParameters(this, { low: "real", high: "real" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {

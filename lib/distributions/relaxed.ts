@@ -4,9 +4,9 @@
  */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, real, simplex, unitInterval } from "./constraints.ts";
+import { type ArgConstraints, type Constraint, real, simplex, unitInterval } from "./constraints.ts";
 import { OneHotCategorical, type Outcomes } from "./categorical.ts";
-import { type Chances, ManyChances, OfChances } from "./chances.ts";
+import { type Chances, ManyChances, OfChances, OUTCOMES } from "./chances.ts";
 import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
 
 /** What relaxed distributions of one outcome or the other share. */
@@ -74,6 +74,7 @@ export class RelaxedBernoulli extends RelaxedChances {
 /** Vectors of shares through which gradients flow, as `torch.distributions.RelaxedOneHotCategorical`. */
 export class RelaxedOneHotCategorical extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = OUTCOMES;
   readonly probs: Tensor;
   readonly logits: Tensor;
 

@@ -1,7 +1,7 @@
 /** Distributions with exponential tails: each is drawn by the inverse of its cdf. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Constraint, nonnegative, real } from "./constraints.ts";
+import { type ArgConstraints, type Constraint, nonnegative, positive, real } from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
 import { LocationScale } from "./location_scale.ts";
@@ -11,13 +11,14 @@ const EULER = 0.5772156649015329;
 /** The exponential distribution, as `torch.distributions.Exponential`. */
 export class Exponential extends Distribution {
   override readonly hasRsample = true;
+  override readonly argConstraints: ArgConstraints = { rate: positive };
   readonly rate: Tensor;
 
   constructor(rate: Parameter) {
     const [r] = broadcastAll(rate);
     super(r.shape);
     this.rate = r;
-    checkParameters(this, { rate: "positive" });
+    checkParameters(this, this.argConstraints);
   }
 
   get mean(): Tensor {

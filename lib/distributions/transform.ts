@@ -2,6 +2,7 @@
  * Invertible maps of random variables. Input: a value; output: its image, and how much volumes grow there. Invariant:
  * `inv(call(x))` is x as far as the image tells, and x itself with a cache.
  */
+import { showAsText } from "../base/shown.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /** Options of transforms. */
@@ -76,4 +77,11 @@ export abstract class Transform {
   protected preimage(y: Tensor): Tensor {
     return this.inv(y);
   }
+
+  /** Its class, as PyTorch prints it. */
+  toString(): string {
+    return `${this.constructor.name}()`;
+  }
 }
+
+showAsText(Transform.prototype);

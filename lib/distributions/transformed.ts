@@ -2,10 +2,10 @@
  * Distributions that are made of others: images of random variables, batches that are one event. Input: distributions and
  * transforms; output: a distribution. Invariant: the others are not changed.
  */
-import { DynError } from "../base/errors.ts";
+import { DynError, InternalError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { type Constraint, independent } from "./constraints.ts";
+import { type ArgConstraints, type Constraint, independent, positive, real } from "./constraints.ts";
 import { Distribution, type Parameter, type SampleShape, sumRightmost } from "./distribution.ts";
 import { Normal } from "./normal.ts";
 import { ComposeTransform, StickBreakingTransform, type Transform } from "./transforms.ts";
@@ -94,9 +94,26 @@ export class TransformedDistribution extends Distribution {
 
 /** Images of normal vectors on the simplex, as `torch.distributions.LogisticNormal`. */
 export class LogisticNormal extends TransformedDistribution {
+  override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
+
   constructor(loc: Parameter, scale: Parameter) {
     const base = new Normal(loc, scale);
     super(base.batchShape.length > 0 ? base : base.expand([1]), new StickBreakingTransform());
+  }
+
+  get loc(): Tensor {
+    return this.#normal.loc;
+  }
+
+  get scale(): Tensor {
+    return this.#normal.scale;
+  }
+
+  /** The distribution of the vectors' elements. */
+  get #normal(): Normal {
+    const { base } = this, own = base instanceof Independent ? base.base : base;
+    if (own instanceof Normal) return own;
+    throw new InternalError(`Expected a normal distribution but found ${own}`);
   }
 }
 

@@ -345,6 +345,11 @@ export class ComposeTransform extends Transform {
     this.sign = parts.reduce<number | Tensor | null>((sign, part) => times(sign, part.sign), 1);
   }
 
+  /** Its parts, in their order. */
+  override toString(): string {
+    return `ComposeTransform(${this.parts.join(", ")})`;
+  }
+
   /** Dimensions of one event that goes in. */
   override get domainDim(): number {
     return this.parts.reduceRight(

@@ -9,14 +9,17 @@ import * as sets from "./constraints.ts";
 import type { Constraint } from "./constraints.ts";
 import {
   AffineTransform,
+  CatTransform,
   ComposeTransform,
   CorrCholeskyTransform,
   ExpTransform,
   identityTransform,
+  IndependentTransform,
   LowerCholeskyTransform,
   PositiveDefiniteTransform,
   SigmoidTransform,
   SoftmaxTransform,
+  StackTransform,
   StickBreakingTransform,
   type Transform,
 } from "./transforms.ts";
@@ -35,8 +38,16 @@ const EITHER: ReadonlyMap<Constraint, Made> = new Map<Constraint, Made>([
   [sets.positiveSemidefinite, () => new PositiveDefiniteTransform()],
 ]);
 
-function found(constraint: Constraint, made = EITHER.get(constraint)): Transform {
+/** A transform onto a set: `onto` finds those onto its parts. */
+function found(constraint: Constraint, onto: (part: Constraint) => Transform): Transform {
+  const made = EITHER.get(constraint);
   if (made) return made();
+  if (constraint instanceof sets.CompoundConstraint && !constraint.isDiscrete) {
+    const { kind, of, dim, lengths } = constraint.form, parts = of.map(onto);
+    if (kind === "cat") return new CatTransform(parts, dim, lengths ? { lengths } : {});
+    if (kind === "stack") return new StackTransform(parts, dim);
+    return new IndependentTransform(parts[0] ?? identityTransform, dim);
+  }
   if (!(constraint instanceof sets.Constraint)) {
     throw new DynError(`Expected one of distributions.constraints but found ${oneLine(constraint)}`);
   }
@@ -54,16 +65,10 @@ function found(constraint: Constraint, made = EITHER.get(constraint)): Transform
 
 /** A transform onto a set, one value for each image. Throws DynError where none is known. */
 export function bijectTo(constraint: Constraint): Transform {
-  return found(
-    constraint,
-    constraint === sets.simplex ? () => new StickBreakingTransform() : undefined,
-  );
+  return constraint === sets.simplex ? new StickBreakingTransform() : found(constraint, bijectTo);
 }
 
 /** A transform onto a set that optimizers go well with. Throws DynError where none is known. */
 export function transformTo(constraint: Constraint): Transform {
-  return found(
-    constraint,
-    constraint === sets.simplex ? () => new SoftmaxTransform() : undefined,
-  );
+  return constraint === sets.simplex ? new SoftmaxTransform() : found(constraint, transformTo);
 }

@@ -280,15 +280,13 @@ export class Module {
 
   /** Moves parameters and buffers to a device or to an element type (floats only), in place. */
   to<T extends string>(place: TypeOrDevice<T>): this {
-    const target: string = place, wantsDType = isDType(target);
-    noGrad(() => {
-      for (const tensor of [...this.parameters(), ...this.buffers()]) {
-        if (wantsDType && !isFloat(tensor.dtype)) continue;
-        tensor.replaceData(tensor.detach().to(target));
-        if (tensor.grad) tensor.grad = tensor.grad.to(target);
-      }
-    });
-    return this;
+    const target: string = place;
+    return movedTo(this, target, isDType(target) ? (tensor) => isFloat(tensor.dtype) : () => true);
+  }
+
+  /** Makes all parameters and buffers, those of integers too, of an element type, in place. */
+  type(dtype: DType): this {
+    return movedTo(this, dtype, () => true);
   }
 
   /**
@@ -444,6 +442,18 @@ export class Module {
 }
 
 showAsText(Module.prototype);
+
+/** Gives the parameters and buffers that are wanted another type or place, with their gradients. */
+function movedTo<M extends Module>(module: M, place: string, isWanted: (tensor: Tensor) => boolean): M {
+  noGrad(() => {
+    for (const tensor of [...module.parameters(), ...module.buffers()]) {
+      if (!isWanted(tensor)) continue;
+      tensor.replaceData(tensor.detach().to(place));
+      if (tensor.grad) tensor.grad = tensor.grad.to(place);
+    }
+  });
+  return module;
+}
 
 /** All parameters and buffers of one module. */
 function ownTensorsOf(module: Module): Tensor[] {

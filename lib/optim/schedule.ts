@@ -3,7 +3,7 @@
  * function of the number of steps and of the group's first rate.
  */
 import { DynError } from "../base/errors.ts";
-import { showAsText, withSettings } from "../base/shown.ts";
+import { oneLine, showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
 /** The rates that groups had before any schedule changed them, so that several schedules share them. */
@@ -22,6 +22,9 @@ export abstract class LRScheduler {
   readonly baseRates: readonly number[];
 
   constructor(readonly optimizer: Optimizer) {
+    if (!Array.isArray(optimizer?.paramGroups)) {
+      throw new DynError(`Expected an optimizer in ${new.target.name} but found ${oneLine(optimizer)}`);
+    }
     this.baseRates = optimizer.paramGroups.map(firstRateOf);
   }
 

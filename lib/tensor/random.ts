@@ -4,6 +4,7 @@
  * run, whatever kernels compute it; no two calls of a run share keys.
  */
 
+import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { scoped } from "../base/scoped.ts";
@@ -54,6 +55,20 @@ export class Generator implements RandomSource {
   /** Goes on from a state. */
   setState({ seed, offset }: GeneratorState): this {
     this.#seed = seed;
+    this.#offset = offset;
+    return this;
+  }
+
+  /** How many random calls it has served since its seed was set. */
+  getOffset(): number {
+    return this.#offset;
+  }
+
+  /** Goes on behind so many calls since its seed was set. Throws DynError for what is no count. */
+  setOffset(offset: number): this {
+    if (!Number.isSafeInteger(offset) || offset < 0) {
+      throw new DynError(`Expected a count of random calls as offset but found ${offset}`);
+    }
     this.#offset = offset;
     return this;
   }
