@@ -3,7 +3,7 @@
  * that accepts a type which it cannot compute works in JavaScript, which knows no types, and nowhere else.
  */
 import { assertEquals } from "@std/assert";
-import "../mod.ts";
+import { type Complex, nn, tensor } from "../mod.ts";
 import { cpu } from "../backends/cpu/device.ts";
 import { type DType, REAL_DTYPES } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
@@ -12,7 +12,7 @@ import { verifyProgram } from "../lib/loops/verify.ts";
 import { isMethod } from "../lib/ops/api.ts";
 import type { OpDefinition, Sample, SampleArgument } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
-import { callOp } from "../lib/tensor/eager.ts";
+import { callOp, ops } from "../lib/tensor/eager.ts";
 import "./support/drawn_tier.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -75,4 +75,31 @@ Deno.test("every op refuses a type, or has kernels for it that verify", () => {
     registerDevice(cpu);
   }
   assertEquals(wrong, []);
+});
+
+Deno.test("types that differ are promoted as PyTorch does, unsigned ones too", () => {
+  const bytes = tensor([3, 200], { dtype: "uint8" }), halves = tensor([0.5, 2], { dtype: "float16" });
+  const floats = tensor([1.5, -2.5]), { functional: F } = nn;
+  assertEquals(ops.rsub(bytes, floats).tolist(), [-1.5, -202.5]);
+  assertEquals(ops.rsub(bytes, tensor([1, 2])).tolist(), [-2, -198]);
+  assertEquals(ops.rsub(bytes, 1.5, { alpha: 2 }).tolist(), [-4.5, -398.5]);
+  const pairs = [
+    F.cosineSimilarity(halves, floats, 0),
+    F.pairwiseDistance(halves, floats),
+    ops.dist(halves, floats),
+    F.klDiv(halves, floats),
+    F.binaryCrossEntropyWithLogits(halves, floats),
+    F.gaussianNllLoss(halves, floats, 1),
+    F.multilabelSoftMarginLoss(halves.unsqueeze(0), floats.unsqueeze(0)),
+  ];
+  assertEquals(pairs.map(({ dtype }) => dtype), pairs.map(() => "float32"));
+  const vectors = [ops.addr(bytes, halves, floats), ops.addr(tensor({ re: 1, im: 2 }), floats, floats)];
+  assertEquals(vectors.map(({ dtype }) => dtype), ["float32", "complex64"]);
+  assertEquals(vectors[1]?.at(0, 1).item<Complex>(), { re: -2.75, im: 2 });
+  const picture = tensor([[[[0, 10], [20, 255]]]], { dtype: "uint8" });
+  const larger = F.interpolate(picture, 3, { mode: "bilinear", alignCorners: true });
+  const cubic = F.interpolate(picture, 3, { mode: "bicubic" });
+  // PyTorch's pixels
+  assertEquals(cubic.tolist(), [[[[0, 0, 0], [0, 72, 133], [0, 150, 255]]]]);
+  assertEquals([larger.dtype, larger.tolist()], ["uint8", [[[[0, 5, 10], [10, 72, 133], [20, 138, 255]]]]]);
 });

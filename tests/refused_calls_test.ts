@@ -51,6 +51,23 @@ Deno.test("bags of an embedding begin at 0 and do not overlap, in compiled funct
   }
 });
 
+Deno.test("weights of which nothing can be drawn are refused, in compiled functions too", () => {
+  const wrong = [[0, 0], [[1, 2], [0, 0]], [1, -1], [1, NaN], [1, Infinity]];
+  for (const replacement of [false, true]) {
+    const draw = (weights: Tensor) => ops.multinomial(weights, 1, replacement);
+    for (const run of [draw, compile(draw)]) {
+      assertEquals(run(tensor([[0, 1.5], [2.5, 0]])).tolist(), [[1], [0]]);
+      for (const weights of wrong) {
+        assertEquals(
+          outcome(() => run(tensor(weights, { dtype: "float32" }))),
+          "Expected weights that are finite, not negative and not all zero in a row but found others",
+          `${weights}`,
+        );
+      }
+    }
+  }
+});
+
 Deno.test("chances that are none are refused among others", () => {
   const x = ops.ones([3]);
   for (let k = 1; k < CALLS; k++) {

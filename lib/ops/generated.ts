@@ -4374,7 +4374,10 @@ export interface OpApi<T extends TensorLike> {
   normal(self: T, mean?: number | NormalOptions, std?: number | NormalOptions, options?: NormalOptions): T;
   /** Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`. */
   exponential(self: T, lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
-  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  /**
+   * Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws
+   * DynError for a row that is all zero, and for weights that are negative or not finite.
+   */
   multinomial(
     self: T,
     numSamples: number,

@@ -1663,7 +1663,10 @@ export const bernoulli: (
   p?: Operand<Tensor> | null | BernoulliOptions<Tensor>,
   options?: BernoulliOptions<Tensor>,
 ) => Tensor = ops.bernoulli;
-/** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+/**
+ * Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws DynError
+ * for a row that is all zero, and for weights that are negative or not finite.
+ */
 export const multinomial: {
   (
     self: Tensor,

@@ -1505,13 +1505,19 @@ export interface TensorMethods<T> {
   normal_(mean?: number | NormalOptions, std?: number | NormalOptions, options?: NormalOptions): T;
   /** exponential, written into this tensor, which is returned. */
   exponential_(lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
-  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  /**
+   * Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws
+   * DynError for a row that is all zero, and for weights that are negative or not finite.
+   */
   multinomial(
     numSamples: number,
     replacement?: boolean | MultinomialOptions,
     options?: MultinomialOptions,
   ): T;
-  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  /**
+   * Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws
+   * DynError for a row that is all zero, and for weights that are negative or not finite.
+   */
   multinomial(named: { readonly numSamples: number } & MultinomialOptions): T;
   /** dropout, written into this tensor, which is returned. */
   dropout_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;

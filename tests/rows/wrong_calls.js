@@ -38,6 +38,13 @@ export function wrongCalls(dyn) {
     { call: () => a.softmax(4), says: ["[-2, 1]", "4"] },
     { call: () => a.argmax(3), says: ["[-2, 1]", "3"] },
     { call: () => a.split([1, 5], 0), says: ["2"] },
+    // What PyTorch refuses too
+    { call: () => dyn.where(a.gt(0)), says: ["nonzero(condition, { asTuple: true })"] },
+    { call: () => dyn.multinomial(zeros(3), 1), says: ["not all zero"] },
+    { call: () => new optim.lrScheduler.StepLR(3, 1), says: ["an optimizer in StepLR", "3"] },
+    { call: () => F.huberLoss(ints, ints), says: ["huberLoss", "int64"] },
+    { call: () => F.avgPool1d(tensor([[1, 2]], { dtype: "uint8" }), 1), says: ["uint8"] },
+    { call: () => dyn.trapezoid(tensor([true, false])), says: ["trapezoid", "bool"] },
     { call: () => a.chunk(0), says: ["0"] },
     { call: () => a.at(9), says: ["9"] },
     { call: () => a.at(0, 0, 0), says: ["3"] },

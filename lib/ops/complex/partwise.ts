@@ -4,7 +4,7 @@
  * value (indices, masks, sizes) is the same for both.
  */
 import { type ComplexType, isComplex, partType } from "../../base/dtype.ts";
-import { InternalError } from "../../base/errors.ts";
+import { DynError, InternalError } from "../../base/errors.ts";
 import type { Argument } from "../call.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi, OpName } from "../generated.ts";
@@ -115,6 +115,12 @@ function partwise(name: string, names: readonly string[]): ComplexRule {
   return {
     name,
     compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<Params, T>): T {
+      for (const [param, value] of Object.entries(args)) {
+        if (names.includes(param) || !isOperand<T>(value) || !isTensor(value) || !isComplex(value.dtype)) {
+          continue;
+        }
+        throw new DynError(`Expected ${param} of ${name} to be of a real type but found ${value.dtype}`);
+      }
       const asked = args["dtype"];
       const dtype = typeof asked === "string" && (asked === "complex64" || asked === "complex128")
         ? asked

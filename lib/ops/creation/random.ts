@@ -13,6 +13,7 @@ import { floatFill, INPLACE_ONLY, OVERWRITTEN } from "./fill_parts.ts";
 import { nullable, optional, required } from "../params.ts";
 import { castTo, isTensor, numberValue } from "../promotion.ts";
 import { checkCategory, t } from "../pointwise.ts";
+import { zeroUnless } from "../refusals.ts";
 import { broadcastIndex, checkSizes, flatIndex, knownSize, shapeText } from "../shapes.ts";
 
 const NO_GRADIENT = "it reads no elements";
@@ -368,7 +369,8 @@ const exponentialFill = defineOp({
 const multinomial = composeOp({
   name: "multinomial",
   takesGenerator: true,
-  doc: "Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`.",
+  doc:
+    "Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws DynError for a row that is all zero, and for weights that are negative or not finite.",
   params: {
     self: required("tensor"),
     numSamples: required("int"),
@@ -386,7 +388,16 @@ const multinomial = composeOp({
     return contiguousMeta([...self.shape.slice(0, -1), numSamples], "int64", self.device);
   },
   compose(o, { self, numSamples, replacement }) {
-    const weights = o.detach(self);
+    const given = o.detach(self);
+    const isWeight = o.logicalAnd(o.ge(given, 0), o.isfinite(given));
+    const isRow = o.gt(o.sum(given, [-1], true), 0);
+    const weights = o.add(
+      given,
+      zeroUnless(o, o.logicalNot(o.logicalAnd(isWeight, isRow)), {
+        like: given,
+        expected: "weights that are finite, not negative and not all zero in a row but found others",
+      }),
+    );
     if (!replacement) {
       // The largest of w / e with e exponential is drawn with probability w: a draw without replacement
       const races = o.div(weights, o.exponential(o.emptyLike(weights)));
@@ -458,6 +469,7 @@ const dropout = composeOp({
   },
   compose(o, { self, p, training }) {
     if (!training || p === 0) return self;
+    if (p === 1 && self.dtype === "bool") return o.zerosLike(self);
     return p === 1 ? o.mul(self, 0) : o.mul(self, o.dropoutMask(self, p));
   },
   samples: [{ args: [t(2, 3)], options: { training: false } }, { args: [t(2, 3), 1] }],

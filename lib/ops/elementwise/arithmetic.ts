@@ -111,15 +111,23 @@ const rsub = composeOp({
     other: required("operand", { late: true }),
     alpha: optional("scalar", 1, { keyword: true, loadable: true }),
   },
-  infer: ({ self, other }) => {
+  infer: ({ self, other, alpha }) => {
     const { result } = typesOf("promote", [self, other]);
     if (isBool(self) || isBool(other)) {
       throw new DynError("Expected rsub of numbers but found bool tensors");
     }
+    checkAlpha({ dtype: result }, alpha);
     return pointwiseMeta([self, other], result);
   },
-  compose: (o, { self, other, alpha }) => o.add(o.neg(scaled(o, self, alpha)), other),
-  samples: binarySamples(),
+  compose(o, { self, other, alpha }) {
+    const { result } = typesOf("promote", [self, other]);
+    // Unsigned integers have no negative ones: in the type of the result first
+    const wide = self.dtype === result ? self : o.to(self, result);
+    return o.add(o.neg(scaled(o, wide, alpha)), other);
+  },
+  samples: [...binarySamples(), { args: [{ tensor: [3], dtype: "uint8" }, t(3)] }, {
+    args: [{ tensor: [3], dtype: "uint8" }, 1.5],
+  }],
 });
 
 const mul = binary({

@@ -137,6 +137,13 @@ function selected(
 
 const where = lowerOp({
   name: "where",
+  arrange(given, isATensor) {
+    if (given.length !== 1 || !isATensor(given[0])) return given;
+    throw new DynError(
+      "Expected where to be given what it chooses from beside the condition; " +
+        "nonzero(condition, { asTuple: true }) says where it holds",
+    );
+  },
   doc: "input where the condition holds, else other, broadcast and promoted, as `torch.where`.",
   params: {
     condition: required("tensor"),

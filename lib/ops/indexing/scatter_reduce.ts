@@ -83,6 +83,12 @@ function leading<T extends TensorLike>(o: OpApi<T>, x: T, shape: readonly Dim[])
   return shape.reduce<T>((part, size, d) => part.shape[d] === size ? part : o.slice(part, d, 0, size), x);
 }
 
+/** Throws DynError for means of bools, which have none. */
+function checkMean(name: string, { dtype }: TensorLike, reduce: string): void {
+  if (reduce !== "mean" || dtype !== "bool") return;
+  throw new DynError(`Expected numbers for means of ${name} but found bool tensors`);
+}
+
 const scatterReduce = composeOp({
   name: "scatterReduce",
   doc:
@@ -97,12 +103,13 @@ const scatterReduce = composeOp({
     includeSelf: optional("bool", true, { keyword: true }),
   },
   inplace: true,
-  infer({ self, dim, index, src }) {
+  infer({ self, dim, index, src, reduce }) {
     checkIndex("scatterReduce", index);
     normalizeDim(dim, self.shape.length);
     if (src.dtype !== self.dtype) {
       throw new DynError(`Expected src of scatterReduce of type ${self.dtype} but found ${src.dtype}`);
     }
+    checkMean("scatterReduce", self, reduce);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   ranges: (
@@ -217,12 +224,13 @@ const indexReduce = composeOp({
     includeSelf: optional("bool", true, { keyword: true }),
   },
   inplace: true,
-  infer({ self, dim, index, source }) {
+  infer({ self, dim, index, source, reduce }) {
     checkIndex("indexReduce", index);
     normalizeDim(dim, self.shape.length);
     if (source.dtype !== self.dtype) {
       throw new DynError(`Expected source of type ${self.dtype} but found ${source.dtype}`);
     }
+    checkMean("indexReduce", self, reduce);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   compose(o, { self, dim, index, source, reduce, includeSelf }) {

@@ -228,6 +228,9 @@ function addProduct(
   [whole, ...factors]: readonly [readonly number[], readonly number[], readonly number[]],
 ) {
   const operands = factors.map((s) => t(...s));
+  // Products are of tensors of one type, but that of vectors is like a multiplication
+  const typeOf = (self: TensorLike, a: TensorLike, b: TensorLike) =>
+    name === "addr" ? resultTypeOf([self, a, b]) : a.dtype;
   return composeWideOp({
     name,
     doc:
@@ -242,11 +245,10 @@ function addProduct(
     inplace: true,
     infer({ self, first, second, beta, alpha }) {
       const shape = shapeOf(first, second);
+      const dtype = typeOf(self, first, second);
       if (name !== "addr") checkTypes(name, first, second);
-      if (self.dtype !== first.dtype) {
-        throw new DynError(
-          `Expected ${name} of tensors of one type but found ${self.dtype} and ${first.dtype}`,
-        );
+      if (name !== "addr" && self.dtype !== dtype) {
+        throw new DynError(`Expected ${name} of tensors of one type but found ${self.dtype} and ${dtype}`);
       }
       if (!broadcastsTo(self.shape, shape)) {
         throw new DynError(
@@ -254,21 +256,21 @@ function addProduct(
         );
       }
       for (const factor of name === "addr" ? [beta, alpha] : []) {
-        if (!isFloat(first.dtype) && typeof factor === "number" && !Number.isInteger(factor)) {
-          throw new DynError(`Expected integer factors for ${first.dtype} tensors but found ${factor}`);
+        if (!isDifferentiable(dtype) && typeof factor === "number" && !Number.isInteger(factor)) {
+          throw new DynError(`Expected integer factors for ${dtype} tensors but found ${factor}`);
         }
       }
-      return contiguousMeta(shape, first.dtype, deviceOf([first, second]));
+      return contiguousMeta(shape, dtype, deviceOf([first, second]));
     },
     compose: (o, { self, first, second, beta, alpha }) => {
-      const right = product(o, first, second);
-      const result = combine(o, {
-        input: self,
-        product: right,
-        beta: factorOf(beta, first.dtype),
-        alpha: factorOf(alpha, first.dtype),
-      });
-      return result.dtype === first.dtype ? result : o.to(result, first.dtype);
+      const dtype = typeOf(self, first, second), right = product(o, first, second);
+      const typed = (x: typeof right) => x.dtype === dtype ? x : o.to(x, dtype);
+      return typed(combine(o, {
+        input: typed(self),
+        product: typed(right),
+        beta: factorOf(beta, dtype),
+        alpha: factorOf(alpha, dtype),
+      }));
     },
     samples: [
       { args: [t(...whole), ...operands] },

@@ -11,7 +11,7 @@ import { FUNCTIONAL, INTERNAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { castTo } from "../promotion.ts";
-import { elements, t } from "../pointwise.ts";
+import { checkCategory, elements, t } from "../pointwise.ts";
 import { maximaOf } from "./max_pooling.ts";
 import { checkPooled, type Windows } from "./windows.ts";
 import { within } from "../shape/scatter_views.ts";
@@ -150,6 +150,7 @@ function adaptiveAverage(rank: 1 | 2 | 3) {
     exposure: FUNCTIONAL,
     infer({ self, outputSize }) {
       checkPooled(name, self, rank);
+      checkCategory(name, self.dtype, ["float"]);
       const lead = self.shape.slice(0, -rank);
       return contiguousMeta([...lead, ...outputSizes(self, outputSize, rank)], self.dtype, self.device);
     },

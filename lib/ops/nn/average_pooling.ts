@@ -3,7 +3,7 @@
  * numbers of elements that they are divided by are ops of their own, so that gradients share them.
  */
 import { DynError } from "../../base/errors.ts";
-import { categoryOf, isFloat } from "../../base/dtype.ts";
+import { isFloat } from "../../base/dtype.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
@@ -145,8 +145,8 @@ function averagePool(rank: 1 | 2 | 3) {
     infer({ self, divisorOverride, ...args }) {
       checkPooled(name, self, rank);
       if (divisorOverride === 0) throw new DynError("Expected a divisor that is not 0");
-      if (categoryOf(self.dtype) === "bool") {
-        throw new DynError("Expected numbers to average but found bool tensors");
+      if (!isFloat(self.dtype) && self.dtype !== "int64") {
+        throw new DynError(`Expected floats or int64 to average but found ${self.dtype}`);
       }
       return contiguousMeta(pooledSizes(self.shape, windowsOf(args, rank)), self.dtype, self.device);
     },

@@ -9,7 +9,7 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import { composeOp, FUNCTIONAL } from "../definition.ts";
 import { checkTarget, lossMeta, reductionParam } from "./losses.ts";
 import { nullable, optional, required } from "../params.ts";
-import { t } from "../pointwise.ts";
+import { checkCategory, t } from "../pointwise.ts";
 import { sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
@@ -26,6 +26,7 @@ const multilabelMarginLoss = composeWideOp({
   },
   exposure: FUNCTIONAL,
   infer({ self, target, reduction }) {
+    checkCategory("multilabelMarginLoss", self.dtype, ["float"]);
     if (target.dtype !== "int64") {
       throw new DynError(`Expected targets of type int64 but found ${target.dtype}`);
     }

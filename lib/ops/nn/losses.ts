@@ -11,8 +11,8 @@ import { isEqual } from "../../sym/decide.ts";
 import { FUNCTIONAL, type OpDefinition, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, type Param, type Params, required } from "../params.ts";
-import { reduceTo, t } from "../pointwise.ts";
-import { floatTypeOf } from "../promotion.ts";
+import { checkCategory, reduceTo, t } from "../pointwise.ts";
+import { resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
@@ -40,13 +40,21 @@ function reduceWeighted<T extends TensorLike>(
   return reduction === "mean" ? o.div(o.sum(weighted), o.sum(weight)) : reduce(o, weighted, reduction);
 }
 
-/** What a loss of two tensors gives. Throws DynError for weights of another shape than the input's. */
-function pairMeta({ self, target, weight = null, reduction }: {
+/** Throws DynError for predictions and targets that are no floats together: differences of unsigned integers wrap around. */
+function checkFloats(name: string, ...tensors: readonly TensorMeta[]): void {
+  checkCategory(name, resultTypeOf(tensors), ["float"]);
+}
+
+/** Arguments of a loss of two tensors. */
+interface Pair {
   readonly self: TensorMeta;
   readonly target: TensorMeta;
   readonly weight?: TensorMeta | null;
   readonly reduction: string;
-}): TensorMeta {
+}
+
+/** What a loss of two tensors gives. Throws DynError for weights of another shape than the input's. */
+function pairMeta({ self, target, weight = null, reduction }: Pair): TensorMeta {
   const dtype = promoteTypes(self.dtype, target.dtype);
   if (weight && !sameShape(weight.shape, self.shape)) {
     throw new DynError(
@@ -87,7 +95,10 @@ function pairLoss(
     doc,
     params: { self: required("tensor"), target: required("tensor"), reduction: reductionParam },
     exposure: FUNCTIONAL,
-    infer: pairMeta,
+    infer(pair) {
+      checkFloats(name, pair.self, pair.target);
+      return pairMeta(pair);
+    },
     compose: (o, { self, target, reduction }) => reduce(o, element(o, self, target), reduction),
     samples: pairSamples(false),
   });
@@ -109,7 +120,10 @@ function weighedLoss(
       weight: nullable("tensor"),
     },
     exposure: FUNCTIONAL,
-    infer: pairMeta,
+    infer(pair) {
+      if (name === "mseLoss") checkFloats(name, pair.self, pair.target, ...pair.weight ? [pair.weight] : []);
+      return pairMeta(pair);
+    },
     compose: (o, { self, target, reduction, weight }) =>
       reduceWeighted(o, element(o, self, target), { weight, reduction }),
     samples: pairSamples(true),
@@ -154,6 +168,7 @@ const smoothL1Loss = composeWideOp({
   exposure: FUNCTIONAL,
   infer({ beta, ...pair }) {
     checkWidth("beta", beta, beta >= 0);
+    checkFloats("smoothL1Loss", pair.self, pair.target);
     return pairMeta(pair);
   },
   compose(o, { self, target, reduction, beta }) {
@@ -179,6 +194,7 @@ const huberLoss = composeWideOp({
   exposure: FUNCTIONAL,
   infer({ delta, ...pair }) {
     checkWidth("delta", delta, delta > 0);
+    checkFloats("huberLoss", pair.self, pair.target);
     return pairMeta(pair);
   },
   compose(o, { self, target, reduction, delta, weight }) {
@@ -236,6 +252,7 @@ const nllLoss = composeWideOp({
   },
   exposure: FUNCTIONAL,
   infer({ self, target, reduction }) {
+    checkFloats("nllLoss", self);
     checkIndices("nllLoss", self, target);
     return lossMeta(target.shape, self, reduction);
   },
@@ -336,7 +353,8 @@ const binaryCrossEntropy = composeWideOp({
   exposure: FUNCTIONAL,
   infer({ self, target, reduction }) {
     checkTarget(target, self.shape);
-    return lossMeta(self.shape, { ...self, dtype: floatTypeOf(self.dtype) }, reduction);
+    checkFloats("binaryCrossEntropy", self);
+    return lossMeta(self.shape, { ...self, dtype: resultTypeOf([self, target]) }, reduction);
   },
   compose(o, { self, target, weight, reduction }) {
     const yes = o.clampMin(o.log(self), -100), no = o.clampMin(o.log1p(o.neg(self)), -100);
@@ -378,7 +396,8 @@ const binaryCrossEntropyWithLogits = composeWideOp({
   exposure: FUNCTIONAL,
   infer({ self, target, reduction }) {
     checkTarget(target, self.shape);
-    return lossMeta(self.shape, self, reduction);
+    checkFloats("binaryCrossEntropyWithLogits", self);
+    return lossMeta(self.shape, { ...self, dtype: resultTypeOf([self, target]) }, reduction);
   },
   compose(o, { self, target, weight, reduction, posWeight }) {
     // log(1 + e⁻ˣ) = log1p(e^−|x|) + max(−x, 0)
@@ -403,8 +422,12 @@ const klDiv = composeWideOp({
     logTarget: optional("bool", false),
   },
   exposure: FUNCTIONAL,
-  infer: ({ self, target, reduction }) =>
-    lossMeta(broadcastShapes(self.shape, target.shape), self, reduction),
+  infer({ self, target, reduction }) {
+    checkFloats("klDiv", self);
+    checkFloats("klDiv", target);
+    const shape = broadcastShapes(self.shape, target.shape);
+    return lossMeta(shape, { ...self, dtype: resultTypeOf([self, target]) }, reduction);
+  },
   compose(o, { self, target, reduction, logTarget }) {
     const losses = logTarget
       ? o.mul(o.exp(target), o.sub(target, self))

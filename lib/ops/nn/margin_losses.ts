@@ -11,7 +11,7 @@ import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { lossMeta, reductionParam } from "./losses.ts";
 import { nullable, optional, required } from "../params.ts";
-import { t } from "../pointwise.ts";
+import { checkCategory, t } from "../pointwise.ts";
 import { resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
@@ -103,7 +103,7 @@ const cosineEmbeddingLoss = composeWideOp({
     }
     return lossMeta(
       broadcastShapes(shape.slice(0, -1), target.shape),
-      { ...input1, dtype: floating(input1) },
+      { ...input1, dtype: floating(promoted(input1, input2)) },
       reduction,
     );
   },
@@ -142,7 +142,12 @@ const gaussianNllLoss = composeWideOp({
         `Expected a variance that fits ${shapeText(self.shape)} but found ${shapeText(third)}`,
       );
     }
-    return lossMeta(broadcastShapes(self.shape, target.shape), self, reduction);
+    const like = promoted(
+      self,
+      target,
+      ...typeof variance === "object" && "shape" in variance ? [variance] : [],
+    );
+    return lossMeta(broadcastShapes(self.shape, target.shape), { ...like, dtype: floating(like) }, reduction);
   },
   compose(o, { self, target, var: given, full, eps, reduction }) {
     let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(self, given);
@@ -254,6 +259,7 @@ const multiMarginLoss = composeWideOp({
   exposure: FUNCTIONAL,
   infer({ self, target, p, weight, reduction }) {
     if (p !== 1 && p !== 2) throw new DynError(`Expected p of 1 or 2 but found ${p}`);
+    checkCategory("multiMarginLoss", self.dtype, ["float"]);
     if (self.shape.length > 2 || target.dtype !== "int64") {
       throw new DynError(
         `Expected [batch, classes] and int64 targets but found ${shapeText(self.shape)} and ${target.dtype}`,
@@ -298,10 +304,11 @@ const multilabelSoftMarginLoss = composeWideOp({
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
-  infer({ self, target, reduction }) {
+  infer({ self, target, weight, reduction }) {
     if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
     const shape = broadcastShapes(self.shape, target.shape);
-    return lossMeta(shape.slice(0, -1), self, reduction);
+    const like = promoted(self, target, ...weight ? [weight] : []);
+    return lossMeta(shape.slice(0, -1), { ...like, dtype: floating(like) }, reduction);
   },
   compose(o, { self, target, weight, reduction }) {
     const loss = o.neg(

@@ -150,6 +150,9 @@ const interpolate = composeWideOp({
         `Expected mode bilinear or bicubic, and floats, for antialias but found ${mode} of ${self.dtype}`,
       );
     }
+    if (rank !== undefined && !isFloat(self.dtype) && (self.dtype !== "uint8" || rank !== 2)) {
+      throw new DynError(`Expected floats, or pictures of uint8, for mode ${mode} but found ${self.dtype}`);
+    }
     return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
   },
   compose(o, { self, mode, alignCorners, antialias, ...args }) {
@@ -162,17 +165,21 @@ const interpolate = composeWideOp({
         ? o.adaptiveAvgPool2d(self, sizes)
         : o.adaptiveAvgPool3d(self, sizes);
     }
-    return sizes.reduce(
-      (x, size, d) =>
-        resample(o, x, {
-          dim: d + 2,
-          size,
-          step: steps[d] ?? null,
-          mode,
-          alignCorners: alignCorners ?? false,
-        }),
-      self,
-    );
+    const along = (x: typeof self, d: number) =>
+      resample(o, x, {
+        dim: d + 2,
+        size: sizes[d] ?? 1,
+        step: steps[d] ?? null,
+        mode,
+        alignCorners: alignCorners ?? false,
+      });
+    const order = sizes.map((_, d) => d);
+    if (self.dtype !== "uint8" || mode === "nearest" || mode === "nearest-exact") {
+      return order.reduce(along, self);
+    }
+    // Pictures of bytes are rounded along each dimension, the last one first
+    const rounded = (x: typeof self, d: number) => o.clamp(o.floor(o.add(along(x, d), 0.5)), 0, 255);
+    return o.to(order.reduceRight(rounded, self), self.dtype);
   },
   samples: [
     { args: [t(2, 3, 4), 6] },

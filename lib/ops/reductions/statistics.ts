@@ -10,7 +10,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type Exposure, FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
-import { floatTypeOf } from "../promotion.ts";
+import { floatTypeOf, resultTypeOf } from "../promotion.ts";
 import { checkCategory, t } from "../pointwise.ts";
 import { countOver, REDUCTION_SAMPLES, restoreDims } from "./reductions.ts";
 import {
@@ -341,6 +341,12 @@ const normalize = composeWideOp({
   samples: [{ args: [t(3, 4)] }],
 });
 
+/** The shape and the type of two tensors together. */
+const common = (a: TensorLike, b: TensorLike): { readonly shape: readonly Dim[]; readonly dtype: DType } => ({
+  shape: broadcastShapes(a.shape, b.shape),
+  dtype: resultTypeOf([a, b]),
+});
+
 const cosineSimilarity = composeWideOp({
   name: "cosineSimilarity",
   doc: "The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`.",
@@ -352,16 +358,16 @@ const cosineSimilarity = composeWideOp({
   },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ x1, x2, dim }) {
-    const both = { ...x1, shape: broadcastShapes(x1.shape, x2.shape) };
+    const both = { ...x1, ...common(x1, x2) };
     return reducedMeta("cosineSimilarity", both, normalizeDim(dim, both.shape.length), false);
   },
   compose(o, { x1, x2, dim, eps }) {
-    const shape = broadcastShapes(x1.shape, x2.shape), dims = reducedDims(dim, shape.length);
-    const a = o.expand(x1, shape), b = o.expand(x2, shape);
+    const { shape, dtype } = common(x1, x2), dims = reducedDims(dim, shape.length);
+    const a = o.to(o.expand(x1, shape), dtype), b = o.to(o.expand(x2, shape), dtype);
     const la = o.clampMin(o.norm2(a, dims, true), eps), lb = o.clampMin(o.norm2(b, dims, true), eps);
     return o.sum(o.mul(o.div(a, la), o.div(b, lb)), dims);
   },
-  samples: [{ args: [t(3, 4), t(3, 4)] }],
+  samples: [{ args: [t(3, 4), t(3, 4)] }, { args: [{ tensor: [3, 4], dtype: "float16" }, t(3, 4)] }],
 });
 
 const pairwiseDistance = composeWideOp({
@@ -376,13 +382,8 @@ const pairwiseDistance = composeWideOp({
   },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ x1, x2, keepdim }) {
-    const dtype = floatTypeOf(x1.dtype);
-    return reducedMeta(
-      "pairwiseDistance",
-      { ...x1, dtype, shape: broadcastShapes(x1.shape, x2.shape) },
-      -1,
-      keepdim,
-    );
+    const { shape, dtype } = common(x1, x2);
+    return reducedMeta("pairwiseDistance", { ...x1, dtype: floatTypeOf(dtype), shape }, -1, keepdim);
   },
   compose(o, { x1, x2, p, eps, keepdim }) {
     const difference = o.sub(x1, x2);
@@ -397,7 +398,7 @@ const dist = composeWideOp({
   doc: "The norm of self − other, as `torch.dist`.",
   params: { self: required("tensor"), other: required("tensor"), p: optional("float", 2) },
   infer({ self, other }) {
-    return reducedMeta("dist", { ...self, shape: broadcastShapes(self.shape, other.shape) }, null, false);
+    return reducedMeta("dist", { ...self, ...common(self, other) }, null, false);
   },
   compose(o, { self, other, p }) {
     const gap = o.sub(self, other);

@@ -370,7 +370,12 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
       dim: optional("int", -1, { keyword: true }),
     },
     exposure: { method: false, aliases },
-    infer: ({ y, dim }) => contiguousMeta(lastShape(y.shape, dim), floatOr(y.dtype), y.device),
+    infer({ y, x, dim }) {
+      if ([y, x].some((each) => isTensor(each) && each.dtype === "bool")) {
+        throw new DynError(`Expected numbers in ${name} but found bool tensors`);
+      }
+      return contiguousMeta(lastShape(y.shape, dim), floatOr(y.dtype), y.device);
+    },
     compose(o, { y, x, dx, dim }) {
       const at = normalizeDim(dim, y.shape.length);
       const spacing = isTensor(x) ? o.diff(alignedTo(o, x, y, at), 1, at) : x ?? dx ?? 1;
