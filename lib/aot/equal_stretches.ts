@@ -46,7 +46,8 @@ function longestRun(
 ): Stretch | null {
   let best: Stretch | null = null, most = worth.saved - 1;
   const longest = Math.min(worth.longest, (to - from) >> 1);
-  for (let period = 1; period <= longest; period++) {
+  // Of longer pieces there are none that save more than all that follows the first
+  for (let period = 1; period <= longest && to - from - period > most; period++) {
     for (let run = 0, at = from; at + period <= to; at++) {
       if (at + period < to && list[at] === list[at + period]) {
         run++;

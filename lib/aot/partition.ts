@@ -5,7 +5,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
-import { type Argument, Graph, mapNodes, mapOperands, type Node } from "../graph/node.ts";
+import { type Argument, Graph, mapNodes, mapOperands, Node } from "../graph/node.ts";
 import { sizeBindings, symbolsOf } from "../graph/sizes.ts";
 import type { Sym } from "../sym/expr.ts";
 import { GraphBuilder, valueOfNode } from "../ops/graph_builder.ts";
@@ -63,13 +63,17 @@ export const savingPartition: Partitioner = (joint) => {
 function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
   const { graph, plan, results, tangents, gradients } = joint;
   const inputs = graph.placeholders.slice(0, plan.inputCount);
+  const inputPlaces = new Map(inputs.map((node, at) => [node, at])), resultPlaces = new Map<Node, number>();
+  for (const [at, result] of results.entries()) {
+    if (result instanceof Node && !resultPlaces.has(result)) resultPlaces.set(result, at);
+  }
   const mutated = new Set(plan.mutations.map(({ input }) => inputs[input]));
   // Sizes are handed over by their symbols, whatever the cut says of their nodes.
   const kept = [...graph.nodes].filter((node) => chosen.has(node) && node.meta.value.kind !== "size");
   const forward = new Graph();
   const copies = new Map<Node, Node>();
   for (const node of graph.nodes) {
-    if (inputs.includes(node)) copies.set(node, copyNode(forward, node, copies));
+    if (inputPlaces.has(node)) copies.set(node, copyNode(forward, node, copies));
   }
   for (const node of ancestors(graph, [...forwardEnds(joint), ...kept])) {
     if (node.op !== "placeholder") copies.set(node, copyNode(forward, node, copies));
@@ -80,15 +84,15 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
   const saved: SavedValue[] = [];
   const savedMetas: TensorMeta[] = [];
   for (const node of kept) {
-    const input = inputs.indexOf(node);
+    const input = inputPlaces.get(node);
     const meta = valueOfNode(node).meta;
-    if (input >= 0 && !mutated.has(node)) {
+    if (input !== undefined && !mutated.has(node)) {
       saved.push({ kind: "input", input });
       savedMetas.push(meta);
       continue;
     }
-    const result = results.indexOf(node);
-    if (result >= 0) {
+    const result = resultPlaces.get(node);
+    if (result !== undefined) {
       saved.push({ kind: "output", output: result });
       savedMetas.push(meta);
       continue;

@@ -6,6 +6,7 @@
 import { config } from "../base/config.ts";
 import { recording } from "../base/recording.ts";
 import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { rewriteAlike } from "../loops/likeness.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { fusedAttention } from "./attention.ts";
@@ -116,7 +117,11 @@ function perNest(rewrite: Rewrite, around: Rewrite = (body) => body): (program: 
     const body = by(kernel.body);
     return body === kernel.body ? kernel : { ...kernel, body };
   };
-  const [own, other] = [nest(rewrite), nest(around)];
-  return (program) =>
-    replaceKernels(program, (kernel) => [kernel.kind === "loops" ? own(kernel) : withNests(kernel, other)]);
+  return (program) => {
+    const own = nest(rewriteAlike(rewrite)), other = nest(rewriteAlike(around));
+    return replaceKernels(
+      program,
+      (kernel) => [kernel.kind === "loops" ? own(kernel) : withNests(kernel, other)],
+    );
+  };
 }

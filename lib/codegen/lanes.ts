@@ -8,6 +8,7 @@ import { InternalError } from "../base/errors.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import { add, sub, substitute } from "../sym/expr.ts";
 import type { BufferDecl, BufferId, Fold, Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { rewriteAlike } from "../loops/likeness.ts";
 import { LANES } from "../loops/reductions.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { axisOf } from "./cut_loop.ts";
@@ -20,10 +21,12 @@ export function runsOfLanes(program: Program): Program {
   const buffers: BufferDecl[] = [...program.buffers];
   const local = (dtype: DType, length: number): BufferId =>
     buffers.push({ name: `lanes${buffers.length}`, dtype, length, role: { kind: "local" } }) - 1;
-  const nest = (kernel: LoopKernel): LoopKernel => ({
-    ...kernel,
-    body: runs(kernel.body, { buffers, local }),
-  });
+  const another = (id: BufferId): BufferId => {
+    const { dtype, length } = buffers[id] ?? missing(`a buffer b${id}`);
+    return typeof length === "number" ? local(dtype, length) : missing("a known length of lanes");
+  };
+  const inRuns = rewriteAlike((body) => runs(body, { buffers, local }), another);
+  const nest = (kernel: LoopKernel): LoopKernel => ({ ...kernel, body: inRuns(kernel.body) });
   const replaced = replaceKernels(
     program,
     (kernel) => [kernel.kind === "loops" ? nest(kernel) : withNests(kernel, nest)],

@@ -6,6 +6,7 @@
 import { isInteger, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { Loop, LoopKernel, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import { rewriteAlike } from "../loops/likeness.ts";
 import { resultType } from "../loops/scalar.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { boundsWithin } from "./index_bounds.ts";
@@ -18,14 +19,17 @@ const LARGEST = 2 ** 31 - 1;
 
 /** The program with narrow integers. */
 export function narrowIntegers(program: Program, { integers, sizeLimit }: Target): Program {
-  const narrow = (kernel: LoopKernel): LoopKernel => {
-    const { body } = kernel, types = valueTypes(body);
-    const wide = [...types].flatMap(([id, dtype]) => dtype === "int64" ? [id] : []);
-    if (wide.length === 0) return kernel;
-    if (integers === 32) return { ...kernel, body: new Truncation(body).statements(body) };
+  const narrowed = rewriteAlike((body) => {
+    const types = valueTypes(body), wide = [...types].flatMap(([id, dtype]) => dtype === "int64" ? [id] : []);
+    if (wide.length === 0) return body;
+    if (integers === 32) return new Truncation(body).statements(body);
     const known = boundedIntegers(body, LARGEST, boundsWithin(body, program.sizes, sizeLimit));
     const small = new Set(wide.filter((id) => known.has(id)));
-    return small.size === 0 ? kernel : { ...kernel, body: new Narrowing(body, small).statements(body) };
+    return small.size === 0 ? body : new Narrowing(body, small).statements(body);
+  });
+  const narrow = (kernel: LoopKernel): LoopKernel => {
+    const body = narrowed(kernel.body);
+    return body === kernel.body ? kernel : { ...kernel, body };
   };
   return replaceKernels(
     program,

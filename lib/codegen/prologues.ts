@@ -18,6 +18,14 @@ import type {
   Prologue,
   Statement,
 } from "../loops/ir.ts";
+import {
+  between,
+  expectAlike,
+  type Likeness,
+  likenessOf,
+  noteAlike,
+  overBuffers,
+} from "../loops/likeness.ts";
 import { axesOf, coefficientOf, substituteIndices, wrapLoops } from "../loops/nest.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { indirect, usesOf } from "../loops/uses.ts";
@@ -37,6 +45,7 @@ const LIGHT = SCALAR_OPS.bfloatToFloat.weight, LIGHT_TURNED = SCALAR_OPS.halfToF
 /** The program with prologues. */
 export function attachPrologues(program: Program, target: Target): Program {
   const kernels: (Kernel | undefined)[] = [...program.kernels], users = usersOf(program);
+  const firsts: FirstPrologues = new Map();
   const attached = program.kernels.map((kernel, at): Kernel => {
     if (kernel.kind === "loops" || !runsPrologues(kernel, program, target)) return kernel;
     const touched = new Set(usesOf(kernel).all);
@@ -45,7 +54,7 @@ export function attachPrologues(program: Program, target: Target): Program {
       // Workgroups compute columns for few rows each
       const isAgain = input === 1 && hintOf(rows) > MOST_ROWS;
       const found = isAgain && target.grid ? undefined : producerOf(view.buffer, at, { program, users });
-      const made = found && prologueOf(found.kernel, view, input);
+      const made = found && onceForAlike(found.kernel, { view, input, firsts });
       if (!found || !made || !keepsSources(found, at, program)) return [];
       if (isAgain && weightOf(found.kernel.body) > (made.transposed ? LIGHT_TURNED : LIGHT)) return [];
       for (const buffer of usesOf(made.nest).all) touched.add(buffer);
@@ -153,6 +162,41 @@ function weightOf(body: readonly Statement[]): number {
     if (s.kind === "scalar") return sum + SCALAR_OPS[s.op].weight;
     return s.kind === "masked" || s.kind === "loop" ? sum + weightOf(s.body) : sum;
   }, 0);
+}
+
+/** What was made of the first of several kernels that are alike, by what they have in common and the operand. */
+type FirstPrologues = Map<
+  object,
+  Map<string, { readonly like: Likeness; readonly made: Prologue | undefined }>
+>;
+
+/** The prologue of an input that a kernel computes, made once for kernels that are alike. */
+function onceForAlike(
+  kernel: LoopKernel,
+  { view, input, firsts }: {
+    readonly view: BufferView;
+    readonly input: number;
+    readonly firsts: FirstPrologues;
+  },
+): Prologue | undefined {
+  const like = likenessOf(kernel.body);
+  if (!like) return prologueOf(kernel, view, input);
+  const known = firsts.get(like.kind) ?? new Map();
+  firsts.set(like.kind, known);
+  const sizes = [view.offset, ...view.shape, ...view.strides];
+  const key = [input, ...sizes.map((each) => typeof each === "number" ? each : `#${each.id}`)].join();
+  const first = known.get(key);
+  if (!first) {
+    const made = prologueOf(kernel, view, input);
+    if (made) expectAlike(made.nest.body);
+    known.set(key, { like, made });
+    return made;
+  }
+  if (!first.made) return undefined;
+  const { nest } = first.made, place = between(first.like, like, (id) => id);
+  const body = overBuffers(nest.body, place);
+  noteAlike(nest.body, body, place);
+  return { ...first.made, nest: { ...kernel, name: `${kernel.name}_prologue`, body } };
 }
 
 /** The prologue of an input that a kernel computes. */

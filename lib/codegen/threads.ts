@@ -5,6 +5,7 @@
  */
 import { add, boundsOf, type Dim, mul, product } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { rewriteAlike, sameOfAlike } from "../loops/likeness.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { collides } from "../loops/uses.ts";
 import { cutLoop, lengthOf } from "./cut_loop.ts";
@@ -20,18 +21,23 @@ const PIECE = 4096;
 /** The program with loops for teams. */
 export function mapToThreads(program: Program, { threads }: Target): Program {
   if (threads === "none") return program;
+  const forTeam = rewriteAlike((body) => mapped(body, threads)), work = sameOfAlike(workOf);
+  const forThreads = (kernel: LoopKernel): LoopKernel => {
+    const body = forTeam(kernel.body);
+    return body === kernel.body ? kernel : { ...kernel, work: work(kernel.body), body };
+  };
   return replaceKernels(
     program,
-    (kernel) => [kernel.kind === "loops" && !kernel.blocks ? mapped(kernel, threads) : kernel],
+    (kernel) => [kernel.kind === "loops" && !kernel.blocks ? forThreads(kernel) : kernel],
   );
 }
 
-function mapped(kernel: LoopKernel, threads: ThreadSharing): LoopKernel {
-  const { body } = kernel, loop = body.at(-1), values = body.slice(0, -1);
-  if (loop?.kind !== "loop" || !values.every(isPure)) return kernel;
-  if (loop.order !== "parallel" || collides([loop])) return kernel;
+function mapped(body: readonly Statement[], threads: ThreadSharing): readonly Statement[] {
+  const loop = body.at(-1), values = body.slice(0, -1);
+  if (loop?.kind !== "loop" || !values.every(isPure)) return body;
+  if (loop.order !== "parallel" || collides([loop])) return body;
   const shared = threads === "outermost" ? { ...loop, share: "team" as const } : sharedOut(loop);
-  return { ...kernel, work: workOf(body), body: [...values, shared] };
+  return [...values, shared];
 }
 
 /** A nest with the loops marked that threads share out as one. */

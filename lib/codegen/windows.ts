@@ -15,6 +15,7 @@ import type {
   Program,
   Statement,
 } from "../loops/ir.ts";
+import { buffersOfAlike } from "../loops/likeness.ts";
 import { boundsOf, type Dim, sub } from "../sym/expr.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
@@ -60,29 +61,46 @@ export function windowsOfBuffers(program: Program, target: Target): Program {
 /** Where a kernel reads the first element of each buffer that it only reads; of others nothing is said. */
 function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {
   const found = new Map<BufferId, number>(), others = new Set(usesOf(kernel).written);
-  const see = (buffer: BufferId, index: Dim) =>
-    void found.set(buffer, Math.min(found.get(buffer) ?? Infinity, leastOf(index)));
-  const visit = (body: readonly Statement[]) => {
-    for (const s of body) {
-      if (s.kind === "load") see(s.buffer, s.index);
-      else if (s.kind === "store") others.add(s.buffer);
-      else if (s.kind === "masked") visit(s.body);
-      else if (s.kind === "loop") {
-        visit(s.body);
-        for (const { values, positions } of s.folds ?? []) {
-          for (const each of [values, positions]) if (each) others.add(each.buffer);
-        }
-      }
+  const see = (buffer: BufferId, place: number) =>
+    void found.set(buffer, Math.min(found.get(buffer) ?? Infinity, place));
+  const visit = ({ body }: LoopKernel): void => {
+    for (const [buffer, place] of readFrom(body)) {
+      if (place === null) others.add(buffer);
+      else see(buffer, place);
     }
   };
-  if (kernel.kind === "loops") visit(kernel.body);
+  if (kernel.kind === "loops") visit(kernel);
   else {
-    for (const { buffer, offset } of kernel.inputs) see(buffer, offset);
-    withNests(kernel, (nest) => (visit(nest.body), nest));
+    for (const { buffer, offset } of kernel.inputs) see(buffer, leastOf(offset));
+    withNests(kernel, (nest) => (visit(nest), nest));
   }
   for (const buffer of others) found.delete(buffer);
   return new Map(found.entries().map(([buffer, place]) => [buffer, place - place % step]));
 }
+
+/** The least place at which statements read each buffer; null: they do more with it. */
+const readFrom = buffersOfAlike((body) => {
+  const found = new Map<BufferId, number | null>();
+  const see = (buffer: BufferId, place: number | null): void => {
+    const known = found.get(buffer) ?? Infinity;
+    found.set(buffer, found.get(buffer) === null || place === null ? null : Math.min(known, place));
+  };
+  const visit = (list: readonly Statement[]): void => {
+    for (const s of list) {
+      if (s.kind === "load") see(s.buffer, leastOf(s.index));
+      else if (s.kind === "store") see(s.buffer, null);
+      else if (s.kind === "masked") visit(s.body);
+      else if (s.kind === "loop") {
+        visit(s.body);
+        for (const { values, positions } of s.folds ?? []) {
+          for (const each of [values, positions]) if (each) see(each.buffer, null);
+        }
+      }
+    }
+  };
+  visit(body);
+  return found;
+});
 
 /** The least that an index can be; 0 where that is not known. */
 function leastOf(index: Dim): number {

@@ -7,6 +7,7 @@ import { config } from "../base/config.ts";
 import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { BufferDecl, BufferId, Kernel, Program, ProgramGuard, Statement } from "../loops/ir.ts";
+import { sameOfAlike } from "../loops/likeness.ts";
 import { usesOf } from "../loops/uses.ts";
 import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
@@ -123,26 +124,33 @@ function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], are
   const visit = (d: Dim) => {
     for (const s of freeSymbols(d)) if (s.node.kind === "symbol" && s.node.role.kind === "size") found.add(s);
   };
-  const walk = (body: readonly Statement[]) => {
-    for (const s of body) {
-      if (s.kind === "loop") visit(s.axis.size);
-      if (s.kind === "loop" || s.kind === "masked") walk(s.body);
-      else if (s.kind === "load" || s.kind === "store" || s.kind === "index") visit(s.index);
-    }
-  };
   for (const buffer of buffers) {
     visit(buffer.length);
     if (buffer.role.kind === "temporary") visit(buffer.role.offset);
   }
   visit(arenaBytes);
   for (const kernel of kernels) {
-    if (kernel.kind === "loops") walk(kernel.body);
+    if (kernel.kind === "loops") sizesIn(kernel.body).forEach(visit);
     else {
       for (const view of [...kernel.inputs, ...kernel.outputs]) {
         [view.offset, ...view.shape, ...view.strides].forEach(visit);
       }
-      walk(kernel.epilogue?.body ?? []);
+      sizesIn(kernel.epilogue?.body ?? []).forEach(visit);
     }
   }
   return [...found];
 }
+
+/** The sizes and places in statements that are no numbers, each once. */
+const sizesIn = sameOfAlike((body) => {
+  const found = new Set<Dim>();
+  const walk = (list: readonly Statement[]): void => {
+    for (const s of list) {
+      if (s.kind === "loop") found.add(s.axis.size);
+      if (s.kind === "loop" || s.kind === "masked") walk(s.body);
+      else if (s.kind === "load" || s.kind === "store" || s.kind === "index") found.add(s.index);
+    }
+  };
+  walk(body);
+  return [...found].filter((each) => typeof each !== "number");
+});

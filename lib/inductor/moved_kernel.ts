@@ -3,6 +3,7 @@
  * Invariant: what does not mention a buffer is shared with the original.
  */
 import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
+import { noteAlike } from "../loops/likeness.ts";
 import { add, type Dim } from "../sym/expr.ts";
 
 /** Where a buffer begins in another one, in elements. */
@@ -11,7 +12,7 @@ export interface Place {
   readonly offset: Dim;
 }
 
-/** A kernel whose buffers lie elsewhere. */
+/** A kernel whose buffers lie elsewhere. What is known to be alike stays so where each begins at the start of its place. */
 export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
   const statements = (body: readonly Statement[]): Statement[] =>
     body.map((s) => {
@@ -24,7 +25,14 @@ export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): K
     const { buffer, offset } = placeOf(v.buffer);
     return { ...v, buffer, offset: add(v.offset, offset) };
   };
-  const loops = (k: LoopKernel): LoopKernel => ({ ...k, body: statements(k.body) });
+  const loops = (k: LoopKernel): LoopKernel => {
+    const body = statements(k.body);
+    noteAlike(k.body, body, (id) => {
+      const { buffer, offset } = placeOf(id);
+      return offset === 0 ? buffer : null;
+    });
+    return { ...k, body };
+  };
   if (kernel.kind === "loops") return loops(kernel);
   return {
     ...kernel,

@@ -4,6 +4,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import type { BufferId, Kernel } from "../loops/ir.ts";
+import { expectAlike } from "../loops/likeness.ts";
 import { usesOf } from "../loops/uses.ts";
 import type { RegionWork } from "./computation.ts";
 import { movedKernel } from "./moved_kernel.ts";
@@ -13,13 +14,15 @@ export function regionKernels(
   { program, places }: RegionWork,
   place: (buffer: BufferId) => BufferId,
 ): Kernel[] {
-  return program.kernels.map((kernel) =>
-    movedKernel(kernel, (id) => {
+  return program.kernels.map((kernel) => {
+    const nest = kernel.kind === "loops" ? kernel : kernel.epilogue;
+    if (nest) expectAlike(nest.body);
+    return movedKernel(kernel, (id) => {
       const found = places[id];
       if (!found) throw new InternalError(`Expected a buffer ${id} of ${program.name}`);
       return { buffer: place(found.buffer), offset: found.offset };
-    })
-  );
+    });
+  });
 }
 
 /** Kernels without those whose results nobody needs: regions compute all that any of their calls asks for. */

@@ -7,6 +7,7 @@ import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, type Sym, symbol } from "../sym/expr.ts";
 import type { BufferId, Kernel, LoopKernel, Statement } from "./ir.ts";
+import { buffersOfAlike } from "./likeness.ts";
 import { printKernel } from "./print.ts";
 
 /** Stands for the number of iterations of any such kernel. */
@@ -25,15 +26,20 @@ function unasked(): never {
 /** The text of what a kernel does whatever its length; null where it is more than one loop of a known length. */
 export function flatForm(kernel: Kernel, dtypeOf: (id: BufferId) => DType | undefined): string | null {
   if (kernel.kind !== "loops" || kernel.blocks || kernel.workgroup !== undefined) return null;
-  const { team } = kernel, body = ofAnyLength(kernel.body);
-  if (body === null || !isClosed(body)) return null;
-  const buffers: string[] = [];
-  const text = printKernel({ kind: "loops", name: "", body, origins: [] }).replace(/\bb(\d+)\b/g, (_, id) => {
-    if (!buffers.includes(id)) buffers.push(id);
-    return `b${buffers.indexOf(id)}`;
-  });
-  return [team, ...buffers.map((id) => dtypeOf(Number(id))), text].join("\n");
+  const { team } = kernel, buffers = textsOf(kernel.body), [text] = buffers.values();
+  return text === undefined ? null : [team, ...[...buffers.keys()].map(dtypeOf), text].join("\n");
 }
+
+/** The buffers of statements as they come, each with the text of what is done over their numbers; none where there is none. */
+const textsOf = buffersOfAlike((given) => {
+  const body = ofAnyLength(given), buffers: BufferId[] = [];
+  if (body === null || !isClosed(body)) return new Map<BufferId, string>();
+  const text = printKernel({ kind: "loops", name: "", body, origins: [] }).replace(/\bb(\d+)\b/g, (_, id) => {
+    if (!buffers.includes(Number(id))) buffers.push(Number(id));
+    return `b${buffers.indexOf(Number(id))}`;
+  });
+  return new Map(buffers.map((id) => [id, text]));
+});
 
 /** Statements whose only outermost loop, the last of them, runs `LENGTH` times; null where they are others. */
 export function ofAnyLength(body: readonly Statement[]): readonly Statement[] | null {

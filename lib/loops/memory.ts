@@ -63,7 +63,7 @@ export interface MemoryPlan {
 /** Plans all temporaries; without reuse every one gets its own place. */
 export function planMemory(lifetimes: readonly Lifetime[], reuse = true): MemoryPlan {
   const offsets: Dim[] = lifetimes.map(() => 0);
-  const known: Packed[] = [];
+  const known = new Calendar();
   let end = 0;
   // Big ones first: they decide the arena's size, small ones fill the gaps
   const order = [...lifetimes.keys()].sort((a, b) => sizeOf(lifetimes[b]) - sizeOf(lifetimes[a]) || a - b);
@@ -71,15 +71,12 @@ export function planMemory(lifetimes: readonly Lifetime[], reuse = true): Memory
     const lifetime = lifetimes[i];
     if (!lifetime || typeof lifetime.bytes !== "number") continue;
     const bytes = Math.max(ALIGNMENT, Math.ceil(lifetime.bytes / ALIGNMENT) * ALIGNMENT);
-    const busy = known.filter((k) => !reuse || overlaps(k.lifetime, lifetime)).sort((a, b) =>
-      a.offset - b.offset
-    );
-    let offset = 0;
-    for (const k of busy) {
+    let offset = reuse ? 0 : end;
+    for (const k of reuse ? known.busyDuring(lifetime) : []) {
       if (offset + bytes <= k.offset) break;
       offset = Math.max(offset, k.offset + k.bytes);
     }
-    known.push({ lifetime, offset, bytes });
+    known.add({ lifetime, offset, bytes });
     offsets[i] = offset;
     end = Math.max(end, offset + bytes);
   }
@@ -105,6 +102,30 @@ interface Packed {
   readonly offset: number;
   readonly bytes: number;
 }
+
+/** What is alive when, by stretches of time, so that most of a long program is not looked at for what lives for a while. */
+class Calendar {
+  readonly #stretches: Packed[][] = [];
+
+  add(packed: Packed): void {
+    const { first, last } = packed.lifetime;
+    for (let at = stretchOf(first); at <= stretchOf(last); at++) (this.#stretches[at] ??= []).push(packed);
+  }
+
+  /** What is alive at some time of a life, the lowest first. */
+  busyDuring(lifetime: Lifetime): readonly Packed[] {
+    const found = new Set<Packed>();
+    for (let at = stretchOf(lifetime.first); at <= stretchOf(lifetime.last); at++) {
+      for (const each of this.#stretches[at] ?? []) if (overlaps(each.lifetime, lifetime)) found.add(each);
+    }
+    return [...found].sort((a, b) => a.offset - b.offset);
+  }
+}
+
+/** Kernels of a stretch. */
+const STRETCH = 32;
+
+const stretchOf = (time: number): number => Math.floor(time / STRETCH);
 
 const sizeOf = (lifetime: Lifetime | undefined) => typeof lifetime?.bytes === "number" ? lifetime.bytes : 0;
 

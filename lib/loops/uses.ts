@@ -4,6 +4,7 @@
  */
 import { type Dim, freeSymbols } from "../sym/expr.ts";
 import type { BufferId, Kernel, Statement, ValueId } from "./ir.ts";
+import { buffersOfAlike } from "./likeness.ts";
 
 /** Buffers that a kernel mentions, and those of them that it writes. */
 export interface Uses {
@@ -11,27 +12,42 @@ export interface Uses {
   readonly written: ReadonlySet<BufferId>;
 }
 
-/** Passes ask again and again. */
-const known = new WeakMap<Kernel, Uses>();
+/** Passes ask again and again, of kernels that have the same statements, too. */
+const known = new WeakMap<Kernel | readonly Statement[], Uses>();
 
 /** The buffers that a kernel mentions. */
 export function usesOf(kernel: Kernel): Uses {
-  let uses = known.get(kernel);
-  if (!uses) known.set(kernel, uses = findUses(kernel));
+  const key = kernel.kind === "loops" ? kernel.body : kernel;
+  let uses = known.get(key);
+  if (!uses) known.set(key, uses = findUses(kernel));
   return uses;
 }
+
+/** The buffers that statements mention, and whether they write them. */
+const mentionsOf = buffersOfAlike((body) => {
+  const found = new Map<BufferId, boolean>();
+  const visit = (list: readonly Statement[]): void => {
+    for (const s of list) {
+      if (s.kind === "loop" || s.kind === "masked") visit(s.body);
+      else if (s.kind === "load" && !found.has(s.buffer)) found.set(s.buffer, false);
+      else if (s.kind === "store") found.set(s.buffer, true);
+      for (const { values, positions } of s.kind === "loop" ? s.folds ?? [] : []) {
+        for (const each of [values, positions]) {
+          if (each && !found.has(each.buffer)) found.set(each.buffer, false);
+        }
+      }
+    }
+  };
+  visit(body);
+  return found;
+});
 
 function findUses(kernel: Kernel): Uses {
   const all = new Set<BufferId>(), written = new Set<BufferId>();
   const visit = (body: readonly Statement[]) => {
-    for (const s of body) {
-      if (s.kind === "loop" || s.kind === "masked") visit(s.body);
-      else if (s.kind === "load" || s.kind === "store") all.add(s.buffer);
-      for (const { values, positions } of s.kind === "loop" ? s.folds ?? [] : []) {
-        all.add(values.buffer);
-        if (positions) all.add(positions.buffer);
-      }
-      if (s.kind === "store") written.add(s.buffer);
+    for (const [id, isWritten] of mentionsOf(body)) {
+      all.add(id);
+      if (isWritten) written.add(id);
     }
   };
   if (kernel.kind === "loops") visit(kernel.body);

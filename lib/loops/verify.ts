@@ -18,6 +18,7 @@ import {
   type Statement,
   type ValueId,
 } from "./ir.ts";
+import { likenessOf } from "./likeness.ts";
 import { loadType } from "./record.ts";
 import { countersOf, runTogether } from "./together.ts";
 import { usesOf } from "./uses.ts";
@@ -42,11 +43,38 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
     if (buffer.role.kind === "window") checkWindow(program, buffer.role, fail);
   }
   knownSize(program.arenaBytes, "size of the arena");
+  const nests = new NestChecker(program);
   for (const kernel of program.kernels) {
-    if (kernel.kind === "loops") new KernelChecker(program, kernel).check();
-    else checkExtern(program, kernel, fail);
+    if (kernel.kind === "loops") nests.check(kernel);
+    else checkExtern(program, kernel, { nests, fail });
   }
   checkLocals(program, fail);
+}
+
+/** Checks the nests of a program; of those that are alike the first, and of the others their buffers. */
+class NestChecker {
+  readonly #known = new Map<object, Set<string>>();
+
+  constructor(readonly program: Program) {}
+
+  check(kernel: LoopKernel): void {
+    const { body } = kernel, like = likenessOf(body);
+    if (!like) return new KernelChecker(this.program, kernel).check();
+    const { buffers } = this.program, known = this.#known.get(like.kind) ?? new Set();
+    const counters = countersOf(kernel.blocks).map(({ symbol }) => symbol.id);
+    const key = [
+      ...like.buffers.map((id) => `${buffers[id]?.dtype} ${buffers[id]?.role.kind === "local"}`),
+      kernel.workgroup,
+      ...counters,
+    ].join();
+    if (!known.has(key)) new KernelChecker(this.program, kernel).check();
+    this.#known.set(like.kind, known.add(key));
+    for (const id of usesOf(kernel).written) {
+      checkWritable(this.program, id, (message) => {
+        throw new InternalError(`Kernel ${kernel.name} of ${this.program.name}: ${message}`);
+      });
+    }
+  }
 }
 
 /** What is local belongs to one kernel, or to neighbours that run by the same blocks. */
@@ -105,7 +133,12 @@ function checkGuard(program: Program, fail: (message: string) => never): void {
   });
 }
 
-function checkExtern(program: Program, kernel: ExternKernel, fail: (message: string) => never): void {
+interface ExternCheck {
+  readonly nests: NestChecker;
+  readonly fail: (message: string) => never;
+}
+
+function checkExtern(program: Program, kernel: ExternKernel, { nests, fail }: ExternCheck): void {
   for (const view of [...kernel.inputs, ...kernel.outputs]) {
     const buffer = program.buffers[view.buffer];
     if (!buffer) fail(`${kernel.name}: Expected a buffer but found b${view.buffer}`);
@@ -119,14 +152,14 @@ function checkExtern(program: Program, kernel: ExternKernel, fail: (message: str
   for (const view of kernel.outputs) checkWritable(program, view.buffer, (m) => fail(`${kernel.name}: ${m}`));
   for (const prologue of kernel.prologues ?? []) {
     checkPrologue(kernel, prologue, (m) => fail(`${kernel.name}: ${m}`));
-    new KernelChecker(program, prologue.nest).check();
+    nests.check(prologue.nest);
   }
   const { epilogue } = kernel;
   const [first] = kernel.outputs;
   if (!epilogue) return;
   if (!first) return fail(`${kernel.name}: Expected an output for the epilogue but found none`);
   checkNest(epilogue, first.shape, (m) => fail(`${kernel.name}: ${m}`));
-  new KernelChecker(program, epilogue).check();
+  nests.check(epilogue);
 }
 
 /** Checks that a nest has one parallel loop for each size, behind values only, and no others; gives what is inside of them. */

@@ -14,6 +14,7 @@ import type {
   Statement,
   Team,
 } from "../../../lib/loops/ir.ts";
+import { between, type Likeness, likenessOf } from "../../../lib/loops/likeness.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Routine } from "../runtime_library.ts";
 import type { KernelNames, Range } from "./names.ts";
@@ -30,6 +31,36 @@ export interface KernelContext {
   fold(text: string): void;
   /** Adds a declaration in front of everything. */
   declare(text: string): void;
+  /** Functions of statements that others are like, by what they have in common and how they are printed. */
+  readonly alike: Map<object, Map<string, FirstFunction>>;
+}
+
+type FunctionText = Omit<KernelFunction, "work">;
+
+/** The function of the first of several nests that are alike. */
+interface FirstFunction {
+  readonly like: Likeness;
+  readonly made: FunctionText;
+}
+
+/** The function of statements, printed once for those that are alike; `how`: what else its text depends on. */
+function onceForAlike(
+  body: readonly Statement[],
+  how: string,
+  { context, print }: { readonly context: KernelContext; readonly print: () => FunctionText },
+): FunctionText {
+  const like = likenessOf(body);
+  if (!like) return print();
+  const { alike, buffers } = context, known = alike.get(like.kind) ?? new Map<string, FirstFunction>();
+  alike.set(like.kind, known);
+  const key = `${how} ${like.buffers.map((id) => isLocal(buffers[id])).join()}`, first = known.get(key);
+  if (first) {
+    const { made } = first, place = between(first.like, like, (id) => id);
+    return { ...made, buffers: made.buffers.map(place) };
+  }
+  const made = print();
+  known.set(key, { like, made });
+  return made;
 }
 
 /** A function to be run by a team. */
@@ -44,12 +75,15 @@ export interface KernelFunction {
   readonly work: Dim;
 }
 
-/** A loop kernel as a function. */
+/** A loop kernel as a function; `body`: what it does, where that is to be done for any length. */
 export function printLoopKernel(
-  { body, work = 0, team }: LoopKernel,
+  { body: own, work = 0, team }: LoopKernel,
   context: KernelContext,
+  body: readonly Statement[] = own,
 ): KernelFunction {
-  const printed = bodyText(context, (out, names) => printer(body, context, { out, names }).statements(body));
+  const print = () =>
+    bodyText(context, (out, names) => printer(body, context, { out, names }).statements(body));
+  const printed = onceForAlike(own, body === own ? "" : "any length", { context, print });
   return { ...printed, work: onTeam(work, team) };
 }
 
@@ -169,22 +203,19 @@ function loopsOf(body: readonly Statement[]): readonly Loop[] {
 export type Parts = readonly (Range | undefined)[];
 
 /** The function of a nest around a library call. */
-export interface NestFunction {
-  readonly body: string;
-  /** What goes into the table of addresses, in order. */
-  readonly buffers: readonly BufferId[];
-}
+export type NestFunction = Pick<KernelFunction, "body" | "buffers">;
 
 /** The epilogue of a library call, over the arguments (b, m0, m1, c0, c1). */
 export function printEpilogue({ body }: LoopKernel, parts: Parts, context: KernelContext): NestFunction {
-  return nestFunction(body, parts, { context, given: NONE });
+  const print = () => nestFunction(body, parts, { context, given: NONE });
+  return onceForAlike(body, JSON.stringify(parts), { context, print });
 }
 
 function nestFunction(
   body: readonly Statement[],
   parts: Parts,
   { context, given }: { readonly context: KernelContext; readonly given: Parameters },
-): NestFunction {
+): FunctionText {
   const ranges = new Map<Loop, Range>();
   loopsOf(body).forEach((loop, d) => {
     const range = parts[d];

@@ -140,6 +140,7 @@ export function printProgram(program: Program): PrintedProgram {
     need: functions.need,
     fold: (text) => void folds.add(text),
     declare: (text) => void declarations.add(text),
+    alike: new Map(),
   };
   const kernels = new Map<string, string>();
   const kernelOf = (signature: string, body: string): string => {

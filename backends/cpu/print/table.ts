@@ -25,7 +25,7 @@ export function printTable(group: readonly Kernel[], context: KernelContext): Ta
     const { table: { length } } = kernel, body = ofAnyLength(kernel.body);
     if (!body) throw new InternalError(`Expected one loop of a known length in ${kernel.name}`);
     const sizeIndex: KernelContext["sizeIndex"] = (size) => size === length ? 0 : context.sizeIndex(size);
-    printed.push(printLoopKernel({ ...kernel, body }, { ...context, sizeIndex }));
+    printed.push(printLoopKernel(kernel, { ...context, sizeIndex }, body));
     lengths.push(lengthOfFlat(kernel));
   }
   const [first] = printed;

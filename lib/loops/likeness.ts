@@ -1,0 +1,128 @@
+/**
+ * Statements that are the same but for the buffers that they mention, as those of equal layers are: what is found out about
+ * some of them, or made of them, holds of all. Input: statements that were written over other buffers; output: what they
+ * have in common, and what was made of the first of them, over the buffers of another one. Invariant: statements that are
+ * alike differ in nothing else, and none of them has one buffer where another has two; buffers in one place have one type.
+ */
+import type { BufferId, Statement } from "./ir.ts";
+
+type Body = readonly Statement[];
+
+/** What statements have in common with others. */
+export interface Likeness {
+  /** One object for all that are alike. */
+  readonly kind: object;
+  /** The buffers that they mention, in the same order for all that are alike. */
+  readonly buffers: readonly BufferId[];
+}
+
+const known = new WeakMap<Body, Likeness>();
+
+/** What statements have in common with others; undefined: nothing is known of it. */
+export const likenessOf = (body: Body): Likeness | undefined => known.get(body);
+
+/** Says that there will be statements like these. */
+export function expectAlike(body: Body): void {
+  if (known.has(body)) return;
+  const buffers = new Set<BufferId>();
+  overBuffers(body, (id) => (buffers.add(id), id));
+  known.set(body, { kind: {}, buffers: [...buffers] });
+}
+
+/** Says that some statements are others over other buffers, and the same otherwise; null: over something else. */
+export function noteAlike(from: Body, to: Body, place: (id: BufferId) => BufferId | null): void {
+  const like = known.get(from);
+  if (!like) return;
+  const buffers = like.buffers.map(place).filter((id) => id !== null);
+  if (new Set(buffers).size === like.buffers.length) known.set(to, { kind: like.kind, buffers });
+}
+
+/** Statements over other buffers. */
+export function overBuffers(body: Body, place: (id: BufferId) => BufferId): Statement[] {
+  return body.map((s) => {
+    switch (s.kind) {
+      case "load":
+      case "store":
+        return { ...s, buffer: place(s.buffer) };
+      case "masked":
+        return { ...s, body: overBuffers(s.body, place) };
+      case "loop": {
+        const inner = overBuffers(s.body, place);
+        if (!s.folds) return { ...s, body: inner };
+        const folds = s.folds.map(({ values, positions, ...rest }) => ({
+          ...rest,
+          values: { ...values, buffer: place(values.buffer) },
+          ...(positions ? { positions: { ...positions, buffer: place(positions.buffer) } } : {}),
+        }));
+        return { ...s, body: inner, folds };
+      }
+      default:
+        return s;
+    }
+  });
+}
+
+/** What gives the buffer of the second at the place where the first has one; `other` says it of those that neither mentions. */
+export function between(
+  first: Likeness,
+  second: Likeness,
+  other: (id: BufferId) => BufferId,
+): (id: BufferId) => BufferId {
+  const places = new Map(first.buffers.map((id, at) => [id, second.buffers[at] ?? id]));
+  return (id) => {
+    const found = places.get(id) ?? other(id);
+    places.set(id, found);
+    return found;
+  };
+}
+
+/** The same rewriting, made once for statements that are alike. `another` makes a buffer like one that it has made. */
+export function rewriteAlike(
+  rewrite: (body: Body) => Body,
+  another: (id: BufferId) => BufferId = (id) => id,
+): (body: Body) => Body {
+  const firsts = new Map<object, { readonly like: Likeness; readonly from: Body; readonly to: Body }>();
+  return (body) => {
+    const like = known.get(body), first = like && firsts.get(like.kind);
+    if (!like) return rewrite(body);
+    if (!first) {
+      const to = rewrite(body);
+      firsts.set(like.kind, { like, from: body, to });
+      if (to !== body) expectAlike(to);
+      return to;
+    }
+    if (first.to === first.from) return body;
+    const place = between(first.like, like, another), to = overBuffers(first.to, place);
+    noteAlike(first.to, to, place);
+    return to;
+  };
+}
+
+/** What is said of buffers that statements mention, found out once for those that are alike. */
+export function buffersOfAlike<T>(
+  find: (body: Body) => ReadonlyMap<BufferId, T>,
+): (body: Body) => ReadonlyMap<BufferId, T> {
+  const firsts = new WeakMap<object, { readonly like: Likeness; readonly said: ReadonlyMap<BufferId, T> }>();
+  return (body) => {
+    const like = known.get(body), first = like && firsts.get(like.kind);
+    if (first) {
+      const place = between(first.like, like, (id) => id);
+      return new Map([...first.said].map(([id, each]) => [place(id), each]));
+    }
+    const said = find(body);
+    if (like) firsts.set(like.kind, { like, said });
+    return said;
+  };
+}
+
+/** What follows from statements whatever buffers they mention, found out once for those that are alike. */
+export function sameOfAlike<T>(find: (body: Body) => T): (body: Body) => T {
+  const found = new WeakMap<object, { readonly value: T }>();
+  return (body) => {
+    const kind = known.get(body)?.kind, former = kind && found.get(kind);
+    if (former) return former.value;
+    const value = find(body);
+    if (kind) found.set(kind, { value });
+    return value;
+  };
+}

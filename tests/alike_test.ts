@@ -1,0 +1,119 @@
+/**
+ * Code of equal layers is made once: what is made of the first is what would be made of each, and programs of layers come out
+ * as if nobody knew that they are equal.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { compile, compiler, manualSeed, nn, randn, type Tensor } from "../mod.ts";
+import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
+import { generate } from "../lib/codegen/generate.ts";
+import type { GraphCompiler } from "../lib/graph/interpose.ts";
+import { compileGraph } from "../lib/inductor/compile_graph.ts";
+import type { Kernel, LoopKernel, Program } from "../lib/loops/ir.ts";
+import { likenessOf, overBuffers } from "../lib/loops/likeness.ts";
+import { type Lifetime, planMemory } from "../lib/loops/memory.ts";
+import { printProgram } from "../lib/loops/print.ts";
+import { findTarget } from "../lib/ops/table.ts";
+import { nativeTarget } from "../backends/cpu/native_target.ts";
+import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
+import { SIZE_LIMIT, wasmTarget } from "../backends/wasm/target.ts";
+
+/** The programs of a training step, forward and backward. */
+function programsOf(model: (x: Tensor) => Tensor, x: Tensor): Program[] {
+  const programs: Program[] = [];
+  const fwCompiler: GraphCompiler = (gm, inputs) => {
+    const { signature, graph } = gm;
+    const named = { name: signature?.role ?? "graph", ...(signature ? { signature } : {}), silent: true };
+    programs.push(compileGraph(graph, (target) => findTarget(target)?.definition, named).program);
+    return interpretGraph(gm, inputs);
+  };
+  const backend = aotAutograd({ fwCompiler, regions: true });
+  compile((x: Tensor) => model(x).pow(2).mean(), { backend })(x).backward();
+  return programs;
+}
+
+/** The program with statements of which nobody knows that others are like them. */
+function unknown(program: Program): Program {
+  const anew = (kernel: LoopKernel): LoopKernel => ({
+    ...kernel,
+    body: overBuffers(kernel.body, (id) => id),
+  });
+  const kernels = program.kernels.map((kernel): Kernel => {
+    if (kernel.kind === "loops") return anew(kernel);
+    return kernel.epilogue ? { ...kernel, epilogue: anew(kernel.epilogue) } : kernel;
+  });
+  return { ...program, kernels };
+}
+
+/** How many statements others are like, and how many kinds of them there are. */
+function alike({ kernels }: Program): { readonly bodies: number; readonly kinds: number } {
+  const found = kernels.flatMap((kernel) => {
+    const nest = kernel.kind === "loops" ? kernel : kernel.epilogue;
+    return nest ? likenessOf(nest.body) ?? [] : [];
+  });
+  return { bodies: found.length, kinds: new Set(found.map(({ kind }) => kind)).size };
+}
+
+const encoders = (count: number, dropout: number): (x: Tensor) => Tensor => {
+  const layers = Array.from(
+    { length: count },
+    () => new nn.TransformerEncoderLayer(32, 2, { dimFeedforward: 48, batchFirst: true, dropout }),
+  );
+  return (x) => layers.reduce((y, layer) => layer.call(y), x);
+};
+
+const rounds = (x: Tensor): Tensor => {
+  for (let i = 0; i < 40; i++) x = x.softmax(-1).add(x.cumsum(1)).div(x.std(0, true)).mul(0.5 + i).tanh();
+  return x;
+};
+
+for (
+  const [name, model, x, changes] of [
+    ["layers of a transformer", encoders(3, 0.1), randn([2, 9, 32])],
+    ["the same with scores that are finished row by row", encoders(3, 0), randn([1, 160, 32])],
+    ["of a length that changes", encoders(3, 0), randn([2, 7, 32]), 1],
+    ["rounds of a loop", rounds, randn([5, 7]).requiresGrad_()],
+  ] as const
+) {
+  Deno.test(`code of equal layers: ${name}`, () => {
+    manualSeed(1);
+    if (changes !== undefined) compiler.markDynamic(x, changes);
+    const programs = programsOf(model, x);
+    assertEquals(programs.length, 2);
+    for (const program of programs) {
+      const { bodies, kinds } = alike(program);
+      assert(bodies >= 2 * kinds && kinds > 0, `${kinds} kinds of ${bodies}`);
+      for (const target of [nativeTarget, wasmTarget(SIZE_LIMIT)]) {
+        assertEquals(
+          printProgram(generate(program, target)),
+          printProgram(generate(unknown(program), target)),
+        );
+      }
+      const [known, anew] = [program, unknown(program)].map((each) => printCpp(generate(each, nativeTarget)));
+      assertEquals(known, anew);
+    }
+  });
+}
+
+Deno.test("memory of a long program is laid out as if each temporary had been compared with all others", () => {
+  let seed = 5;
+  const below = (n: number): number => (seed = (seed * 48271) % 2147483647) % n;
+  const lifetimes = Array.from({ length: 300 }, (): Lifetime => {
+    const first = below(500);
+    return { bytes: 1 + below(4000), first, last: first + below(below(20) === 0 ? 300 : 9) };
+  });
+  const { offsets, arenaBytes } = planMemory(lifetimes);
+  const taken: { readonly from: number; readonly to: number; readonly life: Lifetime }[] = [];
+  const order = [...lifetimes.entries()].sort(([i, a], [j, b]) => Number(b.bytes) - Number(a.bytes) || i - j);
+  for (const [at, life] of order) {
+    const bytes = Math.ceil(Number(life.bytes) / 64) * 64;
+    let from = 0;
+    for (const each of taken.toSorted((a, b) => a.from - b.from)) {
+      if (each.life.last < life.first || life.last < each.life.first) continue;
+      if (from + bytes <= each.from) break;
+      from = Math.max(from, each.to);
+    }
+    taken.push({ from, to: from + bytes, life });
+    assertEquals(offsets[at], from);
+  }
+  assertEquals(arenaBytes, Math.max(...taken.map(({ to }) => to)));
+});
