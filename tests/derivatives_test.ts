@@ -1,6 +1,17 @@
 /** Derivatives at a point, gradients of gradients against differences, anomalies, and who hears of gradients. */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
-import { autograd, compile, isTensor, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
+import {
+  autograd,
+  compile,
+  compiler,
+  func,
+  isTensor,
+  nn,
+  optim,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 
 const { functional } = autograd;
@@ -49,6 +60,50 @@ Deno.test("products with derivatives, and all derivatives, at a point", () => {
     "one element in vhp but found shape [3]",
   );
 });
+
+/** Derivatives of functions of one argument or two, by name. */
+const DERIVATIVES: Readonly<Record<string, (x: Tensor) => unknown>> = {
+  vjp: (x) => functional.vjp(product, x, v),
+  "vjp of one element": (x) => functional.vjp(whole, x),
+  jvp: (x) => functional.jvp(product, x, v),
+  vhp: (x) => functional.vhp(whole, x, v),
+  hvp: (x) => functional.hvp(whole, x, v),
+  jacobian: (x) => functional.jacobian(product, x),
+  "jacobian of one element": (x) => functional.jacobian(whole, x),
+  "jacobian by two arguments": (x) => functional.jacobian((a, b) => a.mul(b).sin(), [x, y]),
+  "jacobian of a constant": (x) => functional.jacobian(() => y.mul(2), x),
+  hessian: (x) => functional.hessian(whole, x),
+  "hessian by two arguments": (x) => functional.hessian((a, b) => a.mul(b).sin().sum(), [x, y]),
+};
+const product = (x: Tensor) => x.sin().mul(x), whole = (x: Tensor) => product(x).sum();
+
+for (const [name, derivative] of Object.entries(DERIVATIVES)) {
+  Deno.test(`compiled derivatives are one graph: ${name}`, () => {
+    const compiled = compile(derivative, { backend: "aot_eager" });
+    const all = (value: unknown): Tensor[] =>
+      isTensor(value) ? [value] : Array.isArray(value) ? value.flatMap(all) : [];
+    for (const given of [x.clone(), x.clone().requiresGrad_()]) {
+      const expected = all(derivative(given)), found = all(compiled(given));
+      assertEquals(found.length, expected.length);
+      expected.forEach((each, k) => near(found[k], each, name));
+    }
+    const { graphs, graphBreaks, givenUp } = compiler.status(compiled);
+    assertEquals({ graphs, graphBreaks, givenUp }, { graphs: 2, graphBreaks: 0, givenUp: null });
+  });
+}
+
+Deno.test("gradients by a batch of what its elements share run outside of it", () => {
+  const rows = (x: Tensor) => {
+    const leaf = x.detach().requiresGrad_(), y = leaf.sin();
+    return func.vmap((one: Tensor) => autograd.grad(y, leaf, one, { retainGraph: true })[0] ?? fail("none"))(
+      BASIS,
+    );
+  };
+  const compiled = compile(rows, { backend: "eager" }), expected = rows(x);
+  assert(isTensor(expected));
+  near(compiled(x), expected, "rows");
+});
+const BASIS = tensor([[1, 0, 0], [0, 2, 0]], { dtype: "float64" });
 
 Deno.test("gradients of gradients are held against differences", () => {
   const leaf = () => x.clone().requiresGrad_();

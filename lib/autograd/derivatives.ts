@@ -4,10 +4,10 @@
  * form of the arguments. Invariant: gradients flow on only where `createGraph` asks for it.
  */
 import { DynError } from "../base/errors.ts";
-import { aliasOf, ops } from "../tensor/eager.ts";
+import { ops } from "../tensor/eager.ts";
 import { enableGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { overBatch } from "./batches/over_batch.ts";
+import { isTraced, overBatch } from "./batches/over_batch.ts";
 import { grad } from "./engine.ts";
 
 /** A tensor, or a list of them. */
@@ -42,7 +42,7 @@ function at(owner: string, f: TensorFunction, { given, createGraph }: {
   readonly createGraph: boolean;
 }): Point {
   const inputs = listOf(given).map((x) =>
-    createGraph && x.requiresGrad ? ops.viewAs(x, x) : aliasOf(x).requiresGrad_()
+    createGraph && x.requiresGrad ? ops.viewAs(x, x) : x.detach().requiresGrad_()
   );
   const value = f(...inputs), outputs = listOf(value);
   if (!outputs.every(isTensor)) throw new DynError(`Expected a function that gives tensors in ${owner}`);
@@ -200,14 +200,22 @@ export function jacobian(
   });
 }
 
-/** The gradients of each element of an output, over a batch of them. */
+/** The gradients of each element of an output, over a batch of them; in compiled code, whose graph has the steps of all, one by one. */
 function rowsOf(output: Tensor, inputs: readonly Tensor[], options: DerivativeOptions): readonly Tensor[] {
   const { shape, dtype, device } = output, count = output.numel();
   const whole = (input: Tensor) => [...shape, ...input.shape];
   if (count === 0) return inputs.map((input) => ops.newZeros(input, whole(input)));
   const basis = ops.reshape(ops.eye(count, null, { dtype, device }), [count, ...shape]);
+  const row = (one: Tensor | undefined) =>
+    pulled([output], inputs, { ...options, tangents: one ? [one] : [] });
+  if (isTraced()) {
+    const rows = basis.unbind().map(row);
+    return inputs.map((input, k) =>
+      ops.reshape(ops.stack(rows.flatMap((each) => each[k] ?? [])), whole(input))
+    );
+  }
   const { tensors, batched } = overBatch(
-    (one) => ({ tensors: pulled([output], inputs, { ...options, tangents: one ? [one] : [] }), aside: null }),
+    (one) => ({ tensors: row(one), aside: null }),
     [basis],
     { size: count, randomness: "error" },
   );

@@ -238,12 +238,6 @@ class TracedBatch implements OpenBatch {
     const [roots, leaves] = [outputs, inputs].map((list) =>
       tensorsOf(m, list.kind === "tensor" ? newArray(m, [list]) : list)
     );
-    const isBatched = [...roots ?? [], ...leaves ?? []].some((each) => this.wholeOf(each) !== null);
-    if (!isBatched) return this.#below(() => gradientsAsked(m, request));
-    const wholes = (leaves ?? []).map((leaf) =>
-      (leaf.node && this.#leaves.get(leaf.node)) ?? this.wholeOf(leaf) ??
-        breakGraph("batch", "a gradient of what all elements of a batch share")
-    );
     const options = given.kind === "object" && given.exotic.kind !== "array" ? given : last;
     const named = options.kind === "object" ? m.plainProperty(options, "gradOutputs") : null;
     const asked = options === given || given.kind === "constant" ? named ?? NULL : given;
@@ -252,6 +246,16 @@ class TracedBatch implements OpenBatch {
       : asked.kind === "object" && asked.exotic.kind === "array"
       ? allElements(m, asked)
       : [];
+    const isBatched = [...roots ?? [], ...leaves ?? []].some((each) => this.wholeOf(each) !== null);
+    if (!isBatched) {
+      const ofElements = tangents.some((each) => each.kind === "tensor" && this.wholeOf(each) !== null);
+      if (ofElements) return breakGraph("batch", "gradients of what all elements of a batch share");
+      return this.#below(() => gradientsAsked(m, request));
+    }
+    const wholes = (leaves ?? []).map((leaf) =>
+      (leaf.node && this.#leaves.get(leaf.node)) ?? this.wholeOf(leaf) ??
+        breakGraph("batch", "a gradient of what all elements of a batch share")
+    );
     const all = this.#below(() => {
       const outs = (roots ?? []).map((root) =>
         this.wholeOf(root) ?? breakGraph("batch", "a result without the batch")
