@@ -256,6 +256,8 @@ export function cut(
   const groups: Group[] = [], placed = new Map<Node, Node[]>();
   const unknown = new Set([...late.values()].flat().map(({ symbol }) => symbol));
   let open: Node[] = [], waiting: Node[] = [], begun = new Set<Node>();
+  /** Groups that ended before something was written. */
+  const outdated = new Set<readonly Node[]>();
   const close = () => {
     if (open.length > 0) groups.push({ nodes: open, kind: "compiled" });
     if (waiting.length > 0) groups.push({ nodes: waiting, kind: "host" });
@@ -280,7 +282,9 @@ export function cut(
     const isKnown = () => [...symbolsOfNodes([node])].every((symbol) => !unknown.has(symbol));
     // A copy has its own elements, as they are when its turn comes
     const isView = () => node.target === "getitem" || showsArgument(node);
-    if (home && home !== open && [...node.inputs()].length === 1 && isKnown() && isView()) {
+    // One that is made without recording has the history of then where it was made before a write
+    const isInTime = () => !node.meta.noGrad || home === undefined || !outdated.has(home);
+    if (home && home !== open && [...node.inputs()].length === 1 && isKnown() && isView() && isInTime()) {
       home.push(node);
       placed.set(node, home);
       continue;
@@ -296,6 +300,7 @@ export function cut(
     // What the host reads it reads before it is written, and functions draw their random numbers in their turn
     const isBehind = hasEffect(node) || waiting.some(isHigherOrder);
     if (waiting.length > 0 && (needsHost || isBehind)) close();
+    if (hasEffect(node)) { for (const { nodes } of groups) outdated.add(nodes); }
     open.push(node);
     placed.set(node, open);
   }

@@ -1258,4 +1258,14 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [mean.isclose(mean), mean.eq(mean), mean.ne(mean)];
       }, [() => [zeros([0])]]),
   },
+  "a view that is made without recording behind a write, of one from before the host's part": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const row = x.view([1]);
+        special.chebyshevPolynomialU(y, y);
+        x.zero_();
+        return [row.select(0, 0)];
+      }, [() => [leaf([-0.5]), float(0.25)]]),
+    modes: ["noGrad"],
+  },
 };
