@@ -242,6 +242,8 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/precision.ts asked": "ambient; read and set between graphs",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",
+  "lib/base/shipped_entries.ts entries": "what is found out once",
+  "lib/base/shipped_entries.ts shipment": "set once, when the library is put together",
   "lib/base/travelling.ts known": "the folder that travels, as the environment says when it is asked first",
   "lib/base/whole_file.ts counter": "names files apart",
   "lib/tensor/classes.ts compiler": "set once, when the library is put together",

@@ -4,7 +4,7 @@
  * or what is kept of it; output: a compiled program. Invariant: the compiler works in the background; what it cannot do
  * leaves the program where it is.
  */
-import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
+import { preferringOwnBuiltins, restoresAsLoaded } from "../../lib/base/own_builtins.ts";
 import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
@@ -38,20 +38,20 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     code = { ...code, ...more };
     source.keep(() => writeCode(code));
   };
-  const wasm = (): CompiledProgram =>
-    preferringOwnBuiltins(() => {
-      const pool = wasmPool(), { kind } = pool.memory;
-      const write = (limit: number) => writeForm(program(), { limit, fuses: engineFuses(), memory: kind });
-      const known = code.wasm, small = known ?? write(SIZE_LIMIT);
-      const made = runnable({
-        small,
-        large: () => write(Infinity),
-        source: () => wasmSource(program()),
-        kernelCount,
-      }, pool);
-      if (!known) found({ wasm: small });
-      return tier === "wasm" ? made : roomy(program, made);
-    });
+  const wasm = (): CompiledProgram => {
+    const pool = wasmPool(), { kind } = pool.memory;
+    const write = (limit: number) =>
+      preferringOwnBuiltins(() => writeForm(program(), { limit, fuses: engineFuses(), memory: kind }));
+    const known = code.wasm, small = known ?? write(SIZE_LIMIT);
+    const made = runnable({
+      small,
+      large: () => write(Infinity),
+      source: () => wasmSource(program()),
+      kernelCount,
+    }, pool);
+    if (!known) found({ wasm: small });
+    return tier === "wasm" ? made : roomy(program, made);
+  };
   let current: CompiledProgram | undefined;
   let state: State = { kind: "cool", spent: 0 };
   const settle = (native: CompiledProgram | null): State => {
@@ -64,7 +64,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
   };
   const attempt = (next: () => State): State => {
     try {
-      return preferringOwnBuiltins(next);
+      return restoresAsLoaded() ? next() : preferringOwnBuiltins(next);
     } catch (thrown) {
       failed(thrown);
       return settle(null);
@@ -76,12 +76,14 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     if (!toolchain) return state;
     if (toolchain.kind !== "ready") return settle(null);
     return attempt(() => {
-      const { native } = code, prepared = native ? preparedOf(native) : prepareProgram(program());
+      const { native } = code,
+        prepared = native ? preparedOf(native) : preferringOwnBuiltins(() => prepareProgram(program()));
       if (!native) found({ native: prepared.form });
       const { paths, missing } = findLibraries(prepared.sources);
       if (missing.length === 0) return settle(linkNative(prepared, paths));
       counters.add("tiers", "eager_requested");
-      return { kind: "compiling", prepared, ticket: requestLibraries(missing) };
+      const ticket = preferringOwnBuiltins(() => requestLibraries(missing));
+      return { kind: "compiling", prepared, ticket };
     });
   };
   const looked = (prepared: PreparedProgram, ticket: Ticket): State => {

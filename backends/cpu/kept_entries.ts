@@ -1,5 +1,6 @@
 /**
- * Keeps entries between processes beside the folder of compiled code. Imported for its effect. A file is the entry's
+ * Keeps entries between processes beside the folder of compiled code, and knows those that dyn comes with. Imported for
+ * its effect. A file is the entry's
  * text, its complete key and a footer (lengths, fingerprint), so that one rename publishes all of it. Invariant: a file
  * is used only if its key equals the wanted one, its fingerprint fits and only this user can have written it.
  */
@@ -7,6 +8,9 @@ import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
 import { type EntryKind, keepEntriesIn } from "../../lib/base/kept_entries.ts";
+import { isWrittenLast } from "../../lib/base/own_sources.ts";
+import { shipEntries } from "../../lib/base/shipped_entries.ts";
+import { shipped } from "../../lib/written/shipped.ts";
 import { writeAtomically } from "../../lib/base/whole_file.ts";
 import { cacheDirectory } from "./cache_directory.ts";
 import { folderFault, isOwn } from "./trust.ts";
@@ -128,3 +132,5 @@ keepEntriesIn({
       name.endsWith(".json") ? unsealed(Deno.readFileSync(`${folderOf(kind)}/${name}`))?.key ?? [] : []
     ),
 });
+
+shipEntries({ isCurrent: () => isWrittenLast("lib/written/shipped.ts"), lines: shipped });

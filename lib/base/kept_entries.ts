@@ -85,7 +85,8 @@ export function keepSoon(kind: EntryKind, key: string, text: () => string): void
   if (pending.size >= BATCH) flush();
 }
 
-function flush(): void {
+/** Keeps what waits for it. */
+export function flush(): void {
   for (const write of pending.values()) write();
   pending.clear();
 }

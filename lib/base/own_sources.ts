@@ -12,6 +12,8 @@ import { travels } from "./travelling.ts";
 const ROOMS = ["lib", "backends"] as const;
 
 let known: string | null | undefined;
+/** For folders that were looked at, when the last file was written that their identity stands for. */
+const lastWritten = new Map<string, number>();
 
 /** What tells this dyn, under this runtime, from every other one; null: nothing does. */
 export function ownIdentity(): string | null {
@@ -24,7 +26,27 @@ export function isOfIdentity(url: string): boolean {
   return isOwnModule(url) && ROOMS.some((room) => url.startsWith(`${OWN_ROOT}${room}/`));
 }
 
-/** The same of a dyn whose modules lie below an address. */
+/** Whether dyn's module at a path below its root was written last, see `wasWrittenLast`. */
+export function isWrittenLast(path: string): boolean {
+  return ownIdentity() !== null && wasWrittenLast(OWN_ROOT, path);
+}
+
+/**
+ * Whether no file that the identity of a root stands for was written after one of them, so that what this one says of the
+ * others holds. Those of a version are as they were published. Files that are checked out together are written in the order
+ * of their names, and those that are unpacked together have one time; edited ones are newer. `identityOf` looked at them.
+ */
+export function wasWrittenLast(root: string, path: string): boolean {
+  if (!root.startsWith("file:")) return true;
+  try {
+    const written = Deno.statSync(fileURLToPath(`${root}${path}`)).mtime?.getTime();
+    return written !== undefined && written >= (lastWritten.get(root) ?? Infinity);
+  } catch {
+    return false;
+  }
+}
+
+/** The identity of a dyn whose modules lie below an address. */
 export function identityOf(root: string): string | null {
   const { deno, v8 } = Deno.version;
   const sources = sourcesAt(root);
@@ -34,10 +56,12 @@ export function identityOf(root: string): string | null {
 function sourcesAt(root: string): string | null {
   if (!root.startsWith("file:")) return /[@/]v?\d+\.\d+\.\d+/.test(root) ? root : null;
   try {
-    if (Deno.build.standalone) return stated(Deno.execPath());
+    if (Deno.build.standalone) return stated(Deno.execPath()).line;
     const path = fileURLToPath(root);
-    if (!root.endsWith("/")) return stated(path);
-    const lines = ROOMS.flatMap((room) => statedBelow(`${path}${room}`));
+    if (!root.endsWith("/")) return stated(path).line;
+    const files = ROOMS.flatMap((room) => filesBelow(`${path}${room}`)),
+      lines = files.map(({ line }) => line);
+    lastWritten.set(root, Math.max(...files.map(({ written }) => written)));
     if (!travels(path)) return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
     // Archives hold names from the folder on and whole seconds
     const places = lines.map((line) => line.slice(path.length).replace(/\d{3}$/, ""));
@@ -47,17 +71,24 @@ function sourcesAt(root: string): string | null {
   }
 }
 
-/** A file and when it was written last. Throws for what was written since the process began: it runs the former one. */
-function stated(path: string): string {
+/** A file of dyn's own. */
+interface Stated {
+  /** Its path, its size and when it was written last. */
+  readonly line: string;
+  readonly written: number;
+}
+
+/** Throws for what was written since the process began: it runs the former one. */
+function stated(path: string): Stated {
   const { size, mtime } = Deno.statSync(path), written = mtime?.getTime() ?? Infinity;
   if (written >= performance.timeOrigin) {
     throw new Error(`Expected what this process runs but found a newer ${path}`);
   }
-  return `${path} ${size} ${written}`;
+  return { line: `${path} ${size} ${written}`, written };
 }
 
-function statedBelow(folder: string): string[] {
+function filesBelow(folder: string): Stated[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
-    isDirectory ? statedBelow(`${folder}/${name}`) : [stated(`${folder}/${name}`)]
+    isDirectory ? filesBelow(`${folder}/${name}`) : [stated(`${folder}/${name}`)]
   );
 }

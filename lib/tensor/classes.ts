@@ -18,7 +18,14 @@ import { printProgram } from "../loops/print.ts";
 import type { Dim } from "../sym/expr.ts";
 import { graphOf } from "./class_graph.ts";
 import { type ClassCall, classOf, ClassSizes, isFresh } from "./class_sizes.ts";
-import { type ClassResult, keepClasses, type KeptClass, keptClasses, keptCode } from "./kept_classes.ts";
+import {
+  type ClassResult,
+  keepClasses,
+  type KeptClass,
+  keptClasses,
+  keptCode,
+  shippedText,
+} from "./kept_classes.ts";
 import { contiguousLayout, type Layout, layoutOf } from "./layout.ts";
 import {
   type LoadedNumber,
@@ -108,8 +115,11 @@ export interface ClassRequest {
   readonly numbers: readonly LoadedNumber[];
 }
 
-/** When a call has a class: where it pays, only where one has had calls already, or whatever its size. */
-export type ClassWish = "usual" | "ready" | "often";
+/**
+ * When a call has a class: where it pays, only where one has had calls already, also where one was made before but not where
+ * it had to be made, or whatever its size.
+ */
+export type ClassWish = "usual" | "ready" | "kept" | "often";
 
 /** The plan of a call by its class; undefined where it has none. */
 export function classPlan(request: ClassRequest, wish: ClassWish = "usual"): Plan | undefined {
@@ -162,8 +172,10 @@ function planByClass({ entry, args, numbers }: ClassRequest, wish: ClassWish): P
   if (found === undefined) {
     const pays = wish === "often" || tensors.some(({ layout }) => layout.numel >= LARGE) ||
       elementsAsked(call) >= LARGE;
+    if (wish === "kept" && !pays) return undefined;
     if (!pays && family.seen++ < PATIENCE) return undefined;
     found = keptClass(family, { entry, args, numbers }, { device, call });
+    if (found === undefined && wish === "kept") return undefined;
     if (found === undefined && (family.isOpByOp || family.classes.length >= MOST_VARIANTS)) return undefined;
     found ??= newClass(family, { entry, args, numbers }, { device, call });
     if (found === undefined) {
@@ -224,7 +236,7 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
     // Made again where more than its code is asked for, of the same sizes as before
     const program = (): Program => {
       const made = compileCall(layouts, { device, sizes: new ClassSizes(call, each.sizes.hints) });
-      if (typeof made === "object" && textOf(made) === each.text) return made.program;
+      if (typeof made === "object" && hasText(each, textOf(made))) return made.program;
       throw new InternalError(`Expected the program of ${request.entry.definition.name} as it was kept`);
     };
     family.classes.push({
@@ -235,6 +247,8 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
   }
   return family.classes.find(({ sizes }) => sizes.admits(call.values));
 }
+
+const hasText = ({ text }: KeptClass, made: string): boolean => text === made || text === shippedText(made);
 
 /** A call of the same layouts, whose tensors hold no memory. */
 function withoutMemory({ entry, args, numbers }: ClassRequest): ClassRequest {

@@ -44,8 +44,8 @@ export function composedPlan(call: ComposedCall): Plan | null {
   const { entry, args, admits } = call;
   const found = findPlan<ComposedPlan>(entry, args, {
     cache: entry.composed,
-    known(numbers) {
-      const plan = classPlan(requestOf(call, numbers), "ready");
+    known(numbers, wish) {
+      const plan = classPlan(requestOf(call, numbers), wish);
       return plan && { plan, calls: 0, trial: null, told: 0, numbers };
     },
     make(numbers) {

@@ -309,7 +309,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
   const request = (numbers: readonly LoadedNumber[]): ClassRequest => ({ entry, args, numbers });
   return findPlan(entry, args, {
     cache: entry.plans,
-    known: (numbers) => classPlan(request(numbers), "ready"),
+    known: (numbers, wish) => classPlan(request(numbers), wish),
     make(numbers) {
       const plan = classPlan(request(numbers));
       if (plan) return plan;
@@ -357,6 +357,7 @@ function runView(
   if (places === null) {
     const plan = findPlan(entry, args, {
       cache: entry.plans,
+      known: (numbers, wish) => classPlan({ entry, args, numbers }, wish),
       make: (numbers) =>
         classPlan({ entry, args, numbers }) ?? makePlan({
           entry,

@@ -1,13 +1,16 @@
 /**
  * Classes of calls between processes. Input: a family of classes; output: the classes that former processes made for
- * it, and the code of their programs. Invariant: the key says all that making a class depends on, dyn itself and the
- * settings included, and is compared as a whole; a user's own ops are not kept.
+ * it, or else those that dyn comes with, and the code of their programs. Invariant: the key says all that making a class
+ * depends on, dyn itself and the settings included, and is compared as a whole; a user's own ops are not kept.
  */
-import { config, settingChanges } from "../base/config.ts";
+import { config, InductorConfig, settingChanges } from "../base/config.ts";
 import type { DType } from "../base/dtype.ts";
 import { messageOf } from "../base/errors.ts";
 import { dropEntry, type EntryKind, keepSoon, keptEntry } from "../base/kept_entries.ts";
+import { preferringOwnBuiltins } from "../base/own_builtins.ts";
+import { fingerprintText } from "../base/fingerprint.ts";
 import { ownIdentity } from "../base/own_sources.ts";
+import { shippedEntry } from "../base/shipped_entries.ts";
 import { counters } from "../base/logs.ts";
 import type { Plain } from "../base/recording.ts";
 import { dtype } from "../graph/stored/values.ts";
@@ -33,39 +36,71 @@ export interface KeptClass {
   readonly results: readonly ClassResult[];
   /** Its program. */
   readonly kernelCount: number;
-  /** The complete text of its program, by which classes share one. */
+  /** The complete text of its program, by which classes share one, or its `shippedText`. */
   readonly text: string;
 }
 
+/** What everything depends on that is kept. */
+interface Identity {
+  readonly text: string;
+  /** Whether what dyn comes with is what would be made. */
+  readonly isShipped: boolean;
+}
+
 /** The identity under settings that were not changed since. */
-let known: { readonly changes: number; readonly identity: string | null } | undefined;
+let known: { readonly changes: number; readonly identity: Identity | null } | undefined;
 
 /** What everything depends on that is kept; null: nothing is kept. */
-function identity(): string | null {
+function identity(): Identity | null {
   const changes = settingChanges();
-  if (known?.changes !== changes) known = { changes, identity: identityNow() };
+  if (known?.changes !== changes) known = { changes, identity: preferringOwnBuiltins(identityNow) };
   return known.identity;
 }
 
-function identityNow(): string | null {
+function identityNow(): Identity | null {
   const own = config.graphCache ? ownIdentity() : null;
   if (own === null) return null;
   const { trace: _, ...settings } = config.inductor;
-  return JSON.stringify({ own, settings });
+  return {
+    text: JSON.stringify({ own, settings }),
+    isShipped: decisive(config.inductor) === decisive(new InductorConfig()),
+  };
+}
+
+/** The settings that classes and their WebAssembly depend on; the others are about compilers, caches and graphs. */
+function decisive(settings: InductorConfig): string {
+  const {
+    trace: _,
+    tier: _1,
+    cppThreads: _2,
+    cppTimeout: _3,
+    errorOnFallback: _4,
+    kernelCache: _5,
+    ...others
+  } = settings;
+  return JSON.stringify(others);
 }
 
 function keyOf(key: string): string | null {
   const all = identity();
-  return all === null ? null : `${all}\n${key}`;
+  return all === null ? null : `${all.text}\n${key}`;
 }
 
-/** What was kept under a key; null where there is nothing. */
+/** The key of what is kept without what it depends on, as entries that dyn comes with have it. */
+export const shippedKey = (key: string): string => key.slice(key.indexOf("\n") + 1);
+
+/** How the text of a program is called where dyn comes with its code, which takes less room. */
+export const shippedText = (text: string): string => `shipped ${fingerprintText(text)}`;
+
+/** What was kept under a key, or dyn comes with; null where there is nothing. */
 function kept<T>(kind: EntryKind, key: string | null, read: (form: Plain) => T): T | null {
-  const found = key === null ? undefined : keptEntry(kind, key);
-  if (key === null || found === undefined) return null;
+  if (key === null) return null;
+  const own = keptEntry(kind, key);
+  const found = own ?? (identity()?.isShipped ? shippedEntry(shippedKey(key)) : undefined);
+  if (found === undefined) return null;
   try {
     const made = read(JSON.parse(found));
-    counters.add(`kept_${kind}`, "hits");
+    counters.add(`kept_${kind}`, own === undefined ? "shipped" : "hits");
     return made;
   } catch (error) {
     if (!(error instanceof DamagedForm || error instanceof SyntaxError)) throw error;

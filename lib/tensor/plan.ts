@@ -2,7 +2,7 @@
  * Plans of eager calls by signature. Input: a resolved call over tensors, and who makes plans; output: a plan, made once
  * per signature. Invariant: two calls with one signature (types, layouts, constants) have one plan; a plan holds no tensor.
  */
-import { plansAsLoaded, preferringOwnBuiltins } from "../base/own_builtins.ts";
+import { plansAsLoaded, preferringOwnBuiltins, restoresAsLoaded } from "../base/own_builtins.ts";
 import {
   type DType,
   getDefaultDtype,
@@ -155,13 +155,18 @@ export function tensorsOf(entry: OpEntry, args: TensorArgs): Tensor[] {
 interface PlanSource<P> {
   readonly cache: PlanCache<P>;
   readonly make: (numbers: readonly LoadedNumber[]) => P;
-  /** Tells a plan without making anything but itself; undefined: it has to be made. */
-  readonly known?: (numbers: readonly LoadedNumber[]) => P | undefined;
+  /** Tells a plan without making anything but itself, or by what was made before; undefined: it has to be made. */
+  readonly known?: (numbers: readonly LoadedNumber[], wish: "ready" | "kept") => P | undefined;
 }
 
-function planFrom<P>({ make, known }: PlanSource<P>, numbers: readonly LoadedNumber[]): P {
-  const found = known && plansAsLoaded() ? known(numbers) : undefined;
-  return found ?? preferringOwnBuiltins(() => make(numbers));
+function knownPlan<P>({ known }: PlanSource<P>, numbers: readonly LoadedNumber[]): P | undefined {
+  if (known === undefined) return undefined;
+  const ready = plansAsLoaded() ? known(numbers, "ready") : undefined;
+  return ready ?? (restoresAsLoaded() ? known(numbers, "kept") : undefined);
+}
+
+function planFrom<P>(source: PlanSource<P>, numbers: readonly LoadedNumber[]): P {
+  return knownPlan(source, numbers) ?? preferringOwnBuiltins(() => source.make(numbers));
 }
 
 /** The plan of a call, made where there is none. */
@@ -175,6 +180,12 @@ export function findPlan<P>(entry: OpEntry, args: TensorArgs, source: PlanSource
     const general = generalSignature(entry, args, numbers);
     const loading = cache.general.get(general);
     if (loading !== undefined) return loading;
+    const exact = knownPlan(source, []), kept = exact === undefined ? knownPlan(source, numbers) : undefined;
+    if (exact !== undefined) return noted(cache, key, exact);
+    if (kept !== undefined) {
+      cache.general.set(general, kept);
+      return kept;
+    }
     const variants = (cache.variants.get(general) ?? 0) + 1;
     cache.variants.set(general, variants);
     if (variants > VARIANT_LIMIT) {
@@ -183,13 +194,17 @@ export function findPlan<P>(entry: OpEntry, args: TensorArgs, source: PlanSource
       return made;
     }
   }
-  const made = planFrom(source, []);
+  return noted(cache, key, planFrom(source, []));
+}
+
+/** A plan, which calls with this signature have from now on. */
+function noted<P>(cache: PlanCache<P>, key: string, plan: P): P {
   if (cache.exact.size > PLAN_LIMIT) {
     cache.exact.clear();
     cache.variants.clear();
   }
-  cache.exact.set(key, made);
-  return made;
+  cache.exact.set(key, plan);
+  return plan;
 }
 
 /**

@@ -3,12 +3,15 @@
  * kept. With "hot" each is repeated until native code has taken over; with "source" the texts of two programs are told,
  * too; with "others" the calls have other sizes.
  */
+import { shipEntries } from "../../lib/base/shipped_entries.ts";
 import { counters } from "../../lib/base/logs.ts";
 import { OPS } from "../../lib/ops/table.ts";
 import { classPlan } from "../../lib/tensor/classes.ts";
 import { entryOf } from "../../lib/tensor/plan.ts";
 import { arange, manualSeed, nn, noGrad, randn, type Tensor } from "../../mod.ts";
 
+// What is kept is what processes made themselves
+shipEntries(null);
 manualSeed(1);
 const [rows, columns] = Deno.args.includes("others") ? [290, 350] : [257, 300];
 const x = randn([rows, columns]), y = randn([rows, columns]), row = randn([columns]);

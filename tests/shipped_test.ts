@@ -1,0 +1,52 @@
+/**
+ * What dyn comes with: classes of common eager calls and their code. They are what would be made now, of which a sample is
+ * made again; the module that has them is told from one that was made of other sources.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { identityOf, wasWrittenLast } from "../lib/base/own_sources.ts";
+import { entriesOf } from "../lib/base/shipped_entries.ts";
+import { shipped } from "../lib/written/shipped.ts";
+import { keptBy, SHIPPED } from "../tools/shipped.ts";
+import { type ShippedCall, shippedCalls } from "../tools/shipped_calls.ts";
+import { filesBelow } from "./support/files.ts";
+import { withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+
+Deno.test("entries are what is made now: else run deno task generate", () => {
+  const entries: ReadonlyMap<string, string> = new Map(entriesOf(shipped())), calls: ShippedCall[] = [];
+  let made = keptBy({ name: "operands", run: () => calls.push(...shippedCalls()) }).size;
+  for (const call of sampleBySeed(calls, 12)) {
+    for (const [key, text] of keptBy(call)) {
+      assertEquals([key, entries.get(key)], [key, text], call.name);
+      made++;
+    }
+  }
+  assert(made > 12);
+});
+
+Deno.test("the module with the entries is the last in the order of names, in which files are checked out", () => {
+  const files = filesBelow(new URL("../", import.meta.url)).filter((file) => /^(lib|backends)\//.test(file));
+  assertEquals(files.sort().at(-1), SHIPPED);
+});
+
+Deno.test("a module says of others only what was so when it was written", () =>
+  withFolder(async (folder) => {
+    for (const room of ["lib", "backends"]) await Deno.mkdir(join(folder, room));
+    const root = `${pathToFileURL(folder).href}/`;
+    const isLast = () => identityOf(root) !== null && wasWrittenLast(root, "lib/b.ts");
+    const write = async (path: string, secondsAgo: number) => {
+      const time = Date.now() / 1000 - secondsAgo;
+      await Deno.writeTextFile(join(folder, path), "");
+      await Deno.utime(join(folder, path), time, time);
+    };
+    await write("lib/a.ts", 5000);
+    await write("lib/b.ts", 4000);
+    assert(isLast());
+    await write("backends/c.ts", 3000);
+    assert(!isLast());
+    await write("lib/b.ts", 2000);
+    assert(isLast());
+    assert(wasWrittenLast("https://example.org/dyn@0.1.0/", "lib/b.ts"));
+  }));

@@ -1,0 +1,90 @@
+/**
+ * Writes lib/written/shipped.ts: classes of common eager calls and their WebAssembly, which a first process would else
+ * have to make. Input: the calls of shipped_calls.ts; output: the module's text. Invariant: what is written is what such a
+ * process keeps, so that it holds for calls of all sizes of a class.
+ *
+ *   deno task generate
+ */
+import { config } from "../lib/base/config.ts";
+import { InternalError } from "../lib/base/errors.ts";
+import { flush, keepEntriesIn } from "../lib/base/kept_entries.ts";
+import { shipEntries } from "../lib/base/shipped_entries.ts";
+import { shippedKey, shippedText } from "../lib/tensor/kept_classes.ts";
+import { noGrad } from "../mod.ts";
+import { type ShippedCall, shippedCalls } from "./shipped_calls.ts";
+
+/** The module, from the root of the repository on; behind all others in the order of names, see `wasWrittenLast`. */
+export const SHIPPED = "lib/written/shipped.ts";
+
+const HEADER = `/**
+ * Classes of common eager calls and their programs as WebAssembly, by what they are kept under between processes. Written by
+ * tools/shipped.ts: run \`deno task generate\` after changing what code is generated.
+ */
+
+/** A line for each: its key, a tab, its text. */
+export const shipped = (): string => \`
+`;
+
+/** What a call has kept, by key; programs by the short names of their texts. */
+export type Kept = ReadonlyMap<string, string>;
+
+/** Runs a call as a first process does, without a compiler, and gives what it would keep. */
+export function keptBy({ run, loads = false }: ShippedCall): Kept {
+  const found = new Map<string, string>();
+  keepEntriesIn({
+    isOn: () => true,
+    read: () => null,
+    write: (_kind, key, text) => void found.set(shippedKey(key), text),
+    remove() {},
+    keys: () => [],
+  });
+  shipEntries(null);
+  config.patch({ graphCache: true, inductor: { tier: "wasm", errorOnFallback: false } }, () => {
+    noGrad(run);
+    flush();
+  });
+  return shortened(found, loads);
+}
+
+/** Whether a key is that of a program. */
+const isProgram = (key: string): boolean => key.startsWith("cpu ");
+
+/** The same with short names of programs; `loads`: without what is made for one number alone. */
+function shortened(found: Kept, loads: boolean): Kept {
+  const short = new Map<string, string>(), used = new Set<string>();
+  for (const [key, text] of found) {
+    if (isProgram(key) || (loads && !key.includes("#"))) continue;
+    const named = text.replaceAll(/"text":"((?:[^"\\]|\\.)*)"/g, (_all, written: string) => {
+      const whole: string = JSON.parse(`"${written}"`);
+      used.add(`cpu ${whole}`);
+      return `"text":"${shippedText(whole)}"`;
+    });
+    short.set(key, named);
+  }
+  for (const [key, text] of found) {
+    if (isProgram(key) && used.has(key)) short.set(`cpu ${shippedText(key.slice(4))}`, text);
+  }
+  return short;
+}
+
+/** A line of the module. */
+export function lineOf(key: string, text: string): string {
+  const line = `${key}\t${text}`;
+  if (/[\n`\\]|\$\{/.test(line)) throw new InternalError(`Expected plain text but found ${line}`);
+  return line;
+}
+
+/** The module's text. */
+export function shippedModule(): string {
+  const lines = new Map<string, string>();
+  const note = (call: ShippedCall): void => {
+    for (const [key, text] of keptBy(call)) lines.set(key, lineOf(key, text));
+  };
+  const calls: ShippedCall[] = [];
+  note({ name: "operands", run: () => calls.push(...shippedCalls()) });
+  calls.forEach(note);
+  const sorted = [...lines].sort(([a], [b]) => a < b ? -1 : 1).map(([, line]) => line);
+  return `${HEADER}${sorted.join("\n")}\n\`;\n`;
+}
+
+if (import.meta.main) Deno.writeTextFileSync(new URL(`../${SHIPPED}`, import.meta.url), shippedModule());
