@@ -5,6 +5,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { GONE_THROUGH } from "../lib/dynamo/frame/loaded_texts.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -115,3 +116,9 @@ Deno.test("short functions that use variables of their module are looked for wit
     const closed = await run(folder);
     assertEquals([closed.results, closed.inspector], [[[7, 14], [7, 14]], {}]);
   }));
+
+Deno.test("the modules of dyn that functions are looked for in are there", () => {
+  for (const part of [...GONE_THROUGH.folders, ...GONE_THROUGH.modules]) {
+    Deno.statSync(here(`../lib/${part}`));
+  }
+});

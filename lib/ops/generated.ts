@@ -5796,6 +5796,14 @@ export interface OpApi<T extends TensorLike> {
   adaptiveAvgPool3d(self: T, outputSize: number | readonly (number | null)[]): T;
   /** The same call in another form. */
   adaptiveAvgPool3d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
+  /** Maxima of the `count` windows that cover a dimension. */
+  adaptiveMax(self: T, dim: number, count: number): T;
+  /** The same call in another form. */
+  adaptiveMax(self: T, named: { readonly dim: number; readonly count: number }): T;
+  /** Maxima of windows that cover the last dimensions, so many as `sizes` say. */
+  adaptiveMaxima(self: T, sizes: readonly number[]): T;
+  /** The same call in another form. */
+  adaptiveMaxima(self: T, named: { readonly sizes: readonly number[] }): T;
   /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
   adaptiveMaxOffsets(self: T, sizes: readonly number[], kernel: readonly number[]): T;
   /** The same call in another form. */

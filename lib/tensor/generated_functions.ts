@@ -1829,6 +1829,16 @@ export const adaptiveAvgPool3d: {
   (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
   (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
 } = ops.adaptiveAvgPool3d;
+/** Maxima of the `count` windows that cover a dimension. */
+export const adaptiveMax: {
+  (self: Tensor, dim: number, count: number): Tensor;
+  (self: Tensor, named: { readonly dim: number; readonly count: number }): Tensor;
+} = ops.adaptiveMax;
+/** Maxima of windows that cover the last dimensions, so many as `sizes` say. */
+export const adaptiveMaxima: {
+  (self: Tensor, sizes: readonly number[]): Tensor;
+  (self: Tensor, named: { readonly sizes: readonly number[] }): Tensor;
+} = ops.adaptiveMaxima;
 /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
 export const adaptiveMaxOffsets: {
   (self: Tensor, sizes: readonly number[], kernel: readonly number[]): Tensor;

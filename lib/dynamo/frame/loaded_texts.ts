@@ -34,7 +34,15 @@ const TELLING = 40;
 /** Parts of the house that programs' functions go through: folders, and modules in others. */
 export const GONE_THROUGH = {
   folders: ["nn", "nn/utils", "optim", "autograd"],
-  modules: ["dynamo/polyfills.ts", "dynamo/marks.ts", "ops/api.ts", "tensor/tensor.ts", "tensor/creation.ts"],
+  modules: [
+    "dynamo/functions/polyfills.ts",
+    "dynamo/functions/iterator_polyfills.ts",
+    "dynamo/functions/sorting_polyfills.ts",
+    "dynamo/functions/marks.ts",
+    "ops/api.ts",
+    "tensor/tensor.ts",
+    "tensor/creation.ts",
+  ],
 } as const;
 
 const isGoneThrough = (url: string): boolean =>

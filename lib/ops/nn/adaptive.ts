@@ -1,10 +1,11 @@
 /**
  * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Input: activations and sizes;
- * output: means or maxima. Invariant: one dimension is pooled after the other for means, all at once for maxima.
+ * output: means or maxima. Invariant: one dimension is pooled after the other for means and
+ * maxima, all at once for places of maxima.
  */
 import { isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, type Dim, floorDiv, mul, sub } from "../../sym/expr.ts";
+import { add, type Dim, floorDiv, min, mul, sub } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { FUNCTIONAL, INTERNAL, type TensorLike } from "../definition.ts";
@@ -164,6 +165,59 @@ function adaptiveAverage(rank: 1 | 2 | 3) {
   });
 }
 
+const adaptiveMax = lowerWideOp({
+  name: "adaptiveMax",
+  doc: "Maxima of the `count` windows that cover a dimension.",
+  params: { self: required("tensor"), dim: required("int"), count: required("int") },
+  exposure: INTERNAL,
+  infer: ({ self, dim, count }) =>
+    contiguousMeta(withSize(self.shape, axisOf(self, dim), count), self.dtype, self.device),
+  lower({ self, dim, count }, [result]): Lowered[] {
+    if (!result) return [];
+    const at = axisOf(self, dim), size = knownSize(self.shape[at] ?? 1), { dtype } = result;
+    return [{
+      kind: "reduction",
+      shape: result.shape,
+      dtype,
+      op: "max",
+      over: [widest(size, Math.max(1, count))],
+      accumulator: dtype,
+      element(o, index, [k]) {
+        const i = index[at] ?? 0, place = add(startOf(i, size, count), k ?? 0);
+        // The last one again changes no maximum, and nothing has to be asked
+        const last = sub(endOf(i, size, count), 1);
+        return o.load(self, withSize(index, at, size % count === 0 ? place : min(place, last)));
+      },
+    }];
+  },
+  gradient: { kind: "none", because: "adaptiveMaxima says where its gradients go" },
+  samples: [{ args: [t(2, 5), 1, 3] }, { args: [t(2, 6), 1, 3] }],
+});
+
+const adaptiveMaxima = composeWideOp({
+  name: "adaptiveMaxima",
+  doc: "Maxima of windows that cover the last dimensions, so many as `sizes` say.",
+  params: { self: required("tensor"), sizes: required("ints") },
+  exposure: INTERNAL,
+  infer: ({ self, sizes }) =>
+    contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], self.dtype, self.device),
+  // The last dimension comes last: until then elements lie side by side
+  compose: (o, { self, sizes }) =>
+    sizes.reduce((x, count, d) => o.adaptiveMax(x, self.shape.length - sizes.length + d, count), self),
+  gradient: {
+    saves: ["self"],
+    single(o, grad, { args: { self, sizes } }) {
+      const lead = self.shape.slice(0, -sizes.length), count = sizes.reduce((a, b) => a * b, 1);
+      const size = self.shape.slice(-sizes.length).reduce<Dim>(mul, 1);
+      const rows = (x: typeof self) => o.reshape(x, [...lead, count]);
+      const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
+      const sent = o.scatterAdd(o.newZeros(grad, [...lead, size]), -1, rows(indices), rows(grad));
+      return { self: o.reshape(sent, self.shape) };
+    },
+  },
+  samples: [{ args: [t(2, 5, 4), [3, 3]] }],
+});
+
 const adaptiveMaxIndices = composeWideOp({
   name: "adaptiveMaxIndices",
   doc: "For each window over the last dimensions the flat index of its maximum among them.",
@@ -270,8 +324,9 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
         const { values, indices } = maximaOf(o, self, equal);
         return returnIndices ? [values, indices()] : values;
       }
-      const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
       const count = sizes.reduce((a, b) => a * b, 1);
+      if (!returnIndices && count > 0) return o.adaptiveMaxima(self, sizes);
+      const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
       const size = self.shape.slice(-rank).reduce<Dim>(mul, 1);
       const flat = o.gather(o.reshape(self, [...lead, size]), -1, o.reshape(indices, [...lead, count]));
       const values = o.reshape(flat, indices.shape);
@@ -362,6 +417,8 @@ export const adaptivePooling = {
   adaptiveAvgPool1d: adaptiveAverage(1),
   adaptiveAvgPool2d: adaptiveAverage(2),
   adaptiveAvgPool3d: adaptiveAverage(3),
+  adaptiveMax,
+  adaptiveMaxima,
   adaptiveMaxOffsets,
   adaptiveMaxIndices,
   adaptiveMaxPool1d: adaptiveMaximum(1),
