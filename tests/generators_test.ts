@@ -149,3 +149,14 @@ Deno.test("normal draws what mean and deviation broadcast to, poisson counts, bo
   );
   assertThrows(() => poisson(tensor([-0.5])), DynError, "not negative");
 });
+
+Deno.test("coins are tossed in place, into any type, unless chances are given", () => {
+  const toss = (x: dyn.Tensor) => x.bernoulli_();
+  for (const run of [toss, compile(toss, { backend: "aot_eager", fullgraph: true })]) {
+    manualSeed(3);
+    const drawn = ["float32", "int64", "bool"] as const;
+    const counts = drawn.map((dtype) => Number(run(dyn.zeros([400], { dtype })).sum().item()));
+    counts.forEach((count, k) => assert(count > 150 && count < 250, `${drawn[k]}: ${count}`));
+  }
+  assertEquals(tensor([0, 1, 1]).to("float32").bernoulli().tolist(), [0, 1, 1]);
+});

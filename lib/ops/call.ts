@@ -183,6 +183,16 @@ export function splitInplace(
   return { given, inplace: value === true };
 }
 
+/** The arguments of a call in place, for which an op may have defaults of its own. */
+export function inplaceArguments<T>(
+  { inplaceDefaults }: OpDefinition,
+  args: ArgsOf<Params, T>,
+): ArgsOf<Params, T> {
+  if (!inplaceDefaults) return args;
+  const left = Object.entries(inplaceDefaults).filter(([name]) => args[name] === null);
+  return { ...args, ...Object.fromEntries(left) };
+}
+
 /** Kinds for which a tensor may stand where its elements can be read. */
 const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "scalar",

@@ -207,6 +207,8 @@ export interface OpDescription<P extends Params = Params> {
    * stay where they are, and it shows them as the result does.
    */
   readonly inplace?: boolean | "layout";
+  /** What arguments are that a call of `name_` leaves out, where that is not what they are elsewhere. */
+  readonly inplaceDefaults?: Readonly<Record<string, number>>;
   readonly exposure?: Exposure;
   /** Metadata of the results from that of the arguments. Throws DynError for bad arguments. */
   infer(args: ArgsOf<P, TensorMeta>): TensorMeta | readonly TensorMeta[];

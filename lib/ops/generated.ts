@@ -4366,7 +4366,10 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The integers below n in random order, as `torch.randperm`. */
   randperm(n: Dim, options?: RandpermOptions): T;
-  /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
+  /**
+   * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless
+   * it is given.
+   */
   bernoulli(self: T, p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
   /** Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`. */
   uniform(self: T, from?: number | UniformOptions, to?: number | UniformOptions, options?: UniformOptions): T;

@@ -13,7 +13,7 @@ import { withOwnIteration } from "../base/own_builtins.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
-import { parseCall, splitGenerator, splitInplace, splitRequiresGrad } from "../ops/call.ts";
+import { inplaceArguments, parseCall, splitGenerator, splitInplace, splitRequiresGrad } from "../ops/call.ts";
 import { OPS } from "../ops/table.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
 import { formOf } from "../ops/complex/form.ts";
@@ -172,7 +172,8 @@ export function asResult(
 export function callInplace(definition: OpDefinition, written: readonly unknown[]): Tensor {
   return withGenerator(definition, written, (rest) => {
     const given = hasComplexNumbers(rest) ? withComplexTensors(rest) : rest;
-    return callResolvedInplace(definition, parseCall(definition, given, isTensor, valueOf));
+    const args = parseCall(definition, given, isTensor, valueOf);
+    return callResolvedInplace(definition, inplaceArguments(definition, args));
   });
 }
 

@@ -1657,7 +1657,10 @@ export const randintLike: (
 ) => Tensor = ops.randintLike;
 /** The integers below n in random order, as `torch.randperm`. */
 export const randperm: (n: Dim, options?: RandpermOptions) => Tensor = ops.randperm;
-/** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
+/**
+ * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it
+ * is given.
+ */
 export const bernoulli: (
   self: Tensor,
   p?: Operand<Tensor> | null | BernoulliOptions<Tensor>,

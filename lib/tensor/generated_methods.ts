@@ -1495,7 +1495,10 @@ export interface TensorMethods<T> {
     wrap?: boolean | FillDiagonalOptions,
     options?: FillDiagonalOptions,
   ): T;
-  /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
+  /**
+   * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless
+   * it is given.
+   */
   bernoulli(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
   /** bernoulli, written into this tensor, which is returned. */
   bernoulli_(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;

@@ -22,7 +22,7 @@ import type { CallTarget } from "../../ops/table.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi, nameResults } from "../../ops/api.ts";
-import { parseCall } from "../../ops/call.ts";
+import { inplaceArguments, parseCall } from "../../ops/call.ts";
 import { callWithComplexNumbers } from "./complex_numbers.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { callDataDependent, isSeveral, tracedTensor } from "./data_dependent.ts";
@@ -71,7 +71,8 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
     item: (value, form) => itemOperand(m, value, { form, of: definition.name }),
   };
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
-  return callResolved(m, { definition, inplace: target.inplace || inplace }, parsed, { method });
+  const resolved = target.inplace ? inplaceArguments(definition, parsed) : parsed;
+  return callResolved(m, { definition, inplace: target.inplace || inplace }, resolved, { method });
 }
 
 /** Where ops that fill a new tensor take its elements' value. */

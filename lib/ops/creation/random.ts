@@ -244,10 +244,12 @@ const randperm = composeOp({
 const bernoulli = defineOp({
   name: "bernoulli",
   takesGenerator: true,
-  doc: "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`.",
+  doc:
+    "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it is given.",
   params: { self: required("tensor"), p: nullable("operand") },
   checksNumbers: true,
   inplace: true,
+  inplaceDefaults: { p: 0.5 },
   infer({ self, p }) {
     if (p === null) checkCategory("bernoulli", self.dtype, ["float"]);
     if (typeof p === "number" && !(p >= 0 && p <= 1)) {

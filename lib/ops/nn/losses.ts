@@ -8,7 +8,7 @@ import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
-import { FUNCTIONAL, type OpDefinition, type TensorLike } from "../definition.ts";
+import { FUNCTIONAL, type OpDefinition, type Sample, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, type Param, type Params, required } from "../params.ts";
 import { checkCategory, reduceTo, t } from "../pointwise.ts";
@@ -78,8 +78,8 @@ interface WeightedParams extends PairParams {
 }
 
 /** Samples of a loss, with weights where it takes any. */
-const pairSamples = (weighs: boolean) =>
-  REDUCTIONS.flatMap((reduction) => [
+const pairSamples = (weighs: boolean): readonly Sample[] =>
+  REDUCTIONS.flatMap((reduction): readonly Sample[] => [
     { args: [t(3, 4), t(3, 4)], options: { reduction } },
     ...weighs ? [{ args: [t(3, 4), t(3, 4)], options: { reduction, weight: t(3, 4) } }] : [],
   ]);
