@@ -47,6 +47,33 @@ Deno.test("a number beside floats is an input of one graph where the op takes te
   }
 });
 
+Deno.test("numbers that multiply an operand change without a break or another version, to the bit", () => {
+  const y = tensor([0.3, -1.7, 2.9]), z = tensor([1.1, 0.7, -0.2]);
+  const programs: ((x: Tensor, by: number) => Tensor)[] = [
+    (x, alpha) => x.add(y, { alpha }),
+    (x, alpha) => x.sub(y, { alpha }),
+    (x, alpha) => x.rsub(y, { alpha }),
+    (x, alpha) => x.clone().add_(y.exp(), { alpha: -alpha }),
+    (x, value) => x.addcmul(y, z, { value }),
+    (x, value) => x.clone().addcdiv_(y, z, { value: -value }),
+  ];
+  for (const dtype of ["float32", "float64", "bfloat16"] as const) {
+    for (const program of programs) {
+      const c = capture(program), x = tensor([0.1, 3.3, -5.7], { dtype });
+      for (const by of [0.1, 0.37, 1.9, 0.77]) {
+        assertEquals(c.run(x, by).tolist(), program(x, by).tolist(), `${program} ${by} of ${dtype}`);
+      }
+      // Beside small floats, and those of another type, the number stays in the call
+      if (dtype === "float32") assertEquals(c.graphs.length, 2, `${program}`);
+    }
+  }
+  const step = compile((w: Tensor, g: Tensor, rate: number) => w.add_(g.mul(2), { alpha: -rate }));
+  for (const rate of [0.1, 0.03, 0.007]) {
+    const [w, plain] = [tensor([1.5, 2, 3]), tensor([1.5, 2, 3])];
+    assertEquals(step(w, y, rate).tolist(), plain.add_(y.mul(2), { alpha: -rate }).tolist());
+  }
+});
+
 Deno.test("integers divided by a power of two with a whole reciprocal become floats", () => {
   const x = tensor([1, 2, -3]);
   for (const divisor of [-1, 0.5, -0.25, 2]) {

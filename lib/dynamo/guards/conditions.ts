@@ -131,6 +131,8 @@ export class ConditionWriter {
         return `args.length === ${fact.count}`;
       case "proxy":
         return `${this.helper("isProxy")}(${reader.read(fact.source)}) === ${fact.present}`;
+      case "generator":
+        return `${this.helper("isGenerator")}(${reader.read(fact.source)})`;
       case "unrevoked":
         return `${this.helper("isUnrevoked")}(${reader.read(fact.source)})`;
       case "extensible":

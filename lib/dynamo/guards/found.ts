@@ -124,6 +124,8 @@ function expectedText(fact: Fact): string | null {
       return "an integer";
     case "number":
       return "a number";
+    case "generator":
+      return "a generator";
     case "code":
       return `function ${fact.code.name || "<anonymous>"}`;
     case "identity":

@@ -65,6 +65,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "integer":
     case "number":
     case "object":
+    case "generator":
     case "function":
     case "elements":
     case "prototype":

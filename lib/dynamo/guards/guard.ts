@@ -119,6 +119,8 @@ export type Fact =
   /** The setting that local times follow. */
   | { readonly kind: "timeZone"; readonly setting: string }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
+  /** A generator, whatever it inherits from: functions made anew make such as inherit from other objects. */
+  | { readonly kind: "generator"; readonly source: Source }
   /** A proxy that still has its target. */
   | { readonly kind: "unrevoked"; readonly source: Source }
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
@@ -230,6 +232,8 @@ export function factText(fact: Fact): string {
       return `___time_zone() === ${JSON.stringify(fact.setting)}`;
     case "proxy":
       return `${fact.present ? "" : "!"}___is_proxy(${sourceText(fact.source)})`;
+    case "generator":
+      return `___is_generator(${sourceText(fact.source)})`;
     case "unrevoked":
       return `!___is_revoked(${sourceText(fact.source)})`;
     case "extensible":

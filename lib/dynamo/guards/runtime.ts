@@ -30,6 +30,8 @@ const mapKeys = Map.prototype.keys, mapValues = Map.prototype.values, setValues 
 export const isArray: (value: unknown) => boolean = Array.isArray;
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
+/** Whether a value is a generator, async ones as well. */
+export const isGenerator: (value: unknown) => boolean = types.isGeneratorObject;
 
 export { timeZoneSetting } from "../../base/place.ts";
 

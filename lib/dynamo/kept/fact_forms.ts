@@ -164,6 +164,7 @@ const fact = variants<Fact>({
   argumentCount: fields({ count }),
   timeZone: fields({ setting: text }),
   proxy: fields({ source, present: flag }),
+  generator: fields({ source }),
   unrevoked: refused("a proxy"),
   extensible: fields({ source, present: flag }),
   integrity: fields({ source, level: oneOf("frozen", "sealed") }),

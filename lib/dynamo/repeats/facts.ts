@@ -139,6 +139,7 @@ export function relyOnMoved(
     case "integer":
     case "number":
     case "proxy":
+    case "generator":
     case "unrevoked":
       return false;
     default:

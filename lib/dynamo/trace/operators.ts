@@ -300,6 +300,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   if (left.exotic.kind === "opaque") {
     if (left.exotic.proxy) return instanceOf(m, targetWithout(m, left.exotic.proxy, "getPrototypeOf"), right);
     if (types.isProxy(left.real)) refuseOpaque(left);
+    m.wrapper.relyOnPrototype(left);
     return target.real !== null && left.real !== null && isInChain(left.real, target.real);
   }
   return inheritsFrom(m, left, target);

@@ -364,6 +364,7 @@ function keyOf(fact: Fact): string {
     case "argumentCount":
     case "timeZone":
     case "proxy":
+    case "generator":
     case "unrevoked":
     case "extensible":
     case "globalState":

@@ -57,6 +57,7 @@ import { normalForm } from "./node_arguments.ts";
 import { clampedByNumbers } from "./number_bounds.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
+import { withScaledOperand } from "./scaled_operands.ts";
 import { mayShareMemory, shownInput } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
@@ -65,6 +66,9 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   const made = filledWithElement(m, target, args) ?? madeAsLeaf(m, target, args) ??
     callWithComplexNumbers(m, target, args, (each, given) => callOp(m, each, given, false));
   if (made) return made;
+  const times = (operand: Value, by: Value) => callOp(m, m.opNamed("mul"), [operand, by], false);
+  const scaled = withScaledOperand(m, definition, { args, times });
+  if (scaled) return callOp(m, target, scaled, method);
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
     number: (value) => scalarOperand(m, value, args),

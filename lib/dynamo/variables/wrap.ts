@@ -163,7 +163,9 @@ export class Wrapper {
     const exotic = exoticOf(real);
     const value = new ObjectValue(exotic, null, real, source);
     value.variable = this.settings.variableOf(real);
-    if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
+    if (types.isGeneratorObject(real)) {
+      if (source.kind !== "known") this.output.guard({ kind: "generator", source });
+    } else if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
     } else if (staysItself(real, source) && !this.isExchanged(real, source)) {
       this.output.guard({ kind: "identity", source, object: real, label: classLabel(prototype) });

@@ -1,0 +1,49 @@
+/**
+ * Operands that a call multiplies by a number which may change, as `p.add_(g, { alpha: -rate })` does: the number is a factor
+ * of a product in front of the call. Input: a call of the program; output: the arguments of the same call without the number,
+ * or null where it has none. Invariant: the product is rounded as the call itself rounds it, so that only whole floats of one
+ * type go this way.
+ */
+import type { OpDefinition } from "../../ops/definition.ts";
+import type { TensorValue, Value } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { enumerableKeys } from "./object_keys.ts";
+
+/** How many tensors an op takes, which of them a number multiplies before anything else, and the number's name. */
+interface Scaling {
+  readonly tensors: number;
+  readonly at: number;
+  readonly by: string;
+}
+
+const SCALINGS: ReadonlyMap<string, Scaling> = new Map([
+  ["add", { tensors: 2, at: 1, by: "alpha" }],
+  ["sub", { tensors: 2, at: 1, by: "alpha" }],
+  ["rsub", { tensors: 2, at: 0, by: "alpha" }],
+  ["addcmul", { tensors: 3, at: 1, by: "value" }],
+  ["addcdiv", { tensors: 3, at: 1, by: "value" }],
+]);
+
+/** The arguments of a call, in which one operand is what `times` gives. */
+export function withScaledOperand(
+  m: Interpreter,
+  { name }: OpDefinition,
+  { args, times }: { readonly args: readonly Value[]; readonly times: (operand: Value, by: Value) => Value },
+): readonly Value[] | null {
+  const scaling = SCALINGS.get(name), options = args.at(-1);
+  if (!scaling || args.length !== scaling.tensors + 1) return null;
+  if (options?.kind !== "object" || options.exotic.kind !== "plain") return null;
+  if (enumerableKeys(m, options).join() !== scaling.by) return null;
+  const by = m.plainProperty(options, scaling.by), operands = args.slice(0, -1);
+  if (by?.kind !== "number" || by.dim !== null || !areWholeFloats(operands)) return null;
+  return operands.map((operand, at) => at === scaling.at ? times(operand, by) : operand);
+}
+
+/** Whether values are tensors of one type, in which the result of an op is rounded as it is within one. */
+function areWholeFloats(values: readonly Value[]): values is readonly TensorValue[] {
+  const [first] = values;
+  return values.every((each) =>
+    each.kind === "tensor" && first?.kind === "tensor" && each.meta.dtype === first.meta.dtype &&
+    (each.meta.dtype === "float32" || each.meta.dtype === "float64")
+  );
+}
