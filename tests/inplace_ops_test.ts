@@ -103,9 +103,11 @@ interface Case {
   readonly leaves: readonly Tensor[];
 }
 
-/** The result of an op out of place. */
+/** The result of an op out of place, with what a call in place takes for arguments that are left out. */
 function resultOf(definition: OpDefinition, given: readonly unknown[]): Tensor {
-  const made = callOp(definition, given);
+  const { inplaceDefaults = {}, params } = definition, left = Object.keys(params).slice(given.length);
+  const named = Object.entries(inplaceDefaults).filter(([name]) => left.includes(name));
+  const made = callOp(definition, named.length > 0 ? [...given, Object.fromEntries(named)] : given);
   return isTensor(made) ? made : fail(`${definition.name}: several results`);
 }
 

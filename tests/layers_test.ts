@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
-import { compile, compiler, DynError, nn, randn, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, DynError, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
 import { isDType, isFloat } from "../lib/base/dtype.ts";
 import "./support/drawn_tier.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -125,6 +125,29 @@ Deno.test("arguments of layers that are not understood are errors", () => {
   assertThrows(() => Reflect.construct(nn.Conv2d, [1, 2, 3, 1, { stride: 2 }]), DynError, "found two");
   assertThrows(() => new nn.Conv2d(1, 2, [3, 3, 3]), DynError, "Expected 2 numbers");
   assertThrows(() => new nn.Embedding(3, 2, 3), DynError, "paddingIdx in [-3, 2]");
+  assertThrows(() => Reflect.construct(nn.Softmax, []), DynError, "the dim of Softmax");
+  assertThrows(
+    () => Reflect.construct(nn.Embedding, [3, 2, { sparse: true }]),
+    DynError,
+    "gradients are dense",
+  );
+  assertThrows(() => Reflect.construct(optim.SGD, [[randn(2)], { differentiable: true }]), DynError, "SGD");
+});
+
+Deno.test("normalisation may scale and add nothing", () => {
+  const x = randn([4, 2, 3]),
+    made = [
+      new nn.BatchNorm1d(2, { bias: false }),
+      new nn.InstanceNorm1d(2, { affine: true, bias: false }),
+      new nn.GroupNorm(1, 2, { bias: false }),
+    ];
+  for (const layer of made) {
+    const [, shown = ""] = `${layer}`.split("affine=true, ");
+    assert(shown.startsWith("bias=false"), `${layer}`);
+    assertEquals(layer.namedParameters().map(([name]) => name), ["weight"]);
+    const plain = layer.clone().call(x), compiled = compile(layer, { backend: "aot_eager" }).call(x);
+    assert(plain.sub(compiled).abs().max().item() < 1e-6 && plain.mean().abs().item() < 1e-6);
+  }
 });
 
 Deno.test("an encoder is made of copies of its layer", () => {

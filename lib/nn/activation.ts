@@ -1,6 +1,7 @@
 /** Activation layers: each calls the op of its name. */
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { oneLine } from "../base/shown.ts";
 import {
   celu,
   elu,
@@ -254,7 +255,11 @@ abstract class AlongDim extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(dim: number | { readonly dim: number }) {
     super();
-    this.dim = typeof dim === "number" ? dim : dim.dim;
+    const given: unknown = typeof dim === "object" ? dim?.dim : dim;
+    if (typeof given !== "number") {
+      throw new DynError(`Expected the dim of ${new.target.name} but found ${oneLine(given)}`);
+    }
+    this.dim = given;
   }
 
   /** What the layer shows of itself. */

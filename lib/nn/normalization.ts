@@ -24,6 +24,8 @@ export interface BatchNormOptions extends Placement {
   readonly momentum?: number | null;
   readonly affine?: boolean;
   readonly trackRunningStats?: boolean;
+  /** Whether an affine layer adds something, too. */
+  readonly bias?: boolean;
 }
 
 interface Features {
@@ -33,8 +35,13 @@ interface Features {
 const STATISTICS = {
   required: ["numFeatures"],
   positional: ["eps", "momentum", "affine", "trackRunningStats", "device", "dtype"],
+  named: ["bias"],
 } as const;
 type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
+
+/** What layers show of their affine part. */
+const affineText = ({ weight, bias }: { weight: Parameter | null; bias: Parameter | null }): string =>
+  `affine=${weight !== null}${weight && !bias ? ", bias=false" : ""}`;
 
 /** Defaults that batch and instance normalisation do not share. */
 interface Defaults {
@@ -63,7 +70,7 @@ abstract class StatisticsLayer extends Module {
     this.momentum = options.momentum === undefined ? 0.1 : options.momentum;
     const affine = options.affine ?? defaults.affine, place = placementOf(options);
     this.weight = affine ? new Parameter(ones([numFeatures], place)) : null;
-    this.bias = affine ? new Parameter(zeros([numFeatures], place)) : null;
+    this.bias = affine && (options.bias ?? true) ? new Parameter(zeros([numFeatures], place)) : null;
     if (options.trackRunningStats ?? defaults.track) {
       this.registerBuffer("runningMean", zeros([numFeatures], place), { key: "running_mean" });
       this.registerBuffer("runningVar", ones([numFeatures], place), { key: "running_var" });
@@ -88,8 +95,8 @@ abstract class StatisticsLayer extends Module {
   }
 
   override extraRepr(): string {
-    const { numFeatures, eps, momentum, weight, runningMean } = this;
-    return `${numFeatures}, eps=${eps}, momentum=${momentum}, affine=${weight !== null}, ` +
+    const { numFeatures, eps, momentum, runningMean } = this;
+    return `${numFeatures}, eps=${eps}, momentum=${momentum}, ${affineText(this)}, ` +
       `trackRunningStats=${runningMean !== null}`;
   }
 }
@@ -330,11 +337,14 @@ interface GroupedChannels {
 export interface GroupNormOptions extends Placement {
   readonly eps?: number;
   readonly affine?: boolean;
+  /** Whether an affine layer adds something, too. */
+  readonly bias?: boolean;
 }
 
 const GROUP_NORM = {
   required: ["numGroups", "numChannels"],
   positional: ["eps", "affine", "device", "dtype"],
+  named: ["bias"],
 } as const;
 
 /** Over groups of channels, as torch.nn.GroupNorm. */
@@ -357,7 +367,9 @@ export class GroupNorm extends Module {
     this.eps = options.eps ?? 1e-5;
     const affine = options.affine ?? true;
     this.weight = affine ? new Parameter(ones([numChannels], placementOf(options))) : null;
-    this.bias = affine ? new Parameter(zeros([numChannels], placementOf(options))) : null;
+    this.bias = affine && (options.bias ?? true)
+      ? new Parameter(zeros([numChannels], placementOf(options)))
+      : null;
   }
 
   override forward(x: Tensor): Tensor {
@@ -365,6 +377,6 @@ export class GroupNorm extends Module {
   }
 
   override extraRepr(): string {
-    return `${this.numGroups}, ${this.numChannels}, eps=${this.eps}, affine=${this.weight !== null}`;
+    return `${this.numGroups}, ${this.numChannels}, eps=${this.eps}, ${affineText(this)}`;
   }
 }

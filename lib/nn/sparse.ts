@@ -20,6 +20,8 @@ interface TableOptions {
   readonly normType?: number;
   /** Whether a row's gradient is divided by how often it was read. */
   readonly scaleGradByFreq?: boolean;
+  /** Gradients are dense. */
+  readonly sparse?: false;
 }
 
 /** Options of an embedding. */
@@ -68,6 +70,12 @@ abstract class Table extends Module {
       );
     }
     this.paddingIdx = paddingIdx !== null && paddingIdx < 0 ? paddingIdx + numEmbeddings : paddingIdx;
+    const sparse: unknown = options.sparse;
+    if (sparse === true) {
+      throw new DynError(
+        `Expected sparse of ${new.target.name} to be false but found true: gradients are dense`,
+      );
+    }
     this.maxNorm = options.maxNorm ?? null;
     this.normType = options.normType ?? 2;
     this.scaleGradByFreq = options.scaleGradByFreq ?? false;
@@ -113,7 +121,7 @@ function sizesOf(rows: Tensor): EmbeddingSizes {
 const EMBEDDING = {
   required: ["numEmbeddings", "embeddingDim"],
   positional: ["paddingIdx", "maxNorm", "normType", "scaleGradByFreq"],
-  named: ["device", "dtype"],
+  named: ["sparse", "device", "dtype"],
 } as const;
 
 /** Options of tables that are there. */
@@ -149,7 +157,7 @@ export interface EmbeddingBagOptions extends EmbeddingOptions {
 const BAG = {
   required: ["numEmbeddings", "embeddingDim"],
   positional: ["maxNorm", "normType", "scaleGradByFreq", "mode"],
-  named: ["includeLastOffset", "paddingIdx", "device", "dtype"],
+  named: ["includeLastOffset", "paddingIdx", "sparse", "device", "dtype"],
 } as const;
 
 /** What a call takes besides the indices. */

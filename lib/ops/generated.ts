@@ -2587,9 +2587,9 @@ export interface OpApi<T extends TensorLike> {
     options?: ClampOptions<T>,
   ): T;
   /** self limited from below, as `torch.clamp_min`. */
-  clampMin(self: T, bound: Operand<T>): T;
+  clampMin(self: T, min: Operand<T>): T;
   /** self limited from above, as `torch.clamp_max`. */
-  clampMax(self: T, bound: Operand<T>): T;
+  clampMax(self: T, max: Operand<T>): T;
   /**
    * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
    * `torch.nan_to_num`.

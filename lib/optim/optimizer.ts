@@ -33,6 +33,8 @@ export interface ExecutionOptions {
   readonly foreach: boolean | null;
   readonly fused: boolean | null;
   readonly capturable: boolean;
+  /** Steps are not recorded. */
+  readonly differentiable: false;
 }
 
 const NOT_NEGATIVE = ["lr", "eps", "weightDecay", "momentum", "alpha", "lrDecay", "initialAccumulatorValue"];
@@ -53,8 +55,14 @@ export function hyperparameters<H extends object>(
       "foreach",
       "fused",
       "capturable",
+      "differentiable",
     ],
   }, given);
+  if (written["differentiable"] === true) {
+    throw new DynError(
+      `Expected differentiable of ${optimizer} to be false but found true: steps are not recorded`,
+    );
+  }
   const all: H = { ...defaults, ...written };
   for (const [name, usual] of Object.entries(defaults)) {
     const value: unknown = Reflect.get(all, name), isList = Array.isArray(usual);

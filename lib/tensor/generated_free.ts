@@ -417,9 +417,9 @@ export const clamp: (
 /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
 export const clip: typeof clamp = clamp;
 /** self limited from below, as `torch.clamp_min`. */
-export const clampMin: (self: Tensor, bound: Operand<Tensor>) => Tensor = ops.clampMin;
+export const clampMin: (self: Tensor, min: Operand<Tensor>) => Tensor = ops.clampMin;
 /** self limited from above, as `torch.clamp_max`. */
-export const clampMax: (self: Tensor, bound: Operand<Tensor>) => Tensor = ops.clampMax;
+export const clampMax: (self: Tensor, max: Operand<Tensor>) => Tensor = ops.clampMax;
 /**
  * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
  * `torch.nan_to_num`.

@@ -546,13 +546,13 @@ export interface TensorMethods<T> {
     options?: ClampOptions<T>,
   ): T;
   /** self limited from below, as `torch.clamp_min`. */
-  clampMin(bound: Operand<T>): T;
+  clampMin(min: Operand<T>): T;
   /** clampMin, written into this tensor, which is returned. */
-  clampMin_(bound: Operand<T>): T;
+  clampMin_(min: Operand<T>): T;
   /** self limited from above, as `torch.clamp_max`. */
-  clampMax(bound: Operand<T>): T;
+  clampMax(max: Operand<T>): T;
   /** clampMax, written into this tensor, which is returned. */
-  clampMax_(bound: Operand<T>): T;
+  clampMax_(max: Operand<T>): T;
   /**
    * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
    * `torch.nan_to_num`.

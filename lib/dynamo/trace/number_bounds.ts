@@ -9,12 +9,8 @@ import { OPS } from "../../ops/table.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { Resolved } from "./op_rule.ts";
 
-/** The bounds of ops that clamp. */
-const BOUNDS: ReadonlyMap<OpDefinition, { readonly min?: string; readonly max?: string }> = new Map([
-  [OPS.clamp, { min: "min", max: "max" }],
-  [OPS.clampMin, { min: "bound" }],
-  [OPS.clampMax, { max: "bound" }],
-]);
+/** The ops that clamp. */
+const CLAMPS: ReadonlySet<OpDefinition> = new Set([OPS.clamp, OPS.clampMin, OPS.clampMax]);
 
 /**
  * The result of an op that clamps, out of place; null for other ops, and where no gradient is asked for. `call`: makes a
@@ -26,10 +22,10 @@ export function clampedByNumbers(
   args: Resolved,
   call: (definition: OpDefinition, args: Resolved) => GraphValue,
 ): GraphValue | null {
-  const names = BOUNDS.get(definition), { self } = args;
-  if (!names || !m.gradEnabled || !(self instanceof GraphValue)) return null;
+  const { self } = args;
+  if (!CLAMPS.has(definition) || !m.gradEnabled || !(self instanceof GraphValue)) return null;
   if (!m.output.tensors.get(self.node)?.requiresGrad) return null;
-  const bounds = [names.min, names.max].map((name) => name === undefined ? null : args[name] ?? null);
+  const bounds = [args["min"] ?? null, args["max"] ?? null];
   const isNumber = (bound: unknown) => !(bound instanceof GraphValue) || m.output.scalars.has(bound.node);
   if (!bounds.some((bound) => bound instanceof GraphValue) || !bounds.every(isNumber)) return null;
   const clamped = call(definition, { ...args, self: call(OPS.detach, { self }) });

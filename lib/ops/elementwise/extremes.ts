@@ -183,26 +183,33 @@ const clamp = lowerOp({
   errors: [{ args: [t(3)], message: "neither" }],
 });
 
-/** clampMin and clampMax. */
-function clampOne(name: "clampMin" | "clampMax") {
-  const lower = name === "clampMin";
-  return composeOp({
-    name,
-    doc: `self limited ${lower ? "from below" : "from above"}, as \`torch.${
-      lower ? "clamp_min" : "clamp_max"
-    }\`.`,
-    params: { self: required("tensor"), bound: required("operand") },
-    inplace: true,
-    infer: ({ self, bound }) => pointwiseMeta([self, bound], typesOf("promote", [self, bound]).result),
-    compose(o, { self, bound }) {
-      if (self.dtype === "bool" && isTensor(bound) && bound.dtype === "bool") {
-        return lower ? o.logicalOr(self, bound) : o.logicalAnd(self, bound);
-      }
-      return lower ? o.clamp(self, bound, null) : o.clamp(self, null, bound);
-    },
-    samples: [{ args: [t(3, 4), 0.5] }, { args: [t(3, 4), t(4)] }],
-  });
-}
+const boundedMeta = (self: TensorMeta, bound: OperandOf<TensorMeta>): TensorMeta =>
+  pointwiseMeta([self, bound], typesOf("promote", [self, bound]).result);
+
+const areBools = <T extends TensorLike>(self: T, bound: OperandOf<T>): bound is T =>
+  self.dtype === "bool" && isTensor(bound) && bound.dtype === "bool";
+
+const BOUND_SAMPLES = [{ args: [t(3, 4), 0.5] }, { args: [t(3, 4), t(4)] }];
+
+const clampMin = composeOp({
+  name: "clampMin",
+  doc: "self limited from below, as `torch.clamp_min`.",
+  params: { self: required("tensor"), min: required("operand") },
+  inplace: true,
+  infer: ({ self, min }) => boundedMeta(self, min),
+  compose: (o, { self, min }) => areBools(self, min) ? o.logicalOr(self, min) : o.clamp(self, min, null),
+  samples: BOUND_SAMPLES,
+});
+
+const clampMax = composeOp({
+  name: "clampMax",
+  doc: "self limited from above, as `torch.clamp_max`.",
+  params: { self: required("tensor"), max: required("operand") },
+  inplace: true,
+  infer: ({ self, max }) => boundedMeta(self, max),
+  compose: (o, { self, max }) => areBools(self, max) ? o.logicalAnd(self, max) : o.clamp(self, null, max),
+  samples: BOUND_SAMPLES,
+});
 
 const nanToNum = lowerOp({
   name: "nanToNum",
@@ -257,8 +264,8 @@ export const extremes = {
   fmax: extremeNumber("fmax"),
   fmin: extremeNumber("fmin"),
   clamp,
-  clampMin: clampOne("clampMin"),
-  clampMax: clampOne("clampMax"),
+  clampMin,
+  clampMax,
   nanToNum,
   heaviside,
 } as const;
