@@ -58,6 +58,13 @@ Deno.test("the type checker and the linter are not silenced", () => {
   assertEquals(reports(`${OPENING}// Why deno-lint says nothing.\nexport const a = 1;\n`), []);
 });
 
+Deno.test("comments use the words that readers would", () => {
+  assertEquals(reports(`${OPENING}// The value cannot be ${"had"} here.\nexport const a = 1;\n`), [
+    "plain-words",
+  ]);
+  assertEquals(reports(`${OPENING}// It is\n// taken; he had it.\nexport const a = 1;\n`), []);
+});
+
 Deno.test("comments do not put work off", () => {
   assertEquals(reports(`${OPENING}// ${"TO" + "DO"}: more\nexport const a = 1;\n`), ["no-unfinished-work"]);
   assertEquals(reports(`${OPENING}export const a = 1; /* ${"FIX" + "ME"} */\n`), ["no-unfinished-work"]);

@@ -82,6 +82,9 @@ function pathOf(context: Deno.lint.RuleContext): string {
   return `/${context.filename.replaceAll("\\", "/")}`;
 }
 
+/** Turns of phrase that are not idiomatic. */
+const STRANGE_WORDS = /\b(?:is|are|be|was|were)\s+had\b|\bno\s+business\s+of\b/;
+
 const plugin: Deno.lint.Plugin = {
   name: "house-style",
   rules: {
@@ -126,6 +129,22 @@ const plugin: Deno.lint.Plugin = {
         Program(node) {
           if (!VAGUE_FILES.test(context.filename)) return;
           context.report({ node, message: "Expected a file name that says what the file holds" });
+        },
+      }),
+    },
+
+    "plain-words": {
+      create: (context) => ({
+        "Program:exit"() {
+          for (const { value, range } of context.sourceCode.getAllComments()) {
+            const [found] = STRANGE_WORDS.exec(value) ?? [];
+            if (found === undefined) continue;
+            context.report({
+              range,
+              message: `Expected what a reader would say but found "${found.replaceAll(/\s+/g, " ")}"`,
+              hint: 'Say "is found", "is available" or "follows from"',
+            });
+          }
         },
       }),
     },

@@ -5,7 +5,7 @@
  * machine without Deno and without this repository.
  * Invariant: both ways of making it start from the same module tree and the same entry.
  *
- * `deno compile` makes it where its base binary can be had (downloaded, or named by `DENORT_BIN`) and the result runs;
+ * `deno compile` makes it where its base binary is available (downloaded, or named by `DENORT_BIN`) and the result runs;
  * otherwise, or with `--pack`, the running Deno binary and the tree are packed behind a launcher.
  */
 import { parseArgs } from "@std/cli";

@@ -21,7 +21,7 @@ export type Answer = "build" | "wait";
 export class Claim {
   readonly #path: string;
   readonly #mode: BuildMode;
-  /** The file whose lock is the claim; null: none is needed, or none can be had. */
+  /** The file whose lock is the claim; null: none is needed, or none can be taken. */
   #file: Deno.FsFile | null = null;
   #isOwn = false;
   /** Whether another process had it when it was asked for. */

@@ -42,7 +42,7 @@ export function isFaultKind(value: unknown): value is FaultKind {
   return FAULT_KINDS.some((kind) => kind === value);
 }
 
-/** Raised where compiled code is needed and cannot be had. */
+/** Raised where compiled code is needed and cannot be made. */
 export class ToolchainError extends Error {
   override readonly name: string = "ToolchainError";
 

@@ -84,7 +84,7 @@ export function hostIdentity(): string {
   return status.kind === "ready" ? status.toolchain.identity : status.kind;
 }
 
-/** A native program of a former process; null where its libraries cannot be had any more. */
+/** A native program of a former process; null where its libraries are gone. */
 export function restoreForHost(kept: Plain, symbols: Symbols): CompiledProgram | null {
   try {
     return restoreNative(kept, symbols);

@@ -18,7 +18,7 @@ export class Findable extends Visible {
 /** Collections of young objects after which what is still there is old, and one to spare. */
 const OLD_AGE = 3;
 
-/** An object that nobody has and that only a collection of everything takes, since it was had until it was old. */
+/** An object that nobody has and that only a collection of everything takes, since it was in use until it was old. */
 class Elder {
   readonly #set = new WeakSet<Visible>();
   #held: Visible | undefined = new Visible();

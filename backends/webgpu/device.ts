@@ -227,7 +227,7 @@ export function initWebGpu(): Promise<AdapterDescription> {
   return initialised;
 }
 
-/** Whether an adapter can be had, without keeping it. */
+/** Whether there is an adapter, without keeping it. */
 export async function findAdapter(): Promise<GPUAdapter | null> {
   if (!("gpu" in navigator)) return null;
   return await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });

@@ -102,7 +102,7 @@ export class KeptPair {
     }
   }
 
-  /** The halves as a former process compiled them, by `restored`; null where there is nothing to be had. */
+  /** The halves as a former process compiled them, by `restored`; null where nothing was kept. */
   find(restored: (gm: GraphModule, form: Plain) => CompiledFunction | null): CompiledPair | null {
     if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_ARTIFACTS)) return null;
     const text = keptEntry("graphs", this.key);
@@ -119,7 +119,7 @@ export class KeptPair {
     try {
       const pair = this.#read(JSON.parse(text), restored);
       counters.add("kept_graphs", pair ? "hits" : "misses");
-      logs.emit("cache", () => `graphs: ${pair ? "taken" : "its code is not to be had any more"}`);
+      logs.emit("cache", () => `graphs: ${pair ? "taken" : "its code is gone"}`);
       return pair;
     } catch (error) {
       if (!(error instanceof DamagedForm || error instanceof DynError || error instanceof SyntaxError)) {

@@ -271,7 +271,7 @@ interface DifferingNumbers {
   readonly places: ReadonlyMap<number, NumberPlace>;
 }
 
-/** Where a number of a call is to be had. */
+/** Where a number of a call is found. */
 interface NumberPlace {
   /** Its place among the call's arguments. */
   readonly at: number;

@@ -273,7 +273,7 @@ export class Functionalizer {
     }
   }
 
-  /** The gradient of an alias set's new value goes on to the former one, as if nothing had been written. */
+  /** Passes the gradient of an alias set's new value on to the former one, as if nothing had been written. */
   keepHistory(before: GraphValue, after: GraphValue): void {
     if (this.recorder.requiring.has(before)) this.recorder.join(before, after);
   }

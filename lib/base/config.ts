@@ -19,7 +19,7 @@ export abstract class Settings {
 
 showAsText(Settings.prototype);
 
-// Only an assignment to a name that no setting has gets as far as this.
+// Reached only by assignments to names that are not settings.
 Object.setPrototypeOf(
   Settings.prototype,
   new Proxy(Object.prototype, {

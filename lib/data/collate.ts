@@ -4,7 +4,7 @@ import { tensor as makeTensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
-/** What samples become: tensors of tensors, numbers and booleans, member by member in arrays and objects, else lists. */
+/** Joins samples: into tensors of tensors, numbers and booleans, member by member in arrays and objects, else into lists. */
 export type Collated<S> = unknown extends S ? unknown
   : S extends Promise<infer T> ? Collated<T>
   : S extends Tensor | number | boolean ? Tensor

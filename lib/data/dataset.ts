@@ -82,7 +82,7 @@ export class Subset<S> implements Dataset<S> {
     return original;
   }
 
-  /** What it is made of. */
+  /** Its class and its parts. */
   toString(): string {
     return `Subset(${this.length} of ${oneLine(this.dataset)})`;
   }
@@ -115,7 +115,7 @@ export class ConcatDataset<S> implements Dataset<S> {
     return dataset.get(at - (this.cumulativeSizes[which - 1] ?? 0));
   }
 
-  /** What it is made of. */
+  /** Its class and its parts. */
   toString(): string {
     return `ConcatDataset(${this.datasets.map(oneLine).join(", ")})`;
   }
@@ -123,7 +123,7 @@ export class ConcatDataset<S> implements Dataset<S> {
 
 showAsText(ConcatDataset.prototype);
 
-/** What the samples of several datasets are together: lists for a list of datasets, objects for an object. */
+/** The samples of several datasets together: lists for a list of datasets, objects for an object. */
 export type Stacked<D> = { -readonly [K in keyof D]: D[K] extends Dataset<infer S> ? S : never };
 
 /** The samples of several datasets side by side, as torch.utils.data.StackDataset. */
@@ -152,7 +152,7 @@ export class StackDataset<D extends readonly Dataset<unknown>[] | Readonly<Recor
       : Object.fromEntries(samples)) as Stacked<D>;
   }
 
-  /** What it is made of. */
+  /** Its class and its parts. */
   toString(): string {
     return `StackDataset(${oneLine(this.datasets)})`;
   }

@@ -81,7 +81,7 @@ export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
 export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterable<B> {
   /** Samples a batch; null: they come one by one. */
   readonly batchSize: number | null;
-  /** What it loads from; null for samples in an order of their own. */
+  /** The dataset; null for samples in an order of their own. */
   readonly #dataset: Dataset<S> | null;
   readonly #stream: Iterable<S> | null;
   readonly #options: LoaderOptions<S, B>;
@@ -128,7 +128,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     };
   }
 
-  /** What it loads from. Throws DynError for samples in an order of their own. */
+  /** The dataset. Throws DynError for samples in an order of their own. */
   get dataset(): Dataset<S> {
     if (this.#dataset) return this.#dataset;
     throw new DynError("Expected a loader of a dataset but found one of samples in an order of their own");

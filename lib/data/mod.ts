@@ -22,5 +22,5 @@ export { type CsvOptions, readCsv, readJsonLines, Table } from "./readers/table.
 export { cifar10, cifar100, mnist, type PartOptions, readIdx } from "./readers/digits.ts";
 export { type BatchOptions, type EncodeOptions, readTokenizer, Tokenizer } from "./readers/tokenizer.ts";
 export type { Source } from "./readers/source.ts";
-/** What is done to pictures, as `torchvision.transforms.v2`. */
+/** Transforms of pictures, as `torchvision.transforms.v2`. */
 export * as transforms from "./transforms.ts";

@@ -7,11 +7,11 @@ import { checkOptions } from "../base/checked_input.ts";
 
 /** Options of `progress`. */
 export interface ProgressOptions {
-  /** What stands in front of the bar. */
+  /** The text in front of the bar. */
   readonly desc?: string | undefined;
   /** How many items there are; unless given, the iterable's `length` or `size`, where it has one. */
   readonly total?: number | undefined;
-  /** What items are called in rates; "it" unless given. */
+  /** The name of items in rates; "it" unless given. */
   readonly unit?: string | undefined;
   /** Whether the line goes away at the end. */
   readonly leave?: boolean | undefined;
@@ -21,7 +21,7 @@ export interface ProgressOptions {
   readonly output?: ProgressOutput | undefined;
 }
 
-/** What bars are written to. */
+/** The stream that bars are written to. */
 export interface ProgressOutput {
   /** Whether a line can be written again; elsewhere nothing is written. */
   isTerminal(): boolean;

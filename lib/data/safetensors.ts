@@ -24,7 +24,7 @@ const NAMES: Readonly<Record<RealType, string>> = {
   bool: "BOOL",
 };
 
-/** What a file holds. */
+/** The contents of a file. */
 export interface Contents {
   /** The tensors by name. */
   readonly tensors: Record<string, Tensor>;

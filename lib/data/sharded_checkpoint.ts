@@ -19,11 +19,11 @@ import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 
-/** What of an optimizer is kept. */
+/** The part of an optimizer that is kept. */
 export interface ShardedOptimizer {
   /** Its parameters and settings. */
   readonly paramGroups: readonly { readonly params: readonly Tensor[] }[];
-  /** What it keeps of each parameter. */
+  /** The state of each parameter. */
   readonly state: Map<Tensor, Record<string, Tensor>>;
 }
 
@@ -31,7 +31,7 @@ export interface ShardedOptimizer {
 export interface ShardedState {
   /** A model, sharded or whole. */
   readonly model: Module;
-  /** What trains it; unless given, the model alone. */
+  /** The optimizer; unless given, the model alone is kept. */
   readonly optimizer?: ShardedOptimizer;
 }
 

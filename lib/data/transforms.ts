@@ -1,5 +1,5 @@
 /**
- * What is done to pictures before a model sees them: the namespace `data.transforms`, as `torchvision.transforms.v2`. Input
+ * Transforms of pictures before a model sees them: the namespace `data.transforms`, as `torchvision.transforms.v2`. Input
  * and output: tensors [..., channels, height, width]. Invariant: random ones draw from the common generator, so that a
  * seed, or a worker's own, says what comes.
  */

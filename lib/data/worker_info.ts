@@ -1,6 +1,6 @@
 /** Which worker of a loader this thread is, as far as its datasets ask. */
 
-/** What a dataset may know of the worker that it is in, as `torch.utils.data.get_worker_info` gives it. */
+/** The facts about a worker that its dataset may ask for, as `torch.utils.data.get_worker_info` gives them. */
 export interface WorkerInfo {
   /** From 0. */
   readonly id: number;

@@ -1,11 +1,11 @@
-/** What a loader and its workers tell each other. */
+/** Messages between a loader and its workers. */
 import type { FloatType } from "../base/dtype.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { Origin } from "./from_module.ts";
 import type { SentValue } from "./sent.ts";
 import type { WorkerModule } from "./worker_modules.ts";
 
-/** What workers of one loader have in common. */
+/** The settings that workers of one loader share. */
 export interface WorkerTask {
   readonly dataset: Origin;
   readonly collate: Origin | null;
@@ -27,7 +27,7 @@ export const SHARED = {
   ended: 2,
 } as const;
 
-/** What a worker is started with. */
+/** The settings with which a worker starts. */
 export interface WorkerStart {
   readonly task: WorkerTask;
   readonly id: number;
@@ -46,7 +46,7 @@ export interface Request {
   readonly indices: readonly number[] | null;
 }
 
-/** What was thrown in a worker. */
+/** An error of a worker. */
 export interface Failure {
   readonly name: string;
   readonly message: string;

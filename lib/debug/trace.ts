@@ -9,7 +9,7 @@ import { DynError, messageOf } from "../base/errors.ts";
 import type { CompileRecord, PhaseRecord, Recorder } from "../base/recording.ts";
 import { EVENTS_SUFFIX, LOG_SUFFIX, type TraceLine } from "./trace_format.ts";
 
-/** What only debug folders keep: it can be had from the rest. */
+/** Kept by debug folders only, since it follows from the rest. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["graph", "graph_diagram", "kernel_code"]);
 
 const encoder = new TextEncoder();

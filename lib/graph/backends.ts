@@ -16,7 +16,7 @@ export interface BackendOptions {
   readonly declines?: boolean;
   /** What it needs besides dyn, and what it is for, in a few words. */
   readonly needs?: string;
-  /** Why it cannot be had here; null where it can. Asked when somebody wants to use it. */
+  /** Why it is unavailable here; null where it is available. Asked when somebody wants to use it. */
   readonly absence?: () => string | null;
 }
 
@@ -25,7 +25,7 @@ export interface BackendDescription {
   readonly name: string;
   /** What it needs besides dyn, and what it is for; null where nobody said. */
   readonly needs: string | null;
-  /** Why it cannot be had here; null where it can. */
+  /** Why it is unavailable here; null where it is available. */
   readonly missing: string | null;
 }
 

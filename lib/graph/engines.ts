@@ -24,7 +24,7 @@ export interface Engine {
   readonly name: string;
   /** What it needs, for people. */
   readonly needs: string;
-  /** Why it cannot be had here; null where it can. */
+  /** Why it is unavailable here; null where it is available. */
   absence(): string | null;
   /** How what it takes over is compared with the inductor's code; absent: it is not. */
   readonly comparison?: EngineComparison;

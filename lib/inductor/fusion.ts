@@ -20,7 +20,7 @@ export interface FusionOptions {
   readonly epilogues: boolean;
   /** Most buffers that a kernel of the device may touch. */
   readonly maxBuffers: number;
-  /** A buffer that is wanted as early as it can be had. */
+  /** A buffer that is wanted as early as possible. */
   readonly first?: BufferId | undefined;
   /** Inputs that are written to although no computation says so. */
   readonly written?: ReadonlySet<BufferId>;
@@ -38,7 +38,7 @@ const SMALL = 1 << 14;
 const FAR = 64;
 /** Memory of fewer bytes is no reason for loops to become one. */
 const TINY = 256;
-/** What it saves not to pass over an element again, in the steps of costOf. */
+/** The gain from not passing over an element a second time, in the steps of costOf. */
 const PASS = 0.5;
 
 interface Entry {

@@ -198,7 +198,7 @@ function assemble(
   const innerLeft = new Set(first.inner.map((a) => a.symbol)),
     innerRight = new Set(second.inner.map((a) => a.symbol));
   const reducing = { left: innerLeft.size > 0, right: innerRight.size > 0 };
-  // What one side lacks must be inner axes of the other: then this side runs in the outer loops only
+  // Axes that one side lacks must be inner ones of the other, so that this side runs in the outer loops only
   if (leftOnly.some((a) => !innerLeft.has(a.symbol)) || rightOnly.some((a) => !innerRight.has(a.symbol))) {
     return undefined;
   }

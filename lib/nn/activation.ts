@@ -96,7 +96,7 @@ export class LeakyReLU extends Module {
     this.inplace = options.inplace ?? false;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "negativeSlope");
   }
@@ -119,7 +119,7 @@ abstract class WithAlpha extends Module {
     this.inplace = options.inplace ?? false;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "alpha");
   }
@@ -160,7 +160,7 @@ export class GELU extends Module {
     this.approximate = typeof options === "string" ? options : options.approximate ?? "none";
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "approximate");
   }
@@ -236,7 +236,7 @@ export class Softplus extends Module {
     this.threshold = options.threshold ?? 20;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "beta", "threshold");
   }
@@ -262,7 +262,7 @@ abstract class AlongDim extends Module {
     this.dim = given;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "dim");
   }
@@ -303,7 +303,7 @@ export class GLU extends Module {
     this.dim = one("GLU", "dim", given) ?? -1;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "dim");
   }
@@ -325,7 +325,7 @@ abstract class Shrink extends Module {
     this.lambd = one(new.target.name, "lambd", given) ?? 0.5;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "lambd");
   }
@@ -381,7 +381,7 @@ export class Hardtanh extends Module {
     this.inplace = options.inplace ?? false;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "minVal", "maxVal");
   }
@@ -412,7 +412,7 @@ const THRESHOLD = { required: ["threshold", "value"], positional: ["inplace"] } 
 export class Threshold extends Module {
   /** Where the other branch begins. */
   readonly threshold: number;
-  /** What replaces inputs up to the threshold. */
+  /** The value that replaces inputs up to the threshold. */
   readonly value: number;
   /** Whether the input is overwritten. */
   readonly inplace: boolean;
@@ -426,7 +426,7 @@ export class Threshold extends Module {
     this.inplace = options.inplace ?? false;
   }
 
-  /** What the layer shows of itself. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return settingsOf(this, "threshold", "value");
   }

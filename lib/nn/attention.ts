@@ -54,7 +54,7 @@ const ATTENTION = {
   ],
 } as const;
 
-/** What a call of multi-head attention may be told. */
+/** Options of a call of multi-head attention. */
 export interface AttentionCall {
   /** [N, S], true (or −∞) for keys to ignore. */
   readonly keyPaddingMask?: Tensor | null;
@@ -214,7 +214,7 @@ export class MultiheadAttention extends Module {
     return [this.batchFirst ? mixed : mixed.transpose(0, 1), weights];
   }
 
-  /** What stands between the parentheses of its printed form. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return `${this.embedDim}, ${this.numHeads}`;
   }

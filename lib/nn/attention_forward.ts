@@ -27,7 +27,7 @@ export interface Projections {
   readonly biasV: Tensor | null;
 }
 
-/** What is attended to, batch first, and how. */
+/** The operands of attention, batch first, and how they are used. */
 export interface Attended {
   /** [N, L, embedDim], [N, S, kdim] and [N, S, vdim]. */
   readonly inputs: readonly [query: Tensor, key: Tensor, value: Tensor];
@@ -115,7 +115,7 @@ export function attend(projections: Projections, attended: Attended): [Tensor, T
   return [mixed.transpose(1, 2).reshape(n, l, width), shares];
 }
 
-/** What multiHeadAttentionForward needs. */
+/** Required arguments of multiHeadAttentionForward. */
 export interface AttentionForward {
   /** [L, N, embedDim], or [L, embedDim] without a batch. */
   readonly query: Tensor;
@@ -134,7 +134,7 @@ export interface AttentionForward {
   readonly outProjBias: Tensor | null;
 }
 
-/** What multiHeadAttentionForward may be told. */
+/** Options of multiHeadAttentionForward. */
 export interface AttentionForwardOptions {
   readonly training?: boolean;
   readonly keyPaddingMask?: Tensor | null;

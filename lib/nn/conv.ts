@@ -41,14 +41,14 @@ export interface ConvTransposeOptions extends KernelOptions {
   readonly outputPadding?: Sizes;
 }
 
-/** What every convolution is told. */
+/** Required arguments of every convolution. */
 export interface KernelSizes {
   readonly inChannels: number;
   readonly outChannels: number;
   readonly kernelSize: Sizes;
 }
 
-/** What a layer of either direction is made of. */
+/** The parts of a layer of either direction. */
 interface Kernel {
   readonly inChannels: number;
   readonly outChannels: number;
@@ -206,7 +206,7 @@ abstract class ConvTranspose extends KernelLayer {
     this.outputPadding = spread(options.outputPadding ?? 0, kernelSize.length);
   }
 
-  /** What is added to one side of the result, to reach these sizes where they are given. */
+  /** The number of elements added to one side of the result. */
   protected extra(x: Tensor, outputSize: readonly number[] | null): readonly number[] {
     if (outputSize === null) return this.outputPadding;
     const rank = this.kernelSize.length, wanted = outputSize.slice(-rank);

@@ -5,7 +5,7 @@ const SKIPPING = { active: false };
 /** Whether fillings are left out. */
 export const isFillingLeftOut = (): boolean => SKIPPING.active;
 
-/** What `make` makes, whose parameters are not filled. */
+/** Calls `make` without filling the parameters that it creates. */
 export function withoutFilling<M>(make: () => M): M {
   const before = SKIPPING.active;
   SKIPPING.active = true;

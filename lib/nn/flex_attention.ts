@@ -25,7 +25,7 @@ export type ScoreMod = (score: Tensor, ...at: Positions) => Tensor;
 /** Whether queries may look at keys: bools that broadcast to [B, H, L, S]. */
 export type MaskMod = (...at: Positions) => Tensor;
 
-/** What queries may look at, for sizes of scores. */
+/** The keys that queries may look at, for sizes of scores. */
 export interface BlockMask {
   /** Says it by positions. */
   readonly maskMod: MaskMod;
@@ -59,11 +59,11 @@ export function createBlockMask(
   return { maskMod, batch, heads, queryLength, keyLength };
 }
 
-/** What all masks allow, as `and_masks`. */
+/** Allows what all masks allow, as `and_masks`. */
 export const andMasks = (...masks: readonly [MaskMod, ...MaskMod[]]): MaskMod => (...at) =>
   masks.map((mask) => mask(...at)).reduce((a, b) => a.logicalAnd(b));
 
-/** What any of the masks allows, as `or_masks`. */
+/** Allows what any of the masks allows, as `or_masks`. */
 export const orMasks = (...masks: readonly [MaskMod, ...MaskMod[]]): MaskMod => (...at) =>
   masks.map((mask) => mask(...at)).reduce((a, b) => a.logicalOr(b));
 

@@ -26,7 +26,7 @@ export interface BatchNormOptions {
   readonly training?: boolean | undefined;
   /** The share of new statistics in the running ones; 0.1 unless given. */
   readonly momentum?: number | undefined;
-  /** What keeps divisions and roots from 0. */
+  /** Keeps divisions and roots away from 0. */
   readonly eps?: number | undefined;
 }
 
@@ -119,7 +119,7 @@ export interface TripletDistanceOptions {
   readonly margin?: number;
   /** Whether the positive takes the anchor's place where it is nearer to the negative. */
   readonly swap?: boolean;
-  /** What becomes of the losses of a batch; "mean" unless given. */
+  /** How the losses of a batch are reduced; "mean" unless given. */
   readonly reduction?: "none" | "mean" | "sum";
 }
 

@@ -10,7 +10,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 /** The states that a step reads and gives: h, and c of an LSTM. */
 export type States = readonly Tensor[];
 
-/** What an Elman network applies to its sums. */
+/** The function that an Elman network applies to its sums. */
 export type Nonlinearity = "tanh" | "relu";
 
 /** A kind of recurrence. */

@@ -164,7 +164,7 @@ function apart(args: readonly unknown[]): Apart {
 const joined = (args: readonly unknown[], kwargs: NamedArguments): readonly unknown[] =>
   kwargs === NONE ? args : [...args, kwargs];
 
-/** What is called, and with what. */
+/** A function and its arguments. */
 interface Call {
   readonly forward: (...args: never[]) => unknown;
   readonly given: readonly unknown[];

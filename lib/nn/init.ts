@@ -12,7 +12,7 @@ import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { isFillingLeftOut, withoutFilling } from "./filling.ts";
 
-/** What a weight's inputs and outputs are: [outputs, inputs, ...kernel]. */
+/** The inputs and outputs of a weight [outputs, inputs, ...kernel]. */
 export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
   const [outputs, inputs, ...kernel] = tensor.shape;
   if (outputs === undefined || inputs === undefined) {

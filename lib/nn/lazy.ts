@@ -86,7 +86,7 @@ abstract class LazyLayer extends Module {
     return Reflect.apply(plan.Layer.prototype.forward, this, [x, ...rest]);
   }
 
-  /** What is printed of the layer, which has no inputs yet. */
+  /** The settings that it prints before its first input. */
   override extraRepr(): string {
     return Reflect.apply(this.lazyPlan.Layer.prototype.extraRepr, this, []);
   }
@@ -186,7 +186,7 @@ export class LazyLinear extends LazyLayer {
     super({ Layer: Linear, size: "inFeatures", ranks: null, dim: -1, told: [["weight", 1]], given });
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyLinear extends Omit<Linear, keyof Module> {}
 
 /** Conv1d whose first input tells how many channels go in, as torch.nn.LazyConv1d. */
@@ -196,7 +196,7 @@ export class LazyConv1d extends LazyLayer {
     super(conv(Conv1d, 1, given));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyConv1d extends Omit<Conv1d, keyof Module> {}
 
 /** Conv2d whose first input tells how many channels go in, as torch.nn.LazyConv2d. */
@@ -206,7 +206,7 @@ export class LazyConv2d extends LazyLayer {
     super(conv(Conv2d, 2, given));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyConv2d extends Omit<Conv2d, keyof Module> {}
 
 /** Conv3d whose first input tells how many channels go in, as torch.nn.LazyConv3d. */
@@ -216,7 +216,7 @@ export class LazyConv3d extends LazyLayer {
     super(conv(Conv3d, 3, given));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyConv3d extends Omit<Conv3d, keyof Module> {}
 
 /** ConvTranspose1d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose1d. */
@@ -226,7 +226,7 @@ export class LazyConvTranspose1d extends LazyLayer {
     super(conv(ConvTranspose1d, 1, given, 0));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyConvTranspose1d extends Omit<ConvTranspose1d, keyof Module> {}
 
 /** ConvTranspose2d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose2d. */
@@ -236,7 +236,7 @@ export class LazyConvTranspose2d extends LazyLayer {
     super(conv(ConvTranspose2d, 2, given, 0));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyConvTranspose2d extends Omit<ConvTranspose2d, keyof Module> {}
 
 /** ConvTranspose3d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose3d. */
@@ -246,7 +246,7 @@ export class LazyConvTranspose3d extends LazyLayer {
     super(conv(ConvTranspose3d, 3, given, 0));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyConvTranspose3d extends Omit<ConvTranspose3d, keyof Module> {}
 
 /** BatchNorm1d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm1d. */
@@ -256,7 +256,7 @@ export class LazyBatchNorm1d extends LazyLayer {
     super(statistics(BatchNorm1d, [2, 3], given));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyBatchNorm1d extends Omit<BatchNorm1d, keyof Module> {}
 
 /** BatchNorm2d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm2d. */
@@ -266,7 +266,7 @@ export class LazyBatchNorm2d extends LazyLayer {
     super(statistics(BatchNorm2d, [4], given));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyBatchNorm2d extends Omit<BatchNorm2d, keyof Module> {}
 
 /** BatchNorm3d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm3d. */
@@ -276,7 +276,7 @@ export class LazyBatchNorm3d extends LazyLayer {
     super(statistics(BatchNorm3d, [5], given));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyBatchNorm3d extends Omit<BatchNorm3d, keyof Module> {}
 
 /** InstanceNorm1d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm1d. */
@@ -286,7 +286,7 @@ export class LazyInstanceNorm1d extends LazyLayer {
     super(statistics(InstanceNorm1d, [2, 3], given, -2));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyInstanceNorm1d extends Omit<InstanceNorm1d, keyof Module> {}
 
 /** InstanceNorm2d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm2d. */
@@ -296,7 +296,7 @@ export class LazyInstanceNorm2d extends LazyLayer {
     super(statistics(InstanceNorm2d, [3, 4], given, -3));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyInstanceNorm2d extends Omit<InstanceNorm2d, keyof Module> {}
 
 /** InstanceNorm3d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm3d. */
@@ -306,5 +306,5 @@ export class LazyInstanceNorm3d extends LazyLayer {
     super(statistics(InstanceNorm3d, [4, 5], given, -4));
   }
 }
-/** What it is after its first input. */
+/** The class of the layer after its first input. */
 export interface LazyInstanceNorm3d extends Omit<InstanceNorm3d, keyof Module> {}

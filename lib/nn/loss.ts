@@ -14,7 +14,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
-/** What becomes of the losses of a batch. */
+/** How the losses of a batch are reduced. */
 export type Reduction = "none" | "mean" | "sum";
 
 interface ReductionOptions {
@@ -24,7 +24,7 @@ interface ReductionOptions {
 /** Options of a loss that may start with a weight by position. */
 export type Weighted<O extends WeightOptions> = Trailing<O, ["weight"]>;
 
-/** What losses that weigh have in common. */
+/** Options of losses with weights. */
 export interface WeightOptions {
   readonly weight?: Tensor | null;
 }

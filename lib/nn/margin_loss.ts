@@ -86,7 +86,7 @@ export class MarginRankingLoss extends MarginLoss {
 export interface TripletMarginOptions extends MarginOptions {
   /** The exponent of the norm. */
   readonly p?: number;
-  /** What keeps divisions and roots from 0. */
+  /** Keeps divisions and roots away from 0. */
   readonly eps?: number;
   /** Whether the nearer of anchor and positive counts; false unless given. */
   readonly swap?: boolean;
@@ -141,7 +141,7 @@ export class MultiMarginLoss extends WeightedLoss {
   readonly p: number;
   /** The distance that is wanted. */
   readonly margin: number;
-  /** What becomes of the losses of a batch: "mean", "sum" or "none". */
+  /** How the losses of a batch are reduced: "mean", "sum" or "none". */
   readonly reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -182,7 +182,7 @@ export class SoftMarginLoss extends Module {
 
 /** Mean binary cross entropy over classes, of logits [N, C]. */
 export class MultiLabelSoftMarginLoss extends WeightedLoss {
-  /** What becomes of the losses of a batch: "mean", "sum" or "none". */
+  /** How the losses of a batch are reduced: "mean", "sum" or "none". */
   readonly reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -217,7 +217,7 @@ export class MultiLabelMarginLoss extends Module {
 export interface GaussianOptions extends ReductionOptions {
   /** Whether the constant part is added. */
   readonly full?: boolean;
-  /** What keeps divisions and roots from 0. */
+  /** Keeps divisions and roots away from 0. */
   readonly eps?: number;
 }
 
@@ -291,7 +291,7 @@ export class CosineSimilarity extends Module {
 export interface DistanceOptions {
   /** The exponent of the norm. */
   readonly p?: number;
-  /** What keeps divisions and roots from 0. */
+  /** Keeps divisions and roots away from 0. */
   readonly eps?: number;
   /** Whether the dimension stays, with size 1; false unless given. */
   readonly keepdim?: boolean;

@@ -98,7 +98,7 @@ export class Module {
     }
   }
 
-  /** What is captured of `call`: without the handler, which would stand around every operation of a model. */
+  /** The part of `call` that is captured: without the handler, which would stand around every operation of a model. */
   callTraced(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
     const forward = this.compiledForward ?? this.forward;
     const own = this.registeredHooks, { hooks } = ALL_MODULES;

@@ -12,7 +12,7 @@ import { Parameter } from "./parameter.ts";
 /** A state dict: PyTorch's key names, tensors that share storage with the module's. */
 export type StateDict = Record<string, Tensor>;
 
-/** What `loadStateDict` could not match when it is not strict. */
+/** The keys that `loadStateDict` could not match when it is not strict. */
 export type LoadResult = UnfitKeys;
 
 /** Options of `loadStateDict`; a boolean in their place is `strict`. */
@@ -32,7 +32,7 @@ export interface BufferEntry {
   readonly persistent: boolean;
 }
 
-/** What has a state: a module, with more of its kind below. */
+/** A module, or another object with a state and more of its kind below. */
 interface Stateful<M> {
   readonly stateKeys: Readonly<Record<string, string>>;
   readonly bufferEntries: readonly BufferEntry[];

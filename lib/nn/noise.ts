@@ -26,7 +26,7 @@ export class FeatureAlphaDropout extends RandomZeros {
 export interface RReLUOptions extends InplaceOptions {
   /** The least slope; ⅛ unless given. */
   readonly lower?: number;
-  /** What slopes stay below; ⅓ unless given. */
+  /** The upper bound of slopes; ⅓ unless given. */
   readonly upper?: number;
 }
 
@@ -34,7 +34,7 @@ export interface RReLUOptions extends InplaceOptions {
 export class RReLU extends Module {
   /** The least slope; ⅛ unless given. */
   readonly lower: number;
-  /** What slopes stay below; ⅓ unless given. */
+  /** The upper bound of slopes; ⅓ unless given. */
   readonly upper: number;
   /** Whether the result is written into the input. */
   readonly inplace: boolean;
@@ -53,7 +53,7 @@ export class RReLU extends Module {
     return rrelu(x, this.lower, this.upper, this.training, this.inplace);
   }
 
-  /** What stands between the parentheses of its printed form. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return `lower=${this.lower}, upper=${this.upper}${this.inplace ? ", inplace=true" : ""}`;
   }

@@ -39,7 +39,7 @@ const STATISTICS = {
 } as const;
 type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
 
-/** What layers show of their affine part. */
+/** The affine part of a layer as it is printed. */
 const affineText = ({ weight, bias }: { weight: Parameter | null; bias: Parameter | null }): string =>
   `affine=${weight !== null}${weight && !bias ? ", bias=false" : ""}`;
 

@@ -6,7 +6,7 @@ import { Module } from "./module.ts";
 
 type Mode = "constant" | "reflect" | "replicate" | "circular";
 
-/** What is written around each sample: one count for all sides, or one a side. */
+/** The number of elements around each sample: one for all sides, or one a side. */
 export type Padding = number | readonly number[];
 
 interface Sides {

@@ -48,7 +48,7 @@ export type WithIndices<I extends boolean> = I extends true ? [values: Tensor, i
 export interface AvgPoolOptions extends PoolOptions {
   /** Whether the zeros of the padding count. */
   readonly countIncludePad?: boolean;
-  /** What sums are divided by instead of the size of the window. */
+  /** The divisor of sums, instead of the size of the window. */
   readonly divisorOverride?: number | null;
 }
 

@@ -86,7 +86,7 @@ export class QuantizedLinear extends Module {
     return this.bias === null ? y : y.add(this.bias);
   }
 
-  /** What is printed of the layer. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     const { inFeatures, outFeatures, bias, config } = this;
     const names = `inFeatures=${inFeatures}, outFeatures=${outFeatures}, bias=${bias !== null}`;

@@ -16,7 +16,7 @@ import { PackedSequence, reordered } from "./utils/sequences.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, type States } from "./gates.ts";
 
-/** What a call takes besides the input. */
+/** Arguments of a call besides the input. */
 interface Started<S> {
   /** The states before the first step. */
   readonly hx?: S | null;
@@ -92,7 +92,7 @@ type GatedArguments = Arguments<RecurrentSizes, RecurrentOptions, typeof GATED>;
 interface Pass {
   readonly layer: number;
   readonly reverse: boolean;
-  /** What the names of its parameters end with. */
+  /** The ending of the names of its parameters. */
   readonly suffix: string;
 }
 
@@ -102,7 +102,7 @@ interface Run {
   readonly states: States;
 }
 
-/** What recurrent layers share, as torch.nn.RNNBase. */
+/** The base of recurrent layers, as torch.nn.RNNBase. */
 export abstract class RNNBase extends Module {
   readonly inputSize: number;
   readonly hiddenSize: number;
@@ -163,7 +163,7 @@ export abstract class RNNBase extends Module {
     return layers.map(({ suffix }) => this.kinds().map((kind) => this.parameter(`${kind}_${suffix}`)));
   }
 
-  /** What the names of a layer's parameters begin with. */
+  /** The beginning of the names of a layer's parameters. */
   private kinds(): string[] {
     const biases = this.bias ? ["bias_ih", "bias_hh"] : [];
     return ["weight_ih", "weight_hh", ...biases, ...this.projSize > 0 ? ["weight_hr"] : []];

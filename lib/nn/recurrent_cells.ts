@@ -12,7 +12,7 @@ import { Parameter } from "./parameter.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { type RecurrentSizes, type StartArguments, startOf, stateOf } from "./recurrent.ts";
 
-/** What recurrent cells share, as torch.nn.RNNCellBase. */
+/** The base of recurrent cells, as torch.nn.RNNCellBase. */
 export abstract class RNNCellBase extends Module {
   /** Features of each input. */
   readonly inputSize: number;

@@ -12,7 +12,7 @@ import type { Placement } from "./placement.ts";
 export interface CTCOptions {
   /** The class of blanks; 0 unless given. */
   readonly blank?: number;
-  /** What becomes of the losses of a batch; "mean" unless given. */
+  /** How the losses of a batch are reduced; "mean" unless given. */
   readonly reduction?: Reduction;
   /** Whether losses of targets that do not fit are 0 instead of infinite. */
   readonly zeroInfinity?: boolean;
@@ -56,7 +56,7 @@ export interface LinearCrossEntropyOptions extends Placement {
   readonly outFeatures?: readonly number[];
   /** Whether the linear layer has one; false unless given. */
   readonly bias?: boolean;
-  /** What becomes of the losses of a batch; "mean" unless given. */
+  /** How the losses of a batch are reduced; "mean" unless given. */
   readonly reduction?: Reduction;
   /** [C], a factor a class. */
   readonly weight?: Tensor | null;
@@ -87,7 +87,7 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
   readonly numClasses: number;
   /** Sizes of a loss of several dimensions. */
   readonly outFeatures: readonly number[];
-  /** What becomes of the losses of a batch; "mean" unless given. */
+  /** How the losses of a batch are reduced; "mean" unless given. */
   readonly reduction: Reduction;
   /** A class that does not count. */
   readonly ignoreIndex: number | null;
@@ -130,7 +130,7 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
     });
   }
 
-  /** What stands between the parentheses of its printed form. */
+  /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
     return `inFeatures=${this.linear.inFeatures}, numClasses=${this.numClasses}, outFeatures=[${this.outFeatures}]`;
   }

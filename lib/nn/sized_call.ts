@@ -11,7 +11,7 @@ interface SizedCall {
 
 const SIZED = ["outputSize"] as const;
 
-/** What may follow the tensors. */
+/** Options behind the tensors. */
 export type SizedArguments = Trailing<SizedCall, typeof SIZED>;
 
 /** The size that is asked for. Throws DynError for other names. */

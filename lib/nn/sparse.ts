@@ -90,7 +90,7 @@ abstract class Table extends Module {
     if (padding !== null) noGrad(() => this.weight.select(0, padding).zero_());
   }
 
-  /** What is looked up in, with its rows scaled where they must be. */
+  /** The table, with its rows scaled where they must be. */
   protected table(indices: Tensor): Tensor {
     const { weight, maxNorm, normType } = this;
     if (maxNorm !== null) renormalize(weight, indices, { maxNorm, normType });
@@ -148,7 +148,7 @@ export class Embedding extends Table {
 
 /** Options of bags of embeddings. */
 export interface EmbeddingBagOptions extends EmbeddingOptions {
-  /** What becomes of the rows of a bag; "mean" unless given. */
+  /** How the rows of a bag are reduced; "mean" unless given. */
   readonly mode?: "sum" | "mean" | "max";
   /** Whether offsets name the end of the last bag too. */
   readonly includeLastOffset?: boolean;
@@ -160,7 +160,7 @@ const BAG = {
   named: ["includeLastOffset", "paddingIdx", "sparse", "device", "dtype"],
 } as const;
 
-/** What a call takes besides the indices. */
+/** Arguments of a call besides the indices. */
 interface BagCall {
   /** Where bags start, of indices in a row. */
   readonly offsets?: Tensor | null;

@@ -26,7 +26,7 @@ export interface TransformerLayerOptions extends Placement {
   readonly dropout?: number;
   /** Between the two linear layers. */
   readonly activation?: "relu" | "gelu" | ((x: Tensor) => Tensor);
-  /** What normalisations add to variances; 1e-5 unless given. */
+  /** The number that normalisations add to variances; 1e-5 unless given. */
   readonly layerNormEps?: number;
   /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst?: boolean;
@@ -96,7 +96,7 @@ interface Masks {
   readonly isCausal: boolean;
 }
 
-/** What layers of both kinds are made of. */
+/** The parts of layers of both kinds. */
 interface Layer {
   readonly self_attn: MultiheadAttention;
   readonly dropout1: Dropout;
@@ -117,7 +117,7 @@ function fed({ linear1, activation, dropout, linear2 }: Layer, behind: Dropout, 
   return behind.call(linear2.call(dropout.call(activation(linear1.call(x)))));
 }
 
-/** What a call of an encoder's layer may be told. */
+/** Options of a call of an encoder's layer. */
 export interface EncoderLayerCall {
   /** [L, L] or [N · heads, L, L]: true where a place may not look, or numbers to add. */
   readonly srcMask?: Tensor | null;
@@ -182,7 +182,7 @@ export class TransformerEncoderLayer extends Module {
   }
 }
 
-/** What a call of a decoder or its layer may be told: masks as those of the encoder. */
+/** Options of a call of a decoder or its layer: masks as those of the encoder. */
 export interface DecoderCall {
   /** [T, T] or [N · heads, T, T]: true where a place of the target may not look, or numbers to add. */
   readonly tgtMask?: Tensor | null;
@@ -307,7 +307,7 @@ interface StackOptions {
 const ENCODER = { required: ["encoderLayer", "numLayers"], positional: ["norm"] } as const;
 const DECODER = { required: ["decoderLayer", "numLayers"], positional: ["norm"] } as const;
 
-/** What a call of an encoder may be told. */
+/** Options of a call of an encoder. */
 export interface EncoderCall {
   /** [S, S] or [N · heads, S, S]: true where a place may not look, or numbers to add. */
   readonly mask?: Tensor | null;
@@ -410,7 +410,7 @@ const WHOLE = [
   "dtype",
 ] as const;
 
-/** What a call of the Transformer may be told. */
+/** Options of a call of the Transformer. */
 export interface TransformerCall extends DecoderCall {
   /** [S, S] or [N · heads, S, S]: true where a place may not look, or numbers to add. */
   readonly srcMask?: Tensor | null;
@@ -434,9 +434,9 @@ const WHOLE_CALL = [
 
 /** An encoder and a decoder that attends to it, as torch.nn.Transformer. */
 export class Transformer extends Module {
-  /** What makes a memory of the source. */
+  /** The encoder, which makes a memory of the source. */
   readonly encoder: TransformerEncoder;
-  /** What makes the result of the target and the memory. */
+  /** The decoder, which makes the result from the target and the memory. */
   readonly decoder: TransformerDecoder;
   /** Features of each element of a sequence. */
   readonly dModel: number;

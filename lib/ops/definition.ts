@@ -22,7 +22,7 @@ export type Implementation<P extends Params> =
     lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
   }
   /**
-   * An alias of its tensor `of`: `infer` gives the strides and offset (or, where they cannot be had, fresh ones:
+   * An alias of its tensor `of`: `infer` gives the strides and offset (or, where there are none, fresh ones:
    * then it copies, as reshape may). `lower` says the same as index arithmetic, for values without storage.
    */
   | ({ readonly kind: "view"; readonly of: string } & View<P>)
@@ -52,7 +52,7 @@ export type Implementation<P extends Params> =
 export interface View<P extends Params> {
   lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
   /**
-   * Whether no alias can be had for these arguments, so that the op copies: runs `lower` into fresh memory.
+   * Whether these arguments allow no alias, so that the op copies: runs `lower` into fresh memory.
    * Absent: always an alias. Strides decide; they are absent from values without storage, which never copy.
    */
   copies?(args: ArgsOf<P, TensorMeta>): boolean;

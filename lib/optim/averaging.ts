@@ -78,7 +78,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
     this.average = options.multiAvgFn ?? ofEach(options.avgFn ?? getSwaAvgFn());
   }
 
-  /** What the model of averages gives. */
+  /** The output of the model of averages. */
   override forward(...args: Parameters<M["forward"]>): ReturnType<M["forward"]> {
     return this.module.call(...args);
   }

@@ -9,7 +9,7 @@ interface Begun {
   readonly states: Map<Tensor, ParamState>;
   readonly param: Tensor;
   readonly state: ParamState;
-  /** What it held when it was begun. */
+  /** Its contents when it was begun. */
   readonly held: readonly { readonly tensor: Tensor; readonly version: number }[];
 }
 

@@ -72,7 +72,7 @@ export interface CyclicOptions {
   readonly gamma?: number;
   /** The share of the height, instead of a mode. */
   readonly scaleFn?: ((x: number) => number) | null;
-  /** What scaleFn is given: the number of the cycle from 1, or of steps. */
+  /** The argument of scaleFn: the number of the cycle from 1, or of steps. */
   readonly scaleMode?: "cycle" | "iterations";
   /** Whether momenta go the other way; true unless given. */
   readonly cycleMomentum?: boolean;

@@ -8,7 +8,7 @@ import { showAsText, withSettings } from "../base/shown.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** What is read and changed of an optimizer. */
+/** The part of an optimizer that is read and changed. */
 export interface Scaled {
   /** The parameters. */
   readonly paramGroups: readonly { readonly params: readonly Tensor[] }[];
@@ -20,9 +20,9 @@ export interface Scaled {
 export interface GradScalerOptions {
   /** The first scale; 65536 unless given. */
   readonly initScale?: number;
-  /** What the scale is multiplied by after `growthInterval` steps without infinite gradients. */
+  /** The factor of the scale after `growthInterval` steps without infinite gradients. */
   readonly growthFactor?: number;
-  /** What it is multiplied by after a step with some. */
+  /** Its factor after a step with some. */
   readonly backoffFactor?: number;
   /** Steps without infinities before the scale grows; 2000 unless given. */
   readonly growthInterval?: number;
@@ -30,7 +30,7 @@ export interface GradScalerOptions {
   readonly enabled?: boolean;
 }
 
-/** What `stateDict` gives, by PyTorch's names; empty where the scaler is disabled. */
+/** The state of a scaler, by PyTorch's names; empty if it is disabled. */
 export interface GradScalerState {
   /** The scale. */
   readonly scale?: number;

@@ -54,7 +54,7 @@ interface Change {
   readonly grad: Tensor;
 }
 
-/** What one direction leaves for the next. */
+/** The state that one direction leaves for the next. */
 interface Memory {
   readonly changes: readonly Change[];
   readonly direction: Tensor;

@@ -13,7 +13,7 @@ export interface LinePoint {
   readonly slope: number;
 }
 
-/** What a search is given. */
+/** Arguments of a search. */
 export interface LineSearch {
   readonly evaluate: (at: number) => LinePoint;
   /** The loss where it begins; its slope is negative. */

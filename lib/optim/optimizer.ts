@@ -22,10 +22,10 @@ import {
 /** Parameters that share hyperparameters H. */
 export type ParamGroup<H> = H & { params: Tensor[] };
 
-/** What a constructor takes: parameters, or groups that override hyperparameters. */
+/** The first argument of a constructor: parameters, or groups that override hyperparameters. */
 export type ParamsOrGroups<H> = Iterable<Tensor> | Iterable<Partial<H> & { params: Iterable<Tensor> }>;
 
-/** What is written after the parameters: hyperparameters by position in PyTorch's order, then the rest by name. */
+/** The arguments after the parameters: hyperparameters by position in PyTorch's order, then the rest by name. */
 export type Hyperparameters<H> = readonly (H[keyof H] | Partial<H & ExecutionOptions> | undefined)[];
 
 /** How PyTorch is to run a step. Accepted without effect: a compiled step is one fused kernel. */
@@ -96,7 +96,7 @@ export interface OptimizerState<H> {
   readonly paramGroups: readonly (H & { readonly params: readonly number[] })[];
 }
 
-/** What the groups of every optimizer have. */
+/** Properties of the groups of every optimizer. */
 export interface WithRate {
   lr: number;
 }

@@ -8,7 +8,7 @@ import { enableGrad, noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { Optimizer, type ParamState } from "./optimizer.ts";
 
-/** What an update is given besides the parameter and its gradient. */
+/** Arguments of an update besides the parameter and its gradient. */
 export interface UpdateContext<H> {
   readonly group: H;
   readonly state: ParamState;
@@ -16,7 +16,7 @@ export interface UpdateContext<H> {
 
 /** An optimizer with one formula for every parameter. */
 export abstract class PerParameter<H extends object> extends Optimizer<H> {
-  /** What is kept of a parameter before its first step; null: nothing yet. */
+  /** The state of a parameter before its first step; null: nothing yet. */
   protected abstract begin(param: Tensor, group: H): ParamState | null;
 
   /** One step of one parameter, in place. */

@@ -12,7 +12,7 @@ import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts"
 
 export interface RpropOptions {
   lr: number;
-  /** What a step is multiplied by where the gradient has turned round, and where it has not. */
+  /** The factors of a step where the gradient has turned round, and where it has not. */
   etas: readonly [number, number];
   /** The smallest and the largest step. */
   stepSizes: readonly [number, number];

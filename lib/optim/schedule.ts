@@ -72,7 +72,7 @@ export abstract class LRScheduler {
     return this.optimizer.paramGroups.map((group) => group.lr);
   }
 
-  /** What a schedule resumes from. */
+  /** The state from which a schedule resumes. */
   stateDict(): { lastEpoch: number } {
     return { lastEpoch: this.lastEpoch };
   }

@@ -188,7 +188,7 @@ function realFormat(values: readonly (number | bigint)[], dtype: DType): Format 
 const signedZero = (x: number, digits: number): string =>
   Object.is(x, -0) ? `-${(0).toFixed(digits)}` : fixed(x, digits);
 
-/** Digits after which no number half-way between two of few digits goes on. */
+/** More digits than any number has that lies half-way between two short ones. */
 const EXACT_DIGITS = 30;
 
 /** With that many digits, to the even one where the number lies half-way, as C prints it. */

@@ -196,7 +196,7 @@ function allocate(
 }
 
 /**
- * Fresh uninitialised storage. Throws OutOfMemory where the memory cannot be had, with the bytes that were asked for and
+ * Fresh uninitialised storage. Throws OutOfMemory where there is not enough memory, with the bytes that were asked for and
  * what they were asked for, where it is given: a tensor, or elements of a type.
  */
 export function allocateStorage(

@@ -81,7 +81,7 @@ export class Tensor {
    */
   state: AutogradState<Tensor> | null = null;
   /**
-   * What it is a differentiable view of; null where of nothing. For the tensor and autograd rooms.
+   * The tensor that it is a differentiable view of; null if it is not a view. For the tensor and autograd rooms.
    *
    * @internal
    */

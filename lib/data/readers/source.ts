@@ -22,7 +22,7 @@ export const nameOf = (source: Source): string =>
 
 /**
  * A library from npm, loaded when it is first needed. `specifier` is not written at the import, so that programs which
- * never need it never fetch it. Throws DynError where it cannot be had.
+ * never need it never fetch it. Throws DynError where it cannot be fetched.
  */
 export async function libraryOf(specifier: string): Promise<object> {
   try {

@@ -15,7 +15,7 @@ const PAPAPARSE = "npm:papaparse@^5.5.0";
 export interface CsvOptions {
   /** Whether the first line names the columns; true unless given. Columns without names are "0", "1", … */
   readonly header?: boolean;
-  /** What stands between cells; guessed unless given. */
+  /** The text between cells; guessed unless given. */
   readonly delimiter?: string;
 }
 

@@ -22,7 +22,7 @@ export interface Reduction {
   readonly run: (call: Call, fails: Fails) => Call;
 }
 
-/** The changed call where it can be had and fails, else null. */
+/** The changed call if it can be made and fails, else null. */
 function tried(call: Call, edit: Edit, fails: Fails): Call | null {
   const changed = orNull(DynError, () => rebuild(call, edit));
   return changed && fails(changed) ? changed : null;

@@ -49,7 +49,7 @@ export interface ClassMembers {
   readonly namesSymbols: boolean;
 }
 
-/** The members of a class; a text says why they cannot be had. */
+/** The members of a class; a text says why they are out of reach. */
 export function classMembers(code: CodeObject, template: ClassTemplate): ClassMembers | string {
   const { unit, module } = codeUnit(code, template.span);
   const { node } = unit;

@@ -347,7 +347,7 @@ export class FunctionContext {
     return variable;
   }
 
-  /** After a finally block: goes on as the exits say. */
+  /** Leaves a finally block by the exit that was taken into it. */
   resumeLeave(context: FinallyContext, node: SourceSpan): void {
     const b = this.builder;
     const when = (which: number, then: () => void): void => {

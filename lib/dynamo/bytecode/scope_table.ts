@@ -313,7 +313,7 @@ export class ScopeTable {
     }
   }
 
-  /** Resolves a name in a declaration, which is no use. */
+  /** Resolves a name in a declaration, which does not count as a use. */
   bind(id: ast.Identifier, scope: Scope): void {
     let at: Scope | null = scope;
     while (at && !at.variables.has(id.name)) at = at.parent;

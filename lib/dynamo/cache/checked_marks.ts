@@ -8,7 +8,7 @@ import { argumentLabel, sourceText as placeText } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 
-/** The names of a function's parameters; none where its text cannot be had. */
+/** The names of a function's parameters; none where its text is out of reach. */
 export function parametersOf(fn: object): readonly string[] {
   return codeOf(fn)?.parameters.map((_, i, all) => argumentLabel(all, i)) ?? [];
 }

@@ -1,5 +1,5 @@
 /**
- * What one compiled callable and all units that come of it have in common. Input: the options of `optimize`;
+ * The state that a compiled callable shares with all of its units. Input: the options of `optimize`;
  * output: shared state. Invariant: units are found again by their plan, so that recompiling a function reuses
  * the compiled rests of its former versions.
  */

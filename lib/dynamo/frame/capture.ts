@@ -125,7 +125,7 @@ export function moduleText(url: string): string | null {
   return rewritten ? rewritten.text : open().scripts.textAt(url);
 }
 
-/** Where a function stands, and what its variables hold: what can be had without parsing anything. */
+/** Where a function stands, and what its variables hold: as far as that is known without parsing anything. */
 export interface FunctionSite {
   readonly url: string;
   /** In the text that V8 has. */

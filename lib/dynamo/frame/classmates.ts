@@ -1,5 +1,5 @@
 /**
- * What one function of a class tells of the class's private methods: they can be had through a private name only, and
+ * What one function of a class tells of the class's private methods: they are reached through a private name only, and
  * share its scope, so that what it hands out serves them too.
  *
  * Input: variables that a function hands out. Output: those that its class's private methods need, and the bindings of

@@ -35,7 +35,7 @@ export type FreeBinding =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "cell"; readonly cell: LiveCell }
   | { readonly kind: "private"; readonly access: PrivateAccess }
-  /** Not to be had while the function runs; `atNextCall` takes it from the function's next call. */
+  /** Out of reach while the function runs; `atNextCall` takes it from the function's next call. */
   | {
     readonly kind: "pending";
     readonly because: string;
@@ -48,7 +48,7 @@ export type FreeBinding =
     /** Stands for the variable's declaration. */
     readonly declaration: object;
   }
-  /** Not to be had; `because` says why. */
+  /** Out of reach; `because` says why. */
   | { readonly kind: "unreachable"; readonly because: string };
 
 /** A private method that nothing has handed out yet. */

@@ -51,7 +51,7 @@ export function rewriteLoadedModules(): void {
 
 const MARK_AS_MAIN = "import.meta.main = true;";
 
-/** The text that is loaded, where it can be had. */
+/** The text that is loaded, if it is available. */
 function textOf(url: string, source: unknown): string | null {
   if (typeof source === "string") return source;
   const [, base64, data] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];

@@ -71,7 +71,7 @@ export interface BoundInfo {
   readonly args: readonly unknown[];
 }
 
-/** Variables of a function can only be had when it is next called; until then nothing that needs them is compiled. */
+/** Variables of a function can only be taken when it is next called; until then nothing that needs them is compiled. */
 export class VariablesPending extends Error {
   override readonly name = "VariablesPending";
 }

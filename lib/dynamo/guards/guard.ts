@@ -43,7 +43,7 @@ export type Fact =
     readonly prototype: object | null;
     readonly label: string;
   }
-  /** An object, whatever its class: what the program reads of it is guarded by itself. */
+  /** An object of any class: each thing that the program reads of it has its own guard. */
   | { readonly kind: "object"; readonly source: Source }
   | { readonly kind: "function"; readonly source: Source }
   | { readonly kind: "array"; readonly source: Source; readonly length: number }

@@ -1,6 +1,6 @@
 /**
  * Calls of a trace that may stand for others: what such a call was given, appended and gave. Input: a call of a module's
- * method, as it begins and ends; output: a record of it, or null where something about it cannot be had again. Invariant:
+ * method, as it begins and ends; output: a record of it, or null where something about it cannot be reproduced. Invariant:
  * a recorded call has changed nothing that was there before, asked nothing of elements, and appended only operations that
  * kernels compute from its arguments, from what the module leads to, and from each other.
  */

@@ -110,7 +110,7 @@ export function resumeGenerator(
   return generator;
 }
 
-/** What `yield*` goes on with where it has handed on items before: the first item stands for the last of those. */
+/** The iterator with which `yield*` continues once it has handed on items: its first item replaces the last of those. */
 export function delegated(iterator: Iterator<unknown>): object {
   let begun = false;
   return {

@@ -76,7 +76,7 @@ export function refuseHidden(object: ObjectValue): void {
 /** Refuses objects whose behaviour is unknown. */
 export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "opaque") breakGraph("opaqueObject", exotic.what);
-  // The real error is had by leaving the instruction that throws it to plain JavaScript.
+  // The real error comes from plain JavaScript, to which the instruction is left.
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }
 

@@ -31,7 +31,7 @@ import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import { TraceHistory } from "./history.ts";
 
-/** How the value of a placeholder is had at run time. */
+/** Where the value of a placeholder comes from at run time. */
 export type GraphInput =
   | { readonly kind: "tensor"; readonly node: Node; readonly value: TensorValue }
   /** A size or integer, computed by a size expression. */

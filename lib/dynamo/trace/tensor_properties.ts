@@ -116,7 +116,7 @@ export function hasTensorProperty(m: Interpreter, tensor: TensorValue, key: Key)
   return false;
 }
 
-/** Fields of eager tensors that are no business of programs. */
+/** Fields of eager tensors that programs must not touch. */
 const STATE_FIELDS: ReadonlySet<string> = new Set(["state", "viewState", "storage", "layout", "offset"]);
 
 /** Getters of metadata that the trace answers for. */

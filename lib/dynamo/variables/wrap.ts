@@ -40,7 +40,7 @@ export interface WrapSettings {
   proxyParts(proxy: object): { readonly target: object; readonly handler: object } | null;
   /** Whether an object is state that operations themselves depend on: modes, generators of random numbers. */
   isAmbient(real: object): boolean;
-  /** Whether a tensor is no subclass with methods of its own. */
+  /** Whether a tensor is a plain one rather than of a subclass with its own methods. */
   isPlainTensor(tensor: Tensor): boolean;
   /** Whether tensors of this class are guarded by identity (parameters of modules). */
   isParameter(tensor: Tensor): boolean;

@@ -35,7 +35,7 @@ export function fuseLinearBnEval(linear: Linear, bn: BatchNorm): Linear {
   return fused(linear, bn, (factor) => factor.unsqueeze(-1));
 }
 
-/** What a batch norm does in evaluation mode. */
+/** The function of a batch norm in evaluation mode. */
 export interface Running {
   readonly mean: Tensor;
   readonly variance: Tensor;

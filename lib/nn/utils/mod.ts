@@ -1,4 +1,4 @@
-/** What goes with modules: limits of gradients, vectors of parameters, parametrizations: the namespace `nn.utils`. */
+/** Helpers for modules: limits of gradients, vectors of parameters, parametrizations: the namespace `nn.utils`. */
 export * from "../gradient_clipping.ts";
 export {
   type BatchNorm,

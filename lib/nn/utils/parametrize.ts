@@ -21,7 +21,7 @@ export interface Parametrization extends Module {
 /** Values that were computed within `cached`; null outside. */
 const CACHE: { values: Map<ParametrizationList, Tensor> | null } = { values: null };
 
-/** What computes a tensor: its originals, and parametrizations one after the other. */
+/** The computation of a tensor: its originals, and parametrizations one after the other. */
 export class ParametrizationList extends Module {
   /** A parametrization by its number. */
   [index: number]: Parametrization;
@@ -210,7 +210,7 @@ export function removeParametrizations<M extends Module>(
   return module;
 }
 
-/** What `run` gives, computing each parametrized tensor at most once on its way. */
+/** Calls `run`, computing each parametrized tensor at most once. */
 export function cached<T>(run: () => T): T {
   const before = CACHE.values;
   CACHE.values = before ?? new Map();

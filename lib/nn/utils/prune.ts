@@ -12,7 +12,7 @@ import type { NamedForwardPreHook } from "../hooks.ts";
 import type { Module } from "../module.ts";
 import { Parameter } from "../parameter.ts";
 
-/** What is chosen: single elements, whole slices of a dimension, or what a mask says. */
+/** The kind of choice: single elements, whole slices of a dimension, or the elements of a mask. */
 export type PruningKind = "unstructured" | "structured" | "global";
 
 /** How importances are said. */
@@ -26,7 +26,7 @@ const PRUNING = new WeakMap<object, string>();
 
 /** A way to choose what is pruned. */
 export abstract class BasePruningMethod {
-  /** What it chooses. */
+  /** The elements that are pruned. */
   abstract readonly pruningType: PruningKind;
   /** The dimension of the slices that a structured method chooses. */
   readonly dim: number = -1;
@@ -76,7 +76,7 @@ export abstract class BasePruningMethod {
 
 /** Prunes nothing. */
 export class Identity extends BasePruningMethod {
-  /** What it chooses. */
+  /** The elements that are pruned. */
   readonly pruningType = "unstructured";
 
   /** The mask of a tensor from the mask so far. */
@@ -87,7 +87,7 @@ export class Identity extends BasePruningMethod {
 
 /** Prunes elements at random. */
 export class RandomUnstructured extends BasePruningMethod {
-  /** What it chooses. */
+  /** The elements that are pruned. */
   readonly pruningType = "unstructured";
 
   /** `amount`: how many elements, or, below 1, which share of them. */
@@ -104,7 +104,7 @@ export class RandomUnstructured extends BasePruningMethod {
 
 /** Prunes the elements of least magnitude. */
 export class L1Unstructured extends BasePruningMethod {
-  /** What it chooses. */
+  /** The elements that are pruned. */
   readonly pruningType = "unstructured";
 
   /** `amount`: how many elements, or, below 1, which share of them. */
@@ -121,7 +121,7 @@ export class L1Unstructured extends BasePruningMethod {
 
 /** Prunes slices of a dimension at random. */
 export class RandomStructured extends BasePruningMethod {
-  /** What it chooses. */
+  /** The elements that are pruned. */
   readonly pruningType = "structured";
 
   /** `amount`: how many slices, or, below 1, which share of them. */
@@ -139,7 +139,7 @@ export class RandomStructured extends BasePruningMethod {
 
 /** Prunes the slices of a dimension whose norm of order `n` is least. */
 export class LnStructured extends BasePruningMethod {
-  /** What it chooses. */
+  /** The elements that are pruned. */
   readonly pruningType = "structured";
 
   /** `amount`: how many slices, or, below 1, which share of them. */
@@ -157,7 +157,7 @@ export class LnStructured extends BasePruningMethod {
 
 /** Prunes what a mask has no ones for. */
 export class CustomFromMask extends BasePruningMethod {
-  /** What it chooses. */
+  /** The elements that are pruned. */
   readonly pruningType = "global";
 
   /** `mask`: in the shape of the tensor. */

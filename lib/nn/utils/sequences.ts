@@ -93,7 +93,7 @@ export function packPaddedSequence(
 export interface PadPackedOptions {
   /** Whether the batch is the first dimension; false unless given. */
   readonly batchFirst?: boolean;
-  /** What stands behind the ends; 0 unless given. */
+  /** The value behind the ends; 0 unless given. */
   readonly paddingValue?: number;
   /** The length of the result; the greatest one unless given. */
   readonly totalLength?: number | null;
@@ -134,7 +134,7 @@ export function padPackedSequence(
 export interface PadOptions {
   /** Whether the batch is the first dimension; false unless given. */
   readonly batchFirst?: boolean;
-  /** What stands behind the ends; 0 unless given. */
+  /** The value behind the ends; 0 unless given. */
   readonly paddingValue?: number;
   /** Where padding goes; "right" unless given. */
   readonly paddingSide?: "left" | "right";

@@ -1,7 +1,7 @@
 /**
  * Functions of a complex variable as one op over pairs. Input: a real tensor of shape [..., 2] and the name of a
  * function; output: the pairs of its values. Invariant: its gradient is that of the function rather than of the steps
- * by which its value is had, so that it holds where these have none.
+ * by which its value is computed, so that it holds where these have none.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

@@ -49,7 +49,7 @@ function log<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   return { re: logAbs(o, z), im: o.atan2(z.im, z.re) };
 }
 
-/** The root with a real part that is not negative; the half with cancellation is had from the other one. */
+/** The root with a real part that is not negative; the half with cancellation follows from the other one. */
 function sqrt<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
   const large = o.sqrt(o.add(o.mul(o.hypot(re, im), 0.5), o.mul(o.abs(re), 0.5)));
   const small = o.where(o.eq(large, 0), o.abs(im), o.div(o.mul(o.abs(im), 0.5), large));

@@ -1,5 +1,5 @@
 /**
- * Complex tensors made of real ones, and what is had of them: parts, conjugates, directions. Input: real or complex
+ * Complex tensors made of real ones, and what is taken from them: parts, conjugates, directions. Input: real or complex
  * tensors; output: as PyTorch's functions of these names. Invariant: of real tensors each says what it says of complex
  * ones without imaginary part; complex tensors have rules (comparison.ts).
  */

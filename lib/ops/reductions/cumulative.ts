@@ -18,7 +18,7 @@ import { acceptedMeta, t } from "../pointwise.ts";
 import { normalizeDim } from "../shapes.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
-/** The type in which a scan goes on: float64 for float32 where the device has it, as PyTorch does. */
+/** The type in which a scan accumulates: float64 for float32 where the device has it, as PyTorch does. */
 function runningType({ dtype, device }: TensorMeta): DType {
   return dtype === "float32" && !findDevice(device)?.lacksFloat64 ? "float64" : dtype;
 }

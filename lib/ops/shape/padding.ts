@@ -207,7 +207,7 @@ const pad = composeOp({
     if (value !== null && value !== 0) {
       throw new DynError(`Expected no value to pad with in mode ${mode} but found ${String(value)}`);
     }
-    // What is cut off at one end is not there to be repeated at the other
+    // Elements that are cut off at one end cannot be repeated at the other
     const cropped = mode === "circular" && pad.some((p) => isLess(p, 0))
       ? o.constantPadNd(self, pad.map((p) => isLess(p, 0) ? p : 0), 0)
       : self;
