@@ -34,6 +34,7 @@ import { splitProducts } from "./split_products.ts";
 import { tablesOfKernels } from "./tables.ts";
 import { mapToThreads } from "./threads.ts";
 import { turnedOperands } from "./turned_operands.ts";
+import { turnedTiles } from "./turned_tiles.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 import { windowsOfBuffers } from "./windows.ts";
 
@@ -72,6 +73,7 @@ export const PASSES: readonly Pass[] = [
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
   { name: "row_blocks", applies: ({ blockBytes }) => blockBytes > 0, run: blocksOfRows },
   { name: "cut_masks", applies: ({ runs }) => runs, run: perNest(cutMasks) },
+  { name: "turned_tiles", applies: ({ runs }) => runs, run: turnedTiles },
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
   { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },

@@ -103,6 +103,8 @@ export interface Loop {
   readonly share?: "grid" | "team";
   /** Where a team shares out a loop in parts. Absent: by iterations. */
   readonly part?: TeamPart;
+  /** Whether a compiler of loops is to leave iterations apart, which it would take together as lanes. Absent: it may. */
+  readonly apart?: true;
   readonly body: readonly Statement[];
   readonly reductions: readonly Reduction[];
   readonly carried: readonly Carried[];

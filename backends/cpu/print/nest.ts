@@ -273,6 +273,7 @@ export class NestPrinter implements StatementPrinter {
       this.define(c.id, c.dtype);
     }
     out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
+      if (loop.apart) out.line(`__asm__ volatile ("");`);
       this.statements(loop.body);
       this.#advance(loop);
       for (const f of folds) this.#fold(f);

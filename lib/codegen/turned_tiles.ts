@@ -1,0 +1,168 @@
+/**
+ * Transposed reads by tiles: what a vector loop reads across rows is copied into a small square first, whole cache lines at
+ * a time, and read from there. Rows of a power of two elements share few places of a cache, so that lines that are read one
+ * element at a time are gone before the next iteration comes to them. Input: a program whose loops a compiler vectorises;
+ * output: the same with such squares as local buffers. Invariant: every element is computed by the same operations.
+ */
+import { type DType, itemSize } from "../base/dtype.ts";
+import { add, mul, type Sym } from "../sym/expr.ts";
+import type { BufferDecl, BufferId, Loop, LoopKernel, Program, Statement, ValueId } from "../loops/ir.ts";
+import { coefficientOf, substituteIndices } from "../loops/nest.ts";
+import { indirect, storedBuffers } from "../loops/uses.ts";
+import { nextId } from "../loops/value_types.ts";
+import { axisOf } from "./cut_loop.ts";
+import { replaceKernels } from "./kernels.ts";
+
+/** Elements of a side: as many float32 as a cache line has. */
+const SIDE = 16;
+/** The shortest side that is worth it. */
+const LEAST_SIDE = 8;
+/** Elements of rows from which on elements of neighbouring rows are in lines of their own. */
+const LONG_ROW = 16;
+/** Bytes of rows by multiples of which the lines of a square have no more than two places of a cache. */
+const SHARED_PLACES = 2048;
+/** What a compiler computes in few instructions wherever it is: others it makes lanes of in longer loops alone. */
+const SIMPLE: ReadonlySet<string> = new Set(["add", "sub", "mul", "neg", "abs", "fma"]);
+
+type Load = Statement & { readonly kind: "load" };
+
+/** A loop over lines right around one over lanes. */
+interface Nest {
+  readonly lines: Loop;
+  readonly lanes: Loop;
+  /** Lines and lanes of a square. */
+  readonly side: number;
+  readonly width: number;
+  /** What is read along the lines. */
+  readonly turned: readonly Load[];
+}
+
+/** The program with squares for transposed reads. */
+export function turnedTiles(program: Program): Program {
+  const buffers: BufferDecl[] = [...program.buffers];
+  const local = (dtype: DType, length: number): BufferId =>
+    buffers.push({ name: `turned${buffers.length}`, dtype, length, role: { kind: "local" } }) - 1;
+  const replaced = replaceKernels(
+    program,
+    (kernel) => [kernel.kind === "loops" ? withTiles(kernel, local) : kernel],
+  );
+  return replaced === program ? program : { ...replaced, buffers };
+}
+
+function withTiles(kernel: LoopKernel, local: (dtype: DType, length: number) => BufferId): LoopKernel {
+  const written = storedBuffers(kernel.body);
+  let next = nextId(kernel.body);
+  const visit = (body: readonly Statement[]): readonly Statement[] => {
+    let changes = false;
+    const after = body.map((s): Statement => {
+      if (s.kind !== "loop") return s;
+      const nest = nestOf(s, written), inside = nest ? s.body : visit(s.body);
+      if (!nest && inside === s.body) return s;
+      changes = true;
+      return nest ? tiled(nest, local, () => next++) : { ...s, body: inside };
+    });
+    return changes ? after : body;
+  };
+  const body = visit(kernel.body);
+  return body === kernel.body ? kernel : { ...kernel, body };
+}
+
+const isPlain = ({ order, carried, reductions, folds = [] }: Loop): boolean =>
+  order === "parallel" && carried.length + reductions.length + folds.length === 0;
+
+/** The nest that a loop begins, if it reads something along itself that the lanes inside of it read across rows. */
+function nestOf(lines: Loop, written: ReadonlySet<BufferId>): Nest | undefined {
+  const [lanes, ...others] = lines.body;
+  if (lanes?.kind !== "loop" || others.length > 0 || !lanes.vector || !isPlain(lines) || !isPlain(lanes)) {
+    return undefined;
+  }
+  const { size: count } = lines.axis, { size: width } = lanes.axis;
+  if (typeof count !== "number" || typeof width !== "number" || width > SIDE || width < LEAST_SIDE) {
+    return undefined;
+  }
+  const side = largestDivisor(count);
+  if (side < LEAST_SIDE) return undefined;
+  const turned = lanes.body.filter((s): s is Load => s.kind === "load" && isTurned(s, lines, lanes, written));
+  return turned.length > 0 && isWorthIt(lanes, turned) ? { lines, lanes, side, width, turned } : undefined;
+}
+
+function isTurned(
+  { buffer, index }: Load,
+  lines: Loop,
+  lanes: Loop,
+  written: ReadonlySet<BufferId>,
+): boolean {
+  if (written.has(buffer) || indirect(index).length > 0) return false;
+  const across = coefficientOf(index, lanes.axis.symbol);
+  return coefficientOf(index, lines.axis.symbol) === 1 && across !== undefined &&
+    (typeof across !== "number" || Math.abs(across) >= LONG_ROW);
+}
+
+/** Whether the copies cost less than they save: always where nothing is computed; else where rows share places of a cache. */
+function isWorthIt({ body, axis: { symbol } }: Loop, turned: readonly Load[]): boolean {
+  if (body.every(({ kind }) => kind === "load" || kind === "store")) return true;
+  const isSimple = body.every((s) => {
+    if (s.kind === "scalar") return SIMPLE.has(s.op);
+    return s.kind === "load" || s.kind === "store" || s.kind === "constant";
+  });
+  return isSimple && turned.every(({ index, dtype }) => {
+    const across = coefficientOf(index, symbol);
+    return typeof across === "number" && (across * itemSize(dtype)) % SHARED_PLACES === 0;
+  });
+}
+
+function largestDivisor(count: number): number {
+  for (let side = SIDE; side > 1; side--) if (count % side === 0) return side;
+  return 1;
+}
+
+/** The nest by squares. */
+function tiled(
+  { lines, lanes, side, width, turned }: Nest,
+  local: (dtype: DType, length: number) => BufferId,
+  fresh: () => ValueId,
+): Loop {
+  const squares = axisOf("q", Number(lines.axis.size) / side);
+  const at = (line: Sym, lane: Sym) => (symbol: Sym) =>
+    symbol === lines.axis.symbol
+      ? add(mul(squares.symbol, side), line)
+      : symbol === lanes.axis.symbol
+      ? lane
+      : symbol;
+  const plain = { kind: "loop", order: "parallel", reductions: [], carried: [] } as const;
+  const places = new Map(turned.map((load) => [load.id, local(load.dtype, side * width)]));
+  const copies = turned.map((load): Loop => {
+    const row = axisOf("r", width), column = axisOf("c", side), id = fresh();
+    const copy = substituteIndices([{ ...load, id }], at(column.symbol, row.symbol));
+    const store: Statement = {
+      kind: "store",
+      buffer: places.get(load.id) ?? load.buffer,
+      index: add(mul(row.symbol, side), column.symbol),
+      value: id,
+      mode: "set",
+    };
+    return {
+      ...plain,
+      axis: row,
+      vector: false,
+      apart: true,
+      body: [{ ...plain, axis: column, vector: true, body: [...copy, store] }],
+    };
+  });
+  const line = axisOf("c", side), lane = axisOf("r", width);
+  const body = substituteIndices(lanes.body, at(line.symbol, lane.symbol)).map((s): Statement => {
+    const buffer = s.kind === "load" ? places.get(s.id) : undefined;
+    return s.kind === "load" && buffer !== undefined
+      ? { ...s, buffer, index: add(mul(lane.symbol, side), line.symbol) }
+      : s;
+  });
+  const rest: Loop = {
+    ...plain,
+    axis: line,
+    vector: false,
+    // Lanes over the lines would write one element of each row
+    apart: true,
+    body: [{ ...lanes, axis: lane, body }],
+  };
+  return { ...lines, axis: squares, body: [...copies, rest] };
+}

@@ -1,0 +1,78 @@
+/**
+ * The pass that copies what lanes read across rows into squares first: what it copies, what it leaves, and that every
+ * element stays what it was.
+ */
+import { assertEquals } from "@std/assert";
+import { turnedTiles } from "../lib/codegen/turned_tiles.ts";
+import type { Element, Lowered, Operand } from "../lib/loops/body.ts";
+import type { Program, Statement } from "../lib/loops/ir.ts";
+import { verifyProgram } from "../lib/loops/verify.ts";
+import { interpret } from "./reference/interpret.ts";
+import { toHost } from "./support/compare.ts";
+import { singleOp } from "./support/single_op.ts";
+
+const LANES = 16;
+
+interface Read {
+  readonly lines: number;
+  /** Elements from one row of the operand to the next. */
+  readonly row: number;
+  readonly element: (x: Operand) => Element;
+}
+
+const innermostInLanes = (body: readonly Statement[]): readonly Statement[] =>
+  body.map((s) =>
+    s.kind === "loop"
+      ? { ...s, vector: s.body.every(({ kind }) => kind !== "loop"), body: innermostInLanes(s.body) }
+      : s
+  );
+
+/** Element (line, lane) of the result from element (lane, line) of an operand with longer rows, in lanes. */
+function program({ lines, row, element }: Read): Program {
+  const operand = { shape: [LANES, row], dtype: "float32" } as const;
+  const result = { shape: [lines, LANES], dtype: "float32" } as const;
+  const whole = singleOp([operand], [result], (x: Operand): Lowered => ({
+    kind: "pointwise",
+    ...result,
+    element: element(x),
+  }));
+  return {
+    ...whole,
+    kernels: whole.kernels.map((k) => k.kind === "loops" ? { ...k, body: innermostInLanes(k.body) } : k),
+  };
+}
+
+/** The lengths of the squares that a program has, after it has been seen to compute the same. */
+function squares(read: Read): readonly unknown[] {
+  const whole = program(read), made = turnedTiles(whole);
+  verifyProgram(made);
+  const run = (each: Program): number[] => {
+    const values = toHost("float32", Array.from({ length: LANES * read.row }, (_, k) => k % 1013 - 7));
+    const output = toHost("float32", new Array(LANES * read.lines).fill(NaN));
+    interpret(each, { inputs: [values], outputs: [output] });
+    return [...output].map(Number);
+  };
+  assertEquals(run(made), run(whole));
+  return made.buffers.flatMap(({ role, length }) => role.kind === "local" ? [length] : []);
+}
+
+const turned = (x: Operand): Element => (o, [line = 0, lane = 0]) => o.load(x, [lane, line]);
+
+Deno.test("turned tiles: copies are made by squares, as long as lines make up several", () => {
+  assertEquals(squares({ lines: 48, row: 50, element: turned }), [16 * LANES]);
+  assertEquals(squares({ lines: 28, row: 28, element: turned }), [14 * LANES]);
+  assertEquals(squares({ lines: 31, row: 31, element: turned }), []);
+});
+
+Deno.test("turned tiles: simple arithmetic is, too, where rows share places of a cache", () => {
+  const twice = (x: Operand): Element => (o, at) => o.add(turned(x)(o, at), turned(x)(o, at));
+  const sine = (x: Operand): Element => (o, at) => o.sin(turned(x)(o, at));
+  assertEquals(squares({ lines: 32, row: 512, element: twice }), [16 * LANES]);
+  assertEquals(squares({ lines: 32, row: 500, element: twice }), []);
+  assertEquals(squares({ lines: 32, row: 512, element: sine }), []);
+});
+
+Deno.test("turned tiles: what lies side by side in lanes stays as it is", () => {
+  const plain = (x: Operand): Element => (o, [line = 0, lane = 0]) => o.load(x, [line, lane]);
+  assertEquals(squares({ lines: 16, row: 16, element: plain }), []);
+});
