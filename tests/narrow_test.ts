@@ -73,7 +73,10 @@ Deno.test("narrow: a small result of wide operands is computed wide", () => {
 
 Deno.test("narrow: without int64 all arithmetic has 32 bits, and memory takes what it makes", () => {
   const before = program((o, x, at) => o.sub(o.add(x, at), o.constant(5n, "int64")));
-  const after = narrowIntegers(before, webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14 }, true));
+  const after = narrowIntegers(
+    before,
+    webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true),
+  );
   verifyProgram(after);
   assertEquals(run(after, [1n, -2n, 3n, -4n]), [-4n, -6n, 0n, -6n]);
   assertEquals(/(add|sub).*int64/.test(text(after)), false);

@@ -218,7 +218,10 @@ Deno.test("prologues: targets whose library has none keep kernels", () => {
 Deno.test("prologues: a grid computes elements on the way, where tiles do not cover a product exactly", () => {
   const nests = (m: number) => {
     const program = compiled(traced([half(m, 64), half(128, 64), half(128)], linear)).program;
-    const { kernels } = generate(program, webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14 }, true));
+    const { kernels } = generate(
+      program,
+      webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true),
+    );
     const [call] = kernels.filter((kernel): kernel is ExternKernel => kernel.kind === "extern");
     return [call?.prologues?.length ?? 0, call?.epilogue !== undefined, kernels.length];
   };
@@ -233,7 +236,7 @@ Deno.test("prologues: a grid finishes the results of a convolution where they ar
   );
   const { kernels } = generate(
     made.program,
-    webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14 }, true),
+    webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true),
   );
   assertEquals(kernels.map((kernel) => kernel.kind === "extern" && kernel.epilogue !== undefined), [true]);
 });

@@ -7,28 +7,41 @@ import { initWebGpu } from "../backends/webgpu/device.ts";
 import { SHORT_ROW_SUMS } from "../lib/aot/row_sums.ts";
 import { contiguousMeta } from "../lib/graph/meta.ts";
 import { Node } from "../lib/graph/node.ts";
-import { made, madeIn, SIZES } from "./support/attention_gradients.ts";
+import type { WebGpuLimits } from "../backends/webgpu/target.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { causalIn, made, madeIn, SIZES } from "./support/attention_gradients.ts";
 import { traced } from "./support/graph_programs.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
-Deno.test("gradients of causal attention make no matrix of scores on a grid, those of keys and values together", () => {
-  const found = madeIn(made(SIZES, { causal: true }).graph.program);
-  assertEquals(
-    found.map(({ over, causal, elements, products }) => [
-      over,
-      causal,
-      elements.values.length,
-      products.length,
-    ]),
-    [["rows", true, 2, 2], ["keys", true, 1, 2]],
-  );
-  assertEquals(madeIn(made(SIZES, { causal: true, dropped: true }).graph.program).length, 2);
+/** Of kernels that make elements: what they sum over, whether that is cut, elements, products, and what is kept. */
+const kernels = (program: Program, limits: Partial<WebGpuLimits> = {}) =>
+  madeIn(program, limits).map((
+    { over, causal, elements, products, kept },
+  ) => [over, causal, elements.values.length, products.length, kept]);
+
+Deno.test("gradients of causal attention make elements once, for keys and values together, and keep them for queries", () => {
+  const { program } = made(SIZES, { causal: true });
+  assertEquals(kernels(program), [["rows", true, 2, 2, 0]]);
+  assertEquals(causalIn(program).length, 1);
+  assertEquals(kernels(made(SIZES, { causal: true, dropped: true }).program), [["rows", true, 2, 2, 0]]);
+});
+
+Deno.test("gradients of attention over long sequences, or with little memory, make no matrix of scores on a grid", () => {
+  const { program } = made(SIZES, { causal: true });
+  // Twice 100 × 100 elements take 80,000 bytes, and temporaries may take half of the memory
+  const [enough, little] = [200_000, 150_000].map((bindingBytes) => kernels(program, { bindingBytes }));
+  assertEquals([enough?.length, little?.length], [1, 2]);
+  for (const causal of [false, true]) {
+    const { program } = made({ ...SIZES, rows: 8192, keys: 8192 }, { causal });
+    assertEquals(kernels(program), [["rows", causal, 2, 2, undefined], ["keys", causal, 1, 2, undefined]]);
+    assertEquals(causalIn(program), []);
+  }
 });
 
 Deno.test("gradients of attention stay as they are where matrices in memory are faster, or rows are summed on the way", () => {
-  assertEquals(madeIn(made(SIZES, {}).graph.program), []);
-  assertEquals(madeIn(made(SIZES, { causal: true, long: true }).graph.program), []);
-  assertEquals(madeIn(made({ ...SIZES, width: 140 }, { causal: true }).graph.program), []);
+  assertEquals(madeIn(made(SIZES, {}).program), []);
+  assertEquals(madeIn(made(SIZES, { causal: true, long: true }).program), []);
+  assertEquals(madeIn(made({ ...SIZES, width: 140 }, { causal: true }).program), []);
 });
 
 /** What arrives for weights times a factor of theirs, summed over their rows; the sum is made short or is not. */

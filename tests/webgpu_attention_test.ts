@@ -30,7 +30,7 @@ type Shape = readonly [matrices: number, length: number, width: number];
 
 /** What device code has to keep to, relative to 1 + magnitude. */
 const BOUND = 3e-6;
-const MOST = { kernelBuffers: 8, workgroupBytes: 1 << 15 };
+const MOST = { kernelBuffers: 8, workgroupBytes: 1 << 15, bindingBytes: 1 << 27 };
 
 const attend = (o: OpApi<Value>, x: Value, v: Value): Value => o.matmul(o.softmax(x, -1), v);
 const scores = (o: OpApi<Value>, q: Value, k: Value, scale = 0.3): Value =>

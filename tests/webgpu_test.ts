@@ -381,7 +381,7 @@ function steps(count: number): Program {
 
 test("kernels of single elements run as one, as many as fit", () => {
   const made = (program: Program, kernelBuffers: number) =>
-    generate(program, webGpuTarget({ kernelBuffers, workgroupBytes: 1 << 14 }, true));
+    generate(program, webGpuTarget({ kernelBuffers, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true));
   const numbers = ({ kernels }: Program) => kernels.map(({ given }) => given);
   assertEquals(numbers(made(steps(5), 8)), [[0, 1, 2, 3, 4]]);
   assertEquals(numbers(made(steps(5), 4)), [[0, 1, 2], [3, 4]]);
@@ -409,7 +409,10 @@ test("kernels of single elements on both sides of a decision stay apart", () => 
     kernels: [decide, ...kernels],
     guard: { flag, after: 1 },
   };
-  const after = generate(program, webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14 }, true));
+  const after = generate(
+    program,
+    webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true),
+  );
   assertEquals([after.kernels.map(({ given }) => given), after.guard?.after], [[[0], [1, 2, 3, 4]], 1]);
 });
 

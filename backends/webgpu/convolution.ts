@@ -7,23 +7,31 @@
 import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, floorDiv, mul, product } from "../../lib/sym/expr.ts";
-import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
+import type { BufferView, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
 import type { Bindings, Placement } from "./print/bindings.ts";
 import { finished, type Shader } from "./print/entry.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
-import { type Fours, foursOf, isOfFours, printFours } from "./fours.ts";
-import { FEW_ROWS, FEW_SUMS, fewRowsOf, fewSumsOf, tilesOf, tileThreads } from "./target.ts";
+import { type Fours, foursOf, printFours } from "./fours.ts";
+import { type ConvolutionOp, liesByTaps, vectorsOf, vectorsOfPatch } from "./image_vectors.ts";
+import {
+  FEW_ROWS,
+  FEW_SUMS,
+  fewRowsOf,
+  fewSumsOf,
+  PATCHES,
+  patchOf,
+  tilesOf,
+  tileThreads,
+} from "./target.ts";
+import { type PatchJob, printPatches } from "./patches.ts";
 import { type Axis, Phases, size } from "./phases.ts";
 import { printFewRows } from "./few_rows.ts";
 import { printFewSums } from "./few_sums.ts";
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_product.ts";
 import { printTiles } from "./tiles.ts";
-
-/** The calls that this file prints. */
-export type ConvolutionOp = Extract<ExternOp, ConvGeometry>;
 
 /** Whether a call is a convolution. */
 export function isConvolution(call: ExternOp): call is ConvolutionOp {
@@ -41,8 +49,9 @@ export function printConvolution(
   if (!out || !declared) throw new InternalError("Expected a result of a convolution but found none");
   const dtype = valueType(declared.dtype);
   const splits = kernel.parts ?? 1, { epilogue } = kernel;
+  const patch = liesByTaps(kernel, program) ? patchOf(kernel) : undefined;
   const few = fewRowsOf(kernel), sums = fewSumsOf(kernel), tile = tilesOf(kernel);
-  const byVectors = vectorsOf(kernel, call, program);
+  const byVectors = patch ? vectorsOfPatch(kernel, program) : vectorsOf(kernel, call, program);
   const fours = foursOf({
     program,
     placement: few || sums ? { ...placement, aligned: false } : placement,
@@ -59,7 +68,13 @@ export function printConvolution(
     epilogue,
   });
   const { bindings } = fours;
-  const threads = few ? FEW_ROWS.threads : sums ? FEW_SUMS.threads : tileThreads(tile);
+  const threads = patch
+    ? PATCHES.threads
+    : few
+    ? FEW_ROWS.threads
+    : sums
+    ? FEW_SUMS.threads
+    : tileThreads(tile);
   const w = new ShaderWriter({ program, bindings, threads, cooperative: false });
   const element = {
     type: registerType(dtype),
@@ -72,6 +87,9 @@ export function printConvolution(
     ? byVectors.operand
     : undefined;
   const gather = new Gather({ w, bindings, call, splits, fours, inFours, finishes: epilogue !== undefined });
+  if (patch) {
+    return finished(w, kernel.name, printPatches(w, gather.patches(kernel), patch));
+  }
   const job = { ...element, ...productOf(kernel, call, gather) };
   const workgroups = few
     ? printFewRows(w, job, few)
@@ -79,38 +97,6 @@ export function printConvolution(
     ? printFewSums(w, job, sums)
     : printTiles(w, job, tile);
   return finished(w, kernel.name, workgroups);
-}
-
-/** What of a convolution may be touched by vectors: an operand, and the result. */
-function vectorsOf(
-  { inputs: [first, second], outputs: [out] }: ExternKernel,
-  call: ConvolutionOp,
-  program: Program,
-): { readonly operand: BufferView | undefined; readonly out: boolean } {
-  const isOf = (view: BufferView | undefined, dimensions: readonly number[]): view is BufferView => {
-    if (!view || program.buffers[view.buffer]?.dtype !== "float32") return false;
-    const inner = product(dimensions.map((d) => size(view, d)));
-    // The dimensions lie one in the other, and the others are whole vectors apart
-    const strides = dimensions.map((_, i) => product(dimensions.slice(i + 1).map((d) => size(view, d))));
-    return isOfFours(inner) && isOfFours(view.offset) && view.strides.every((stride, d) => {
-      const at = dimensions.indexOf(d);
-      return at < 0 ? isOfFours(stride) : stride === strides[at] || size(view, d) === 1;
-    });
-  };
-  const isOnePhase = product(phasesOf(call)) === 1;
-  switch (call.op) {
-    case "convForward":
-      return { operand: isOf(second, [1, 2, 3]) ? second : undefined, out: isOf(out, [2, 3]) };
-    case "convBackwardInput":
-      return { operand: undefined, out: isOnePhase && isOf(out, [2, 3]) };
-    case "convBackwardWeight":
-      return {
-        operand: isOf(first, [2, 3]) ? first : undefined,
-        out: isOf(out, [1, 2, 3]),
-      };
-    default:
-      return call satisfies never;
-  }
 }
 
 type Product = Omit<TileProduct, "type" | "zero" | "splits">;
@@ -385,6 +371,25 @@ class Gather {
     return { four: ({ other, depth }) => bindings.loadFour(view.buffer, `at_${other} + at_${depth}`) };
   }
 
+  /** A convolution of patches. */
+  patches({ inputs: [input, weight, bias], outputs: [out] }: ExternKernel): PatchJob {
+    const { bindings, inFours, call, w } = this.#setting;
+    if (!input || !weight || !out) throw new InternalError("Expected the operands of a convolution");
+    return {
+      input,
+      weight,
+      out,
+      padding: call.padding,
+      load: (view, place) => this.#load(view, place),
+      ...inFours === weight && { loadFour: (view, place) => bindings.loadFour(view.buffer, place) },
+      place: ({ image, y, x }, as) => {
+        w.line(`let outer_${as} = ${image}; let y_${as} = ${y}; let x_${as} = ${x};`);
+        this.#placed(out, as);
+      },
+      result: this.images(out, size(weight, 0), { bias }),
+    };
+  }
+
   /** Results by channel and position. */
   images(
     out: BufferView,
@@ -407,8 +412,7 @@ class Gather {
           const inside = (axis: Axis, d: number) => `${axis}_${as} < ${this.#index(size(out, d))}`;
           w.line(`let is_${as} = ${inside("y", 2)} && ${inside("x", 3)};`);
         } else this.#apart(out, { place, as });
-        const start = [this.#index(out.offset), this.#term(out, 0, `outer_${as}`)];
-        this.#at(as, [...start, ...this.#inPlane(out, (axis) => `${axis}_${as}`)]);
+        this.#placed(out, as);
       },
       store: ({ row, column, value }) => {
         if (phases) w.line(`if (is_${column}) {`);
@@ -437,6 +441,12 @@ class Gather {
           this.#storeFour(out, { row, column, elements: FOUR.map((part) => `${value}.${part}`) }),
       },
     };
+  }
+
+  /** Where results of a place lie. */
+  #placed(out: BufferView, as: string): void {
+    const start = [this.#index(out.offset), this.#term(out, 0, `outer_${as}`)];
+    this.#at(as, [...start, ...this.#inPlane(out, (axis) => `${axis}_${as}`)]);
   }
 
   #store(out: BufferView, { row, column, value }: Parameters<TileResult["store"]>[0]): void {

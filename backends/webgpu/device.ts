@@ -60,9 +60,14 @@ class WebGpuDevice implements Device {
     });
     const pool = new BlockPool(buffers);
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
-    const { maxStorageBuffersPerShaderStage, maxComputeWorkgroupStorageSize } = device.limits;
+    const { maxStorageBuffersPerShaderStage, maxComputeWorkgroupStorageSize, maxStorageBufferBindingSize } =
+      device.limits;
     const kernelBuffers = this.maxKernelBuffers = maxStorageBuffersPerShaderStage - 1;
-    const limits = { kernelBuffers, workgroupBytes: maxComputeWorkgroupStorageSize };
+    const limits = {
+      kernelBuffers,
+      workgroupBytes: maxComputeWorkgroupStorageSize,
+      bindingBytes: maxStorageBufferBindingSize,
+    };
     const target = (vectors: boolean) => webGpuTarget(limits, vectors);
     const timer = readback.synchronous ? new DispatchTimer(device, queue, readback) : null;
     this.#context = { device, target, buffers, pool, queue, pipelines, isRaised, timer };

@@ -39,7 +39,8 @@ export function printMadeProducts(
   made: MadeElements,
   { program, placement }: { readonly program: Program; readonly placement: Placement },
 ): Shader {
-  const results = kernel.outputs.map((out, j): Result => {
+  const count = kernel.inputs.length / 2, kept = kernel.outputs[count];
+  const results = kernel.outputs.slice(0, count).map((out, j): Result => {
     const view = kernel.inputs[2 * j + 1], features = Number(out.shape.at(-1));
     if (!view || !(features > 0)) throw new InternalError("Expected an operand and a result of a product");
     return { operand: { view, base: `base_z${j}` }, out: { view: out, base: `base_out${j}` }, features };
@@ -53,10 +54,11 @@ export function printMadeProducts(
     ...results.map((r) => r.operand),
   ];
   const inVectors = placement.aligned && reads.every(({ view }) => isOfVectors(view)) &&
-    results.every(({ out: { view } }) => isOfVectors(view) || isOfVectors(swapped(view)));
+    results.every(({ out: { view } }) => isOfVectors(view) || isOfVectors(swapped(view))) &&
+    (!kept || isOfVectors(kept));
   const bindings = new Bindings(program, [
     ...reads.map(({ view }) => load(view.buffer)),
-    ...results.map(({ out: { view: { buffer } } }) =>
+    ...kernel.outputs.map(({ buffer }) =>
       ({ kind: "store", buffer, index: 0, value: 0, mode: "set" }) as const
     ),
     ...[...made.ofRows, made.elements].flatMap(({ body }) => body),
@@ -70,7 +72,14 @@ export function printMadeProducts(
   });
   const features = Math.max(...results.map((each) => each.features));
   const tiles = new RowTiles(w, { bindings, features, inVectors });
-  return new MadePrinter(w, tiles, { kernel, made, products, results, inVectors }).print();
+  return new MadePrinter(w, tiles, {
+    kernel,
+    made,
+    products,
+    results,
+    kept: kept && { view: kept, base: "base_kept" },
+    inVectors,
+  }).print();
 }
 
 interface MadeSetting {
@@ -78,6 +87,8 @@ interface MadeSetting {
   readonly made: MadeElements;
   readonly products: readonly TileProduct[];
   readonly results: readonly Result[];
+  /** Where elements are written down, of a kernel that sums over rows: rows of queries, columns of keys. */
+  readonly kept: TileOperand | undefined;
   readonly inVectors: boolean;
 }
 
@@ -85,7 +96,7 @@ class MadePrinter {
   constructor(readonly w: ShaderWriter, readonly tiles: RowTiles, readonly setting: MadeSetting) {}
 
   print(): Shader {
-    const { w, tiles } = this, { kernel, made, products, results } = this.setting;
+    const { w, tiles } = this, { kernel, made, products, results, kept } = this.setting;
     const { over, causal } = made, [result] = results, [first] = products;
     if (!result || !first) throw new InternalError("Expected products and results but found none");
     this.#functions();
@@ -106,6 +117,7 @@ class MadePrinter {
     tiles.places([
       ...products.flatMap(({ rows, columns }) => [rows, columns]),
       ...results.flatMap(({ operand, out }) => [operand, out]),
+      ...kept ? [kept] : [],
     ]);
     results.forEach(({ features }, j) => tiles.declareSums(`o${j}_`, features));
     if (over === "keys") {
@@ -125,6 +137,7 @@ class MadePrinter {
       tiles.product(product, { into: `s${i}_`, next });
     });
     this.#elements();
+    if (kept) this.#keep(kept, `e${made.kept}_`);
     results.forEach(({ operand }, j) => {
       tiles.put(`e${j}_`);
       const after = results[j + 1];
@@ -183,6 +196,26 @@ class MadePrinter {
         w.line(`let e${k}_${row} = ${made};`);
       });
     }
+  }
+
+  /** Writes the elements of a step down, whose columns are rows in memory. */
+  #keep({ view, base }: TileOperand, from: string): void {
+    const { w, tiles: { setting: { bindings } } } = this, { inVectors } = this.setting;
+    const [down = "", across = ""] = view.strides.slice(-2).map((stride) => w.index(stride));
+    PARTS.forEach((part, j) => {
+      const start = `${base} + c${j}_ * ${down}`, four = FOUR.map((row) => `${from}${row}.${part}`);
+      if (inVectors) {
+        w.line(`if (r0 < rows && c${j}_ < columns) {`);
+        w.line(bindings.storeFour(view.buffer, `${start} + r0`, four));
+        return w.line("}");
+      }
+      four.forEach((text, row) => {
+        const place = `${start} + r${row} * ${across}`;
+        w.line(`if (r${row} < rows && c${j}_ < columns) {`);
+        w.line(bindings.store(view.buffer, place, { text, mode: "set", helpers: w.helpers }));
+        w.line("}");
+      });
+    });
   }
 
   #store({ out }: Result, from: string): void {

@@ -92,7 +92,9 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     batch,
     rows: at(out.shape, rank - 2),
     columns: at(out.shape, rank - 1),
-    depth: at(a.shape, rank - 1),
+    depth: kernel.causal
+      ? `min(${w.index(at(a.shape, rank - 1))}, row0 + ${tile.side})`
+      : at(a.shape, rank - 1),
     splits: 1,
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,

@@ -79,6 +79,48 @@ export function tilesOf(kernel: ExternKernel): Tile {
   return count >= MANY || count * parts >= MANY / 2 ? large : { side: SIDE, each: 4 };
 }
 
+/**
+ * The patch of an image that a workgroup makes results of: eight runs of places side by side, some of them across and the
+ * others down; and how many channels of the image are staged at once.
+ */
+export interface Patch {
+  readonly across: number;
+  readonly down: number;
+  readonly channels: number;
+}
+
+/**
+ * Channels of results of a patch, its runs, places of a run, threads, the most taps that are staged at once, and how many
+ * places may be made for one that is there.
+ */
+export const PATCHES = { rows: SIDE, runs: 8, run: 8, threads: SIDE, taps: 36, most: 1.15 } as const;
+
+/**
+ * Convolutions by one of so many results that no sum has to be cut, whose filters have several taps: each element of a patch
+ * is read once for all taps, and each thread reads a run and its ends once for all taps of a line. Fewer results are not
+ * worth laying out the filter anew.
+ */
+export function patchOf(kernel: ExternKernel): Patch | undefined {
+  const { call, inputs: [, weight], outputs: [out] } = kernel, sizes = productSizes(kernel);
+  if (call.op !== "convForward" || call.groups !== 1 || kernel.prologues || kernel.parts || !sizes) {
+    return undefined;
+  }
+  if (![...call.stride, ...call.dilation].every((by) => by === 1)) return undefined;
+  const [, , lines = 0, steps = 0] = weight?.shape ?? [], [, , height = 0, width = 0] = out?.shape ?? [];
+  const known = [lines, steps, height, width].every((size) => typeof size === "number");
+  const taps = Number(lines) * Number(steps), { rows, columns } = sizes, { runs, run, most } = PATCHES;
+  if (!known || !(Number(steps) > 1) || taps > PATCHES.taps) return undefined;
+  if (Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) < ENOUGH[8].tiles) return undefined;
+  const filled = (size: Dim, by: number) => Math.ceil(Number(size) / by) * by / Number(size);
+  const costOf = ({ across, down }: Patch) =>
+    filled(rows, PATCHES.rows) * filled(width, run * across) * filled(height, down);
+  const patches = [1, 2, 4, 8].map((across): Patch => {
+    return { across, down: runs / across, channels: Math.floor(PATCHES.taps / taps) };
+  });
+  const [best] = patches.toSorted((a, b) => costOf(a) - costOf(b));
+  return best && costOf(best) <= most ? best : undefined;
+}
+
 /** Whether tiles cover a product exactly: its operands are read by vectors then, which functions of elements are not. */
 function inWholeTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
   const [m, n] = out?.shape.slice(-2) ?? [], k = a?.shape.at(-1);
@@ -119,10 +161,15 @@ export interface WebGpuLimits {
   readonly kernelBuffers: number;
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
+  /** Bytes that a kernel may touch of one memory. */
+  readonly bindingBytes: number;
 }
 
 /** What printed WGSL runs on a device, where buffers start at whole vectors or do not. */
-export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, vectors: boolean): Target {
+export function webGpuTarget(
+  { kernelBuffers, workgroupBytes, bindingBytes }: WebGpuLimits,
+  vectors: boolean,
+): Target {
   return {
     name: "webgpu",
     supports,
@@ -142,6 +189,10 @@ export function webGpuTarget({ kernelBuffers, workgroupBytes }: WebGpuLimits, ve
         (causal || elements > MOST_IN_MEMORY) && products <= MOST_PRODUCTS
           ? rowsOfBlock(Math.max(...columns), 0, workgroupBytes)
           : undefined,
+      keeps: (elements) => elements <= MOST_IN_MEMORY,
+      // They lie in one memory, and later steps have some of their own
+      temporaries: bindingBytes / 2,
+      patches: (convolution) => patchOf(convolution) !== undefined,
       tiles(product) {
         const few = fewRowsOf(product);
         const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;

@@ -18,7 +18,7 @@ const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
  */
 export function placeWorkgroup(
   w: ShaderWriter,
-  job: TileProduct,
+  job: Pick<TileProduct, "batch" | "rows" | "columns" | "depth" | "splits" | "prepare">,
   tile: { readonly rows: number; readonly columns: number },
   step: number,
 ): WorkgroupCount {

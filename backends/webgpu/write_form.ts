@@ -11,8 +11,8 @@ import { LacksFloat64 } from "./print/scalar.ts";
 import { inputsToPack, shaderOf } from "./shaders.ts";
 import { type WebGpuLimits, webGpuTarget } from "./target.ts";
 
-/** Memories that a shader may bind beside its parameter words, and bytes of workgroup memory: the least there are. */
-export const COMMON_LIMITS: WebGpuLimits = { kernelBuffers: 7, workgroupBytes: 16384 };
+/** What every device can do: memories that a shader may bind beside its parameter words, and bytes of its memories. */
+export const COMMON_LIMITS: WebGpuLimits = { kernelBuffers: 7, workgroupBytes: 16384, bindingBytes: 1 << 27 };
 
 /** Writes a program down; null where it holds what WGSL has no words for: float64, and sorting. */
 export function writeWebGpuForm(given: Program): WebGpuForm | null {

@@ -2,7 +2,8 @@
  * Gradients of attention in few kernels for devices with workgroups (Dao et al. 2022): products that scores and gradients of
  * weights are made of, what happens to their elements one by one, and the products with these that leave gradients of queries,
  * keys and values. Input: a program as it is given; output: one where the last products make their first operands on the
- * way, those that sum over keys in kernels by blocks of rows, those that sum over rows in kernels by blocks of keys. Invariant:
+ * way, those that sum over keys in kernels by blocks of rows, those that sum over rows in kernels by blocks of keys; elements
+ * that the former share with the latter are made once where there is room for them. Invariant:
  * only what is understood wholly is fused: sums of rows are made before, and no element needs another one.
  */
 import { hintOf } from "../sym/decide.ts";
@@ -35,14 +36,31 @@ const MOST_RESULTS = 2;
 /** The program with gradients of attention in few kernels. */
 export function fusedGradients(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
+  const kept = withGradients(program, { grid, kernelBuffers, keeps: true });
+  return kept === program || hintOf(kept.arenaBytes) <= grid.temporaries
+    ? kept
+    : withGradients(program, { grid, kernelBuffers, keeps: false });
+}
+
+/** The same, where elements are written down if there is memory for them, or never. */
+function withGradients(
+  program: Program,
+  { grid, kernelBuffers, keeps }: {
+    readonly grid: Grid;
+    readonly kernelBuffers: number;
+    readonly keeps: boolean;
+  },
+): Program {
   let made = program;
   const mentions = new Mentions(program.kernels);
   for (let at = 0; at < made.kernels.length; at++) {
     const found = chainFrom(made, { at, whole: true, mentions });
-    const fused = found && fusedChain(made, found, grid);
+    const fused = found && fusedChain(made, found, { grid, keeps });
     if (!found || !fused?.every((kernel) => usesOf(kernel).all.size <= kernelBuffers)) continue;
     const { before, after } = found.chain, buffers = [...made.buffers];
-    const own = fused.map((kernel) => kernel.kind === "extern" ? withLocals(kernel, buffers) : kernel);
+    const own = fused.map((kernel) =>
+      kernel.kind === "extern" && kernel.made ? withLocals(kernel, buffers) : kernel
+    );
     made = { ...withChain(made, found, [...before, ...own, ...after]), buffers };
   }
   return made === program ? program : laidOut(made);
@@ -72,7 +90,11 @@ interface Result {
 }
 
 /** The kernels that a chain is; undefined where it is not understood. */
-function fusedChain(program: Program, found: Found, grid: Grid): readonly Kernel[] | undefined {
+function fusedChain(
+  program: Program,
+  found: Found,
+  { grid, keeps }: Pick<Setting, "grid" | "keeps">,
+): readonly Kernel[] | undefined {
   const { chain, scores: { space, columns }, isLocal } = found;
   if (hintOf(space.rows) < LEAST_ROWS) return undefined;
   const matrix = axisOf("b", space.batch).symbol, row = axisOf("m", space.rows).symbol;
@@ -114,9 +136,12 @@ function fusedChain(program: Program, found: Found, grid: Grid): readonly Kernel
   }
   if (values.reductions.length > 0 || values.stores.length > 0 || results.length === 0) return undefined;
   const causal = hidesColumns(found, { steps: chain.steps.length, rows: CAUSAL });
-  const setting: Setting = { found, grid, products, values, matrix, causal };
-  const groups = grouped(results), kernels = groups.flatMap((group) => madeKernel(group, setting) ?? []);
-  return kernels.length === groups.length && !meet(kernels, written) ? [...kernels, ...behind] : undefined;
+  const setting: Setting = { found, grid, keeps, products, values, matrix, causal };
+  const kept = keptOf(results, setting);
+  const groups = grouped(results.filter((each) => each !== kept));
+  const kernels = groups.flatMap((group) => madeKernel(group, setting, kept) ?? []);
+  if (kernels.length < groups.length || meet(kernels, written)) return undefined;
+  return [...kernels, ...kept ? [{ ...kept.kernel, ...causal ? { causal } as const : {} }] : [], ...behind];
 }
 
 /** Whether kernels read what any of them, or what follows, writes. */
@@ -125,9 +150,20 @@ const meet = (kernels: readonly ExternKernel[], written: ReadonlySet<number>): b
     [...usesOf(kernel).all].some((id) => written.has(id) && !usesOf(kernel).written.has(id))
   );
 
+/** The result over keys that is a product with elements which those over rows are made of, too, and wait for it in memory. */
+function keptOf(results: readonly Result[], { found: { scores }, grid, keeps }: Setting): Result | undefined {
+  const [kept, other] = results.filter(({ over }) => over === "keys");
+  const isShared = results.some(({ over, element }) => over === "rows" && element === kept?.element);
+  const { batch, rows } = scores.space;
+  const elements = hintOf(batch) * hintOf(rows) * hintOf(scores.columns);
+  return keeps && !other && isShared && grid.keeps(elements) ? kept : undefined;
+}
+
 interface Setting {
   readonly found: Found;
   readonly grid: Grid;
+  /** Whether elements may be written down. */
+  readonly keeps: boolean;
   readonly products: readonly Made[];
   readonly values: RowValues;
   readonly matrix: MadeElements["matrix"];
@@ -166,13 +202,15 @@ function grouped(results: readonly Result[]): readonly (readonly Result[])[] {
 function madeKernel(
   results: readonly Result[],
   { found: { chain, scores }, grid, products, values, matrix, causal }: Setting,
+  kept: Result | undefined,
 ): ExternKernel | undefined {
   const [first] = results, { row, key } = values.setting;
   const columns = results.flatMap(({ out }) => {
     const size = out.shape.at(-1);
     return typeof size === "number" ? [size] : [];
   });
-  const elements = results.map(({ element }) => element), given = values.ofRows(elements);
+  const elements = results.map(({ element }) => element), keeps = elements.indexOf(kept?.element ?? -1);
+  const given = values.ofRows(elements);
   const needed = values.needed(elements, given);
   const used = products.filter(({ value }) => needed.has(value));
   if (!first || columns.length < results.length || used.length === 0) return undefined;
@@ -191,7 +229,7 @@ function madeKernel(
     name: `gradients_${kernel.name}`,
     call: kernel.call,
     inputs: results.flatMap(({ made, operand }) => [made, operand]),
-    outputs: results.map(({ out }) => out),
+    outputs: [...results.map(({ out }) => out), ...keeps < 0 || !kept ? [] : [kept.made]],
     origins: [...new Set(chain.kernels.flatMap(({ origins }) => origins))],
     given: chain.kernels.flatMap(({ given }) => given ?? []),
     made: {
@@ -204,6 +242,7 @@ function madeKernel(
       over,
       block,
       causal,
+      ...keeps < 0 ? {} : { kept: keeps },
     },
   };
 }

@@ -27,6 +27,7 @@ import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
 import { mapToGrid } from "./grid.ts";
 import { attachPrologues } from "./prologues.ts";
+import { packedFilters } from "./packed_filters.ts";
 import { blocksOfRows } from "./row_blocks.ts";
 import { separateLoops } from "./separate.ts";
 import { expandSmallSums } from "./small_sums.ts";
@@ -54,6 +55,7 @@ export const PASSES: readonly Pass[] = [
   { name: "joined_scalars", applies: ({ grid }) => grid !== null, run: joinScalars },
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "prologues", applies: () => true, run: attachPrologues },
+  { name: "packed_filters", applies: ({ grid }) => grid !== null, run: packedFilters },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
   { name: "turned_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: turnedOperands },
   { name: "cut_outermost", applies: ({ runs }) => runs, run: perNest(cutOutermost) },

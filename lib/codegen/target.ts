@@ -66,6 +66,12 @@ export interface Grid {
    * is none for the sizes, or operands are better in memory.
    */
   readonly made: (sizes: MadeSizes) => number | undefined;
+  /** Whether so many elements that were made for one kernel are written down where a further product needs them. */
+  readonly keeps: (elements: number) => boolean;
+  /** Bytes of temporaries up to which such elements are written down. */
+  readonly temporaries: number;
+  /** Whether a convolution is made of patches of its images, with filters laid out by taps. */
+  readonly patches: (convolution: ExternKernel) => boolean;
   /** The tiles that make a product. */
   readonly tiles: (product: ExternKernel) => Tiles;
 }

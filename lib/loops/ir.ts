@@ -343,6 +343,11 @@ export interface MadeElements {
   readonly block: number;
   /** Whether elements behind the last row of a block of rows are zero. */
   readonly causal: boolean;
+  /**
+   * Which elements a kernel that sums over rows writes down besides, as its last output: those of one result, all but zeros
+   * behind blocks of rows. Absent: none.
+   */
+  readonly kept?: number;
 }
 
 export interface ExternKernel {
@@ -361,9 +366,14 @@ export interface ExternKernel {
   /** Of the product of weights and values, whose first operand is a local buffer that nothing else touches. */
   readonly weights?: AttentionWeights;
   /**
-   * Of products of which each has two inputs and an output, whose first operands are local buffers that nothing else touches.
+   * Of products of which each has two inputs and an output, whose first operands are local buffers that nothing else
+   * touches, and maybe one more output.
    */
   readonly made?: MadeElements;
+  /**
+   * Of a product: elements of the first operand behind the last row of a tile of rows are zero, and need not be in memory.
+   */
+  readonly causal?: true;
   /**
    * Into how many parts its sums are cut: the output's memory is contiguous, and each part is written behind the former
    * one. Absent: one.

@@ -160,7 +160,10 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
   const { op, ...attributes } = kernel.call;
   const described = Object.entries(attributes).map(([k, v]) => ` ${k}=${JSON.stringify(v)}`).join("");
   const parts = kernel.parts === undefined ? "" : ` in ${kernel.parts} parts`;
-  writer.line(`${op} ${kernel.name}${described}${team}${parts}${originText(kernel.origins, options)}`);
+  const causal = kernel.causal ? " causal" : "";
+  writer.line(
+    `${op} ${kernel.name}${described}${team}${parts}${causal}${originText(kernel.origins, options)}`,
+  );
   writer.indent(() => {
     for (const { input, transposed, nest } of kernel.prologues ?? []) {
       writer.line(
@@ -197,7 +200,7 @@ function writeWeights(writer: TextWriter, weights: AttentionWeights, names: Name
 }
 
 function writeMade(writer: TextWriter, made: MadeElements, names: Names): void {
-  const { products, matrix, row, key, ofRows, elements, over, block, causal } = made;
+  const { products, matrix, row, key, ofRows, elements, over, block, causal, kept } = made;
   const counters = [matrix, row, key].map((symbol) => names.axis(symbol)).join(", "),
     others = over === "rows";
   writer.line(
@@ -217,6 +220,7 @@ function writeMade(writer: TextWriter, made: MadeElements, names: Names): void {
     };
     for (const { body, value } of ofRows) piece("of a row", body, [value]);
     piece("elements", elements.body, elements.values);
+    if (kept !== undefined) writer.line(`keeps element ${kept}`);
   });
 }
 

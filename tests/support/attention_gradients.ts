@@ -3,7 +3,7 @@
  * for the WebGPU device beside float64.
  */
 import { assert, assertEquals } from "@std/assert";
-import { webGpuTarget } from "../../backends/webgpu/target.ts";
+import { type WebGpuLimits, webGpuTarget } from "../../backends/webgpu/target.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import type { MadeElements, Program } from "../../lib/loops/ir.ts";
 import type { OpApi } from "../../lib/ops/generated.ts";
@@ -15,7 +15,7 @@ import { runOnWebGpu } from "./webgpu_run.ts";
 
 /** What device code has to keep to, relative to the largest element. */
 const BOUND = 3e-6;
-const LIMITS = { kernelBuffers: 31, workgroupBytes: 1 << 15 };
+const LIMITS = { kernelBuffers: 31, workgroupBytes: 1 << 15, bindingBytes: 1 << 27 };
 const target = webGpuTarget(LIMITS, true);
 
 /** Sizes of a stack of matrices: features of queries and keys, and of values. */
@@ -73,11 +73,14 @@ function backward(
   return [o.matmul(ofScores, k), o.matmul(turned(ofScores), q), o.matmul(turned(kept(weights)), g)];
 }
 
-/** A graph over sizes, and inputs for it: numbers of calls where a size is one. */
-export function made(sizes: Sizes, form: Form, known: ReadonlyMap<Dim, number> = new Map()) {
-  const shapes = shapesOf(sizes);
-  const graph = compiled(traced(shapes, (o, given) => backward(o, given, form)));
-  const inputs = shapes.map((shape, at): HostTensor => {
+/** A graph over sizes. */
+export const made = (sizes: Sizes, form: Form) =>
+  compiled(traced(shapesOf(sizes), (o, given) => backward(o, given, form)));
+
+/** The same and inputs for it: numbers of calls where a size is one. */
+function madeWithInputs(sizes: Sizes, form: Form, known: ReadonlyMap<Dim, number>) {
+  const graph = made(sizes, form);
+  const inputs = shapesOf(sizes).map((shape, at): HostTensor => {
     const range = at === 5 ? [2, 3] : at === 6 ? [0.2, 0.4] : at === 7 ? [-1, 2] : [-1 - at / 4, 1];
     return sample(shape.map((d) => known.get(d) ?? Number(d)), "float32", [range[0] ?? 0, range[1] ?? 0]);
   });
@@ -85,8 +88,16 @@ export function made(sizes: Sizes, form: Form, known: ReadonlyMap<Dim, number> =
 }
 
 /** What kernels of a program make on the way on such a grid. */
-export const madeIn = (program: Program): readonly MadeElements[] =>
-  generate(program, target).kernels.flatMap((kernel) => kernel.kind === "extern" ? kernel.made ?? [] : []);
+export const madeIn = (program: Program, limits: Partial<WebGpuLimits> = {}): readonly MadeElements[] =>
+  generate(program, webGpuTarget({ ...LIMITS, ...limits }, true)).kernels.flatMap((kernel) =>
+    kernel.kind === "extern" ? kernel.made ?? [] : []
+  );
+
+/** Its products with elements that another kernel made, as far as these are not zero. */
+export const causalIn = (program: Program): readonly string[] =>
+  generate(program, target).kernels.flatMap((kernel) =>
+    kernel.kind === "extern" && kernel.causal ? [kernel.name] : []
+  );
 
 /** Sizes that fill no tile. */
 export const SIZES: Sizes = { batch: 2, rows: 100, keys: 100, depth: 8, width: 12 };
@@ -137,8 +148,8 @@ function exact(inputs: readonly HostTensor[], { causal, dropped }: Form): readon
 }
 
 function assertOnDevice(sizes: Sizes, form: Form, known: ReadonlyMap<Sym, number> = new Map()): void {
-  const { graph, inputs } = made(sizes, form, known);
-  assertEquals(madeIn(graph.program).length, 2);
+  const { graph, inputs } = madeWithInputs(sizes, form, known);
+  assertEquals(madeIn(graph.program).length + causalIn(graph.program).length, 2);
   const run = (program: Program, call: Parameters<typeof runOnWebGpu>[1]) => void runOnWebGpu(program, call);
   const found = runCompiled(graph, inputs, { sizes: known, run });
   exact(inputs, form).forEach((wanted, i) => {
