@@ -59,7 +59,7 @@ function mpirun(ranks: number, program: string, ...args: readonly string[]): Pro
 /** What compiles functions where that is not what a test is about. */
 const [backend = ""] = sampleBySeed(["aot_eager", "inductor"], 1);
 
-/** Tests of whole programs, each of which takes several processes some seconds: a run takes two. */
+/** Tests of whole programs, each of which takes several processes some seconds: a run takes one. */
 const programs: Deno.TestDefinition[] = [];
 const program = (name: string, fn: () => Promise<void>): void => void programs.push({ ...MPI, name, fn });
 
@@ -234,7 +234,7 @@ program(
   },
 );
 
-for (const each of sampleBySeed(programs, 2)) Deno.test(each);
+for (const each of sampleBySeed(programs, 1)) Deno.test(each);
 
 Deno.test("a rank that waits too long says where all of them are", MPI, async () => {
   const { stdout } = await mpirun(2, "faults.ts", "absent");

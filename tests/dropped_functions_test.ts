@@ -1,6 +1,6 @@
 /**
  * Functions that are compiled and dropped leave nothing behind: neither themselves, nor what they captured, nor what
- * was compiled for them.
+ * was compiled for them. A run of the suite takes some kinds of functions.
  */
 import { assert } from "@std/assert";
 import process from "node:process";
@@ -29,7 +29,7 @@ const x = tensor([1.5, 2]);
 const SLACK = 2;
 const COUNT = 8;
 
-for (const [name, drop] of Object.entries(DROPPED)) {
+for (const [name, drop] of sampleBySeed(Object.entries(DROPPED), 6)) {
   Deno.test(`compiled and dropped: ${name}`, async () => {
     const held: WeakRef<object>[] = [];
     for (let i = 0; i < COUNT; i++) for (const object of drop(x, i)) held.push(new WeakRef(object));

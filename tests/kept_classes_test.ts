@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -33,6 +34,11 @@ async function run(
   return JSON.parse(stdout);
 }
 
+/** Tests of several processes each, of which a run takes some. */
+const tests: Deno.TestDefinition[] = [];
+const test = (name: string, fn: (cache: string) => Promise<void>, ignore = false): void =>
+  void tests.push({ name, ignore, fn: () => withFolder(fn) });
+
 /** On WebAssembly alone, so that no compiler is waited for. */
 const WASM = { DYN_TIER: "wasm" };
 
@@ -41,54 +47,47 @@ const filesIn = (cache: string): string[] =>
     [...Deno.readDirSync(join(cache, kind))].map(({ name }) => join(cache, kind, name))
   );
 
-Deno.test("a second process makes no class and no program, and gives the same bits", () =>
-  withFolder(async (cache) => {
-    const cold = await run(cache, ["source"], WASM), warm = await run(cache, ["source"], WASM);
-    assert((cold.counts.kept_classes.stored ?? 0) > 10);
-    assertEquals(cold.counts.kept_classes.hits, undefined);
-    assertEquals(warm.counts.kept_classes, { hits: cold.counts.kept_classes.stored ?? 0 });
-    assertEquals(warm.counts.kept_programs, { hits: cold.counts.kept_programs.stored ?? 0 });
-    assertEquals(warm.told, cold.told);
-    // Their texts are made again of what the calls are
-    assertEquals(warm.sources, cold.sources);
-  }));
-
-Deno.test("calls of other sizes run the programs of a former process as their own", () =>
-  withFolder(async (cache) => {
-    await run(cache, [], WASM);
-    const kept = await run(cache, ["others", "source"], WASM),
-      alone = await withFolder((empty) => run(empty, ["others"], WASM));
-    assertEquals(kept.told, alone.told);
-    assert((kept.counts.kept_classes.hits ?? 0) > 10);
-    assert((kept.counts.kept_classes.stored ?? 0) < (alone.counts.kept_classes.stored ?? 0));
-  }));
-
-Deno.test("what is damaged is made again", () =>
-  withFolder(async (cache) => {
-    const cold = await run(cache, [], WASM);
-    for (const file of filesIn(cache)) Deno.truncateSync(file, Deno.statSync(file).size - 7);
-    const second = await run(cache, [], WASM);
-    assertEquals(second.told, cold.told);
-    assertEquals(second.counts.kept_classes.hits, undefined);
-    assertEquals(second.counts.kept_classes.damaged, cold.counts.kept_classes.stored);
-    assertEquals((await run(cache, [], WASM)).counts.kept_classes, {
-      hits: cold.counts.kept_classes.stored ?? 0,
-    });
-  }));
-
-Deno.test("where nothing is to be kept, nothing is", () =>
-  withFolder(async (cache) => {
-    assertEquals((await run(cache, [], { ...WASM, DYN_GRAPH_CACHE: "0" })).counts.kept_classes, {});
-  }));
-
-Deno.test({
-  name: "native code of a former process serves from the first call on",
-  ignore: SKIP_NATIVE,
-  fn: () =>
-    withFolder(async (cache) => {
-      const cold = await run(cache, ["few", "hot"]), warm = await run(cache, ["few"]);
-      assert((cold.counts.tiers.eager_native ?? 0) >= 3);
-      assert((warm.counts.tiers.eager_native ?? 0) >= (cold.counts.tiers.eager_native ?? 0));
-      assertEquals(warm.told, cold.told);
-    }),
+test("a second process makes no class and no program, and gives the same bits", async (cache) => {
+  const cold = await run(cache, ["source"], WASM), warm = await run(cache, ["source"], WASM);
+  assert((cold.counts.kept_classes.stored ?? 0) > 10);
+  assertEquals(cold.counts.kept_classes.hits, undefined);
+  assertEquals(warm.counts.kept_classes, { hits: cold.counts.kept_classes.stored ?? 0 });
+  assertEquals(warm.counts.kept_programs, { hits: cold.counts.kept_programs.stored ?? 0 });
+  assertEquals(warm.told, cold.told);
+  // Their texts are made again of what the calls are
+  assertEquals(warm.sources, cold.sources);
 });
+
+test("calls of other sizes run the programs of a former process as their own", async (cache) => {
+  await run(cache, [], WASM);
+  const kept = await run(cache, ["others", "source"], WASM),
+    alone = await withFolder((empty) => run(empty, ["others"], WASM));
+  assertEquals(kept.told, alone.told);
+  assert((kept.counts.kept_classes.hits ?? 0) > 10);
+  assert((kept.counts.kept_classes.stored ?? 0) < (alone.counts.kept_classes.stored ?? 0));
+});
+
+test("what is damaged is made again", async (cache) => {
+  const cold = await run(cache, [], WASM);
+  for (const file of filesIn(cache)) Deno.truncateSync(file, Deno.statSync(file).size - 7);
+  const second = await run(cache, [], WASM);
+  assertEquals(second.told, cold.told);
+  assertEquals(second.counts.kept_classes.hits, undefined);
+  assertEquals(second.counts.kept_classes.damaged, cold.counts.kept_classes.stored);
+  assertEquals((await run(cache, [], WASM)).counts.kept_classes, {
+    hits: cold.counts.kept_classes.stored ?? 0,
+  });
+});
+
+test("where nothing is to be kept, nothing is", async (cache) => {
+  assertEquals((await run(cache, [], { ...WASM, DYN_GRAPH_CACHE: "0" })).counts.kept_classes, {});
+});
+
+test("native code of a former process serves from the first call on", async (cache) => {
+  const cold = await run(cache, ["few", "hot"]), warm = await run(cache, ["few"]);
+  assert((cold.counts.tiers.eager_native ?? 0) >= 3);
+  assert((warm.counts.tiers.eager_native ?? 0) >= (cold.counts.tiers.eager_native ?? 0));
+  assertEquals(warm.told, cold.told);
+}, SKIP_NATIVE);
+
+for (const each of sampleBySeed(tests, 2)) Deno.test(each);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GONE_THROUGH } from "../lib/dynamo/frame/loaded_texts.ts";
 import { runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -56,66 +57,69 @@ const CHANGING = `export let factor: number = 3;
 export function change(): void { factor++; }
 `;
 
-Deno.test("runs capture the same without the debugger and without looking for scripts, from texts that were kept or that the runtime keeps", () =>
-  withFolder(async (folder) => {
-    write(folder, "model.ts", MODEL, 100);
-    write(folder, "factor.ts", CONSTANT, 100);
-    const first = await run(folder), second = await run(folder);
-    const captured = {
-      results: [[6, 12], [6, 12]],
-      lines: Array(2).fill([5, "return x.mul(factor).mul(2);"]),
-    };
-    assertEquals(first, { ...captured, inspector: {}, texts: { stored: 1 } });
-    assertEquals(second, { ...captured, inspector: {}, texts: { hits: 1 } });
-  }));
+/** Tests of several processes each, of which a run takes some. */
+const tests: Deno.TestDefinition[] = [];
+const test = (name: string, fn: (folder: string) => Promise<void>): void =>
+  void tests.push({ name, fn: () => withFolder(fn) });
 
-Deno.test("a module that has changed is read anew, also where the compiled function stays as it was", () =>
-  withFolder(async (folder) => {
-    write(folder, "model.ts", MODEL, 100);
-    write(folder, "factor.ts", CONSTANT, 100);
-    await run(folder);
-    // The same length, so that nothing but its time tells that it is another file
-    write(folder, "factor.ts", CONSTANT.replace("3", "4"), 50);
-    assertEquals((await run(folder)).results, [[8, 16], [8, 16]]);
-    // An import that becomes a variable is read in each call
-    write(folder, "factor.ts", CHANGING, 40);
-    for (const time of ["first", "second"]) {
-      assertEquals((await run(folder)).results, [[6, 12], [8, 16]], time);
-    }
-    write(folder, "model.ts", `// One line more\n${MODEL.replace("mul(2)", "mul(5)")}`, 30);
-    const moved = await run(folder), again = await run(folder);
-    assertEquals([moved.results, moved.lines.at(-1)?.[0]], [[[15, 30], [20, 40]], 6]);
-    assertEquals([again.results, again.lines], [moved.results, moved.lines]);
-  }));
+test("runs capture the same without the debugger and without looking for scripts, from texts that were kept or that the runtime keeps", async (folder) => {
+  write(folder, "model.ts", MODEL, 100);
+  write(folder, "factor.ts", CONSTANT, 100);
+  const first = await run(folder), second = await run(folder);
+  const captured = {
+    results: [[6, 12], [6, 12]],
+    lines: Array(2).fill([5, "return x.mul(factor).mul(2);"]),
+  };
+  assertEquals(first, { ...captured, inspector: {}, texts: { stored: 1 } });
+  assertEquals(second, { ...captured, inspector: {}, texts: { hits: 1 } });
+});
 
-Deno.test("what was written since the process began is not taken for what it loaded", () =>
-  withFolder(async (folder) => {
-    write(folder, "model.ts", MODEL, 100);
-    write(folder, "factor.ts", CONSTANT, 100);
-    await run(folder);
-    // As a program that was edited after it had started would see them
-    for (const name of ["model.ts", "factor.ts"]) {
-      Deno.utimeSync(join(folder, name), Date.now() / 1000 + 100, Date.now() / 1000 + 100);
-    }
-    const { results, inspector, texts } = await run(folder);
-    assertEquals([results, inspector, texts], [[[6, 12], [6, 12]], { debugger: 1, scripts: 1 }, { hits: 1 }]);
-  }));
+test("a module that has changed is read anew, also where the compiled function stays as it was", async (folder) => {
+  write(folder, "model.ts", MODEL, 100);
+  write(folder, "factor.ts", CONSTANT, 100);
+  await run(folder);
+  // The same length, so that nothing but its time tells that it is another file
+  write(folder, "factor.ts", CONSTANT.replace("3", "4"), 50);
+  assertEquals((await run(folder)).results, [[8, 16], [8, 16]]);
+  // An import that becomes a variable is read in each call
+  write(folder, "factor.ts", CHANGING, 40);
+  for (const time of ["first", "second"]) {
+    assertEquals((await run(folder)).results, [[6, 12], [8, 16]], time);
+  }
+  write(folder, "model.ts", `// One line more\n${MODEL.replace("mul(2)", "mul(5)")}`, 30);
+  const moved = await run(folder), again = await run(folder);
+  assertEquals([moved.results, moved.lines.at(-1)?.[0]], [[[15, 30], [20, 40]], 6]);
+  assertEquals([again.results, again.lines], [moved.results, moved.lines]);
+});
 
-Deno.test("short functions that use variables of their module are looked for with the debugger", () =>
-  withFolder(async (folder) => {
-    write(
-      folder,
-      "model.ts",
-      "let n = 2;\nexport const f = (x) => x.mul(n);\nexport const change = () => n++;\n",
-      100,
-    );
-    await run(folder);
-    assertNotEquals((await run(folder)).inspector, {});
-    write(folder, "model.ts", "export const f = (x) => x.mul(7);\n", 50);
-    await run(folder);
-    const closed = await run(folder);
-    assertEquals([closed.results, closed.inspector], [[[7, 14], [7, 14]], {}]);
-  }));
+test("what was written since the process began is not taken for what it loaded", async (folder) => {
+  write(folder, "model.ts", MODEL, 100);
+  write(folder, "factor.ts", CONSTANT, 100);
+  await run(folder);
+  // As a program that was edited after it had started would see them
+  for (const name of ["model.ts", "factor.ts"]) {
+    Deno.utimeSync(join(folder, name), Date.now() / 1000 + 100, Date.now() / 1000 + 100);
+  }
+  const { results, inspector, texts } = await run(folder);
+  assertEquals([results, inspector, texts], [[[6, 12], [6, 12]], { debugger: 1, scripts: 1 }, { hits: 1 }]);
+});
+
+test("short functions that use variables of their module are looked for with the debugger", async (folder) => {
+  write(
+    folder,
+    "model.ts",
+    "let n = 2;\nexport const f = (x) => x.mul(n);\nexport const change = () => n++;\n",
+    100,
+  );
+  await run(folder);
+  assertNotEquals((await run(folder)).inspector, {});
+  write(folder, "model.ts", "export const f = (x) => x.mul(7);\n", 50);
+  await run(folder);
+  const closed = await run(folder);
+  assertEquals([closed.results, closed.inspector], [[[7, 14], [7, 14]], {}]);
+});
+
+for (const each of sampleBySeed(tests, 2)) Deno.test(each);
 
 Deno.test("the modules of dyn that functions are looked for in are there", () => {
   for (const part of [...GONE_THROUGH.folders, ...GONE_THROUGH.modules]) {

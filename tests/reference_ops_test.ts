@@ -54,7 +54,12 @@ Deno.test("what differs from PyTorch's samples is told in the documentation", ()
 
 const FILES = ["further", "linalg", "nn.functional", "special", "torch"];
 
-async function allSamples(): Promise<readonly OpSample[]> {
+let read: Promise<readonly OpSample[]> | undefined;
+
+/** The samples of all files, which are long: read once. */
+const allSamples = (): Promise<readonly OpSample[]> => read ??= readAll();
+
+async function readAll(): Promise<readonly OpSample[]> {
   const lists = await Promise.all(
     FILES.map((name) => readSamples(new URL(`data/ops/${name}.jsonl.gz`, import.meta.url))),
   );
