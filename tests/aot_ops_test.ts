@@ -15,7 +15,7 @@ import { ALL_OPS } from "../lib/ops/table.ts";
 import { callOp, ops } from "../lib/tensor/eager.ts";
 import { manualSeed } from "../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { makeSample, resultsOf } from "./support/samples.ts";
 

@@ -1,6 +1,6 @@
 /** Gradients that programs take inside: in the graph where all of the way lies in it, by the tape elsewhere. */
 import { helped, whole } from "./programs/asked_gradients.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 
 const BACKENDS = ["eager", "aot_eager", "inductor"];

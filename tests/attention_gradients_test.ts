@@ -16,7 +16,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 
 const { scaledDotProductAttention: attend } = nn.functional;

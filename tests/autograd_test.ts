@@ -10,7 +10,7 @@ import { tensor } from "../lib/tensor/creation.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { enableGrad, isGradEnabled, noGrad } from "../lib/tensor/modes.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 
 const leaf = (data: Parameters<typeof tensor>[0]): Tensor =>
   tensor(data, { dtype: "float64", requiresGrad: true });

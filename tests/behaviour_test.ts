@@ -13,7 +13,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 
 /** A backend that keeps the graphs it is given. */
 function recorder() {

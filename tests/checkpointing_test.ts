@@ -19,7 +19,7 @@ import {
 import { DynError } from "../lib/base/errors.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import { findTarget } from "../lib/ops/table.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 
 const same = (a: Tensor | null, b: Tensor | null, where = "") => assert(a && b && a.equal(b), where);
 

@@ -19,7 +19,7 @@ import {
 } from "../mod.ts";
 import { readNumbers } from "./zoo/numbers.ts";
 import { ZOO } from "./zoo/zoo.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 
 const { compiledAutograd } = compiler;
 

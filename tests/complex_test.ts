@@ -28,7 +28,7 @@ import { partwiseRules } from "../lib/ops/complex/partwise.ts";
 import { viewRules } from "../lib/ops/complex/view_rules.ts";
 import { opNamed } from "../lib/ops/table.ts";
 import { callOp } from "../lib/tensor/eager.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

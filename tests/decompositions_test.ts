@@ -22,7 +22,7 @@ import { GraphBuilder, mapArguments } from "../lib/ops/graph_builder.ts";
 import { runsOnHost } from "../lib/ops/host_parts.ts";
 import { parseCall } from "../lib/ops/call.ts";
 import { isTensor } from "../lib/tensor/tensor.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 import { makeSample } from "./support/samples.ts";
 
 /** Leading dimensions, rows and columns. */

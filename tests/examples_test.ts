@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { compiler, distributed } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 import { runProgram } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

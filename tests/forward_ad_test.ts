@@ -25,7 +25,7 @@ import { isComplex, isDifferentiable } from "../lib/base/dtype.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
 import { OPS } from "../lib/ops/table.ts";
 import { callOp } from "../lib/tensor/eager.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

@@ -12,7 +12,7 @@ import {
   randn,
   type Tensor,
 } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 
 const frozen: CompileOptions = { options: { freezing: true, errorOnFallback: true } };
 

@@ -20,7 +20,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 
 const double = (values: Parameters<typeof tensor>[0]): Tensor => tensor(values, { dtype: "float64" });
 

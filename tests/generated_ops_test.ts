@@ -19,7 +19,7 @@ import { getRngState, manualSeed, setRngState } from "../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
 import { generateAll } from "../tools/generate.ts";
 import "./support/devices.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { makeSample, resultsOf } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

@@ -6,7 +6,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { autograd, clone, compile, compiler, cond, config, DynError, higherOrderOps, nn } from "../mod.ts";
 import { manualSeed, ones, Tensor, tensor, zeros } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 import { onTiers, TIERS } from "./support/tiers.ts";
 
 const { associativeScan, map, scan, whileLoop } = higherOrderOps;

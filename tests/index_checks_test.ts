@@ -6,7 +6,7 @@ import { withIndexChecks } from "../lib/inductor/index_checks.ts";
 import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
 import { findTarget } from "../lib/ops/table.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { traced } from "./support/graph_programs.ts";
 import { allclose, arange, compile, cov, DynError, nn, type Tensor, tensor } from "../mod.ts";
 

@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { arange, compile, compiler, type Tensor, tensor } from "../mod.ts";
 import type { IndexArgument } from "../lib/tensor/index_syntax.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 type Index = IndexArgument<Tensor>;

@@ -15,7 +15,7 @@ import { tensor } from "../lib/tensor/creation.ts";
 import { callInplace, callOp, ops } from "../lib/tensor/eager.ts";
 import { isTensor } from "../lib/tensor/tensor.ts";
 import "./support/devices.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";

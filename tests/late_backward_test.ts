@@ -3,7 +3,7 @@ import { brokenLateBackward, lateBackward } from "./programs/late_backward.ts";
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, config, manualSeed, nn, randn, type Tensor } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 
 const BACKENDS = ["eager", "aot_eager", "inductor"];

@@ -7,7 +7,7 @@ import { assertEquals } from "@std/assert";
 import { compile, config, type DType, manualSeed, randn, type Tensor, tensor, where } from "../mod.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { counters } from "../lib/base/logs.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 
 /** Enough for two pieces. */
 const ROUNDS = 130;

@@ -19,7 +19,7 @@ import {
 import { nn, ones, repeatInterleave, Tensor, tensor, unique, where, zeros } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 import type { ConfigPatch } from "../lib/base/config.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 import { onTiers, TIERS } from "./support/tiers.ts";
 
 const CAPTURED: ConfigPatch = { captureScalarOutputs: true, captureDynamicOutputShapes: true };

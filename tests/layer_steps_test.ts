@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { arange, compile, compiler, isTensor, manualSeed, nn, noGrad, optim, rand, randn } from "../mod.ts";
 import { type Tensor, tensor } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 
 /** A layer and what it is called with. */

@@ -6,7 +6,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
 import { compile, compiler, DynError, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
 import { isDType, isFloat } from "../lib/base/dtype.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 interface Encoded {

@@ -9,7 +9,7 @@ import { arange, compile, compiler, DynError, func, noGrad, Tensor, tensor } fro
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import "./support/devices.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 
 /** A call of one op: on a tensor of shape [2, 1, 3], or [2, 3] for a matrix. */
 interface Change {

@@ -17,7 +17,7 @@ import {
 } from "../mod.ts";
 import data from "./data/library_numbers.json" with { type: "json" };
 import "./support/devices.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 
 const F = nn.functional;
 

@@ -15,7 +15,7 @@ import { interpret } from "./reference/interpret.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { toHost } from "./support/compare.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
 

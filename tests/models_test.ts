@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { compile, nn, optim, safetensors, type Tensor } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 
 const { crossEntropy, softmax } = nn.functional;
 

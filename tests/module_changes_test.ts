@@ -8,7 +8,7 @@ import { difference, faults, observe, type Program } from "../cli/fuzz/language/
 import { compile, nn, noGrad, ones, type Tensor, tensor } from "../mod.ts";
 import { statusOf } from "../lib/dynamo/mod.ts";
 import type { Change, Way } from "./support/changing_module.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { metadata } from "../lib/tensor/metadata_version.ts";
 

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { compile, DynError, isTensor, nn, noGrad, ones, type Tensor, tensor } from "../mod.ts";
 import type { CallGradients } from "../lib/types.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 
 const listed = (grads: CallGradients) => grads.map((each) => each?.tolist() ?? null);
 

@@ -17,7 +17,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 
 const F = nn.functional;
 

@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { arange, cat, compile, nn, randn, type Tensor } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 
 const PROGRAMS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "joined in another order": (x) => cat([x.slice(0, 2), x.slice(0, 0, 2)], 0),

@@ -13,7 +13,7 @@ import { isMethod } from "../lib/ops/api.ts";
 import type { OpDefinition, Sample, SampleArgument } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { callOp, ops } from "../lib/tensor/eager.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/ops.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

@@ -15,7 +15,7 @@ import {
   tensor,
 } from "../mod.ts";
 import type { Optimizer } from "../lib/optim/optimizer.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/models.ts";
 import { AFTER_SEVEN } from "./support/optimizer_steps.ts";
 
 const L = optim.lrScheduler;

@@ -1,7 +1,7 @@
 /** Programs that train models and programs whose sizes change, compiled and uncompiled. */
 import { dynamic } from "./programs/dynamic.ts";
 import { training } from "./programs/training.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 import { type Corpus, register } from "./support/programs.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

@@ -1,6 +1,6 @@
 /** Programs about tensors, compiled and uncompiled. */
 import { elementErrors, tensors } from "./programs/tensors.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 import { FORCED, register } from "./support/programs.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

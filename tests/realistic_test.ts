@@ -6,7 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../cli/fuzz/language/observation.ts";
 import { compile, compiler, config, manualSeed } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 type Counts = readonly [graphs: number, breaks: number];

@@ -7,7 +7,7 @@ import { autograd, compile, compiler, config, DynError, manualSeed, nn, noGrad, 
 import { clone, randn, type Tensor, tensor } from "../mod.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { counters } from "../lib/base/logs.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { onTiers, TIERS } from "./support/tiers.ts";
 

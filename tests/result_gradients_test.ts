@@ -1,7 +1,7 @@
 /** Gradients between results of one compiled call, which are one node of the tape, are those of the plain program. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { autograd, compile, DynError, noGrad, type Tensor, tensor } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/gradients.ts";
 
 Deno.test("gradients between the results of one compiled call can be looked at from outside", () => {
   const program = (x: Tensor) => {

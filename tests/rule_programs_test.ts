@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { OPS } from "../lib/ops/table.ts";
 import { runRule } from "../lib/tensor/rule_programs.ts";
 import { arange, autograd, type DType, manualSeed, nn, noGrad, randint, randn, type Tensor } from "../mod.ts";
-import "./support/drawn_tier.ts";
+import "./support/turns/programs.ts";
 
 const F = nn.functional;
 

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import * as dyn from "../../mod.ts";
-import "../support/drawn_tier.ts";
+import "../support/turns/programs.ts";
 import { sampleBySeed } from "../support/sampling.ts";
 import { wrongCalls } from "./wrong_calls.js";
 

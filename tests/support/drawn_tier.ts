@@ -1,19 +1,19 @@
 /**
- * What graphs become in a test file that is about no tier's code: one run in four C++, WebAssembly in the others, since
- * the C++ compiler would take longer than the tests do. Which files have their turn, the run's seed says.
+ * What graphs become in test files that are about no tier's code: one run in four C++, WebAssembly in the others, since
+ * the C++ compiler would take longer than the tests do. Whose turn it is, the run's seed says.
  *
- * Import it for its effect. Invariant: a tier that the environment names stands, and C++ where a run takes everything;
- * tests that patch the tier themselves keep theirs.
+ * A file imports its turn (tests/support/turns) for its effect. Invariants: a tier that the environment names stands, and
+ * C++ where a run takes everything; tests that patch the tier themselves keep theirs; a file has the same tier alone as
+ * beside the other files of its turn.
  */
 import { config } from "../../lib/base/config.ts";
-import { fingerprintText } from "../../lib/base/fingerprint.ts";
-import { sampleBySeed, TAKES_ALL } from "./sampling.ts";
+import { TAKES_ALL, testSeed } from "./sampling.ts";
 
-/** The turns of a file; in the last one it has C++. */
-const TURNS = [0, 1, 2, 3] as const;
+/** One of them has C++ in each run. */
+const TURNS = ["gradients", "models", "ops", "programs"] as const;
 
-if (!TAKES_ALL && !Deno.env.get("DYN_TIER")) {
-  const name = Deno.mainModule.slice(Deno.mainModule.lastIndexOf("/") + 1);
-  const salt = Number.parseInt(fingerprintText(name).slice(0, 6), 16);
-  if (sampleBySeed(TURNS, 1, salt)[0] !== TURNS.at(-1)) config.inductor.tier = "wasm";
+/** Chooses the tier of the files of a turn. */
+export function takeTurn(turn: typeof TURNS[number]): void {
+  if (TAKES_ALL || Deno.env.get("DYN_TIER")) return;
+  if (TURNS[testSeed() % TURNS.length] !== turn) config.inductor.tier = "wasm";
 }

@@ -1,0 +1,5 @@
+/** Builtins that programs replace, with one import of dyn for all of these files. */
+import "../promise_constructors_test.ts";
+import "../replaced_builtins_test.ts";
+import "../patched_builtins_test.ts";
+import "../inherited_properties_test.ts";

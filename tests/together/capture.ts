@@ -1,0 +1,24 @@
+/** How functions are captured, with one import of dyn for all of these files. */
+import "../dynamo_break_test.ts";
+import "../dynamo_capture_test.ts";
+import "../dynamo_dynamic_test.ts";
+import "../dynamo_effects_test.ts";
+import "../dynamo_training_test.ts";
+import "../dynamo_uncompiled_test.ts";
+import "../bytecode_test.ts";
+import "../entry_index_test.ts";
+import "../changing_numbers_test.ts";
+import "../fresh_inputs_test.ts";
+import "../repeated_calls_test.ts";
+import "../rows/calls_test.ts";
+import "../rows/compiler_test.ts";
+import "../rows/dynamic_test.ts";
+import "../rows/error_places_test.ts";
+import "../rows/explanations_test.ts";
+import "../rows/late_sizes_test.ts";
+import "../narrow_test.ts";
+import "../module_paths_test.ts";
+import "../module_utils_test.ts";
+import "../running_functions_test.ts";
+import "../ambient_state_test.ts";
+import "../tensor_members_test.ts";

@@ -1,0 +1,10 @@
+/** Gradients, with one import of dyn for all of these files. */
+import "../late_backward_test.ts";
+import "../late_sizes_test.ts";
+import "../late_numbers_test.ts";
+import "../regions_test.ts";
+import "../compiled_autograd_test.ts";
+import "../autograd_test.ts";
+import "../forward_ad_test.ts";
+import "../result_gradients_test.ts";
+import "../attention_gradients_test.ts";

@@ -1,0 +1,26 @@
+/** Graphs, and what becomes of them, with one import of dyn for all of these files. */
+import "../aot_test.ts";
+import "../aot_fuzz_test.ts";
+import "../graph_test.ts";
+import "../inductor_test.ts";
+import "../inductor_ops_test.ts";
+import "../inductor_random_test.ts";
+import "../shape_env_test.ts";
+import "../cut_masks_test.ts";
+import "../long_sums_test.ts";
+import "../same_bits_test.ts";
+import "../same_order_test.ts";
+import "../transaction_test.ts";
+import "../update_regions_test.ts";
+import "../regions_fuzz_test.ts";
+import "../late_sizes_fuzz_test.ts";
+import "../written_results_test.ts";
+import "../written_views_test.ts";
+import "../view_layouts_test.ts";
+import "../aliasing_test.ts";
+import "../inplace_training_test.ts";
+import "../pruning_test.ts";
+import "../quantization_test.ts";
+import "../compile_options_test.ts";
+import "../checkpoint_test.ts";
+import "../alike_test.ts";

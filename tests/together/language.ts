@@ -1,0 +1,19 @@
+/** Programs about the language, with one import of dyn for all of these files. */
+import "../programs_language_test.ts";
+import "../programs_objects_test.ts";
+import "../programs_everyday_test.ts";
+import "../programs_loops_test.ts";
+import "../programs_regions_test.ts";
+import "../dates_test.ts";
+import "../promises_test.ts";
+import "../proxies_test.ts";
+import "../local_classes_test.ts";
+import "../begun_iterators_test.ts";
+import "../generators_test.ts";
+import "../suspension_test.ts";
+import "../changing_calls_test.ts";
+import "../ported_calls_test.ts";
+import "../refused_calls_test.ts";
+import "../repeated_programs_test.ts";
+import "../error_words_test.ts";
+import "../unhandled_rejections_test.ts";

@@ -1,0 +1,11 @@
+/** WebGPU, with one import of dyn for all of these files. */
+import "../webgpu_test.ts";
+import "../webgpu_attention_test.ts";
+import "../webgpu_attention_gradients_test.ts";
+import "../webgpu_late_sizes_test.ts";
+import "../webgpu_math_test.ts";
+import "../webgpu_models_test.ts";
+import "../webgpu_pipelines_test.ts";
+import "../webgpu_transaction_test.ts";
+import "../device_test.ts";
+import "../zoo_webgpu_test.ts";
