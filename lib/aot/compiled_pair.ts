@@ -12,7 +12,7 @@ import type { SavedValue } from "./partition.ts";
 
 /** How a saved value must lie. */
 export type SavedLayout =
-  /** It is no tensor. */
+  /** It is not a tensor. */
   | { readonly kind: "any" }
   /** Its sizes are known. */
   | { readonly kind: "known"; readonly layout: Layout }

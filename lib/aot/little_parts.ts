@@ -23,7 +23,7 @@ function isLittle(nodes: readonly Node[]): boolean {
 function elementsOf({ meta: { value } }: Node): number {
   const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : [];
   const known = (d: Dim) => typeof d === "number" ? d : Infinity;
-  // An unknown size times none is no number
+  // An unknown size times none is not a number
   return metas.reduce((sum, { shape }) => sum + (shape.map(known).reduce((a, b) => a * b, 1) || 0), 0);
 }
 

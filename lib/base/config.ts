@@ -55,7 +55,7 @@ function checked<S extends Settings>(settings: S, path: string): S {
   return Object.seal(settings);
 }
 
-/** Throws DynError for a value that is no value of a setting; `current` is one. */
+/** Throws DynError for a value that is not a value of a setting; `current` is one. */
 function checkValue(name: string, current: unknown, value: unknown): void {
   const wanted = current instanceof Settings ? "object" : kindOf(current);
   if (kindOf(value) !== wanted) {

@@ -256,7 +256,7 @@ export function getDefaultDtype(): FloatType {
   return defaultFloat;
 }
 
-/** Changes it for the whole program, as `torch.set_default_dtype`. Throws where it is no floating type. */
+/** Changes it for the whole program, as `torch.set_default_dtype`. Throws where it is not a floating type. */
 export function setDefaultDtype(dtype: FloatType): void {
   if (!isDType(dtype) || !isFloat(dtype)) {
     throw new DynError(`Expected a floating type as the default but found ${String(dtype)}`);

@@ -10,11 +10,11 @@ export interface Renaming {
   readonly use: (id: ValueId) => ValueId;
   /** What a value is called that the copy defines. */
   readonly define: (id: ValueId, dtype: ValueType) => ValueId;
-  /** What an index symbol is that is no value. */
+  /** What an index symbol is that is not a value. */
   readonly replace: (symbol: Sym) => Dim;
 }
 
-/** A copy of a statement that is no loop. */
+/** A copy of a statement that is not a loop. */
 export function copied(s: Statement, names: Renaming): Statement {
   const { use, define } = names, index = (d: Dim): Dim => copiedIndex(d, names);
   switch (s.kind) {

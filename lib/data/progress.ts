@@ -1,7 +1,7 @@
 /**
  * Bars for loops that take long, as `tqdm`: how much is done, how fast, how long it will take. Input: anything that can be
  * iterated over; output: the same items, and a line of the terminal that is written again and again. Invariant: the
- * loop sees what it would see; where standard error is no terminal nothing is written.
+ * loop sees what it would see; where standard error is not a terminal nothing is written.
  */
 import { checkOptions } from "../base/checked_input.ts";
 
@@ -211,7 +211,7 @@ function clockText(seconds: number): string {
 
 /**
  * The same items with a bar on the terminal: how many of them are done, how many a second, how long the rest will take.
- * Quiet where standard error is no terminal.
+ * Quiet where standard error is not a terminal.
  *
  * ```ts
  * import { data, progress } from "jsr:@x/dyn";

@@ -77,7 +77,7 @@ function sent(
   throw new DynError(`Expected what can be sent to another thread at ${place} but found ${found}`);
 }
 
-/** Whether `structuredClone` makes an equal value of one that is no array and no plain object. */
+/** Whether `structuredClone` makes an equal value of one that is not an array and no plain object. */
 function isKeptWhole(value: unknown): boolean {
   if (typeof value === "function" || typeof value === "symbol") return false;
   if (typeof value !== "object" || value === null) return true;

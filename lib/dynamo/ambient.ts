@@ -173,7 +173,7 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
 
 /** Steps through a body with gradients or autocast off or on. */
 function inRegion(m: Interpreter, request: CallRequest, { body, modes }: Region): CallResult {
-  if (!body || !isCallable(body)) return breakGraph("throws", "a body that is no function");
+  if (!body || !isCallable(body)) return breakGraph("throws", "a body that is not a function");
   const former = modesOf(m);
   Object.assign(m, modes);
   m.call({

@@ -246,13 +246,13 @@ const CATALOGUE = {
   },
   region: {
     id: "GB0038",
-    category: "function of a branch or loop that is no graph",
+    category: "function of a branch or loop that is not a graph",
     explanation: "What cond, whileLoop and scan call may compute tensors from tensors and nothing else",
     hint: "Hand in what it needs, return what it makes, and leave everything else as it is",
   },
   batch: {
     id: "GB0040",
-    category: "function over a batch that is no graph",
+    category: "function over a batch that is not a graph",
     explanation:
       "What vmap runs may compute tensors from tensors by ops that have a rule for batches, and nothing else",
     hint:

@@ -27,7 +27,7 @@ type AnyFunction = (this: never, ...args: never[]) => unknown;
  * A function or module as one graph, as `torch.export.export`: parameters lifted to inputs, writes as outputs, sizes as
  * symbols where `dynamic` says so. The call is traced, not run: nothing that it writes to is changed. Throws Unsupported,
  * with the place and the explanation of the break, where it is not one graph; DynError for effects on objects, and for
- * results that are no tensors.
+ * results that are not tensors.
  */
 export function exportProgram<F extends AnyFunction>(
   target: F,

@@ -141,7 +141,7 @@ function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], are
   return [...found];
 }
 
-/** The sizes and places in statements that are no numbers, each once. */
+/** The sizes and places in statements that are not numbers, each once. */
 const sizesIn = sameOfAlike((body) => {
   const found = new Set<Dim>();
   const walk = (list: readonly Statement[]): void => {

@@ -306,7 +306,7 @@ export interface AttentionWeights {
   /** A score, of the element of the product. */
   readonly product: ValueId;
   readonly score: Piece;
-  /** What a weight is multiplied by that is no part of the sum of its row. Absent: nothing. */
+  /** What a weight is multiplied by that is not part of the sum of its row. Absent: nothing. */
   readonly factor?: Piece | undefined;
   /** Once for each row, of the maximum of its scores and the sum of exp(score − maximum), which it may store. */
   readonly maximum: ValueId;

@@ -14,7 +14,7 @@ const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
  * `registerBuffer`.
  */
 export class Buffer extends Tensor {
-  /** Shares the storage of `data`. Where it is not persistent, it is no part of state dicts. */
+  /** Shares the storage of `data`. Where it is not persistent, it is not part of state dicts. */
   constructor(data: Tensor, persistent: boolean | { readonly persistent?: boolean } = true) {
     if (!isTensor(data)) throw new DynError(`Expected a tensor for a buffer but found ${oneLine(data)}`);
     super(data.storage, data.layout, data.offset);

@@ -109,7 +109,7 @@ abstract class Table extends Module {
   }
 }
 
-/** The sizes of rows that are there. Throws DynError for what is no table. */
+/** The sizes of rows that are there. Throws DynError for what is not a table. */
 function sizesOf(rows: Tensor): EmbeddingSizes {
   const [numEmbeddings, embeddingDim] = rows.shape;
   if (numEmbeddings === undefined || embeddingDim === undefined || rows.ndim !== 2) {

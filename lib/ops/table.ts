@@ -196,7 +196,7 @@ export function opNamed(name: string): OpDefinition {
   return found;
 }
 
-/** What a public name, alias, graph name or in-place name ("add_") calls; undefined where it is no op. */
+/** What a public name, alias, graph name or in-place name ("add_") calls; undefined where it is not an op. */
 export function findTarget(name: string): CallTarget | undefined {
   return targets.get(name);
 }

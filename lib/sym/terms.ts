@@ -45,7 +45,7 @@ export function split(e: Dim): readonly [Dim, Dim] {
   return [positive, negative];
 }
 
-/** Bounds of an expression that is no sum, were its operands symbols with these ranges. */
+/** Bounds of an expression that is not a sum, were its operands symbols with these ranges. */
 export function rebuiltBounds(s: Sym, rangeOf: (d: Dim) => Range): readonly [number, number] {
   const ranges = operandsOf(s).map(rangeOf);
   const corners = (combine: (a: number, b: number) => number): readonly [number, number] => {

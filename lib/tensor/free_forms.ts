@@ -1,5 +1,5 @@
 /**
- * Free functions whose result is no tensor, or several where they get several. Input: tensors or shapes; output:
+ * Free functions whose result is not a tensor, or several where they get several. Input: tensors or shapes; output:
  * booleans, shapes, tensors. Invariant: everything about elements is asked of ops.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";

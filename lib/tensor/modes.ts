@@ -25,7 +25,7 @@ export interface DispatchMode<T> {
   readonly opByOp?: boolean;
   /** Whether compiled backward graphs run op by op under it, so that their calls are part of what it makes of calls. */
   readonly inlines?: boolean;
-  /** Makes calls of code that is no op: where tensors have no elements, for each of those that they stand for. */
+  /** Makes calls of code that is not an op: where tensors have no elements, for each of those that they stand for. */
   readonly apart?:
     | ((inputs: readonly (T | null)[], run: OpaqueCode<T>) => readonly (T | null)[])
     | undefined;

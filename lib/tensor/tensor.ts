@@ -263,7 +263,7 @@ export class Tensor {
     return readElementsLater(this);
   }
 
-  /** Asks for gradients (or no longer), in place. Throws where it is no leaf or its type is no floating type. */
+  /** Asks for gradients (or no longer), in place. Throws where it is not a leaf or its type is not a floating type. */
   requiresGrad_(value = true): this {
     if (value && !isDifferentiable(this.dtype)) {
       throw new DynError(
@@ -280,7 +280,7 @@ export class Tensor {
     return this;
   }
 
-  /** Keeps the gradient of a tensor that is no leaf, as `torch.Tensor.retain_grad`. */
+  /** Keeps the gradient of a tensor that is not a leaf, as `torch.Tensor.retain_grad`. */
   retainGrad(): void {
     if (!this.requiresGrad) throw new DynError("Expected a tensor that requires grad for retainGrad");
     this.gradFn?.retained.set(this.state?.output ?? 0, this);

@@ -89,7 +89,7 @@ export class NestPrinter implements StatementPrinter {
     return name;
   }
 
-  /** Sets what an axis is called that is no loop of the kernel. */
+  /** Sets what an axis is called that is not a loop of the kernel. */
   nameAxis(symbol: Sym, name: string): void {
     this.#axes.set(symbol, name);
   }

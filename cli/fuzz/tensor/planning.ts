@@ -143,7 +143,7 @@ export class Plan {
     return list.map((each) => this.#argument(each, { ...at, kind: null, isTarget: false }));
   }
 
-  /** Another value for an argument that is no tensor. */
+  /** Another value for an argument that is not a tensor. */
   #changed(value: number | boolean | string | null | Planned, name: string, kind: string): Planned {
     const { choices } = this.#draft;
     const rank = this.#rank;

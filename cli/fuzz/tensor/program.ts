@@ -156,7 +156,7 @@ export function namesInArg(arg: Arg): string[] {
   }
 }
 
-/** The argument with every part of it that is no list changed. */
+/** The argument with every part of it that is not a list changed. */
 export function mapArg(arg: Arg, change: (part: Arg) => Arg): Arg {
   if (typeof arg !== "object" || arg === null) return change(arg);
   if (isArgList(arg)) return arg.map((each) => mapArg(each, change));

@@ -107,7 +107,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
     });
   }
 
-  /** Code that is no op has no derivative. */
+  /** Code that is not an op has no derivative. */
   apart(inputs: readonly (Tensor | null)[], code: OpaqueCode<Tensor>): readonly (Tensor | null)[] {
     if (inputs.some((input) => input && this.tangentOf(input))) {
       throw new DynError(

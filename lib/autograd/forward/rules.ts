@@ -207,6 +207,6 @@ export function pushedThrough(owner: string, { cotangents, pairs, again }: Linea
 function notForward(owner: string): DynError {
   return new DynError(
     `Expected a gradient of ${owner} that can be differentiated, as forward-mode differentiation needs it, but found ` +
-      "one that is no recorded function of what it is given",
+      "one that is not a recorded function of what it is given",
   );
 }

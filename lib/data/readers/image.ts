@@ -41,7 +41,7 @@ async function decode(bytes: Uint8Array, name: string): Promise<Samples> {
   throw new DynError(`Expected a PNG or JPEG file but found ${name}`);
 }
 
-/** What a library gave. Throws DynError where it is no picture. */
+/** What a library gave. Throws DynError where it is not a picture. */
 function samplesOf(found: unknown, name: string): Samples {
   const { width, height, channels, data, palette }: Record<string, unknown> = Object(found);
   const isPicture = typeof width === "number" && typeof height === "number" && typeof channels === "number";

@@ -1,6 +1,6 @@
 /**
  * Tables of numbers and texts. Input: CSV, by papaparse, or a JSON value a line; output: columns by name, tensors of those
- * that are numbers. Invariant: a cell that is no number is an error that names its line and column, never NaN.
+ * that are numbers. Invariant: a cell that is not a number is an error that names its line and column, never NaN.
  */
 import type { DType } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -44,7 +44,7 @@ export class Table {
     return this.#rows.map((row) => row[at] ?? "");
   }
 
-  /** A column as [rows], or several as [rows, columns]; float32 unless given. Throws DynError for what is no number. */
+  /** A column as [rows], or several as [rows, columns]; float32 unless given. Throws DynError for what is not a number. */
   tensor(
     columns: string | readonly string[] = this.columns,
     options: { readonly dtype?: DType } = {},

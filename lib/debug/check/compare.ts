@@ -131,7 +131,7 @@ function compareElements(
     // An infinity that is the exact answer too, or the NaN of one.
     if (Object.is(Number(g), of)) continue;
     count++;
-    // What is no number is worse than any number.
+    // What is not a number is worse than any number.
     const excess = Number.isNaN(distance) ? Infinity : distance - allowed;
     if (found === null || excess > worst) {
       worst = excess;

@@ -105,7 +105,7 @@ function perturbed(flat: Tensor, dtype: DType): Tensor {
   return ops.mul(flat, fromTypedArray(factors, [factors.length], { device: flat.device }));
 }
 
-/** A tensor that is no leaf, so that a graph may write to it, with the elements of a leaf. */
+/** A tensor that is not a leaf, so that a graph may write to it, with the elements of a leaf. */
 export function resultOf(leaf: Tensor): Tensor {
   const result = new Tensor(leaf.storage, leaf.layout, leaf.offset);
   setHistory(result, new CopyNode([gradientEdge(leaf)], [leaf.layout]), 0);

@@ -118,7 +118,7 @@ class Comparison {
   }
 
   #sharing(run: Done, result: unknown, at: number): string {
-    if (!isTensor(result) || result.numel() === 0) return "is no tensor";
+    if (!isTensor(result) || result.numel() === 0) return "is not a tensor";
     const input = run.state.findIndex((each) => each === result);
     if (input >= 0) return `is ${this.#inputName(input)} itself`;
     const shares = (each: unknown) => isTensor(each) && each.storage === result.storage;

@@ -188,7 +188,7 @@ function averageOf(group: readonly ProfileEvent[]): KeyAverage {
   };
 }
 
-/** Whether an event's time is no part of the program's, or all of it is that of others. */
+/** Whether an event's time is not part of the program's, or all of it is that of others. */
 function isBeside({ kind }: ProfileEvent): boolean {
   return kind === "kernel" || kind === "step" || kind === "collective";
 }

@@ -20,7 +20,7 @@ export interface ProfileEvent {
   readonly duration: number;
   /** The event that it lies in; null: none. */
   readonly parent: ProfileEvent | null;
-  /** What `duration` holds that is no part of other events. */
+  /** What `duration` holds that is not part of other events. */
   readonly selfDuration: number;
   /** Time of kernels in it; of a kernel its own. */
   readonly kernelDuration: number;

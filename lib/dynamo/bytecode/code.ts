@@ -242,7 +242,7 @@ export type Instruction =
   | { readonly op: "getPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
   /** object.#name = value. */
   | { readonly op: "setPrivate"; readonly object: Register; readonly name: number; readonly value: Register }
-  /** dst = #name in object; TypeError where it is no object. */
+  /** dst = #name in object; TypeError where it is not an object. */
   | { readonly op: "hasPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
   /** Adds the private field to the object (field initialisers only); TypeError where it is there already. */
   | {
@@ -275,7 +275,7 @@ export type Instruction =
     /** What the engine calls it in its messages; "" by what it is. */
     readonly words: string;
   }
-  /** Throws TypeError `<what> is not an object` if src is no object (results of iterators, …). */
+  /** Throws TypeError `<what> is not an object` if src is not an object (results of iterators, …). */
   | { readonly op: "checkObject"; readonly src: Register; readonly what: string }
   // ---- functions and classes
   /** dst = a new function of children[child]; captures[i] gives its free[i]. `home` is the home object of a method
@@ -373,7 +373,7 @@ export type Instruction =
     readonly iterator: Register;
     readonly next: Register;
   }
-  /** Takes apart an (awaited) iterator result as `iteratorNext` does: TypeError if it is no object, done, value. */
+  /** Takes apart an (awaited) iterator result as `iteratorNext` does: TypeError if it is not an object, done, value. */
   | {
     readonly op: "iteratorResult";
     readonly done: Register;
@@ -389,7 +389,7 @@ export type Instruction =
     readonly next: Register;
   }
   /** Calls iterator.return() if there is one. `quiet` (an exception is under way): every error is swallowed;
-   * otherwise a result that is no object is a TypeError. Sync iterators only: async ones are closed by plain
+   * otherwise a result that is not an object is a TypeError. Sync iterators only: async ones are closed by plain
    * instructions around an `await`. */
   | { readonly op: "iteratorClose"; readonly iterator: Register; readonly quiet: boolean }
   /** dst = an enumerator of the keys `for (k in object)` visits; null and undefined have none. */

@@ -188,7 +188,7 @@ class Rewriter {
       case "FunctionExpression":
       case "ClassDeclaration":
       case "ClassExpression":
-        // Its own name is no reference, even where the variable of that name is captured.
+        // Its own name is not a reference, even where the variable of that name is captured.
         return childrenOf(node, (child) => {
           if (child !== node.id) this.visit(child);
         });

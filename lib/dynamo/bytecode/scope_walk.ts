@@ -183,7 +183,7 @@ class Analyzer {
     this.visitAll(node.arguments, scope);
   }
 
-  /** A property's function has its name, but for what sets the prototype, which is no property. */
+  /** A property's function has its name, but for what sets the prototype, which is not a property. */
   private nameProperty(node: ast.Property | ast.AssignmentProperty): void {
     const name = knownKeyName(node), isProperty = node.computed || node.shorthand;
     if (name !== null && (isProperty || name !== "__proto__")) this.giveName(node.value, name);

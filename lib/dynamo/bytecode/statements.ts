@@ -153,7 +153,7 @@ function declaration(ctx: FunctionContext, node: ast.VariableDeclaration): void 
   }
 }
 
-/** The value in a register that is no variable's own. */
+/** The value in a register that is not a variable's own. */
 function settled(ctx: FunctionContext, register: Register, node: ast.Node): Register {
   if (ctx.builder.isTemp(register)) return register;
   const copy = ctx.builder.temp();

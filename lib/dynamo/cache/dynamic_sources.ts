@@ -48,7 +48,7 @@ function entryOf(text: string): ListEntry {
 
 let values: { readonly text: string; readonly numbers: ReadonlySet<number> } | null = null;
 
-/** Reads `dynamicValues`. Throws DynError for what is no integer. */
+/** Reads `dynamicValues`. Throws DynError for what is not an integer. */
 function dynamicNumbers(): ReadonlySet<number> {
   const { dynamicValues } = config;
   if (values?.text === dynamicValues) return values.numbers;

@@ -54,7 +54,7 @@ export interface EndedTrace {
   readonly sizes: ShapeEnv;
   /** The value that a size is read from, by the name that the sizes know it by, in the traced call. */
   readonly valueNamed: (base: string) => unknown;
-  /** Statements by which modified code changes objects of the program, or calls what is no tensor operation. */
+  /** Statements by which modified code changes objects of the program, or calls what is not a tensor operation. */
   readonly effects: readonly string[];
 }
 

@@ -28,7 +28,7 @@ export interface SpecifiedFunction {
   labelOf(index: number): string;
 }
 
-/** Throws DynError for what is no specification, whatever the function. */
+/** Throws DynError for what is not a specification, whatever the function. */
 export function checkSpec(spec: ShapesSpec): void {
   for (const [parameter, dimensions] of Object.entries(spec)) marksFor(dimensions, parameter);
 }

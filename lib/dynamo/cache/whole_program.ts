@@ -57,7 +57,7 @@ type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /**
  * Captures a call. Throws Unsupported, with the explanation of the break, where it is not one graph; DynError for effects on
- * objects and for results that are no tensors.
+ * objects and for results that are not tensors.
  */
 export function captureWhole(
   fn: AnyFunction,

@@ -64,7 +64,7 @@ function textOf(url: string, source: unknown): string | null {
   }
 }
 
-/** What an import gets that is not rewritten: Deno's hooks spoil what is no text by reading it as one. */
+/** What an import gets that is not rewritten: Deno's hooks spoil what is not a text by reading it as one. */
 function imported<R extends LoadFnOutput>(url: string, result: R): R {
   return url.endsWith(".wasm") && result.format === undefined ? { ...result, source: null } : result;
 }

@@ -71,7 +71,7 @@ export function lengthOf(list: object): number | undefined {
   return typeof length === "number" ? length : undefined;
 }
 
-/** The element of a list that is no accessor and no hole. */
+/** The element of a list that is not an accessor and no hole. */
 export function elementOf(list: object, index: number): { readonly value: unknown } | undefined {
   const found = getOwnPropertyDescriptor(list, index);
   return found && "value" in found ? { value: found.value } : undefined;

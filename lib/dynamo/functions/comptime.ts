@@ -127,7 +127,7 @@ function describe(value: Value): string {
 /** The function itself, also where the trace has made it. */
 function functionOf(value: Value | undefined): (context: ComptimeContext) => unknown {
   const unknown = () => breakGraph("builtin", "comptime of a function that captures what is computed");
-  if (value?.kind !== "object") return breakGraph("throws", "comptime of a value that is no function");
+  if (value?.kind !== "object") return breakGraph("throws", "comptime of a value that is not a function");
   const fn: unknown = value.real ?? made(value, unknown);
   return typeof fn === "function"
     ? (context) => fn(context)

@@ -179,7 +179,7 @@ function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
 /** Calls a function whose intermediates are to be computed again: a part of the graph that says so. */
 const callCheckpoint: BuiltinModel = (m, request) => {
   const [callee = UNDEFINED, ...given] = request.args, last = given.at(-1);
-  if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is no function");
+  if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is not a function");
   const names = last?.kind === "object" && last.exotic.kind === "plain" ? enumerableKeys(m, last) : [];
   const args = names.length > 0 && names.every(isCheckpointOption) ? given.slice(0, -1) : given;
   m.callMarked({ ...request, callee, args }, (frame) => {
@@ -212,7 +212,7 @@ function marked(fn: object): BuiltinModel | undefined {
     case "ruled":
       return (m, request) => {
         const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
-        if (!isCallable(callee)) return breakGraph("builtin", "a marked value that is no function");
+        if (!isCallable(callee)) return breakGraph("builtin", "a marked value that is not a function");
         m.callMarked({ ...request, callee }, (frame) => frame.rules = { ...NO_RULES, ...mark.rules });
         return PUSHED;
       };
@@ -226,14 +226,14 @@ function marked(fn: object): BuiltinModel | undefined {
     case "substituted":
       return (m, request) => {
         const callee = m.wrapper.known(mark.by, functionLabel(mark.by));
-        if (!isCallable(callee)) return breakGraph("builtin", "a substitute that is no function");
+        if (!isCallable(callee)) return breakGraph("builtin", "a substitute that is not a function");
         m.call({ ...request, callee });
         return PUSHED;
       };
     case "region":
       return (m, request) => {
         const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
-        if (!isCallable(callee)) return breakGraph("builtin", "a region that is no function");
+        if (!isCallable(callee)) return breakGraph("builtin", "a region that is not a function");
         m.callMarked({ ...request, callee }, (frame) => frame.regionCall = m.output.regionCalls++);
         return PUSHED;
       };

@@ -149,7 +149,7 @@ export interface SubstituteOptions {
  * Has another function traced wherever `original` is called in a compiled function, as
  * `torch.compiler.substitute_in_graph`: a polyfill of a function that cannot be traced, such as one of the runtime. Calls
  * that run uncompiled call `original`, so both have to do the same. Gives the substitute back. Throws DynError where one
- * of them is no function, or they take different numbers of parameters.
+ * of them is not a function, or they take different numbers of parameters.
  */
 export function substituteInGraph<F extends (this: never, ...args: never[]) => unknown>(
   original: (this: never, ...args: never[]) => unknown,

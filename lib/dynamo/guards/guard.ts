@@ -69,7 +69,7 @@ export type Fact =
     readonly key: string | symbol;
     readonly present: boolean;
   }
-  /** An own property that is no accessor, so that reading or writing it runs no code. */
+  /** An own property that is not an accessor, so that reading or writing it runs no code. */
   | {
     readonly kind: "dataKey";
     readonly source: Source;

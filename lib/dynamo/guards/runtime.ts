@@ -175,7 +175,7 @@ export function isLeaf({ gradFn, state }: Tensor, { before, after }: LeafHooks):
   return listsHooks(accumulator?.hooks.get(0), before) && listsHooks(accumulator?.after, after);
 }
 
-/** Whether an operation made a tensor that requires grad, which is no view of a leaf that requires grad. */
+/** Whether an operation made a tensor that requires grad, which is not a view of a leaf that requires grad. */
 export function isMade(tensor: Tensor): boolean {
   return !tensor.isLeaf && !isViewOfLeaf(tensor);
 }
@@ -185,7 +185,7 @@ function listsHooks(found: ReadonlyMap<number, object> | undefined, hooks: reado
   return found.size === hooks.length && sameList([...mapValues.call(found)], hooks);
 }
 
-/** Whether a tensor is no view, and no other tensor shares its memory. */
+/** Whether a tensor is not a view, and no other tensor shares its memory. */
 export function liesApart({ storage, viewState }: Tensor, others: readonly Tensor[]): boolean {
   return viewState === null && others.every((other) => other.storage !== storage);
 }

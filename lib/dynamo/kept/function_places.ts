@@ -101,5 +101,5 @@ export function cellIn(fn: object, name: string): LiveCell {
     const found = bindingIn(info, name);
     if (found?.kind === "cell") return found.cell;
   }
-  throw new Differs(`${name} is no variable of ${labelOf(fn)} that changes`);
+  throw new Differs(`${name} is not a variable of ${labelOf(fn)} that changes`);
 }

@@ -12,7 +12,7 @@ import { modes, type Tensor } from "../../tensor/tensor.ts";
 import { readPrimitive, writePrimitive } from "./plain_values.ts";
 import { isPlainTensor } from "./shapes.ts";
 
-/** More elements are no numbers that somebody has written down. */
+/** More elements are not numbers that somebody has written down. */
 const MOST_ELEMENTS = 4096;
 
 type Attributes = Readonly<Record<string, unknown>>;

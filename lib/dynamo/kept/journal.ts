@@ -331,7 +331,7 @@ export function readJournal(
     if (site === undefined) return;
     if (boundParts(object)) throw new Differs(`${labelOf(object)} is a bound function`);
     if (site === null) {
-      if (placeOf(object)) throw new Differs(`${labelOf(object)} is no function of the runtime`);
+      if (placeOf(object)) throw new Differs(`${labelOf(object)} is not a function of the runtime`);
       return;
     }
     const [text, at] = listIn(site), found = world.placeOf(object);

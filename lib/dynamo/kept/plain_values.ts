@@ -22,7 +22,7 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
   ["-0", -0],
 ]);
 
-/** Whether a value is no object. */
+/** Whether a value is not an object. */
 export function isPrimitive(value: unknown): value is Primitive {
   return (typeof value !== "object" || value === null) && typeof value !== "function";
 }

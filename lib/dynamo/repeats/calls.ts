@@ -36,7 +36,7 @@ export interface Appended {
   readonly args: Node["args"];
   readonly kwargs: Node["kwargs"];
   readonly meta: NodeMeta;
-  /** Null where it is no tensor. */
+  /** Null where it is not a tensor. */
   readonly tensor: { readonly meta: TensorMeta; readonly requiresGrad: boolean } | null;
 }
 

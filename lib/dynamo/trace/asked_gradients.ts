@@ -111,7 +111,7 @@ function listOf(m: Interpreter, value: Value | undefined): readonly Value[] {
 
 function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorValue[] {
   return listOf(m, value).map((each) =>
-    each.kind === "tensor" ? each : breakGraph("gradientState", "autograd.grad of what is no tensor")
+    each.kind === "tensor" ? each : breakGraph("gradientState", "autograd.grad of what is not a tensor")
   );
 }
 
@@ -122,7 +122,7 @@ function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | nu
       ? m.output.nodeOf(given)
       : breakGraph("throws", "a gradient of another shape");
   }
-  if (!isAbsent(given)) return breakGraph("throws", "a gradient that is no tensor");
+  if (!isAbsent(given)) return breakGraph("throws", "a gradient that is not a tensor");
   return hintOf(elementCount(output.meta)) === 1
     ? null
     : breakGraph("throws", "autograd.grad of several elements");

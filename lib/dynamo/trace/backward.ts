@@ -31,7 +31,7 @@ export function backward(
     if (
       gradient && !(gradient.kind === "constant" && (gradient.value === null || gradient.value === undefined))
     ) {
-      return breakGraph("throws", "a gradient that is no tensor");
+      return breakGraph("throws", "a gradient that is not a tensor");
     }
     if (hintOf(elementCount(loss.meta)) !== 1) return breakGraph("throws", "backward of several elements");
   }

@@ -36,7 +36,7 @@ import { forgetRestored, stateOf } from "./trace_state.ts";
 /** `overBatch(f, wholes, { size, randomness })`. */
 export function traceOverBatch(m: Interpreter, request: CallRequest): CallResult {
   const [callee = UNDEFINED, list = UNDEFINED, options = UNDEFINED] = request.args;
-  if (!isCallable(callee)) return breakGraph("throws", "a value that is no function runs over a batch");
+  if (!isCallable(callee)) return breakGraph("throws", "a value that is not a function runs over a batch");
   const wholes = tensorsOf(m, list), [size] = wholes[0]?.meta.shape ?? [];
   const asked = options.kind === "object" ? m.plainProperty(options, "randomness") : null;
   if (size === undefined || asked?.kind !== "constant") {
@@ -93,7 +93,7 @@ function tensorsOf(m: Interpreter, value: Value): TensorValue[] {
     return breakGraph("batch", "no list of tensors");
   }
   return allElements(m, value).map((each) =>
-    each.kind === "tensor" ? each : breakGraph("batch", "a value that is no tensor")
+    each.kind === "tensor" ? each : breakGraph("batch", "a value that is not a tensor")
   );
 }
 

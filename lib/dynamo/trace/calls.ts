@@ -151,7 +151,7 @@ export function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectV
 export function construct(m: Interpreter, knowledge: FunctionKnowledge, request: ConstructRequest): void {
   const { callee, newTarget, completion } = request, proxy = proxyOf(callee);
   if (proxy) {
-    if (!isConstructor(callee)) return breakGraph("throws", "a proxy of what is no constructor");
+    if (!isConstructor(callee)) return breakGraph("throws", "a proxy of what is not a constructor");
     return constructProxy(m, proxy, request);
   }
   refuseOpaque(callee);
@@ -367,7 +367,7 @@ function constructBase(
   );
 }
 
-/** A result that is no object gives way to the object under construction. */
+/** A result that is not an object gives way to the object under construction. */
 function constructCompletion(m: Interpreter, object: ObjectValue, completion: Completion): Completion {
   if (completion.kind === "register") return { kind: "construct", register: completion.register, object };
   return {
@@ -448,5 +448,5 @@ export function callbackOf(value: Value | undefined): ObjectValue {
 export function argumentsFrom(m: Interpreter, list: Value): Value[] {
   if (list.kind === "constant" && (list.value === undefined || list.value === null)) return [];
   if (list.kind === "object" && list.exotic.kind === "array") return allElements(m, list);
-  return breakGraph("opaqueObject", "an argument list that is no array");
+  return breakGraph("opaqueObject", "an argument list that is not an array");
 }

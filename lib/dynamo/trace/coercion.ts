@@ -20,7 +20,7 @@ import { findProperty } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { elementCount } from "../../graph/meta.ts";
 
-/** A value that is no object. */
+/** A value that is not an object. */
 export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
 
 export type Hint = "default" | "number" | "string";

@@ -24,7 +24,7 @@ export function complexNumberOf(m: Interpreter, value: Value): Complex | null {
     const found = m.plainProperty(value, key);
     if (found?.kind === "number") return Number(specializeNumber(m.output, found).value);
     if (found?.kind === "constant" && typeof found.value === "number") return found.value;
-    return breakGraph("tensorItem", "a part of a complex number that is no constant");
+    return breakGraph("tensorItem", "a part of a complex number that is not a constant");
   };
   return { re: part("re"), im: part("im") };
 }

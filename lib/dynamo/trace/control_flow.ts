@@ -212,7 +212,7 @@ function conditionOf(m: Interpreter, pred: Value): Argument {
     const node = pred.tensor ? m.output.nodeOf(pred.tensor) : graphNumber(m.output, pred)?.node;
     if (node) return node;
   }
-  return breakGraph("region", "a condition that is no truth value");
+  return breakGraph("region", "a condition that is not a truth value");
 }
 
 function nodesOf(m: Interpreter, { tensors }: Arranged): Argument {
@@ -221,7 +221,7 @@ function nodesOf(m: Interpreter, { tensors }: Arranged): Argument {
 
 function listOf(m: Interpreter, value: Value): readonly Value[] {
   if (value.kind === "object" && value.exotic.kind === "array") return allElements(m, value);
-  return breakGraph("region", "operands that are no array");
+  return breakGraph("region", "operands that are not an array");
 }
 
 function tensorsOf(values: readonly Value[]): readonly TensorValue[] {

@@ -17,7 +17,7 @@ import type { Interpreter } from "./interpreter.ts";
 
 /** Calls a function as one node. */
 export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): Value {
-  if (typeof fn !== "function") return breakGraph("builtin", "a value that is no function");
+  if (typeof fn !== "function") return breakGraph("builtin", "a value that is not a function");
   let requiresGrad = false;
   const convert = (value: Value): { readonly sample: unknown; readonly argument: Argument } => {
     switch (value.kind) {

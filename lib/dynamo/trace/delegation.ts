@@ -17,7 +17,7 @@ export function delegate(m: Interpreter, source: Value, dst: number): void {
   const inner = frame.delegates;
   if (inner) return handOn(m, frame, { ...inner, ...received, dst });
   const started = (iterator: Value): void => {
-    if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is no object");
+    if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is not an object");
     const delegates = frame.delegates = { iterator, next: nextMethod(m, iterator) };
     handOn(m, frame, { ...delegates, ...received, dst });
   };

@@ -275,7 +275,9 @@ export function execute(
       if (value.kind === "constant" && (value.value === undefined || value.value === null)) {
         return step.set(instruction.dst, UNDEFINED);
       }
-      if (!isObject(value)) return breakGraph("throws", "a value in a using declaration that is no object");
+      if (!isObject(value)) {
+        return breakGraph("throws", "a value in a using declaration that is not an object");
+      }
       return readProperty(m, value, Symbol.dispose, {
         kind: "inside",
         then: (method) => {

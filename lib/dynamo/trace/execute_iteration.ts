@@ -110,7 +110,7 @@ export function executeForIn(step: Step, instruction: InstructionOf<"forIn">): v
     if (typeof object.value !== "string") return step.set(instruction.dst, new EnumeratorValue(null, [], 0));
   }
   if (object.kind !== "object") {
-    return breakGraph("iterator", "for-in over a value that is no plain object");
+    return breakGraph("iterator", "for-in over a value that is not a plain object");
   }
   const visited = behindKeyTraps(m, object);
   return step.set(instruction.dst, new EnumeratorValue(visited, forInKeys(m, visited), 0));
@@ -137,7 +137,7 @@ export function beginIteration(
   registers: { iterator: number; next: number },
   iterator: Value,
 ): void {
-  if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is no object");
+  if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is not an object");
   const method = nextMethod(m, iterator);
   frame.registers[registers.iterator] = iterator;
   frame.registers[registers.next] = method;

@@ -167,7 +167,7 @@ export function executeObjectRest(step: Step, instruction: InstructionOf<"object
   const { m } = step;
   const source = step.get(instruction.source);
   if (source.kind !== "object") {
-    return breakGraph("opaqueObject", "the rest of a value that is no plain object");
+    return breakGraph("opaqueObject", "the rest of a value that is not a plain object");
   }
   const excluded = new Set<Key>();
   const collectKeys = (index: number): void => {

@@ -53,7 +53,7 @@ function callHook(
   then: (result: Value) => void,
 ): void {
   const callee = m.wrapper.known(hook, functionLabel(hook));
-  if (!isCallable(callee)) return breakGraph("backward", "a hook that is no function");
+  if (!isCallable(callee)) return breakGraph("backward", "a hook that is not a function");
   const former = modesOf(m);
   m.gradEnabled = false;
   m.call({
@@ -76,7 +76,7 @@ function refuseWrites(m: Interpreter, { node }: TensorValue, begun: number): voi
 
 function replacedBy(m: Interpreter, grad: TensorValue, result: Value): TensorValue {
   if (result.kind === "constant" && !result.value) return grad;
-  if (result.kind !== "tensor") return breakGraph("backward", "a hook gives what is no tensor");
+  if (result.kind !== "tensor") return breakGraph("backward", "a hook gives what is not a tensor");
   const { shape, dtype, device } = result.meta;
   const fits = `${shape}` === `${grad.meta.shape}` && dtype === grad.meta.dtype &&
     device === grad.meta.device;

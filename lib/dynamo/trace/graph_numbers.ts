@@ -40,7 +40,7 @@ const INTEGER_BOUNDS: Readonly<Partial<Record<DType, readonly [number, number]>>
 
 /** What `item()` of a tensor gives: a number of the graph where the settings keep it there. */
 export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
-  if (isComplex(tensor.meta.dtype)) breakGraph("tensorItem", "a complex element is no number");
+  if (isComplex(tensor.meta.dtype)) breakGraph("tensorItem", "a complex element is not a number");
   if (!config.captureScalarOutputs) {
     const read = new ItemValue(tensor, null);
     output.readLater.push(read);
@@ -76,7 +76,7 @@ function sizeNode(output: OutputGraph, dim: Sym): Node {
   return node;
 }
 
-/** The number behind an item; null where it is no number of the graph. */
+/** The number behind an item; null where it is not a number of the graph. */
 export function graphNumber(output: OutputGraph, item: ItemValue): GraphNumber | null {
   if (item.number || !item.tensor) return item.number;
   return itemOf(output, item.tensor).number;
@@ -168,7 +168,7 @@ export function applyOperator(
   );
 }
 
-/** One of two numbers, by a condition of the graph; null where they are no numbers of a graph. */
+/** One of two numbers, by a condition of the graph; null where they are not numbers of a graph. */
 export function choose(output: OutputGraph, test: ItemValue, ways: readonly [Value, Value]): Value | null {
   const condition = graphNumber(output, test), [a, b] = ways;
   if (!condition || !isPrimitive(a) || !isPrimitive(b)) return null;
@@ -308,7 +308,7 @@ export function assumeFraction(output: OutputGraph, item: ItemValue): boolean {
       "ne",
       number.node,
       whole,
-      "a number that is no integer, as the type of a new tensor follows from it",
+      "a number that is not an integer, as the type of a new tensor follows from it",
     ],
     value: { kind: "unknown" },
   });

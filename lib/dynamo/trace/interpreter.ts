@@ -189,7 +189,7 @@ export interface Interpreter {
   readonly deferred: CallRequest[];
   /** Iterators that are under way, for the sake of deletions. */
   readonly openIterators: ObjectValue[];
-  /** A property that is no accessor; null where there is none. */
+  /** A property that is not an accessor; null where there is none. */
   plainProperty(object: ObjectValue, key: string | symbol): Value | null;
   /** An object of options for an op. */
   options(entries: Readonly<Record<string, Value>>): ObjectValue;

@@ -206,7 +206,7 @@ export function collect(m: Interpreter, source: Value, then: (items: Value[]) =>
   const iterator = getIterator(m, source, {
     kind: "inside",
     then: (value) =>
-      value.kind === "object" ? started(value) : breakGraph("throws", "an iterator that is no object"),
+      value.kind === "object" ? started(value) : breakGraph("throws", "an iterator that is not an object"),
   });
   if (iterator) started(iterator);
 }
@@ -252,7 +252,7 @@ export function isListNext(next: Value): boolean {
 
 /** `done` and `value` of an iterator result. */
 export function takeApart(m: Interpreter, result: Value): { done: boolean; value: Value } {
-  if (result.kind !== "object") return breakGraph("throws", "an iterator result that is no object");
+  if (result.kind !== "object") return breakGraph("throws", "an iterator result that is not an object");
   const done = findProperty(m, result, "done");
   if (done.kind === "getter") return breakGraph("iterator");
   const truth = done.kind === "value" ? truthOf(m, done.value) : false;

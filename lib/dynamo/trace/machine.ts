@@ -480,7 +480,7 @@ export class Machine implements Interpreter {
 
   opNamed(name: string): CallTarget {
     const target = findTarget(name);
-    return target ?? breakGraph("tensorMethod", `${name} is no op`);
+    return target ?? breakGraph("tensorMethod", `${name} is not an op`);
   }
 
   plainProperty(object: ObjectValue, key: string | symbol): Value | null {

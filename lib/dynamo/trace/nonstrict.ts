@@ -150,6 +150,6 @@ export function callNonstrict(m: Interpreter, fn: object, args: readonly Value[]
 }
 
 function callable(fn: object): (...args: unknown[]) => unknown {
-  if (typeof fn !== "function") throw new Unfit("a value that is no function");
+  if (typeof fn !== "function") throw new Unfit("a value that is not a function");
   return (...args) => fn(...args);
 }

@@ -31,7 +31,7 @@ export type Inferred = ComposedMeta | readonly ComposedMeta[];
 export interface ArgumentForms {
   /** A tensor. */
   tensor(value: Extract<Value, { kind: "tensor" }>): GraphValue;
-  /** An operand that stands for a number which is no size. */
+  /** An operand that stands for a number which is not a size. */
   number(value: NumberValue): GraphValue;
   /** A number that the graph computes: an operand that stands for it, or a size. */
   item(value: Extract<Value, { kind: "item" }>, form: "operand" | "size"): GraphValue | Dim;

@@ -50,7 +50,7 @@ function trap(
 ): void {
   const call = (callee: Value): void => {
     if (callee.kind === "constant" && (callee.value ?? null) === null) return otherwise();
-    if (!isCallable(callee)) return breakGraph("throws", `${name} of a proxy is no function`);
+    if (!isCallable(callee)) return breakGraph("throws", `${name} of a proxy is not a function`);
     m.call({ callee, self: handler, args, completion: { kind: "inside", then } });
   };
   readAs(m, handler, { key: name, receiver: handler }, { kind: "inside", then: call });
@@ -257,7 +257,7 @@ function isOwnEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean
 /** The keys that a trap lists, each once. */
 function listedKeys(m: Interpreter, answer: Value): Key[] {
   if (answer.kind !== "object" || answer.exotic.kind !== "array") {
-    return breakGraph("opaqueObject", "keys of a proxy that are no array");
+    return breakGraph("opaqueObject", "keys of a proxy that are not an array");
   }
   const keys = allElements(m, answer).map((each): Key => {
     const key = each.kind === "constant" ? each.value : null;

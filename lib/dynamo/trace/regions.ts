@@ -59,7 +59,7 @@ export function takeApart(m: Interpreter, value: Value, what: string): Arranged 
       });
       return { kind: "object", keys, items };
     }
-    return breakGraph("region", `${what} that is no tensor`);
+    return breakGraph("region", `${what} that is not a tensor`);
   };
   const arrangement = visit(value);
   return { tensors, arrangement };
@@ -134,7 +134,7 @@ export function traceRegion(
   },
   then: (region: TracedRegion) => void,
 ): void {
-  if (!isCallable(callee)) return breakGraph("throws", "a value that is no function is called");
+  if (!isCallable(callee)) return breakGraph("throws", "a value that is not a function is called");
   const { output } = m, { graph } = output;
   const own = new Set(fresh.flatMap(({ node }) => node ?? []));
   const outside = new Set(graph.nodes.filter((node) => !own.has(node)));

@@ -295,7 +295,7 @@ function plainIndex(m: Interpreter, value: Value): unknown {
     case "object":
       if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainIndex(m, each));
       if (value.exotic.kind === "plain") return sliceIndex(m, value);
-      return breakGraph("tensorMethod", "an index that is no list or slice");
+      return breakGraph("tensorMethod", "an index that is not a list or slice");
     case "item":
       return value.number?.dim ?? breakGraph("tensorItem", "an index");
     default:
@@ -348,7 +348,7 @@ export function tensorMethodModels(): Map<object, BuiltinModel> {
     const target = findTarget(name);
     models.set(value, (m, request) => {
       const { self, args } = request;
-      if (self.kind !== "tensor") return breakGraph("throws", `${name} of a value that is no tensor`);
+      if (self.kind !== "tensor") return breakGraph("throws", `${name} of a value that is not a tensor`);
       if (method) return method(m, self, args, request);
       if (target) return callOp(m, target, [self, ...args], true);
       return breakGraph("tensorMethod", name);

@@ -292,7 +292,7 @@ function itemOperand(
   const { tensor } = item, number = graphNumber(m.output, item);
   if (number?.dim && (form === "size" || !number.signed)) return number.dim;
   if (form === "size") {
-    return breakGraph("tensorItem", `a number that is no integer decides on the result of ${of}`);
+    return breakGraph("tensorItem", `a number that is not an integer decides on the result of ${of}`);
   }
   if (!tensor || !standsForNumber(tensor.meta.dtype)) {
     return new GraphValue(scalarOf(m.output, item), SCALAR_META);

@@ -37,7 +37,7 @@ export function typedElements(value: Value | undefined): NumberArray | null {
   return value?.kind === "object" && value.exotic.kind === "typed" ? value.exotic.elements : null;
 }
 
-/** The place that a key names; null for names that are no numbers. */
+/** The place that a key names; null for names that are not numbers. */
 function indexOf(key: string | symbol): number | null {
   if (typeof key === "symbol" || (key !== "-0" && String(Number(key)) !== key)) return null;
   const index = Number(key);

@@ -133,7 +133,7 @@ function make(
   return expressionSize(expression, LARGEST) >= LARGEST ? specializeNumber(output, value) : value;
 }
 
-/** A binary operator on two numbers of which one at least is no constant. */
+/** A binary operator on two numbers of which one at least is not a constant. */
 export function binaryNumbers(
   output: OutputGraph,
   operator: HostBinary,
@@ -245,7 +245,7 @@ export function unaryNumber(output: OutputGraph, operator: "-" | "+" | "~", oper
   }
 }
 
-/** A function of Math on numbers of which one at least is no constant; null where it is not modelled. */
+/** A function of Math on numbers of which one at least is not a constant; null where it is not modelled. */
 export function mathNumbers(output: OutputGraph, name: string, args: readonly Numeric[]): Value | null {
   if (!isHostMath(name)) return null;
   const fn: unknown = Reflect.get(Math, name);

@@ -56,14 +56,14 @@ export function constant(value: Primitive): ConstantValue {
   }
 }
 
-/** Whether a value is no object. */
+/** Whether a value is not an object. */
 export function isPrimitive(value: unknown): value is Primitive {
   return value === null || (typeof value !== "object" && typeof value !== "function");
 }
 
 /** A constant that is known to be no object. */
 export function primitive(value: unknown): ConstantValue {
-  invariant(isPrimitive(value), "Expected a value that is no object");
+  invariant(isPrimitive(value), "Expected a value that is not an object");
   return constant(value);
 }
 

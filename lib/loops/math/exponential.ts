@@ -211,7 +211,7 @@ export function expOfPair<V>(o: MathBody<V>, { high, low }: Pair<V>): V {
   const { c, i } = constantsLike(o, high), { largest, zero } = tableOf(o, high);
   const clamped = atLeast(o, atMost(o, high, largest + 10), zero - 4);
   const { r, bits } = reduced(o, clamped);
-  // Beyond the bounds the low part is no small one
+  // Beyond the bounds the low part is not a small one
   const rest = o.add(r.high, o.add(r.low, o.select(o.eq(clamped, high), low, c(0))));
   const mantissa = polynomial(o, [1, 1, ...tableOf(o, high).expm1], rest), falls = o.lt(high, c(0));
   const power = powerOfTwo(o, high, o.add(bits, o.select(falls, i(64), i(-64))));

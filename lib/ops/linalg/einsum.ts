@@ -284,7 +284,7 @@ const tensordotDims = composeWideOp({
     const rest = (x: typeof self, gone: readonly number[]) => x.shape.filter((_, d) => !gone.includes(d));
     const left = [...rest(self, at.left), ...rest(other, at.right)];
     if (left.every((size) => size === 1)) {
-      // One number: the sum of products, which is no product of matrices
+      // One number: the sum of products, which is not a product of matrices
       const flat = (x: typeof self, dims: readonly number[]) =>
         o.reshape(o.permute(x, [...dims, ...x.shape.map((_, d) => d).filter((d) => !dims.includes(d))]), [
           -1,

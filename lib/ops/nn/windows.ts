@@ -145,7 +145,7 @@ function candidatesAlong(w: Windows, d: number): number {
 
 /**
  * Sums, over the windows that hold a place, what `part` gives for the window and the offset of the place in it.
- * With windows that do not overlap there is one candidate, and the sum is no loop.
+ * With windows that do not overlap there is one candidate, and the sum is not a loop.
  */
 export function gatherWindows(
   result: TensorMeta,

@@ -17,7 +17,7 @@ import {
 } from "../graph_builder.ts";
 import { findTarget } from "../table.ts";
 
-/** The metadata that a call's definition infers from its arguments'. Throws InternalError for what is no pure call. */
+/** The metadata that a call's definition infers from its arguments'. Throws InternalError for what is not a pure call. */
 export function inferredMetas(node: Node): readonly TensorMeta[] {
   if (node.target === "getitem") {
     const [from, index] = node.args;

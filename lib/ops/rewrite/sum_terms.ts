@@ -1,5 +1,5 @@
 /**
- * The terms of sums in a functional graph. Input: a graph; output: each sum of floats that is no part of another one, with
+ * The terms of sums in a functional graph. Input: a graph; output: each sum of floats that is not part of another one, with
  * what it adds up. Invariant: all terms have the type and the shape of the sum, and nothing else reads the sums inside.
  */
 import { sameList } from "../../base/lists.ts";

@@ -128,7 +128,7 @@ const airyAi = special({
   name: "airyAi",
   doc: "The Airy function Ai, as `torch.special.airy_ai`.",
   body: airy,
-  derivative: "the derivative of Ai is no op",
+  derivative: "the derivative of Ai is not an op",
 });
 
 export const bessel = { besselJ0, besselJ1, besselY0, besselY1, sphericalBesselJ0, airyAi } as const;

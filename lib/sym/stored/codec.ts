@@ -42,7 +42,7 @@ export const bits: Codec<bigint> = {
   },
 };
 
-/** What is no object; numbers that are no JSON and what else it lacks are lists. */
+/** What is not an object; numbers that are no JSON and what else it lacks are lists. */
 export const primitive: Codec<number | bigint | boolean | string | null | undefined> = {
   write(value) {
     if (typeof value === "bigint") return ["bigint", `${value}`];

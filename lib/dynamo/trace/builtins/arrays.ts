@@ -73,7 +73,7 @@ function isMissing(value: Value | undefined): boolean {
 function sortedBy(m: Interpreter, array: ObjectValue, request: CallRequest, name: string): CallResult | null {
   const [comparator] = request.args;
   if (isMissing(comparator)) return null;
-  if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is no function");
+  if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is not a function");
   if (elementsOf(m, array).length >= SORTED_IN_ONE_RUN) {
     return breakGraph("builtin", "a long sort by a comparator");
   }

@@ -1,6 +1,6 @@
 /**
  * structuredClone of data: primitives, arrays, Maps, Sets, dates and plain objects. Input: traced values; output: new ones,
- * the same ones for what is met twice. Invariant: what is no data, or is a class's own, is left to the engine.
+ * the same ones for what is met twice. Invariant: what is not data, or is a class's own, is left to the engine.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { dataSlot, HOLE, isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
@@ -54,7 +54,7 @@ function clone(m: Interpreter, value: Value, clones: Clones, then: Then): void {
       return cloneObject(m, value, begin(newObject(m)), clones, then);
     }
     default:
-      return refuse("what is no data");
+      return refuse("what is not data");
   }
 }
 

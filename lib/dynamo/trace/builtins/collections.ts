@@ -253,7 +253,7 @@ export function addCollections(table: ModelTable): void {
         m,
         items.map((item) => {
           if (item.kind !== "object" || item.exotic.kind !== "array") {
-            return breakGraph("iterator", "entries that are no arrays");
+            return breakGraph("iterator", "entries that are not arrays");
           }
           const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
           return [key, value] as const;

@@ -82,7 +82,7 @@ function readDescriptor(m: Interpreter, descriptor: ObjectValue): Descriptor {
   };
   for (const each of [read.get, read.set]) {
     if (each && !isCallable(each) && !(each.kind === "constant" && each.value === undefined)) {
-      return breakGraph("throws", "an accessor that is no function");
+      return breakGraph("throws", "an accessor that is not a function");
     }
   }
   if ((read.get || read.set) && (read.value || read.writable !== null)) {

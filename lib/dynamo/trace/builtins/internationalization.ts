@@ -44,13 +44,13 @@ function dataOf(m: Interpreter, value: Value, what: string): unknown {
   if (value.kind === "constant") return value.value;
   if (value.kind === "number") return specializeNumber(m.output, value).value;
   if (value.kind === "item") return breakGraph("tensorItem", what);
-  if (value.kind !== "object") return breakGraph("builtin", `${what} of what is no plain data`);
+  if (value.kind !== "object") return breakGraph("builtin", `${what} of what is not plain data`);
   const { exotic, prototype } = value;
   if (exotic.kind === "formatter") return exotic.made;
   if (exotic.kind === "date" && exotic.time.kind === "constant") return new Date(Number(exotic.time.value));
   if (exotic.kind === "array") return allElements(m, value).map((each) => dataOf(m, each, what));
   const isPlain = exotic.kind === "plain" && (prototype === null || prototype.real === Object.prototype);
-  if (!isPlain) return breakGraph("builtin", `${what} of an object that is no plain data`);
+  if (!isPlain) return breakGraph("builtin", `${what} of an object that is not plain data`);
   m.wrapper.relyOnPrototype(value);
   return Object.fromEntries(
     ownKeys(m, value).map((key) => [key, dataOf(m, m.plainProperty(value, key) ?? UNDEFINED, what)]),

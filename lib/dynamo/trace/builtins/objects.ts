@@ -164,7 +164,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
         const made = newObject(m);
         for (const item of items) {
           if (item.kind !== "object" || item.exotic.kind !== "array") {
-            return breakGraph("iterator", "entries that are no arrays");
+            return breakGraph("iterator", "entries that are not arrays");
           }
           const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
           defineOwn(m, made, keyOf(m, key), dataSlot(value));
@@ -193,7 +193,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
     }
     if (prototype?.kind === "object") target.prototype = prototype;
     else if (prototype?.kind === "constant" && prototype.value === null) target.prototype = null;
-    else return breakGraph("throws", "a prototype that is no object");
+    else return breakGraph("throws", "a prototype that is not an object");
     target.prototypeChanged = true;
     return target;
   },
@@ -205,7 +205,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
     const made = newObject(m);
     if (prototype?.kind === "object") made.prototype = prototype;
     else if (prototype?.kind === "constant" && prototype.value === null) made.prototype = null;
-    else return breakGraph("throws", "a prototype that is no object");
+    else return breakGraph("throws", "a prototype that is not an object");
     return made;
   },
   freeze: (m, [value]) => setIntegrity(m, value, "frozen"),
@@ -271,7 +271,7 @@ const REFLECT: Readonly<Record<string, Model>> = {
   },
   apply: (m, [callee, self = UNDEFINED, list = UNDEFINED], request) => {
     if (!callee || !isCallable(callee)) {
-      return breakGraph("throws", "Reflect.apply of a value that is no function");
+      return breakGraph("throws", "Reflect.apply of a value that is not a function");
     }
     m.call({ callee, self, args: argumentsFrom(m, list), completion: request.completion });
     return PUSHED;
@@ -363,18 +363,18 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
 
 const FUNCTION: Readonly<Record<string, Model>> = {
   call: (m, [self = UNDEFINED, ...args], request) => {
-    if (!isCallable(request.self)) return breakGraph("throws", "call of a value that is no function");
+    if (!isCallable(request.self)) return breakGraph("throws", "call of a value that is not a function");
     m.call({ callee: request.self, self, args, completion: request.completion });
     return PUSHED;
   },
   apply: (m, [self = UNDEFINED, list = UNDEFINED], request) => {
-    if (!isCallable(request.self)) return breakGraph("throws", "apply of a value that is no function");
+    if (!isCallable(request.self)) return breakGraph("throws", "apply of a value that is not a function");
     const args = list.kind === "object" && list.arguments ? argumentValues(m, list) : argumentsFrom(m, list);
     m.call({ callee: request.self, self, args, completion: request.completion });
     return PUSHED;
   },
   bind: (m, [self = UNDEFINED, ...args], { self: target }) => {
-    if (!isCallable(target)) return breakGraph("throws", "bind of a value that is no function");
+    if (!isCallable(target)) return breakGraph("throws", "bind of a value that is not a function");
     const made = new ObjectValue({ kind: "bound", target, self, args }, target.prototype, null, null);
     const name = m.plainProperty(target, "name"), length = m.plainProperty(target, "length");
     const hidden = { writable: false, enumerable: false, configurable: true } as const;

@@ -94,7 +94,7 @@ function changingNumbers(table: ModelTable): void {
 /** Math: numbers may differ from call to call, conversions run in order. */
 function mathematics(table: ModelTable): void {
   for (const name of Reflect.ownKeys(Math)) {
-    // One is no pure function, the other takes an iterable
+    // One is not a pure function, the other takes an iterable
     if (typeof name !== "string" || name === "random" || name === "sumPrecise") continue;
     const fn: unknown = Reflect.get(Math, name);
     if (typeof fn !== "function") continue;

@@ -59,7 +59,7 @@ function itemsOf(m: Interpreter, source: Value): readonly Value[] {
   if (typed) return Array.from(typed, (each) => constant(each));
   return source.kind === "object" && source.exotic.kind === "array"
     ? allElements(m, source)
-    : breakGraph("constructor", "a typed array of what is no list");
+    : breakGraph("constructor", "a typed array of what is not a list");
 }
 
 function construct(m: Interpreter, constructor: Constructor, args: readonly Value[]): Value {

@@ -90,7 +90,7 @@ function read(m: Interpreter, found: Found, key: Value): Value | null {
 }
 
 function write(found: Found, key: Value | undefined, value: Value): void {
-  if (!key || !isObject(key)) return breakGraph("throws", "a weak collection of what is no object");
+  if (!key || !isObject(key)) return breakGraph("throws", "a weak collection of what is not an object");
   if (found.kind === "made") found.entries.set(key, value);
   else if (key.kind === "object" && key.real) key.privates.set(found.accesses.content, value);
   else breakGraph("opaqueObject", "a weak collection that gets what is made here");
@@ -135,7 +135,9 @@ function newWeak(
 /** Adds the models of weak references: those that the trace makes. */
 function addReferences(table: ModelTable): void {
   table.constructs(WeakRef, (m, { args: [target] }, prototype) => {
-    if (!target || !isObject(target)) return breakGraph("throws", "a weak reference to what is no object");
+    if (!target || !isObject(target)) {
+      return breakGraph("throws", "a weak reference to what is not an object");
+    }
     const made = new ObjectValue({ kind: "weakRef", target }, prototype, null, null);
     made.onlyTraced = { step: m.steps - 1, cause: { kind: "constructor", detail: "a weak reference" } };
     return made;
