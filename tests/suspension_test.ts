@@ -3,7 +3,7 @@
  * plain program, and what follows a wait is compiled too.
  */
 import { assertEquals } from "@std/assert";
-import { compile, compiler, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, config, type Tensor, tensor } from "../mod.ts";
 
 type Log = unknown[];
 
@@ -516,3 +516,57 @@ for (const [programs, ticks] of [[ASYNC_GENERATORS, true], [HANDLED, false]] as 
     });
   }
 }
+
+for (const [name, program] of Object.entries({ ...ASYNC_GENERATORS, ...HANDLED })) {
+  Deno.test(`async generator that compiled code calls: ${name}`, async () => {
+    const ticks = !Object.hasOwn(HANDLED, name);
+    const calling = (x: Tensor, log: Log) => {
+      const generator = program(x.mul(2).div(2), log);
+      log.push("called");
+      return generator;
+    };
+    const plain = await asyncUseOf(calling, program, { ticks });
+    for (const forceBreak of [-1, 2, 5]) {
+      const compiled = compile(calling, { backend: "eager" });
+      config.forceBreak = forceBreak;
+      const found = await asyncUseOf(compiled, program, { ticks });
+      config.forceBreak = -1;
+      assertEquals(found, plain, `a break at ${forceBreak}`);
+      assertEquals(compiler.status(compiled).givenUp, null);
+    }
+  });
+}
+
+Deno.test("what an async generator computes that compiled code loops over is captured", async () => {
+  async function* parts(this: { by: number }, x: Tensor, log: Log, from = (log.push("default"), 1)) {
+    log.push("begun");
+    for (let i = from; i < 3; i++) yield x.mul(i * this.by).sin();
+    await null;
+    yield x.cos();
+  }
+  const refused = async function* (x: Tensor, _log: Log, by = Number(Symbol("none"))) {
+    yield x.mul(by);
+  };
+  const program = async (x: Tensor, log: Log) => {
+    const object = { by: 2, parts };
+    let y = x.add(1);
+    for await (const part of object.parts(y, log)) {
+      log.push("part");
+      y = y.add(part);
+    }
+    try {
+      for await (const part of refused(y, log)) y = y.add(part);
+    } catch (error) {
+      log.push(String(error));
+    }
+    return y.sin();
+  };
+  const counter = new compiler.CompileCounter(), compiled = compile(program, { backend: counter });
+  const x = tensor([0.5, 1]), expected: Log = [], result = shown(await program(x, expected));
+  for (let call = 0; call < 3; call++) {
+    const log: Log = [];
+    assertEquals([shown(await compiled(x, log)), log], [result, expected]);
+  }
+  // x + 1, two products with their sines, a cosine, three sums, and a sine
+  assertEquals(counter.opCount, 10);
+});

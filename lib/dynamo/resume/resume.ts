@@ -212,27 +212,32 @@ export function waitTail(end: End): Tail | null {
   if (!wait || frames.length === 1) return wait;
   const callers = callersOf(end);
   if (!callers) return null;
+  const makesPromise = frame.completion.kind === "promise";
   return {
     needed: [...wait.needed, ...valuesOf(callers.way)],
     write: (out) => {
-      const promise = out.names.fresh("promise"), call = out.constants.name(asyncCall, "$async");
+      const made = out.names.fresh(makesPromise ? "promise" : "generator");
+      const [open, close] = makesPromise
+        ? [`${out.constants.name(asyncCall, "$async")}(() => {`, "});"]
+        : ["(() => {", "})();"];
       return [
-        `const ${promise} = ${call}(() => {`,
+        `const ${made} = ${open}`,
         ...wait.write(out).map((line) => `  ${line}`),
-        "});",
-        callText(callers.way, out, new Map([[callers.register, promise]])),
+        close,
+        callText(callers.way, out, new Map([[callers.register, made]])),
       ];
     },
   };
 }
 
-/** How the callers of an async function go on with its promise. */
+/** How the callers of an async function go on with its promise, and those of an async generator function with what it gives. */
 function callersOf(end: End): { readonly way: Way; readonly register: Register } | null {
   const { frames } = end,
     depth = frames.length - 1,
     caller = frames[depth - 1],
     completion = frames[depth]?.completion;
-  if (!caller || completion?.kind !== "promise") return null;
+  const isGenerator = frames[depth]?.code.generator === true && completion?.kind === "register";
+  if (!caller || !(isGenerator || completion?.kind === "promise")) return null;
   const { register } = completion;
   const way = wayOn(end, { depth, pc: caller.pc + 1, given: [register] });
   return way && { way, register };

@@ -114,7 +114,8 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
   const completion = code.async ? promiseOf(code, request.completion) : request.completion;
   const self = receiver(m, code, request.self);
   const frame = new Frame(bindings, code, request.callee, self, request.args, UNDEFINED, completion);
-  if (code.generator) {
+  // An async one begins outside of the trace, where its parameters are bound
+  if (code.generator && !code.async) {
     frame.generator = new ObjectValue(
       { kind: "generator", state: "suspendedStart", frame: null },
       null,
@@ -125,11 +126,18 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
   m.push(frame);
 }
 
-/** Where the promise of an async function goes. */
-function promiseOf({ name, generator }: CodeObject, completion: Completion): Completion {
-  if (!generator && completion.kind === "register") return { kind: "promise", register: completion.register };
-  return breakGraph("generator", `${name || "an async function"} is called`);
+/** Where the promise of an async function goes, or an async generator, unless it may go on later than as it is written. */
+function promiseOf(code: CodeObject, completion: Completion): Completion {
+  const { name, generator } = code;
+  if (completion.kind !== "register" || (generator && noticesReturns(code))) {
+    return breakGraph("generator", `${name || "an async function"} is called`);
+  }
+  return generator ? completion : { kind: "promise", register: completion.register };
 }
+
+/** Whether a generator does something where it is asked to return. */
+const noticesReturns = ({ instructions }: CodeObject): boolean =>
+  instructions.some((i) => (i.op === "yield" || i.op === "yieldDelegate") && i.onReturn !== null);
 
 function receiver(m: Interpreter, code: CodeObject, self: Value): Value {
   if (code.strict || !code.usesThis) return self;

@@ -34,6 +34,7 @@ export function isReachable(
 export function isResumable(frame: Frame, standIns: StandIns): boolean {
   if (frame.generator || !isReachable(frame, standIns)) return false;
   const instruction = frame.code.instructions[frame.pc];
+  if (frame.code.generator) return instruction?.op === "generatorStart";
   if (instruction && readsFrame(instruction)) return false;
   switch (frame.completion.kind) {
     case "register":
