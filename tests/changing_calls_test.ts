@@ -1,6 +1,6 @@
-/** Builtins that give another number each time: called once for each time that the program calls them, in order. */
+/** Builtins that give another number each time, called as often as the program calls them, in order; accessors that are made anew. */
 import { assert, assertEquals } from "@std/assert";
-import { compiler, type Tensor } from "../mod.ts";
+import { compiler, type Tensor, tensor } from "../mod.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
 Deno.test("a random number is drawn at every call, and is an input of the graph", () => {
@@ -73,3 +73,68 @@ Deno.test("a replaced Math.random is the program's own function", () => {
     Math.random = random;
   }
 });
+
+/** An object of a maker, whose accessors are made anew with it, and share a list. */
+function counted(value: number) {
+  const log: number[] = [];
+  return {
+    get value() {
+      log.push(1);
+      return value;
+    },
+    set value(by: number) {
+      log.push(by, by);
+    },
+    get asked() {
+      return log.length;
+    },
+  };
+}
+
+type Counted = ReturnType<typeof counted>;
+
+const WITH_ACCESSORS: Readonly<
+  Record<
+    string,
+    readonly [program: (x: Tensor, o: Counted) => Tensor, make: (call: number) => Counted, graphs: number]
+  >
+> = {
+  "read": [(x, o) => x.mul(o.value).add(o.asked), () => counted(3), 1],
+  "of other values": [(x, o) => x.mul(o.value).add(o.asked), counted, 3],
+  "written": [
+    (x, o) => {
+      o.value = 5;
+      return x.mul(o.asked).add(o.value);
+    },
+    () => counted(3),
+    1,
+  ],
+  "of other code": [
+    (x, o) => x.mul(o.value),
+    (call) =>
+      call % 2 === 0 ? counted(3) : {
+        asked: 0,
+        get value() {
+          return 4;
+        },
+      },
+    2,
+  ],
+  "or an element in their place": [
+    (x, o) => x.mul(o.value),
+    (call) => call % 2 === 0 ? counted(3) : { asked: 0, value: 4 },
+    2,
+  ],
+};
+
+for (const [name, [program, make, graphs]] of Object.entries(WITH_ACCESSORS)) {
+  Deno.test(`accessors that are made anew for each call: ${name}`, () => {
+    const c = capture(program), x = tensor([0.5, 1.5]);
+    for (let call = 0; call < 10; call++) {
+      const [plain, compiled] = [make(call), make(call)];
+      assertEquals(c.run(x, compiled).tolist(), program(x, plain).tolist(), `call ${call}`);
+      assertEquals(compiled.asked, plain.asked, `call ${call}`);
+    }
+    assertEquals(c.graphs.length, graphs);
+  });
+}

@@ -20,6 +20,14 @@ export type Source =
   /** A captured variable of a function that is itself found at `base`. */
   | { readonly kind: "captured"; readonly name: string; readonly base: Source; readonly index: number }
   | { readonly kind: "property"; readonly name: string; readonly base: Source; readonly key: string | symbol }
+  /** The getter or setter of an own property. */
+  | {
+    readonly kind: "accessor";
+    readonly name: string;
+    readonly base: Source;
+    readonly key: string | symbol;
+    readonly part: "get" | "set";
+  }
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
   /**
@@ -156,6 +164,11 @@ export function entrySource(base: Source, part: EntryPart, index: number): Sourc
   return { kind: "entry", name: `${base.name}.${text}`, base, part, index };
 }
 
+/** The getter or setter of an own property. */
+export function accessorSource(base: Source, key: string | symbol, part: "get" | "set"): Source {
+  return { kind: "accessor", name: `${propertySource(base, key).name}.${part}()`, base, key, part };
+}
+
 /** Whether two sources of one name are one place. */
 export function isSamePlace(a: Source, b: Source): boolean {
   switch (a.kind) {
@@ -173,6 +186,8 @@ export function isSamePlace(a: Source, b: Source): boolean {
       return b.kind === a.kind && b.index === a.index && b.base.name === a.base.name;
     case "property":
       return b.kind === a.kind && b.key === a.key && b.base.name === a.base.name;
+    case "accessor":
+      return b.kind === a.kind && b.key === a.key && b.part === a.part && b.base.name === a.base.name;
     case "private":
       return b.kind === a.kind && b.access === a.access && b.base.name === a.base.name;
     case "entry":
@@ -197,6 +212,7 @@ function rootOf(source: Source): Source {
     case "property":
     case "captured":
     case "private":
+    case "accessor":
     case "entry":
       return rootOf(source.base);
     default:

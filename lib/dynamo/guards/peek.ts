@@ -48,6 +48,7 @@ export function peekAt(source: Source): Peek | null {
     }
     case "captured":
     case "private":
+    case "accessor":
     case "entry":
       return null;
     default:

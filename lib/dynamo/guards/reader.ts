@@ -115,6 +115,10 @@ export class SourceReader {
         if (/^(0|[1-9]\d{0,8})$/.test(source.key)) return `${base}[${source.key}]`;
         return `${base}[${JSON.stringify(source.key)}]`;
       }
+      case "accessor":
+        return `${this.constants.name(ACCESSOR_READERS[source.part])}(${this.read(source.base)}, ${
+          typeof source.key === "string" ? JSON.stringify(source.key) : this.constants.name(source.key)
+        })`;
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "entry": {
@@ -175,6 +179,14 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   keysLeft,
   valuesLeft,
 };
+
+const { getOwnPropertyDescriptor } = Reflect;
+
+/** The accessors of an own property; undefined where there is none. */
+const ACCESSOR_READERS = {
+  get: (base: object, key: PropertyKey): unknown => getOwnPropertyDescriptor(base, key)?.get,
+  set: (base: object, key: PropertyKey): unknown => getOwnPropertyDescriptor(base, key)?.set,
+} as const;
 
 /** What reads one thing behind an iterator, and what reads a list of them. */
 const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt" } as const;

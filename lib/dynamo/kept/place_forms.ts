@@ -192,6 +192,7 @@ export const source: Form<Source> = {
         return [value.kind, again(value.base), capturedName(value), value.index];
       case "cell":
         return [value.kind, labelOf(value), cell.write(value.cell, by)];
+      case "accessor":
       case "private":
         throw new NotStorable(`${sourceText(value)}, a variable that is read in each call`);
       default:

@@ -18,9 +18,7 @@ export type PlacedFact = Extract<Fact, { readonly source: Source }>;
 export function leadsThrough(source: Source, root: Source, objects: ReadonlySet<object>): boolean {
   for (let at = source;; at = at.base) {
     if (at.name === root.name || (at.kind === "known" && objects.has(at.object))) return true;
-    if (at.kind !== "property" && at.kind !== "entry" && at.kind !== "private" && at.kind !== "captured") {
-      return false;
-    }
+    if (!("base" in at)) return false;
   }
 }
 
@@ -64,6 +62,7 @@ export class MovedPlaces {
       case "entry":
         return this.#behind(source, (base) => entrySource(base, source.part, source.index));
       case "private":
+      case "accessor":
       case "captured":
         return this.#behind(source, () => null);
       case "argument":

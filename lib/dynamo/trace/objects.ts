@@ -6,7 +6,7 @@
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
-import { propertySource } from "../source.ts";
+import { accessorSource, isPassedIn, propertySource } from "../source.ts";
 import { cellValue, readCell, writeCell } from "./bindings.ts";
 import {
   type CellValue,
@@ -102,10 +102,15 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
     configurable: descriptor.configurable ?? false,
   };
   if (!("value" in descriptor)) {
-    const { get, set } = descriptor;
-    if (!isTrusted(object.real)) m.output.guard({ kind: "accessor", source, key, get, set });
-    const wrapped = (f: unknown, what: string) =>
-      typeof f === "function" ? m.wrapper.known(f, `${what} ${String(key)}`) : UNDEFINED;
+    const { get, set } = descriptor, isTrustedOne = isTrusted(real);
+    // Of an object that is made anew for each call the accessors are made anew, too
+    const isAnew = !isTrustedOne && isPassedIn(source) && object.prototype?.real === Object.prototype;
+    if (isAnew) m.output.guard({ kind: "flags", source, key, flags: { writable: null, ...flags } });
+    else if (!isTrustedOne) m.output.guard({ kind: "accessor", source, key, get, set });
+    const wrapped = (f: unknown, part: "get" | "set") => {
+      if (isAnew) return m.wrapper.wrap(f, accessorSource(source, key, part));
+      return typeof f === "function" ? m.wrapper.known(f, `${part} ${String(key)}`) : UNDEFINED;
+    };
     return { kind: "accessor", get: wrapped(get, "get"), set: wrapped(set, "set"), ...flags };
   }
   let value = object.reads.get(key);
