@@ -1,6 +1,6 @@
 /**
  * Models and their heaviest operations on the WebGPU device: resnet18, a small BERT and a small GPT-2, inference and training steps
- * with Adam; convolutions with their gradients, matrix products and attention (causal). A software adapter gets small
+ * with Adam; convolutions with their gradients, matrix products and attention. A software adapter gets small
  * sizes. PyTorch on CUDA in the same run, with float32 and without TF32.
  *
  *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench webgpu_models [models|operations] [convolution|product|attention]
@@ -134,6 +134,8 @@ function models(): void {
 /** Batch, channels, size, filters, kernel, stride, groups. */
 const CONVOLUTIONS = [
   [64, 64, 56, 64, 3, 1, 1],
+  [32, 128, 28, 128, 3, 1, 1],
+  [32, 256, 14, 256, 3, 1, 1],
   [4, 3, 224, 64, 7, 2, 1],
   [4, 64, 56, 64, 3, 1, 1],
   [4, 64, 56, 128, 3, 2, 1],
@@ -153,15 +155,17 @@ const PRODUCTS: readonly (readonly [number, number, number])[] = software ? [[64
   [1024, 256, 1024],
   [256, 256, 1024],
 ];
-/** Batch, heads, length, width. */
-const ATTENTIONS: readonly (readonly [number, number, number, number])[] = software
-  ? [[1, 2, 32, 16]]
-  : [[4, 8, 1024, 64], [8, 4, 128, 64]];
+/** Batch, heads, length, width, and 1 where it is causal. */
+const ATTENTIONS: readonly (readonly [number, number, number, number, 0 | 1])[] =
+  (software ? [[1, 2, 32, 16]] as const : [[4, 8, 1024, 64], [8, 4, 128, 64], [1, 16, 2048, 64]] as const)
+    .flatMap((sizes) => [[...sizes, 1], [...sizes, 0]] as const);
 
 function named(kind: Operation["kind"], sizes: readonly number[]): Operation {
   const [batch, channels, size, filters, kernel, stride, groups] = sizes;
   const text = kind === "convolution"
     ? `${batch}×${channels}×${size}², ${filters} of ${kernel}² by ${stride}, groups: ${groups}`
+    : kind === "attention"
+    ? `${sizes.slice(0, 4).join("×")}${sizes[4] ? ", causal" : ""}`
     : sizes.join("×");
   return { kind, name: `${kind} ${text}`, sizes };
 }
@@ -203,17 +207,25 @@ function operations(kinds: readonly string[]): void {
     row(named("product", sizes).name, 2 * m * n * k, () => a.matmul(b));
   }
   for (const sizes of attentions) {
-    const [batch, heads, length, width] = sizes, [q, k, v, g] = [0, 1, 2, 3].map(() => randn([...sizes], ON));
+    const [batch, heads, length, width, causal] = sizes;
+    const [q, k, v, g] = [0, 1, 2, 3].map(() => randn([batch, heads, length, width], ON));
     if (!q || !k || !v || !g) throw new Error("Expected three operands and a gradient");
     const attend = compile(
-      (q: Tensor, k: Tensor, v: Tensor) => nn.functional.scaledDotProductAttention(q, k, v, null, 0, true),
+      (q: Tensor, k: Tensor, v: Tensor) =>
+        nn.functional.scaledDotProductAttention(q, k, v, null, 0, causal === 1),
       { name: "attend" },
     );
-    const flops = 4 * batch * heads * length * length * width;
+    const flops = 4 * batch * heads * length * length * width * (causal ? 0.5 : 1);
     const { name } = named("attention", sizes);
     row(name, flops, () => attend(q, k, v));
     const own = [q, k, v].map((x) => x.detach().requiresGrad_()), [a, b, c] = own;
     if (!a || !b || !c) throw new Error("Expected three leaves");
+    const kept = attend(a, b, c);
+    row(
+      `${name}, its gradients`,
+      2.5 * flops,
+      () => autograd.grad([kept], own, [g], { retainGraph: true }),
+    );
     row(`${name} with gradients`, 3.5 * flops, () => {
       using out = attend(a, b, c);
       return autograd.grad([out], own, [g]);

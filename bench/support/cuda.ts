@@ -112,14 +112,21 @@ def convolution(name, b, c, size, f, k, s, groups):
 def product(name, m, n, k):
     a, b = torch.randn(m, k, device=cuda), torch.randn(k, n, device=cuda)
     steady(name, lambda: a @ b)
-def attention(name, *size):
+def attention(name, *sizes):
+    *size, causal = sizes
     q, k, v = (torch.randn(*size, device=cuda) for _ in range(3))
-    steady(name, lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True))
-    a, b, c = (each.detach().requires_grad_() for each in (q, k, v))
-    steady(f"{name} with gradients", lambda: torch.autograd.grad(F.scaled_dot_product_attention(a, b, c, is_causal=True), (a, b, c), q))
+    attend = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal > 0)
+    steady(name, lambda: attend(q, k, v))
+    own = [each.detach().requires_grad_() for each in (q, k, v)]
+    out = attend(*own)
+    steady(f"{name}, its gradients", lambda: torch.autograd.grad(out, own, q, retain_graph=True))
+    steady(f"{name} with gradients", lambda: torch.autograd.grad(attend(*own), own, q))
 `;
 
-/** An operation by name and sizes: convolutions by batch, channels, size, filters, kernel, stride and groups. */
+/**
+ * An operation by name and sizes: convolutions by batch, channels, size, filters, kernel, stride and groups; attention by batch,
+ * heads, length, width and whether it is causal.
+ */
 export interface Operation {
   readonly name: string;
   readonly kind: "convolution" | "product" | "attention";
