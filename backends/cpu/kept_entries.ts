@@ -55,9 +55,16 @@ function filesOf(kind: EntryKind): ReadonlySet<string> | null {
   return names;
 }
 
-/** Whether a file is surely not there, which takes less than to look for each in vain. What others write later is theirs. */
-const isAbsent = (kind: EntryKind, path: string): boolean =>
-  LISTED.has(kind) && filesOf(kind)?.has(path) === false;
+/**
+ * Where a file may be; null where it is surely not there, which takes less than to look for each in vain. What others write
+ * later is theirs.
+ */
+function placeOf(kind: EntryKind, key: string): string | null {
+  const names = LISTED.has(kind) ? filesOf(kind) : null;
+  if (names?.size === 0) return null;
+  const path = pathOf(kind, key);
+  return names?.has(path) === false ? null : path;
+}
 
 /** The file of an entry. */
 function sealed(key: string, text: string): Uint8Array {
@@ -101,8 +108,8 @@ function removed(path: string): void {
 keepEntriesIn({
   isOn: () => config.graphCache,
   read(kind, key) {
-    const path = pathOf(kind, key);
-    if (isAbsent(kind, path)) return null;
+    const path = placeOf(kind, key);
+    if (path === null) return null;
     let bytes: Uint8Array<ArrayBuffer>;
     try {
       using file = Deno.openSync(path);
