@@ -21,9 +21,6 @@ const LEAST_SIDE = 8;
 const LONG_ROW = 16;
 /** Bytes of rows by multiples of which the lines of a square have no more than two places of a cache. */
 const SHARED_PLACES = 2048;
-/** What a compiler computes in few instructions wherever it is: others it makes lanes of in longer loops alone. */
-const SIMPLE: ReadonlySet<string> = new Set(["add", "sub", "mul", "neg", "abs", "fma"]);
-
 type Load = Statement & { readonly kind: "load" };
 
 /** A loop over lines right around one over lanes. */
@@ -33,6 +30,8 @@ interface Nest {
   /** Lines and lanes of a square. */
   readonly side: number;
   readonly width: number;
+  /** Elements of a square's rows, of which one more keeps a compiler from reading all of a square for each line of lanes. */
+  readonly pitch: number;
   /** What is read along the lines. */
   readonly turned: readonly Load[];
 }
@@ -83,7 +82,8 @@ function nestOf(lines: Loop, written: ReadonlySet<BufferId>): Nest | undefined {
   const side = largestDivisor(count);
   if (side < LEAST_SIDE) return undefined;
   const turned = lanes.body.filter((s): s is Load => s.kind === "load" && isTurned(s, lines, lanes, written));
-  return turned.length > 0 && isWorthIt(lanes, turned) ? { lines, lanes, side, width, turned } : undefined;
+  if (turned.length === 0 || !isWorthIt(lanes, turned)) return undefined;
+  return { lines, lanes, side, width, pitch: isCopy(lanes) ? side : side + 1, turned };
 }
 
 function isTurned(
@@ -98,15 +98,13 @@ function isTurned(
     (typeof across !== "number" || Math.abs(across) >= LONG_ROW);
 }
 
+const isCopy = ({ body }: Loop): boolean => body.every(({ kind }) => kind === "load" || kind === "store");
+
 /** Whether the copies cost less than they save: always where nothing is computed; else where rows share places of a cache. */
-function isWorthIt({ body, axis: { symbol } }: Loop, turned: readonly Load[]): boolean {
-  if (body.every(({ kind }) => kind === "load" || kind === "store")) return true;
-  const isSimple = body.every((s) => {
-    if (s.kind === "scalar") return SIMPLE.has(s.op);
-    return s.kind === "load" || s.kind === "store" || s.kind === "constant";
-  });
-  return isSimple && turned.every(({ index, dtype }) => {
-    const across = coefficientOf(index, symbol);
+function isWorthIt(lanes: Loop, turned: readonly Load[]): boolean {
+  if (lanes.body.some(({ kind }) => kind === "loop" || kind === "masked")) return false;
+  return isCopy(lanes) || turned.every(({ index, dtype }) => {
+    const across = coefficientOf(index, lanes.axis.symbol);
     return typeof across === "number" && (across * itemSize(dtype)) % SHARED_PLACES === 0;
   });
 }
@@ -118,7 +116,7 @@ function largestDivisor(count: number): number {
 
 /** The nest by squares. */
 function tiled(
-  { lines, lanes, side, width, turned }: Nest,
+  { lines, lanes, side, width, pitch, turned }: Nest,
   local: (dtype: DType, length: number) => BufferId,
   fresh: () => ValueId,
 ): Loop {
@@ -130,14 +128,14 @@ function tiled(
       ? lane
       : symbol;
   const plain = { kind: "loop", order: "parallel", reductions: [], carried: [] } as const;
-  const places = new Map(turned.map((load) => [load.id, local(load.dtype, side * width)]));
+  const places = new Map(turned.map((load) => [load.id, local(load.dtype, pitch * width)]));
   const copies = turned.map((load): Loop => {
     const row = axisOf("r", width), column = axisOf("c", side), id = fresh();
     const copy = substituteIndices([{ ...load, id }], at(column.symbol, row.symbol));
     const store: Statement = {
       kind: "store",
       buffer: places.get(load.id) ?? load.buffer,
-      index: add(mul(row.symbol, side), column.symbol),
+      index: add(mul(row.symbol, pitch), column.symbol),
       value: id,
       mode: "set",
     };
@@ -153,7 +151,7 @@ function tiled(
   const body = substituteIndices(lanes.body, at(line.symbol, lane.symbol)).map((s): Statement => {
     const buffer = s.kind === "load" ? places.get(s.id) : undefined;
     return s.kind === "load" && buffer !== undefined
-      ? { ...s, buffer, index: add(mul(lane.symbol, side), line.symbol) }
+      ? { ...s, buffer, index: add(mul(lane.symbol, pitch), line.symbol) }
       : s;
   });
   const rest: Loop = {

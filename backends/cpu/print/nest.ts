@@ -5,7 +5,8 @@
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { type DType, isInteger, itemSize, type ValueType, valueType } from "../../../lib/base/dtype.ts";
-import type { Dim, Sym } from "../../../lib/sym/expr.ts";
+import { type Dim, mul, sub, type Sym } from "../../../lib/sym/expr.ts";
+import { coefficientOf } from "../../../lib/loops/nest.ts";
 import {
   type Axis,
   type BufferDecl,
@@ -30,6 +31,9 @@ interface Printed {
   readonly dtype: ValueType;
 }
 
+/** Elements from which on lanes are so far apart that what lies in between is not to be read. */
+const LEAST_STEP = 32;
+
 /** What reductions and folds have in common. */
 type Result = Pick<Reduction, "id" | "op" | "dtype">;
 
@@ -53,6 +57,8 @@ export class NestPrinter implements StatementPrinter {
    * it then does not vectorise.
    */
   #places = false;
+  /** What steps of the lanes that are printed are called. */
+  #steps: { readonly lane: Sym; readonly steps: ReadonlyMap<number, string> } | undefined;
 
   constructor(
     readonly out: TextWriter,
@@ -61,6 +67,34 @@ export class NestPrinter implements StatementPrinter {
     /** Loops that are printed in part. */
     readonly ranges: ReadonlyMap<Loop, Range> = new Map(),
   ) {}
+
+  /**
+   * Prints a loop over lanes that read elements far apart. Steps of a power of two are hidden from the compiler, which would
+   * read all that lies in between.
+   */
+  #withSteps({ body, axis: { symbol } }: Loop, print: () => void): void {
+    const around = this.#steps, steps = new Map<number, string>();
+    for (const s of body) {
+      const step = s.kind === "load" ? coefficientOf(s.index, symbol) : undefined;
+      if (typeof step !== "number" || step < LEAST_STEP || (step & (step - 1)) !== 0 || steps.has(step)) {
+        continue;
+      }
+      const name = `step${this.unique()}`;
+      steps.set(step, name);
+      this.out.line(`long ${name} = ${step}L; __asm__("" : "+r"(${name}));`);
+    }
+    if (steps.size > 0) this.#steps = { lane: symbol, steps };
+    print();
+    this.#steps = around;
+  }
+
+  /** Where a load reads. */
+  #place(index: Dim): string {
+    const { lane, steps } = this.#steps ?? {}, step = lane && coefficientOf(index, lane);
+    const name = typeof step === "number" ? steps?.get(step) : undefined;
+    if (!lane || !name || typeof step !== "number") return this.index(index);
+    return `${this.index(sub(index, mul(step, lane)))} + ${this.axis(lane)} * ${name}`;
+  }
 
   /** Prints statements in order, outside of lanes. */
   statements(body: readonly Statement[]): void {
@@ -172,7 +206,7 @@ export class NestPrinter implements StatementPrinter {
         return `pick(${condition}, (${type}) ${then}, (${type}) ${otherwise})`;
       }
       case "load":
-        return `${this.names.buffer(s.buffer)}[${this.index(s.index)}]${s.dtype === "bool" ? " != 0" : ""}`;
+        return `${this.names.buffer(s.buffer)}[${this.#place(s.index)}]${s.dtype === "bool" ? " != 0" : ""}`;
       default:
         return s satisfies never;
     }
@@ -256,7 +290,7 @@ export class NestPrinter implements StatementPrinter {
     if (!loop.vector) return this.#scalarLoop(loop);
     const around = this.#places;
     this.#places = around || loop.body.some((s) => s.kind === "select" && isInteger(s.dtype));
-    printLanes(this, loop);
+    this.#withSteps(loop, () => printLanes(this, loop));
     this.#places = around;
   }
 
