@@ -22,7 +22,8 @@ const HEADER = `/**
  */
 
 /** A line for each: its key, a tab, its text. */
-export const shipped = (): string => \``;
+export const shipped = (): string =>
+  \``;
 
 /** What a call has kept, by key; programs by the short names of their texts. */
 export type Kept = ReadonlyMap<string, string>;
