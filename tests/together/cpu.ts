@@ -5,3 +5,4 @@ import "../kernel_tables_test.ts";
 import "../native_sort_test.ts";
 import "../row_blocks_test.ts";
 import "../prologues_test.ts";
+import "../turned_tiles_test.ts";
