@@ -26,10 +26,10 @@ export const shipped = (): string =>
   \``;
 
 /** What a call has kept, by key; programs by the short names of their texts. */
-export type Kept = ReadonlyMap<string, string>;
+type Kept = ReadonlyMap<string, string>;
 
 /** Runs a call as a first process does, without a compiler, and gives what it would keep. */
-export function keptBy({ run, loads = false }: ShippedCall): Kept {
+function keptBy({ run, loads = false }: ShippedCall): Kept {
   const found = new Map<string, string>();
   keepEntriesIn({
     isOn: () => true,
@@ -67,24 +67,34 @@ function shortened(found: Kept, loads: boolean): Kept {
   return short;
 }
 
-/** A line of the module. */
-export function lineOf(key: string, text: string): string {
-  const line = `${key}\t${text}`;
-  if (/[\n`\\]|\$\{/.test(line)) throw new InternalError(`Expected plain text but found ${line}`);
-  return line;
+/** An entry of the module, and the call that has kept it. */
+export interface ShippedEntry {
+  readonly text: string;
+  readonly call: string;
+}
+
+/** What all calls have kept, one after the other: in another order terms of sums would stand in another order. */
+export function shippedEntries(): {
+  readonly calls: readonly ShippedCall[];
+  readonly entries: ReadonlyMap<string, ShippedEntry>;
+} {
+  const entries = new Map<string, ShippedEntry>(), calls: ShippedCall[] = [];
+  const note = (call: ShippedCall): void => {
+    for (const [key, text] of keptBy(call)) entries.set(key, { text, call: call.name });
+  };
+  note({ name: "operands", run: () => calls.push(...shippedCalls()) });
+  calls.forEach(note);
+  return { calls, entries };
 }
 
 /** The module's text. */
 export function shippedModule(): string {
-  const lines = new Map<string, string>();
-  const note = (call: ShippedCall): void => {
-    for (const [key, text] of keptBy(call)) lines.set(key, lineOf(key, text));
-  };
-  const calls: ShippedCall[] = [];
-  note({ name: "operands", run: () => calls.push(...shippedCalls()) });
-  calls.forEach(note);
-  const sorted = [...lines].sort(([a], [b]) => a < b ? -1 : 1).map(([, line]) => line);
-  return `${HEADER}${sorted.join("\n")}\n\`;\n`;
+  const lines = [...shippedEntries().entries].sort(([a], [b]) => a < b ? -1 : 1).map(([key, { text }]) => {
+    const line = `${key}\t${text}`;
+    if (/[\n`\\]|\$\{/.test(line)) throw new InternalError(`Expected plain text but found ${line}`);
+    return line;
+  });
+  return `${HEADER}${lines.join("\n")}\n\`;\n`;
 }
 
 if (import.meta.main) Deno.writeTextFileSync(new URL(`../${SHIPPED}`, import.meta.url), shippedModule());
