@@ -10,7 +10,7 @@ import { unflatten } from "../base/tree.ts";
 import type { Graph } from "../graph/node.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../graph/sizes.ts";
 import { gradientEdge, setHistory } from "../autograd/node.ts";
-import { aliasOf, callResolved } from "../tensor/eager.ts";
+import { asWhole, callResolved } from "../tensor/eager.ts";
 import { checkLeaf } from "../tensor/inplace.ts";
 import { ambient, noGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
@@ -65,7 +65,10 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     const given = run(() => listOf(noGrad(() => forward(...inputs))), () => {
       defaultGenerator.state = random;
     });
-    const outputs = given.map((output, at) => written.has(at) ? output : asWhole(output));
+    // An interpreted graph may give views of memory of its own
+    const outputs = given.map((output, at) =>
+      written.has(at) || !isTensor(output) ? output : asWhole(output)
+    );
     noteWrites(plan, inputs, outputs);
     let node: CompiledNode | null = null;
     if (recorded) {
@@ -96,11 +99,6 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     if (ambient.gradEnabled && hasLostViews) markLost(plan, { inputs, outputs, leaves });
     return unflatten(plan.tree, leaves);
   };
-}
-
-/** A result that an interpreted graph gives as a view of memory of its own is a tensor of its own to the program. */
-function asWhole(output: unknown): unknown {
-  return isTensor(output) && output.viewState !== null && !output.requiresGrad ? aliasOf(output) : output;
 }
 
 /**

@@ -9,7 +9,7 @@ import { AssumptionFailed } from "../graph/numbers.ts";
 import { isFloat } from "../base/dtype.ts";
 import { observed } from "../base/observation.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
-import { aliasOf, ops } from "../tensor/eager.ts";
+import { aliasOf, asWhole, ops } from "../tensor/eager.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
 import { autogradStateOf, modes, Tensor } from "../tensor/tensor.ts";
@@ -143,17 +143,13 @@ function capture(
     hooks,
   });
   pass.run();
-  // What was handed in stays that, and one gradient of two inputs one tensor
+  // What was handed in stays that, and one gradient of two inputs one tensor. A rule may have made it as a view, whose
+  // history is not that of what it shows; modes know tensors by themselves
   const whole = new Map(roots.map(({ grad }) => [grad, grad]));
   return captures.map((_, k) => {
-    const found = pass.captured[k];
-    return found ? whole.getOrInsertComputed(found, asWhole) : null;
+    const found = pass.captured[k] ?? null;
+    return found && modes.top === null ? whole.getOrInsertComputed(found, asWhole) : found;
   });
-}
-
-/** A gradient as a tensor of its own, although a rule has made it as a view: its history is not that of what it shows. */
-function asWhole(grad: Tensor): Tensor {
-  return grad.viewState !== null && !grad.requiresGrad && modes.top === null ? aliasOf(grad) : grad;
 }
 
 function edgesOf(inputs: readonly Tensor[]): Edge[] {

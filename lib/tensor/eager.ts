@@ -443,6 +443,10 @@ export function aliasOf(tensor: Tensor): Tensor {
   return new Tensor(tensor.storage, tensor.layout, tensor.offset);
 }
 
+/** A tensor that was made as a view as one of its own, unless a history leads through the view. */
+export const asWhole = (tensor: Tensor): Tensor =>
+  tensor.viewState !== null && !tensor.requiresGrad ? aliasOf(tensor) : tensor;
+
 /** A tensor with a layout and no elements, for rules that read none; `missing` says why where they do. */
 export function hollowLike(
   { device, layout }: Pick<Tensor, "device" | "layout">,
