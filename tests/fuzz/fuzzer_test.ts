@@ -11,6 +11,7 @@ import { TensorFuzzer } from "../../cli/fuzz/tensor/fuzzer.ts";
 import { programs } from "../../cli/fuzz/tensor/generate.ts";
 import type { Instance } from "../../cli/fuzz/tensor/instance.ts";
 import { enterLaboratory } from "../../cli/fuzz/tensor/laboratory.ts";
+import { observe } from "../../cli/fuzz/tensor/observe.ts";
 import { factoryText } from "../../cli/fuzz/tensor/print.ts";
 import {
   blocksOf,
@@ -192,4 +193,30 @@ Deno.test("shared memory, strides, errors and effects are compared", async () =>
   };
   const outcome = await kindOf((x: Tensor) => [x.add(1)], throwing);
   assert(outcome?.startsWith("outcome returned / threw RangeError: no"), outcome);
+});
+
+Deno.test("gradients may be dense where the tape shows a part, and in no other order", async () => {
+  const x = () => tensor([[1, 2], [3, 4]], { dtype: "float32" });
+  const kindOf = async (f: Instance["f"], change: (y: Tensor) => Tensor, passes: number) =>
+    (await compare(runnable(f, x()), { backend: changing(change), passes })).difference?.kind;
+  const column = (x: Tensor) => [x.add(1).select(1, 0)];
+  assertEquals(await kindOf(column, (y) => y.clone(), 0), "strides");
+  assertEquals(await kindOf(column, (y) => y.clone(), 1), undefined);
+  assertEquals(await kindOf((x: Tensor) => [x.add(1).t()], (y) => y.contiguous(), 1), "strides");
+});
+
+Deno.test("what a hook sees is noted of the call in which it is called", () => {
+  const w = tensor([1.5], { dtype: "float32", requiresGrad: true });
+  const make = (): Instance => ({
+    f: () => [w],
+    calls: [0, 1].map(() => () => ({ args: [], seen: {} })),
+    effects: [],
+    state: {},
+    optimizer: null,
+  });
+  const [first, second] = observe({ make, modes: ["watched", "watched"] }, (f) => f);
+  const gradientsOf = (facts: typeof first) =>
+    facts?.flatMap(({ place }) => place.startsWith("gradient ") ? place : []);
+  assertEquals(gradientsOf(first), ["gradient 0 at result 0 of call 0"]);
+  assertEquals(gradientsOf(second), ["gradient 1 at result 0 of call 0", "gradient 0 at result 0 of call 1"]);
 });
