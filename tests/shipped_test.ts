@@ -1,7 +1,6 @@
 /**
- * What dyn comes with: classes of common eager calls and their code. They are what would be made now, all in the same order,
- * since terms of sums stand in the order in which symbols were first used; the module that has them is told from one that
- * was made of other sources.
+ * What dyn comes with: classes of common eager calls and their code. They are what would be made now, whatever was made
+ * before; the module that has them is told from one that was made of other sources.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
@@ -13,12 +12,15 @@ import { SHIPPED, shippedEntries } from "../tools/shipped.ts";
 import { filesBelow } from "./support/files.ts";
 import { withFolder } from "./support/process.ts";
 
-Deno.test("entries are what is made now: else run deno task generate", () => {
-  const { calls, entries } = shippedEntries();
+/** An entry without the sizes of the call that happened to be the first of its class. */
+const withoutHints = (text = ""): string => text.replaceAll(/"hints":\[[\d,]*\]/g, "");
+
+Deno.test("entries are what is made now, in any order: else run deno task generate", () => {
+  const { calls, entries } = shippedEntries("last");
   assert(calls.length > 12 && entries.size > calls.length);
   const found: ReadonlyMap<string, string> = new Map(entriesOf(shipped()));
   const others = [...entries].flatMap(([key, { text, call }]) =>
-    found.get(key) === text ? [] : [`${call}: ${key}`]
+    withoutHints(found.get(key)) === withoutHints(text) ? [] : [`${call}: ${key}`]
   );
   assertEquals(others, []);
   assertEquals(found.size, entries.size);

@@ -73,8 +73,8 @@ export interface ShippedEntry {
   readonly call: string;
 }
 
-/** What all calls have kept, one after the other: in another order terms of sums would stand in another order. */
-export function shippedEntries(): {
+/** What all calls have kept, one after the other, as they are listed or in the opposite order. */
+export function shippedEntries(from: "first" | "last" = "first"): {
   readonly calls: readonly ShippedCall[];
   readonly entries: ReadonlyMap<string, ShippedEntry>;
 } {
@@ -83,7 +83,7 @@ export function shippedEntries(): {
     for (const [key, text] of keptBy(call)) entries.set(key, { text, call: call.name });
   };
   note({ name: "operands", run: () => calls.push(...shippedCalls()) });
-  calls.forEach(note);
+  (from === "first" ? calls : calls.toReversed()).forEach(note);
   return { calls, entries };
 }
 

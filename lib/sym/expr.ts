@@ -2,9 +2,10 @@
  * Symbolic integers: interned, simplified expressions over symbols. They stand for sizes that may differ from
  * call to call and for the index arithmetic of loops. Input: numbers and expressions; output: a number where
  * everything is known, else one shared object per distinct expression, so that `===` is structural equality.
- * Invariant: every constructor simplifies; sums are sorted sums of products with integer coefficients.
+ * Invariant: every constructor simplifies; sums are sums of products with integer coefficients, in the order of order.ts.
  */
 import { InternalError } from "../base/errors.ts";
+import { compare } from "./order.ts";
 
 /** A size, stride, offset or index: known, or an expression. */
 export type Dim = number | Sym;
@@ -127,7 +128,7 @@ function bump(terms: Terms, term: Sym, by: number): void {
 function makeSum(start: number, terms: Terms): Dim {
   const constant = start + rejoin(terms);
   if (terms.size === 0) return constant;
-  const sorted = [...terms].sort(([a], [b]) => a.id - b.id);
+  const sorted = [...terms].sort(([a], [b]) => compare(a, b));
   const [first] = sorted;
   if (sorted.length === 1 && constant === 0 && first && first[1] === 1) return first[0];
   const key = `+${constant};${sorted.map(([t, c]) => `${c}*${t.id}`).join()}`;
@@ -197,7 +198,7 @@ export function mul(a: Dim, b: Dim): Dim {
   // (a + b)·c → a·c + b·c, so that equal polynomials are one object
   if (a.node.kind === "sum") return distribute(a, b);
   if (b.node.kind === "sum") return distribute(b, a);
-  const factors = [...factorsOf(a), ...factorsOf(b)].sort((x, y) => x.id - y.id);
+  const factors = [...factorsOf(a), ...factorsOf(b)].sort(compare);
   return intern(`*${factors.map((f) => f.id).join()}`, () => {
     const corners = [a.lower * b.lower, a.lower * b.upper, a.upper * b.lower, a.upper * b.upper]
       .map((v) => Number.isNaN(v) ? 0 : v);

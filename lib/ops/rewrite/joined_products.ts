@@ -10,7 +10,7 @@ import { builtBy } from "../graph_api.ts";
 import { GraphBuilder, type GraphValue, placeOf, valueOfNode } from "../graph_builder.ts";
 import { isCall } from "./calls.ts";
 import type { GraphPass } from "./passes.ts";
-import { type Stack, Stacks } from "./stacks.ts";
+import { type Stack, Stacks, unstacked } from "./stacks.ts";
 import { type Sum, sumsOf } from "./sum_terms.ts";
 
 /** Fewer terms stay a sum. */
@@ -41,13 +41,13 @@ interface Joined {
 function joinProducts(graph: Graph): boolean {
   let changed = false;
   // Products first: sums of the rows that they stack read the same stack
-  const sums = sumsOf(graph, MANY).toReversed(), made: Stack[] = [];
+  const sums = sumsOf(graph, MANY).toReversed(), known = unstacked(graph);
   for (const join of [joinedProduct, joinedRowSums]) {
     for (const sum of sums) {
       if (sum.node.users.size === 0) continue;
       const builder = new GraphBuilder(graph, sum.node), api = builtBy(builder);
       builder.shared = placeOf(sum.node);
-      const joined = join(sum, new Stacks(graph, sum.node, api, made));
+      const joined = join(sum, new Stacks(known, sum.node, api));
       if (!joined) continue;
       const rest = sum.terms.filter((each) => !joined.terms.has(each));
       const whole = rest.reduce((added, each) => api.add(added, valueOfNode(each)), joined.value);

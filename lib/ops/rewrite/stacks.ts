@@ -16,23 +16,30 @@ export interface Stack {
   readonly value: GraphValue;
 }
 
+/** What a pass over a graph knows of its stacks. */
+export interface StackedGraph {
+  /** Where each node stands that was there before the pass, and each stack of it. */
+  readonly order: Map<Node, number>;
+  /** The stacks made so far, which those to come join. */
+  readonly made: Stack[];
+}
+
+/** A graph in which a pass has made no stacks so far. */
+export function unstacked({ nodes }: Graph): StackedGraph {
+  return { order: new Map(nodes.map((node, at) => [node, at])), made: [] };
+}
+
 /** The stacks of a graph in front of one of its nodes. */
 export class Stacks {
-  readonly #order: ReadonlyMap<Node, number>;
+  readonly #end: number;
 
-  /** `made`: the stacks made so far, which those to come join. */
-  constructor(
-    graph: Graph,
-    readonly before: Node,
-    readonly api: OpApi<GraphValue>,
-    readonly made: Stack[],
-  ) {
-    this.#order = new Map(graph.nodes.map((node, at) => [node, at]));
+  constructor(readonly known: StackedGraph, before: Node, readonly api: OpApi<GraphValue>) {
+    this.#end = known.order.get(before) ?? 0;
   }
 
   /** The stack that holds most of some matrices, if one holds at least so many. */
   find(matrices: readonly Node[], least: number): Stack | undefined {
-    const candidates = new Set(this.made.filter(({ value: { node } }) => this.#isBefore(node)));
+    const candidates = new Set(this.known.made.filter(({ value: { node } }) => this.#isBefore(node)));
     const [first, second] = matrices;
     for (const each of [first, second, matrices.at(-1)]) {
       for (const value of each ? this.#stacksWith(each) : []) candidates.add(value);
@@ -49,7 +56,8 @@ export class Stacks {
   make(matrices: readonly Node[]): Stack {
     const rows = matrices.map((each) => this.api.unsqueeze(valueOfNode(each), 0));
     const made = { places: new Map(matrices.map((each, at) => [each, at])), value: this.api.cat(rows, 0) };
-    this.made.push(made);
+    this.known.made.push(made);
+    this.known.order.set(made.value.node, this.#end - 0.5);
     return made;
   }
 
@@ -78,8 +86,7 @@ export class Stacks {
   }
 
   #isBefore(node: Node): boolean {
-    const at = this.#order.get(node), end = this.#order.get(this.before);
-    return at !== undefined && end !== undefined && at < end;
+    return (this.known.order.get(node) ?? Infinity) < this.#end;
   }
 }
 
