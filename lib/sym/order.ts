@@ -3,7 +3,7 @@
  * equal texts, whatever the process did before. Input: two expressions; output: which is first. Invariant: symbols come
  * before what is computed of them; only symbols that look the same are told apart by their age.
  */
-import type { Dim, Sym, SymbolRole, SymNode } from "./expr.ts";
+import type { Dim, Sym, SymbolRole, SymNode } from "./node.ts";
 
 const KINDS: Readonly<Record<SymNode["kind"], number>> = {
   symbol: 0,
