@@ -70,6 +70,9 @@ async function run(folder: string, world: "first" | "other"): Promise<Worlds> {
 
 /** Worlds whose captures are not kept: what they hold has no description, or is of their process. */
 const REFUSED: readonly string[] = [
+  "a function of a text that is evaluated",
+  "a number that is private",
+  "whether an object has a private number",
   "one of two symbols of the same name",
   "the order of symbols of the same name",
   "a formatter",

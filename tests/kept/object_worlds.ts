@@ -89,4 +89,27 @@ export const OBJECT_WORLDS: Readonly<Record<string, World>> = {
     Object.defineProperty(error, "stack", { value: "" });
     return wrap((x: Tensor) => x.mul(error.message.length))(input());
   },
+  "a function of a text that is evaluated"(other, wrap) {
+    const evaluated = new Function("x", `return x.mul(${other ? 3 : 2})`) as (x: Tensor) => Tensor;
+    return wrap((x: Tensor, run: typeof evaluated) => run(x))(input(), evaluated);
+  },
+  "a number that is private"(other, wrap) {
+    class Scaled {
+      #factor = other ? 3 : 2;
+      scale(x: Tensor): Tensor {
+        return x.mul(this.#factor);
+      }
+    }
+    return wrap((x: Tensor, by: Scaled) => by.scale(x))(input(), new Scaled());
+  },
+  "whether an object has a private number"(other, wrap) {
+    class Scaled {
+      #factor = 2;
+      static isScaled(value: object): boolean {
+        return #factor in value;
+      }
+    }
+    const scaled: object = other ? Object.create(Scaled.prototype) : new Scaled();
+    return wrap((x: Tensor, by: object) => x.mul(Scaled.isScaled(by) ? 2 : 3))(input(), scaled);
+  },
 };

@@ -5,6 +5,28 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
 export const objects: Corpus = {
+  "whether objects of one prototype have a private member"({ compile, see }) {
+    class Held {
+      #held = 1;
+      static isHeld(value: object): boolean {
+        return #held in value;
+      }
+      static of(value: Held): number {
+        return value.#held;
+      }
+    }
+    const asked = compile((x: Tensor, value: object) => x.mul(Held.isHeld(value) ? 2 : 3));
+    const read = compile((x: Tensor, value: Held) => {
+      try {
+        return x.mul(Held.of(value) + 1);
+      } catch {
+        return x.mul(7);
+      }
+    });
+    for (const value of [new Held(), Object.create(Held.prototype) as Held, new Held()]) {
+      see(asked(v(1.5), value), read(v(1.5), value));
+    }
+  },
   "what functions of one code have captured, behind a break in them"({ compile, see }) {
     const classes = (k: number) => () => {
       class Local {

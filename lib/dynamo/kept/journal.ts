@@ -24,7 +24,7 @@ import type { LiveCell } from "../frame/info.ts";
 import { isLiveCell } from "./place_forms.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import { consultedModules } from "../frame/capture.ts";
-import { infoOf, madeInfo } from "../functions/functions.ts";
+import { infoOf } from "../functions/functions.ts";
 import { markOfFunction } from "../functions/marks.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import { builtinAt, isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
@@ -262,6 +262,12 @@ function boundParts(fn: object): readonly unknown[] | null {
   return info.kind === "bound" ? [info.target, info.self, ...info.args] : null;
 }
 
+/** Whether a function is one of the runtime, which is written in no text. */
+function isNative(fn: object): boolean {
+  const info = infoOf(fn);
+  return info.kind === "none" && info.isNative;
+}
+
 function entriesOf(object: object): readonly (readonly [unknown, unknown])[] {
   if (types.isMap(object)) return [...Map.prototype.entries.call(object)];
   return types.isSet(object) ? [...Set.prototype.entries.call(object)] : [];
@@ -278,8 +284,8 @@ function functionForm(fn: object, { reads, numbers, texts }: {
   const parts = boundParts(fn);
   if (parts) return { bound: parts.map((part) => describeValue(part, numbers)) };
   const place = placeOf(fn);
-  // What is written nowhere stays that
-  if (!place && variables.size === 0 && !madeInfo(fn)) return { site: null };
+  // What is written nowhere stays that; other text without an address is another one each time
+  if (!place && isNative(fn)) return { site: null };
   if (!place) throw new NotStorable(`${functionLabel(fn)}, whose source is not known`);
   return {
     site: [texts.numberOf(place.url), place.at],
@@ -331,7 +337,7 @@ export function readJournal(
     if (site === undefined) return;
     if (boundParts(object)) throw new Differs(`${labelOf(object)} is a bound function`);
     if (site === null) {
-      if (placeOf(object)) throw new Differs(`${labelOf(object)} is not a function of the runtime`);
+      if (!isNative(object)) throw new Differs(`${labelOf(object)} is not a function of the runtime`);
       return;
     }
     const [text, at] = listIn(site), found = world.placeOf(object);

@@ -8,6 +8,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { placeOf } from "../bytecode/compile.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import type { PrivateAccess } from "../frame/info.ts";
+import { refuseToKeep } from "../kept/noted_reads.ts";
 import { privateSource, type Source } from "../source.ts";
 import {
   constant,
@@ -18,6 +19,9 @@ import {
 } from "../variables/value.ts";
 import { refuseOpaque } from "./contents.ts";
 import type { Completion, Frame, Interpreter } from "./interpreter.ts";
+
+/** What no other process can look up: private members show to the code of their class alone. */
+const PRIVATE_STATE = "a private member of an object";
 
 /** A private name as a closure made in a frame captures it: generated code has none such. */
 export function privateNameOf(
@@ -178,6 +182,7 @@ function realMember(
 ): Value {
   const { real } = object;
   invariant(real, "Expected a real object");
+  refuseToKeep(PRIVATE_STATE);
   if (!given.has(real)) breakGraph("throws", "a private member of another class");
   const access = canonical(object, text, given);
   const written = object.privates.get(access);
@@ -214,6 +219,7 @@ export function setPrivate(
   const access = accessOf(m, frame, index, name);
   if (access.member !== "field") breakGraph("privateState", "a private accessor");
   if (!access.has(object.real)) breakGraph("throws", "a private member of another class");
+  refuseToKeep(PRIVATE_STATE);
   object.privates.set(canonical(object, name.text, access), value);
   m.complete(completion, value);
 }
@@ -229,8 +235,15 @@ export function hasPrivate(m: Interpreter, frame: Frame, instruction: Instructio
   // A class made in the trace has made no object outside of it.
   if (frame.info.kind === "made" && name.access === null) return set(false);
   const access = accessOf(m, frame, instruction.name, name);
+  refuseToKeep(PRIVATE_STATE);
   m.wrapper.relyOnPrototype(object);
-  set(access.has(object.real));
+  invariant(object.source, "Expected an object of the program");
+  const member = { get: (of: object) => access.has(of) };
+  // An object that inherits from a class need not be one of its instances
+  m.complete(
+    { kind: "register", register: instruction.dst },
+    m.wrapper.wrap(access.has(object.real), privateSource(object.source, `has(${name.text})`, member)),
+  );
 }
 
 /** A private field begins on an object made in the trace. */
