@@ -24,6 +24,8 @@ import { add, type Decider, type Dim, mul, symbol } from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { definitionOf } from "../lib/loops/math/table.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { generate } from "../lib/codegen/generate.ts";
+import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { printProgram } from "../backends/cpu/print/program.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
@@ -235,10 +237,32 @@ test("selections of what functions give have no branches", () => {
         dtype,
         element: (o, index) => select(o, o.load(x, index), (value) => o.constant(value, type)),
       }));
-      assert(printProgram(program).text.includes("pick("));
       return { label: `a selection of ${dtype} by ${type}`, inputs: [toHost(type, data)], ulps: 4, program };
     })
   );
+  const seen = singleOp([{ shape: [7, 300], dtype: "float32" }], [{ shape: [7], dtype: "float32" }], (x) => ({
+    kind: "reduction",
+    shape: [7],
+    dtype: "float32",
+    op: "max",
+    over: [300],
+    accumulator: "float32",
+    position: ([r = 0]) => r,
+    element: (o, [row = 0], [r = 0]) => {
+      const value = o.load(x, [row, r]), least = o.constant(-Infinity, "float32");
+      return o.select(o.le(o.index(r, "int32"), o.index(row, "int32")), value, least);
+    },
+  }));
+  const scores = Array.from({ length: 2100 }, (_, i) => Math.fround(Math.sin(i * 1.7)));
+  cases.push({
+    label: "a maximum of what is selected",
+    inputs: [toHost("float32", scores)],
+    ulps: 0,
+    program: seen,
+  });
+  for (const { program, label } of cases) {
+    assert(printProgram(generate(program, nativeTarget)).text.includes("= pick("), label);
+  }
   check(cases);
 });
 

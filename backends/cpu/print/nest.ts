@@ -53,8 +53,8 @@ export class NestPrinter implements StatementPrinter {
   /** Values that vector forms of functions were called for. */
   readonly #called = new Set<ValueId>();
   /**
-   * Whether lanes choose places along with elements: of several choices by one condition the compiler makes branches, which
-   * it then does not vectorise.
+   * Whether lanes choose places along with elements, or which of two has a part in an extreme: of several choices by one
+   * condition the compiler makes branches, which it then does not vectorise.
    */
   #places = false;
   /** What steps of the lanes that are printed are called. */
@@ -289,7 +289,8 @@ export class NestPrinter implements StatementPrinter {
     }
     if (!loop.vector) return this.#scalarLoop(loop);
     const around = this.#places;
-    this.#places = around || loop.body.some((s) => s.kind === "select" && isInteger(s.dtype));
+    const isExtreme = loop.reductions.some(({ op }) => op === "max" || op === "min");
+    this.#places = around || loop.body.some((s) => s.kind === "select" && (isExtreme || isInteger(s.dtype)));
     this.#withSteps(loop, () => printLanes(this, loop));
     this.#places = around;
   }
