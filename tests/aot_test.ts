@@ -486,6 +486,36 @@ Deno.test("results that no tangent reaches leave gradients absent", () => {
   assertEquals([x.grad?.tolist(), y.grad], [[2, 2, 2], null]);
 });
 
+/** By what would show zeros in place of tangents that do not arrive. */
+const PARTIAL: Readonly<Record<string, (a: Tensor, sine: Tensor) => (Tensor | undefined)[]>> = {
+  "signs of zeros": (
+    a,
+    sine,
+  ) => [sine, sine.neg(), a.mul(2), sine.split(2, 0)[0]?.mul(-1), a.unbind(0)[3]?.neg()],
+  "infinite derivatives": (a, sine) => [sine, a.log(), a.sqrt().mul(sine), a.sqrt().split(2, 0)[1]],
+};
+
+for (const [name, results] of Object.entries(PARTIAL)) {
+  Deno.test(`tangents that do not arrive add nothing: ${name}`, () => {
+    const run: Program = (a) => a && results(a, a.sin());
+    // Where the cosine is negative, and where derivatives are infinite
+    const make = () => tensor([3, 0, 1.5, -0], { dtype: "float32", requiresGrad: true });
+    const count = tensorsIn(run(make())).length, example = make();
+    const compiled = aotEager(capture(run, [example]), [example]);
+    for (let subset = 1; subset < 1 << count; subset++) {
+      for (const weight of [1, -1]) {
+        const [plain, found] = [run, compiled].map((each) => {
+          const x = make(), all = tensorsIn(each?.(x.mul(1)));
+          const sums = all.filter((_, k) => (subset >> k) & 1).map((result) => result.sum());
+          sums.reduce((a, b) => a.add(b)).mul(weight).backward();
+          return x.grad?.tolist();
+        });
+        assertEquals(found, plain, `results ${subset.toString(2)} times ${weight}`);
+      }
+    }
+  });
+}
+
 /** A captured graph of op calls by graph name, over inputs with the given metadata. */
 function graphOf(
   inputs: Readonly<Record<string, TensorMeta>>,

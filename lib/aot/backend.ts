@@ -24,7 +24,7 @@ import { GraphContract } from "../ops/rewrite/contract.ts";
 import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
 import { isContiguous } from "../graph/meta.ts";
 import { exampleOf } from "./examples.ts";
-import { buildJoint, type JointGraph, type RuntimePlan } from "./joint.ts";
+import { buildJoint, type JointGraph, metaOf, type RuntimePlan } from "./joint.ts";
 import { type KeptCompilations, KeptPair } from "./kept_pairs.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { bucketEnds } from "./bucket_ends.ts";
@@ -229,6 +229,8 @@ function compilePair(
       saved: parts.saved,
       sizes: parts.sizes,
       savedFrom: parts.savedFrom,
+      arrivals: joint.arrivals.map((node) => metaOf(node).device),
+      fills: joint.fills,
       reached: joint.reached,
       origins: joint.origins,
       merged: mergedGradients(joint),

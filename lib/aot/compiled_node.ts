@@ -19,6 +19,7 @@ import {
 import { forwardGradients } from "../autograd/forwarding.ts";
 import { releasedError, SavedTensor } from "../autograd/saved.ts";
 import { isDense } from "../graph/meta.ts";
+import { tensor } from "../tensor/creation.ts";
 import { ops } from "../tensor/eager.ts";
 import { readElements } from "../tensor/host.ts";
 import { type Layout, liesApart } from "../tensor/layout.ts";
@@ -151,10 +152,11 @@ export class CompiledNode extends Node {
     const overwritten = saved?.some((each) => each instanceof SavedTensor && each.overwritten);
     if (ambient.gradEnabled || saved === null || overwritten) return again();
     const results = this.#compiled(saved, { grads, leads });
-    // Where no gradient has arrived the graph has multiplied zeros, by what may be infinite
-    const exact = results.every((grad, k) =>
-      !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
-    );
+    // Zeros in place of what has not arrived may have met what is infinite
+    const exact = !this.#backward.fills ||
+      results.every((grad, k) =>
+        !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
+      );
     if (!exact) return again();
     // What is handed on as a gradient is no longer the node's to free.
     const handedOn = new Set(results.map((grad) => grad?.storage));
@@ -176,7 +178,7 @@ export class CompiledNode extends Node {
     }));
     const given = asked.size === 0
       ? []
-      : listOf(run(...saved.map((each) => this.#unpack(each)), ...this.#sizes, ...this.#tangents(grads)));
+      : listOf(run(...saved.map((each) => this.#unpack(each)), ...this.#sizes, ...this.#given(grads)));
     const found = new Map([...asked].map((output) => {
       const grad = tensorAt(given, output);
       return [output, merged.has(output) ? ops.clone(grad) : grad];
@@ -316,14 +318,21 @@ export class CompiledNode extends Node {
     }
   }
 
-  /** Gradients of the results as the backward graph expects them: row-major, zeros where none arrived. */
-  #tangents(grads: readonly (Tensor | null)[]): Tensor[] {
-    return this.#layouts.map(({ shape, dtype, device }, k) => {
+  /**
+   * Gradients of the results as the backward graph expects them: row-major, zeros where none arrived; and where they
+   * did.
+   */
+  #given(grads: readonly (Tensor | null)[]): Tensor[] {
+    const tangents = this.#layouts.map(({ shape, dtype, device }, k) => {
       const grad = grads[k];
       if (!grad) return ops.zeros(shape, { dtype, device });
       const cast = grad.dtype === dtype ? grad : ops.to(grad, dtype);
       return cast.isContiguous() ? cast : ops.contiguous(cast);
     });
+    const arrivals = this.#backward.arrivals.map((device) =>
+      tensor(this.#layouts.map((_, k) => Boolean(grads[k])), { device })
+    );
+    return [...tangents, ...arrivals];
   }
 
   #unpack(value: unknown): unknown {

@@ -4,6 +4,7 @@
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
+import type { DeviceName } from "../loops/device.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -46,6 +47,10 @@ export interface CompiledBackward {
   readonly savedFrom: number;
   /** How the backward expects what is saved. */
   readonly layouts: readonly SavedLayout[];
+  /** Devices of the inputs after the tangents, that say which of them have arrived. */
+  readonly arrivals: readonly DeviceName[];
+  /** Whether rules are given zeros for results at which nothing arrives, where the tape's may leave these out. */
+  readonly fills: boolean;
   /** For each gradient, the positions of the tangents that it comes from. */
   readonly reached: readonly (readonly number[])[];
   readonly origins: JointGraph["origins"];

@@ -16,6 +16,7 @@ import { Sym } from "../sym/expr.ts";
 import { type FunctionalTensor, isFunctional, NotFunctional, type ViewStep } from "../autograd/functional.ts";
 import { laidOut } from "../ops/rewrite/contract.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
+import { Arrivals } from "./arrivals.ts";
 import { type Connections, connectionsOf, historyOf } from "./connections.ts";
 import type { ForwardTrace } from "./trace.ts";
 
@@ -104,6 +105,10 @@ export interface JointGraph {
   readonly results: readonly Argument[];
   /** Placeholders of gradients of results, parallel to `plan.differentiable`. */
   readonly tangents: readonly Node[];
+  /** Placeholders after these that say which have arrived. */
+  readonly arrivals: readonly Node[];
+  /** Whether a rule is given zeros for a result whose tangent has not arrived, beside what arrives at others. */
+  readonly fills: boolean;
   /** Gradients by input; null: none wanted or no path. Empty: nothing to differentiate. */
   readonly gradients: readonly (Node | null)[];
   /**
@@ -162,9 +167,9 @@ export function buildJoint(
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
   const training = differentiable.length > 0 && wanted.length > 0;
-  const { tangents, gradients, reached, reading } = training
+  const { tangents, arrivals, fills, gradients, reached, reading } = training
     ? appendBackward(trace.replay, seeds)
-    : { tangents: [], gradients: [], reached: [], reading: new Set<never>() };
+    : { tangents: [], arrivals: [], fills: false, gradients: [], reached: [], reading: new Set<never>() };
   builder.output([...values.map((value) => value.node), ...gradients]);
   const plan: RuntimePlan = {
     outputs,
@@ -197,6 +202,8 @@ export function buildJoint(
     graph,
     plan,
     tangents,
+    arrivals,
+    fills,
     reached,
     origins: originsOf({ gradients, tangents }),
     // Read off the output node, since passes replace nodes.
@@ -282,6 +289,8 @@ function behind(values: readonly GraphValue[]): Set<Node> {
 
 interface Backward {
   readonly tangents: readonly Node[];
+  readonly arrivals: readonly Node[];
+  readonly fills: boolean;
   readonly gradients: readonly (Node | null)[];
   readonly reached: readonly (readonly number[])[];
   /** Calls whose gradients read what was saved. */
@@ -290,7 +299,7 @@ interface Backward {
 
 /** The backward part: one tangent per result, one gradient per input that wants one. */
 function appendBackward(replay: GraphReplay, results: readonly GraphValue[]): Backward {
-  const { builder, inputs } = replay;
+  const { builder, core, inputs } = replay, sums = new Arrivals(core, builder, results.length);
   const seeds = results.map((value, position) => {
     const meta = contiguousMeta(value.shape, value.dtype, value.device);
     return { value, grad: builder.tensor(`tangents_${position}`, meta, { partition: "backward" }) };
@@ -298,13 +307,21 @@ function appendBackward(replay: GraphReplay, results: readonly GraphValue[]): Ba
   builder.shared = { partition: "backward" };
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const reading = new Set<RecordedCall<GraphValue>>();
-  const found = replay.gradients(seeds, wanted, { read: (call) => reading.add(call) });
+  const found = replay.gradients(seeds, wanted, { read: (call) => reading.add(call), sums });
   const byInput = inputs.map(({ value, requiresGrad }) =>
     value && requiresGrad ? found[wanted.indexOf(value)] : undefined
   );
   const gradients = byInput.map((each) => each?.grad.node ?? null);
   const reached = byInput.map((each) => [...each?.seeds ?? []]);
-  return { tangents: seeds.map(({ grad }) => grad.node), gradients, reached, reading };
+  const arrivals = [...sums.flags.values()].map(({ node }) => node);
+  return {
+    tangents: seeds.map(({ grad }) => grad.node),
+    arrivals,
+    fills: sums.fills,
+    gradients,
+    reached,
+    reading,
+  };
 }
 
 function at(values: readonly GraphValue[], places: readonly number[]): GraphValue[] {

@@ -11,8 +11,8 @@ import { FlowNetwork } from "./max_flow.ts";
 import { bytesOf, Classifier, type ForwardNodes, isRecomputed, metasOf } from "./recompute.ts";
 
 /** The nodes that depend on no tangent, in order. */
-export function independentNodes({ graph, tangents }: JointGraph): Set<Node> {
-  const dependent = new Set<Node>(tangents);
+export function independentNodes({ graph, tangents, arrivals }: JointGraph): Set<Node> {
+  const dependent = new Set<Node>([...tangents, ...arrivals]);
   const independent = new Set<Node>();
   for (const node of graph.nodes) {
     if (node.op === "output" || dependent.has(node)) continue;

@@ -26,7 +26,7 @@ export type SavedValue =
 export interface Partition {
   /** Takes the joint graph's inputs without tangents; returns results, then what is saved besides. */
   readonly forward: Graph;
-  /** Takes saved tensors, sizes, then tangents; returns a gradient or null per input. */
+  /** Takes saved tensors, sizes, tangents, then which of these have arrived; returns a gradient or null per input. */
   readonly backward: Graph;
   readonly saved: readonly SavedValue[];
   /** Sizes that the backward needs and cannot read off its tensors. */
@@ -61,7 +61,7 @@ export const savingPartition: Partitioner = (joint) => {
 
 /** Makes the two graphs. */
 function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
-  const { graph, plan, results, tangents, gradients } = joint;
+  const { graph, plan, results, tangents, arrivals, gradients } = joint;
   const inputs = graph.placeholders.slice(0, plan.inputCount);
   const inputPlaces = new Map(inputs.map((node, at) => [node, at])), resultPlaces = new Map<Node, number>();
   for (const [at, result] of results.entries()) {
@@ -106,17 +106,24 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
     outputs.push(own.node);
   }
   builder.output(outputs);
-  const { backward, sizes } = backwardGraph({ graph, kept, savedMetas, tangents, gradients });
+  const { backward, sizes } = backwardGraph({
+    graph,
+    kept,
+    savedMetas,
+    given: [...tangents, ...arrivals],
+    gradients,
+  });
   return { forward, backward, saved, sizes, savedFrom: results.length };
 }
 
 /** The backward graph: from saved values, sizes and tangents to gradients. */
 function backwardGraph(
-  { graph, kept, savedMetas, tangents, gradients }: {
+  { graph, kept, savedMetas, given, gradients }: {
     readonly graph: Graph;
     readonly kept: readonly Node[];
     readonly savedMetas: readonly TensorMeta[];
-    readonly tangents: readonly Node[];
+    /** Tangents, and which of them have arrived. */
+    readonly given: readonly Node[];
     readonly gradients: readonly (Node | null)[];
   },
 ): { readonly backward: Graph; readonly sizes: Sym[] } {
@@ -128,7 +135,7 @@ function backwardGraph(
     if (!meta) throw new InternalError(`Expected metadata of ${node.name}`);
     copies.set(node, builder.tensor(node.name, meta, { stack: node.meta.stack }).node);
   }
-  for (const node of tangents) copies.set(node, copyNode(backward, node, copies));
+  for (const node of given) copies.set(node, copyNode(backward, node, copies));
   const order = new Map(graph.nodes.map((node, at) => [node, at]));
   const orderOf = (node: Node) => order.get(node) ?? 0;
   // Recomputed nodes are made where they are first read, so that they do not stay in memory before.
@@ -146,7 +153,7 @@ function backwardGraph(
   };
   const wanted = gradients.filter((node) => node !== null);
   const cone = ancestors(graph, wanted);
-  const dependent = new Set<Node>(tangents);
+  const dependent = new Set<Node>(given);
   for (const node of cone) {
     if ([...node.inputs()].some((input) => dependent.has(input))) dependent.add(node);
   }
@@ -161,7 +168,7 @@ function backwardGraph(
     ),
   );
   const sizes = [...symbolsOf(backward)].filter((symbol) => !bound.has(symbol));
-  const firstTangent = copies.get(tangents[0] ?? backward.output);
+  const firstTangent = copies.get(given[0] ?? backward.output);
   for (const size of sizes) {
     backward.create("placeholder", `${size}`, {
       meta: { value: { kind: "size", size } },

@@ -205,6 +205,8 @@ export const backwardFacts: Codec<BackwardFacts> = record<BackwardFacts>({
   sizes: list(symbol),
   savedFrom: number,
   layouts: list(savedLayout),
+  arrivals: list(text),
+  fills: flag,
   reached: list(numbers),
   origins: list(orNull(
     union<GradientOrigin>({ tangent: record({ tangent: number }), output: record({ output: number }) }),

@@ -53,6 +53,16 @@ export interface Differentiation<T extends TensorLike> {
   readonly visit?: (entry: RecordedCall<T>) => void;
   /** What the rule of a call sees in place of an argument or result: itself, unless given. */
   readonly unpack?: (entry: RecordedCall<T>, value: T) => T;
+  /** How gradients that come from several seeds become one; as if all seeds had arrived, unless given. */
+  readonly sums?: GradientSums<T>;
+}
+
+/** How gradients are put together where some seeds may not arrive. */
+export interface GradientSums<T> {
+  /** The sum of two gradients of one value that come from different seeds. */
+  add(a: FoundGradient<T>, b: FoundGradient<T>): T;
+  /** The gradient of one result of a call beside those of others: zeros where it does not arrive. */
+  beside(found: FoundGradient<T>): T;
 }
 
 /** A gradient, and the positions of the seeds that it comes from. */
@@ -63,7 +73,7 @@ export interface FoundGradient<T> {
 
 /** Gradients of `inputs`, null where no path leads from an input to a seed. */
 export function differentiate<T extends TensorLike>(
-  { api, tape, seeds, inputs, visit, unpack = (_, value) => value }: Differentiation<T>,
+  { api, tape, seeds, inputs, visit, unpack = (_, value) => value, sums }: Differentiation<T>,
 ): (FoundGradient<T> | null)[] {
   const wanted = new Set<T>(inputs);
   for (const entry of tape) {
@@ -74,11 +84,16 @@ export function differentiate<T extends TensorLike>(
     }
   }
   const grads = new Map<T, FoundGradient<T>>();
-  const accumulate = (value: T, { grad, seeds }: FoundGradient<T>) => {
+  const accumulate = (value: T, found: FoundGradient<T>) => {
     if (!wanted.has(value)) return;
     const before = grads.get(value);
-    if (before) grads.set(value, { grad: api.add(before.grad, grad), seeds: before.seeds.union(seeds) });
-    else grads.set(value, { grad, seeds });
+    if (!before) {
+      grads.set(value, found);
+      return;
+    }
+    const together = !sums || sameSeeds(before, found);
+    const grad = together ? api.add(before.grad, found.grad) : sums.add(before, found);
+    grads.set(value, { grad, seeds: before.seeds.union(found.seeds) });
   };
   for (const [at, { value, grad }] of seeds.entries()) accumulate(value, { grad, seeds: new Set([at]) });
   for (const entry of tape.toReversed()) {
@@ -90,10 +105,14 @@ export function differentiate<T extends TensorLike>(
     const incoming = entry.outs.map((out) => grads.get(out) ?? null);
     if (incoming.every((found) => found === null)) continue;
     const done = entry.around?.();
-    propagate(api, entry, { incoming, wanted, accumulate, visit, unpack });
+    propagate(api, entry, { incoming, wanted, accumulate, visit, unpack, sums });
     done?.();
   }
   return inputs.map((input) => grads.get(input) ?? null);
+}
+
+function sameSeeds<T>(a: FoundGradient<T>, b: FoundGradient<T>): boolean {
+  return a.seeds.size === b.seeds.size && a.seeds.isSubsetOf(b.seeds);
 }
 
 /** The recorded calls through which gradients of values would pass. */
@@ -137,6 +156,7 @@ interface Propagation<T> {
   readonly accumulate: (value: T, found: FoundGradient<T>) => void;
   readonly visit: ((entry: RecordedCall<T>) => void) | undefined;
   readonly unpack: (entry: RecordedCall<T>, value: T) => T;
+  readonly sums: GradientSums<T> | undefined;
 }
 
 const hasGradient = <T>({ definition, own }: RecordedCall<T>): boolean =>
@@ -146,7 +166,7 @@ const hasGradient = <T>({ definition, own }: RecordedCall<T>): boolean =>
 function propagate<T extends TensorLike>(
   api: OpApi<T>,
   entry: RecordedCall<T>,
-  { incoming, wanted, accumulate, visit, unpack }: Propagation<T>,
+  { incoming, wanted, accumulate, visit, unpack, sums }: Propagation<T>,
 ): void {
   const { definition, args } = entry;
   if (!hasGradient(entry)) return;
@@ -154,7 +174,9 @@ function propagate<T extends TensorLike>(
   const needed = new Set(tensors.filter(({ value }) => wanted.has(value)).map(({ param }) => param));
   if (needed.size === 0) return;
   visit?.(entry);
-  const grads = incoming.map((each) => each?.grad ?? null);
+  const arriving = incoming.filter((each) => each !== null), [first] = arriving;
+  const together = !sums || !first || arriving.every((each) => sameSeeds(first, each));
+  const grads = incoming.map((each) => each && (together ? each.grad : sums.beside(each)));
   const seeds = incoming.reduce<ReadonlySet<number>>(
     (all, each) => each ? all.union(each.seeds) : all,
     new Set(),

@@ -31,6 +31,7 @@ import {
   callsBehind,
   differentiate,
   type FoundGradient,
+  type GradientSums,
   historyBehind,
   type RecordedCall,
   type Seed,
@@ -126,6 +127,8 @@ interface Watchers {
   readonly visit?: (call: RecordedCall<GraphValue>) => void;
   /** A call's rule reads elements that were saved. */
   readonly read?: (call: RecordedCall<GraphValue>) => void;
+  /** How gradients of several seeds become one. */
+  readonly sums?: GradientSums<GraphValue>;
 }
 
 /** A replay in progress. */
@@ -290,7 +293,7 @@ export class GraphReplay {
   gradients(
     seeds: readonly Seed<GraphValue>[],
     inputs: readonly GraphValue[],
-    { api = this.core, visit, read }: Watchers = {},
+    { api = this.core, visit, read, sums }: Watchers = {},
   ): (FoundGradient<GraphValue> | null)[] {
     const unpack = (call: RecordedCall<GraphValue>, value: GraphValue) => {
       // What has no elements is never read
@@ -307,7 +310,15 @@ export class GraphReplay {
     };
     const { tape } = this.recorder;
     try {
-      return differentiate({ api, tape, seeds, inputs, unpack, ...(visit ? { visit } : {}) });
+      return differentiate({
+        api,
+        tape,
+        seeds,
+        inputs,
+        unpack,
+        ...(visit ? { visit } : {}),
+        ...(sums ? { sums } : {}),
+      });
     } catch (error) {
       if (!(error instanceof DynError) || error instanceof NotFunctional) throw error;
       // A rule refuses its gradient when a pass comes to it, not where the program is compiled

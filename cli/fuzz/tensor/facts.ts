@@ -52,9 +52,14 @@ export interface FactDifference {
   readonly found: Fact | undefined;
 }
 
-/** Whether two elements are the same to somebody who looks: −0 is 0, NaN is NaN. */
+/** Whether two elements are the same to whoever divides by them: −0 is not 0, NaN is NaN. */
 export function sameElement(a: number | bigint, b: number | bigint): boolean {
-  return a === b || (Number.isNaN(a) && Number.isNaN(b));
+  return Object.is(a, b);
+}
+
+/** Whether two elements are zeros of unlike signs. */
+export function areOppositeZeros(a: number | bigint, b: number | bigint): boolean {
+  return a === 0 && b === 0 && !Object.is(a, b);
 }
 
 /** The distance of neighbouring numbers of a floating type at a magnitude. */
@@ -70,7 +75,7 @@ const NEAR = 4;
 /** Whether an element is as good as another one. */
 export function nearElement(dtype: DType, a: number | bigint, b: number | bigint): boolean {
   if (sameElement(a, b)) return true;
-  if (!isFloat(dtype)) return false;
+  if (!isFloat(dtype) || areOppositeZeros(a, b)) return false;
   const x = Number(a), y = Number(b);
   return Math.abs(x - y) <= NEAR * spacing(dtype, Math.max(Math.abs(x), Math.abs(y)));
 }
@@ -80,11 +85,11 @@ export function isSubnormal(x: number, dtype: DType): boolean {
   return dtype === "float32" && x !== 0 && Math.abs(x) < 2 ** -126;
 }
 
-/** Facts of a device that may take subnormal numbers for 0, or of a run that is held against it. */
+/** Facts of a device that may take subnormal numbers and −0 for 0, or of a run that is held against it. */
 export function withoutSubnormals(facts: readonly Fact[]): readonly Fact[] {
   return facts.map((fact) => {
     if (fact.kind === "text" || !(fact.elements instanceof Float32Array)) return fact;
-    return { ...fact, elements: fact.elements.map((x) => isSubnormal(x, fact.dtype) ? 0 : x) };
+    return { ...fact, elements: fact.elements.map((x) => x === 0 || isSubnormal(x, fact.dtype) ? 0 : x) };
   });
 }
 

@@ -9,7 +9,15 @@
  * Invariant: a difference that neither judge has seen in a plain run is kept.
  */
 import { getDefaultDtype, isFloat, setDefaultDtype } from "../../../lib/base/dtype.ts";
-import { compareFacts, type Fact, type FactDifference, nearElement, sameElement, spacing } from "./facts.ts";
+import {
+  areOppositeZeros,
+  compareFacts,
+  type Fact,
+  type FactDifference,
+  nearElement,
+  sameElement,
+  spacing,
+} from "./facts.ts";
 import { withNoise } from "./noise.ts";
 import { observe, type Runnable } from "./observe.ts";
 import { type Arg, mapArg, mapStatements, type Program, type Statement } from "./program.ts";
@@ -80,6 +88,7 @@ export class RoundingJudge {
     return reference.every((exactly, i) => {
       const plain = expected.elements[i] ?? 0, compiled = found.elements[i] ?? 0;
       if (nearElement("float32", plain, compiled)) return true;
+      if (areOppositeZeros(plain, compiled)) return false;
       // Errors of elements of comparable size
       const usual = Math.max(
         ...errors.filter((_, j) => Math.abs(reference[j] ?? 0) <= 16 * Math.abs(exactly)),
@@ -136,7 +145,11 @@ function isAmong(
       const distance = Math.abs(Number(x) - Number(plain));
       if (distance > spread) spread = distance;
     }
-    if (met || Math.abs(Number(compiled) - Number(plain)) <= SPREAD * spread) continue;
+    // The sign of a zero is rounding's where what cancels may be no zero
+    const within = areOppositeZeros(plain, compiled)
+      ? spread > 0
+      : Math.abs(Number(compiled) - Number(plain)) <= SPREAD * spread;
+    if (met || within) continue;
     explained = false;
     if (!differs) moved = false;
   }

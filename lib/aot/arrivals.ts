@@ -1,0 +1,78 @@
+/**
+ * Tangents that do not arrive. A backward graph takes a tangent for each result, and a pass may come from some of them
+ * only. Input: gradients and the tangents that each comes from; output: their sums without what has not arrived, as the
+ * tape adds them. Invariant: zeros that stand for a tangent reach no gradient that another tangent gives: they would
+ * make 0 of -0, and NaN where they meet what is infinite.
+ */
+import { contiguousMeta } from "../graph/meta.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { FoundGradient, GradientSums } from "../autograd/gradient_tape.ts";
+import type { OpApi } from "../ops/generated.ts";
+import type { GraphBuilder, GraphValue } from "../ops/graph_builder.ts";
+
+type Found = FoundGradient<GraphValue>;
+
+/** The sums of one backward graph. */
+export class Arrivals implements GradientSums<GraphValue> {
+  readonly #api: OpApi<GraphValue>;
+  readonly #builder: GraphBuilder;
+  readonly #count: number;
+  /** By device, an input that says of each tangent whether it has arrived. */
+  readonly #flags = new Map<DeviceName, GraphValue>();
+  /** Whether any of some tangents has arrived. */
+  readonly #known = new Map<string, GraphValue>();
+  #fills = false;
+
+  /** `count`: of tangents, whose inputs the graph has. */
+  constructor(api: OpApi<GraphValue>, builder: GraphBuilder, count: number) {
+    this.#api = api;
+    this.#builder = builder;
+    this.#count = count;
+  }
+
+  /** The inputs that were appended after the tangents, by device. */
+  get flags(): ReadonlyMap<DeviceName, GraphValue> {
+    return this.#flags;
+  }
+
+  add(a: Found, b: Found): GraphValue {
+    const sum = this.#api.add(a.grad, b.grad);
+    const withB = b.seeds.isSubsetOf(a.seeds) ? sum : this.#api.where(this.#arrived(a), sum, b.grad);
+    return a.seeds.isSubsetOf(b.seeds) ? withB : this.#api.where(this.#arrived(b), withB, a.grad);
+  }
+
+  /** Whether a rule is given zeros for one result beside what arrives at others. */
+  get fills(): boolean {
+    return this.#fills;
+  }
+
+  beside(found: Found): GraphValue {
+    this.#fills = true;
+    return this.#api.where(this.#arrived(found), found.grad, 0);
+  }
+
+  /** Whether anything has arrived that a gradient comes from, on its device. */
+  #arrived({ grad: { meta: { device } }, seeds }: Found): GraphValue {
+    return this.#any(device, [...seeds].toSorted((a, b) => a - b));
+  }
+
+  /** In steps that are shared: sums of many gradients grow by one at a time. */
+  #any(device: DeviceName, seeds: readonly number[]): GraphValue {
+    const key = `${device} ${seeds.join()}`, known = this.#known.get(key);
+    if (known) return known;
+    const [first = 0, ...others] = seeds;
+    const one = this.#api.select(this.#flagsOn(device), 0, first);
+    const made = others.length === 0 ? one : this.#api.logicalOr(one, this.#any(device, others));
+    this.#known.set(key, made);
+    return made;
+  }
+
+  #flagsOn(device: DeviceName): GraphValue {
+    const known = this.#flags.get(device);
+    if (known) return known;
+    const meta = contiguousMeta([this.#count], "bool", device);
+    const made = this.#builder.tensor("arrived", meta, { partition: "backward" });
+    this.#flags.set(device, made);
+    return made;
+  }
+}
