@@ -1,8 +1,8 @@
 /**
  * Jobs on several threads: functions of WebAssembly modules over ranges of units, in the memory that all threads
  * share. Input: a module's function, a description in memory, a number of units; output: all units done. The
- * calling thread works, too, and blocks until the last unit is done. Invariants: threads are made when there is
- * first enough work and never keep the process alive; a thread takes part in a job by taking a chunk of its units
+ * calling thread works, too, and blocks until the last unit is done. Invariants: threads are made when there was
+ * enough work and never keep the process alive; a thread takes part in a job by taking a chunk of its units
  * from the ticket, so one that wakes late finds none and holds up nobody.
  */
 import { Worker } from "node:worker_threads";
@@ -16,8 +16,11 @@ import { WORD, workerSource } from "./worker.ts";
 
 /** Work below which waking others costs more than it brings: about 20 µs. */
 const LEAST_WORK = 100_000;
-/** A thread takes as long to make as so many jobs of the least work; it is made when that much was done without it. */
-const LEAST_JOBS = 1500;
+/**
+ * A thread takes as long to make as so many jobs of the least work: it is made when that much was done without it and the
+ * program waits for something, as most programs do between calls, and within a call only after many times as much.
+ */
+const LEAST_JOBS = { waiting: 1500, calling: 7500 };
 /** Chunks of a job per thread: enough to even out what disturbs one of them. */
 const CHUNKS = 4;
 /**
@@ -47,6 +50,7 @@ export class ThreadPool implements JobPool {
   #generation = 0;
   /** Work that the threads there are have done in spite of there being too few. */
   #undivided = 0;
+  #isAsked = false;
 
   /** `threads`: how many work at once, this one included. */
   constructor(readonly threads: number, options: PoolOptions = {}) {
@@ -144,15 +148,22 @@ export class ThreadPool implements JobPool {
     }
   }
 
-  /**
-   * Makes one more thread, as long as some are missing: each takes this one about 30 ms, so that it is made once it
-   * would have paid. Those that cannot start, or die, leave their share to the rest.
-   */
+  /** Sees to one more thread after enough work, as long as some are missing. */
   #grow(more: number): void {
-    const place = this.#workers.length + 1;
-    if (place >= this.#most) return;
+    if (this.made >= this.#most) return;
     this.#undivided += more;
-    if (this.#undivided < LEAST_JOBS * this.leastWork) return;
+    if (this.#undivided >= LEAST_JOBS.calling * this.leastWork) return this.#make();
+    if (this.#undivided < LEAST_JOBS.waiting * this.leastWork || this.#isAsked) return;
+    this.#isAsked = true;
+    queueMicrotask(() => {
+      this.#isAsked = false;
+      if (this.#undivided > 0) this.#make();
+    });
+  }
+
+  /** Makes a thread, which takes this one about 30 ms. Those that cannot start, or die, leave their share to the rest. */
+  #make(): void {
+    const place = this.made;
     this.#undivided = 0;
     try {
       const workerData = { memory: this.memory.memory, place };
