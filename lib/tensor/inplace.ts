@@ -16,7 +16,7 @@ import { formOf } from "../ops/complex/form.ts";
 import { pairsMeta } from "../ops/complex/views.ts";
 import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
-import { classPlan } from "./classes.ts";
+import { classPlan, type ClassRequest, type ClassWish } from "./classes.ts";
 import { type Layout, layoutOf, liesApart } from "./layout.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, noGrad } from "./modes.ts";
@@ -280,6 +280,7 @@ function planOf(entry: OpEntry, args: TensorArgs, layout: Layout): InplacePlan |
   if (!cache) plans.set(entry, cache = new PlanCache());
   return findPlan(entry, args, {
     cache,
+    known: (numbers, wish) => sharedPlan({ entry, args, numbers }, { layout, wish }),
     make: (numbers) => compileInplace(entry, args, { layout, numbers }),
   });
 }
@@ -298,8 +299,8 @@ function compileInplace(
   checkResult(layoutOf(meta), layout);
   const aligned = alignedOperands(entry, { args, metas });
   if (aligned === undefined) return null;
-  const shared = classPlan({ entry, args, numbers });
-  if (shared?.results[0] === layout) return { ...shared, aligned };
+  const shared = sharedPlan({ entry, args, numbers }, { layout });
+  if (shared) return shared;
   const plan = makePlan({
     entry,
     args,
@@ -309,6 +310,18 @@ function compileInplace(
     numbers,
   });
   return { ...plan, aligned };
+}
+
+/** The plan that calls out of place have, where it writes such a layout. */
+function sharedPlan(
+  request: ClassRequest,
+  { layout, wish }: { readonly layout: Layout; readonly wish?: ClassWish },
+): InplacePlan | undefined {
+  const { entry, args } = request, plan = classPlan(request, wish);
+  if (plan?.results[0] !== layout) return undefined;
+  const metas = inferResults(entry.definition, mapTensors(entry, args, (t) => t.layout.meta));
+  const aligned = alignedOperands(entry, { args, metas });
+  return aligned && { ...plan, aligned };
 }
 
 /** For each tensor, whether it is read only at the index that is written; undefined where that is not the form. */
