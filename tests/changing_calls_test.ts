@@ -1,6 +1,6 @@
-/** Builtins that give another number each time, called as often as the program calls them, in order; accessors that are made anew. */
+/** Builtins that give another number each time, called as often as the program calls them, in order; accessors and classes that are made anew. */
 import { assert, assertEquals } from "@std/assert";
-import { compiler, type Tensor, tensor } from "../mod.ts";
+import { compiler, nn, type Tensor, tensor } from "../mod.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
 Deno.test("a random number is drawn at every call, and is an input of the graph", () => {
@@ -138,3 +138,181 @@ for (const [name, [program, make, graphs]] of Object.entries(WITH_ACCESSORS)) {
     assertEquals(c.graphs.length, graphs);
   });
 }
+
+/** An instance of a class that is made anew with it. */
+function instance(factor: number) {
+  class Base {
+    shifted(x: Tensor): Tensor {
+      return x.add(1);
+    }
+  }
+  class Scaled extends Base {
+    static readonly unit: number = 1;
+    factor = factor;
+    get twice(): number {
+      return this.factor * 2;
+    }
+    set twice(to: number) {
+      this.factor = to / 2;
+    }
+    override shifted(x: Tensor): Tensor {
+      return super.shifted(x).mul(this.factor);
+    }
+    *[Symbol.iterator](): Iterator<number> {
+      yield this.factor;
+      yield this.twice;
+    }
+  }
+  return new Scaled();
+}
+
+type Instance = ReturnType<typeof instance>;
+
+const own = (object: object, key: string, descriptor: PropertyDescriptor): void =>
+  void Object.defineProperty(object, key, { configurable: true, ...descriptor });
+
+/** Programs over what functions make anew, and how many graphs ten calls take: one more where something differs. */
+const MADE_ANEW: Readonly<
+  Record<
+    string,
+    readonly [program: (x: Tensor, o: Instance) => Tensor, make: (call: number) => Instance, graphs: number]
+  >
+> = {
+  "fields": [(x, o) => x.mul(o.factor), () => instance(3), 2],
+  "methods that call those of their class": [(x, o) => o.shifted(x), () => instance(3), 2],
+  "accessors": [
+    (x, o) => {
+      o.twice = 8;
+      return x.mul(o.twice).add(o.factor);
+    },
+    () => instance(3),
+    2,
+  ],
+  "iteration": [(x, o) => [...o].reduce((sum, each) => sum.add(each), x), () => instance(3), 2],
+  "what is not there": [
+    (x, o) => x.mul("missing" in o || Reflect.get(o, "missing") ? 2 : 3),
+    () => instance(3),
+    2,
+  ],
+  "all that can be listed": [
+    (x, o) => x.mul(JSON.stringify({ ...o }).length + Object.keys(o).length),
+    () => instance(3),
+    2,
+  ],
+  "whether they are of a class": [
+    (x, o) => x.mul(o instanceof Map || Object.getPrototypeOf(o) === Object.prototype ? 2 : 3),
+    () => instance(3),
+    2,
+  ],
+  "objects that are made of them": [
+    (x, o) => {
+      const heir: Instance = Object.create(Object.getPrototypeOf(o), { factor: { value: 5 } });
+      return heir.shifted(x);
+    },
+    () => instance(3),
+    2,
+  ],
+  "a method that is replaced in one of them": [
+    (x, o) => o.shifted(x),
+    (call) => {
+      const made = instance(3);
+      if (call === 4) Object.getPrototypeOf(made).shifted = (x: Tensor) => x.mul(7);
+      return made;
+    },
+    3,
+  ],
+  "an accessor in the place of a method": [
+    (x, o) => o.shifted(x),
+    (call) => {
+      const made = instance(3);
+      if (call === 4) own(Object.getPrototypeOf(made), "shifted", { get: () => (x: Tensor) => x.mul(7) });
+      return made;
+    },
+    3,
+  ],
+  "a field in front of what is inherited": [
+    (x, o) => o.shifted(x),
+    (call) => {
+      const made = instance(3);
+      if (call === 4) own(made, "shifted", { value: (x: Tensor) => x.mul(7) });
+      return made;
+    },
+    3,
+  ],
+  "an accessor in front of what is missing": [
+    (x, o) => x.mul(Reflect.get(o, "missing") ?? 2),
+    (call) => {
+      const made = instance(3);
+      if (call === 4) own(Object.getPrototypeOf(made), "missing", { get: () => 9 });
+      return made;
+    },
+    3,
+  ],
+  "a class between them": [
+    (x, o) => o.shifted(x),
+    (call) => {
+      const made = instance(3);
+      if (call !== 4) return made;
+      const between = Object.create(Object.getPrototypeOf(made), {
+        constructor: { value: made.constructor },
+        shifted: { value: (x: Tensor) => x.mul(7) },
+      });
+      return Object.setPrototypeOf(made, between);
+    },
+    3,
+  ],
+  "another class of the same text, with another base": [
+    (x, o) => x.mul(o instanceof Map ? 2 : 3).add(o.factor),
+    (call) => {
+      const made = instance(3);
+      if (call === 4) {
+        Object.setPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf(made)), Map.prototype);
+      }
+      return made;
+    },
+    3,
+  ],
+};
+
+for (const [name, [program, make, graphs]] of Object.entries(MADE_ANEW)) {
+  Deno.test(`instances of classes that are made anew for each call: ${name}`, () => {
+    const c = capture(program), x = tensor([0.5, 1.5]);
+    for (let call = 0; call < 10; call++) {
+      const [plain, compiled] = [make(call), make(call)];
+      assertEquals(c.run(x, compiled).tolist(), program(x, plain).tolist(), `call ${call}`);
+      assertEquals({ ...compiled }, { ...plain }, `call ${call}`);
+    }
+    assertEquals(c.graphs.length, graphs);
+  });
+}
+
+Deno.test("modules whose class is made anew for each call are one version after the first", () => {
+  const make = (by: number) =>
+    new (class Scaled extends nn.Module {
+      readonly by = by;
+      override forward(x: Tensor): Tensor {
+        return x.mul(this.by);
+      }
+    })();
+  const c = capture((x: Tensor, net: ReturnType<typeof make>) => net.call(x)), x = tensor([0.5, 1.5]);
+  for (let call = 0; call < 10; call++) assertEquals(c.run(x, make(3)).tolist(), [1.5, 4.5]);
+  assertEquals(c.graphs.length, 2);
+});
+
+Deno.test("an object that inherits from a proxy is none of a class that is made anew", () => {
+  const c = capture((x: Tensor, o: { readonly factor: number }) => x.mul(o.factor)), x = tensor([0.5]);
+  const classes = () => {
+    class Held {
+      get factor() {
+        return 3;
+      }
+    }
+    return new Held();
+  };
+  for (let call = 0; call < 4; call++) assertEquals(c.run(x, classes()).tolist(), [1.5]);
+  const asked: PropertyKey[] = [];
+  const traps: ProxyHandler<object> = { get: (_of, key) => (asked.push(key), 5) };
+  const heir: { readonly factor: number } = Object.create(new Proxy(classes(), traps));
+  assertEquals(c.run(x, heir).tolist(), [2.5]);
+  assertEquals(asked, ["factor"]);
+});

@@ -28,6 +28,8 @@ export type Source =
     readonly key: string | symbol;
     readonly part: "get" | "set";
   }
+  /** What an object inherits from, where that is another one in each call. */
+  | { readonly kind: "prototype"; readonly name: string; readonly base: Source }
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
   /**
@@ -146,6 +148,11 @@ export function propertySource(base: Source, key: string | symbol): Source {
   return { kind: "property", name: base.name + text, base, key };
 }
 
+/** What an object inherits from. */
+export function prototypeSource(base: Source): Source {
+  return { kind: "prototype", name: `Object.getPrototypeOf(${base.name})`, base };
+}
+
 /** A private member. */
 export function privateSource(base: Source, member: string, access: PrivateReader): Source {
   return { kind: "private", name: `${base.name}.${member}`, base, access };
@@ -188,6 +195,8 @@ export function isSamePlace(a: Source, b: Source): boolean {
       return b.kind === a.kind && b.key === a.key && b.base.name === a.base.name;
     case "accessor":
       return b.kind === a.kind && b.key === a.key && b.part === a.part && b.base.name === a.base.name;
+    case "prototype":
+      return b.kind === a.kind && b.base.name === a.base.name;
     case "private":
       return b.kind === a.kind && b.access === a.access && b.base.name === a.base.name;
     case "entry":
@@ -213,11 +222,17 @@ function rootOf(source: Source): Source {
     case "captured":
     case "private":
     case "accessor":
+    case "prototype":
     case "entry":
       return rootOf(source.base);
     default:
       return source;
   }
+}
+
+/** Whether what the source reaches begins with an object that is known once and for all. */
+export function isKnown(source: Source): boolean {
+  return rootOf(source).kind === "known";
 }
 
 /** Whether what the source reaches can be another object in another call without anything being assigned. */

@@ -131,6 +131,10 @@ export class ConditionWriter {
         return `args.length === ${fact.count}`;
       case "proxy":
         return `${this.helper("isProxy")}(${reader.read(fact.source)}) === ${fact.present}`;
+      case "madeBy":
+        return `${this.helper("isMadeBy")}(${reader.read(fact.source)}, ${
+          constants.name(fact.constructorText)
+        })`;
       case "generator":
         return `${this.helper("isGenerator")}(${reader.read(fact.source)})`;
       case "unrevoked":

@@ -124,6 +124,8 @@ function expectedText(fact: Fact): string | null {
       return "an integer";
     case "number":
       return "a number";
+    case "madeBy":
+      return fact.constructorText ?? "an object without a constructor";
     case "generator":
       return "a generator";
     case "code":

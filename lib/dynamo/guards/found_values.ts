@@ -66,6 +66,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "number":
     case "object":
     case "generator":
+    case "madeBy":
     case "function":
     case "elements":
     case "prototype":

@@ -119,6 +119,8 @@ export type Fact =
   /** The setting that local times follow. */
   | { readonly kind: "timeZone"; readonly setting: string }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
+  /** What others inherit from: its own constructor has this text, as far as it has one. */
+  | { readonly kind: "madeBy"; readonly source: Source; readonly constructorText: string | null }
   /** A generator, whatever it inherits from: functions made anew make such as inherit from other objects. */
   | { readonly kind: "generator"; readonly source: Source }
   /** A proxy that still has its target. */
@@ -232,6 +234,10 @@ export function factText(fact: Fact): string {
       return `___time_zone() === ${JSON.stringify(fact.setting)}`;
     case "proxy":
       return `${fact.present ? "" : "!"}___is_proxy(${sourceText(fact.source)})`;
+    case "madeBy":
+      return `___check_constructor(${sourceText(fact.source)}, ${
+        JSON.stringify((fact.constructorText ?? "none").split("\n", 1).join())
+      })`;
     case "generator":
       return `___is_generator(${sourceText(fact.source)})`;
     case "unrevoked":

@@ -49,6 +49,7 @@ export function peekAt(source: Source): Peek | null {
     case "captured":
     case "private":
     case "accessor":
+    case "prototype":
     case "entry":
       return null;
     default:

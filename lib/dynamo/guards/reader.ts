@@ -3,6 +3,7 @@
  * written; output: statements and expressions, and the objects the text refers to by name. Invariant: reading a
  * source in generated code gives what the tracer read there, and runs no user code.
  */
+import { types } from "node:util";
 import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../functions/begun_iterators.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
@@ -119,6 +120,8 @@ export class SourceReader {
         return `${this.constants.name(ACCESSOR_READERS[source.part])}(${this.read(source.base)}, ${
           typeof source.key === "string" ? JSON.stringify(source.key) : this.constants.name(source.key)
         })`;
+      case "prototype":
+        return `${this.constants.name(prototypeOf)}(${this.read(source.base)})`;
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "entry": {
@@ -180,7 +183,10 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   valuesLeft,
 };
 
-const { getOwnPropertyDescriptor } = Reflect;
+const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+
+/** What an object inherits from; asking a proxy would run its trap. */
+const prototypeOf = (object: object): unknown => types.isProxy(object) ? undefined : getPrototypeOf(object);
 
 /** The accessors of an own property; undefined where there is none. */
 const ACCESSOR_READERS = {

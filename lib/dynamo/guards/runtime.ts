@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { sameList } from "../../base/lists.ts";
-import { iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
+import { apply, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { ambient } from "../../tensor/modes.ts";
@@ -32,6 +32,20 @@ export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasO
 export const isProxy: (value: unknown) => boolean = types.isProxy;
 /** Whether a value is a generator, async ones as well. */
 export const isGenerator: (value: unknown) => boolean = types.isGeneratorObject;
+
+const textOfFunction = Function.prototype.toString;
+
+/** The text of an object's own constructor; null: it has none that could be told. */
+export function constructorText(object: object): string | null {
+  const maker: unknown = getOwnPropertyDescriptor(object, "constructor")?.value;
+  return typeof maker === "function" ? apply(textOfFunction, maker, []) : null;
+}
+
+/** Whether something is an object, with an own constructor of this text. */
+export function isMadeBy(value: unknown, text: string | null): boolean {
+  return typeof value === "object" && value !== null && !types.isProxy(value) &&
+    constructorText(value) === text;
+}
 
 export { timeZoneSetting } from "../../base/place.ts";
 

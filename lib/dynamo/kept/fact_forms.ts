@@ -164,6 +164,7 @@ const fact = variants<Fact>({
   argumentCount: fields({ count }),
   timeZone: fields({ setting: text }),
   proxy: fields({ source, present: flag }),
+  madeBy: fields({ source, constructorText: optional(text) }),
   generator: fields({ source }),
   unrevoked: refused("a proxy"),
   extensible: fields({ source, present: flag }),

@@ -19,6 +19,7 @@ import {
   knownSource,
   type LiveCell,
   propertySource,
+  prototypeSource,
   type Source,
   sourceText,
   THIS_SOURCE,
@@ -186,6 +187,8 @@ export const source: Form<Source> = {
         return [value.kind, labelOf(value), by.numberOf(value.object)];
       case "property":
         return [value.kind, again(value.base), writeKey(value.key)];
+      case "prototype":
+        return [value.kind, again(value.base)];
       case "entry":
         return [value.kind, again(value.base), value.part, value.index];
       case "captured":
@@ -214,6 +217,8 @@ export const source: Form<Source> = {
         return cellSource(textIn(first), cell.read(second, by));
       case "property":
         return propertySource(source.read(first, by), readKey(second));
+      case "prototype":
+        return prototypeSource(source.read(first, by));
       case "entry":
         return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
       case "captured":

@@ -5,7 +5,7 @@
  * makes anew.
  */
 import type { Fact } from "../guards/guard.ts";
-import { entrySource, knownSource, propertySource, type Source } from "../source.ts";
+import { entrySource, knownSource, propertySource, prototypeSource, type Source } from "../source.ts";
 import type { Interpreter } from "../trace/interpreter.ts";
 import { sameMeta } from "./calls.ts";
 import type { TensorValue } from "../variables/value.ts";
@@ -59,6 +59,8 @@ export class MovedPlaces {
       }
       case "property":
         return this.#behind(source, (base) => propertySource(base, source.key));
+      case "prototype":
+        return this.#behind(source, prototypeSource);
       case "entry":
         return this.#behind(source, (base) => entrySource(base, source.part, source.index));
       case "private":
@@ -124,6 +126,7 @@ export function relyOnMoved(
     case "dataKey":
     case "flags":
     case "accessor":
+    case "madeBy":
     case "entries":
     case "extensible":
     case "integrity":

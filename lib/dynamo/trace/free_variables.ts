@@ -119,7 +119,7 @@ export function homeOf(m: Interpreter, frame: Frame): Value {
   const real = frame.callee?.real, receiver = frame.self.kind === "object" ? frame.self : null;
   const start = receiver?.real ?? receiver?.prototype?.real ?? null;
   const home = real && start ? findHomeObject(real, start, noteFunction) : null;
-  if (home) return m.wrapper.known(home, "home");
+  if (home) return m.wrapper.find(home) ?? m.wrapper.known(home, "home");
   return breakGraph("noSource", "super of a method");
 }
 

@@ -30,6 +30,7 @@ import {
   refuseOpaque,
   settledElements,
 } from "./contents.ts";
+import { inheritsAnew } from "../variables/wrap.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { namespaceSlot } from "./namespaces.ts";
 import { typedElement, writeTyped } from "./typed_elements.ts";
@@ -104,7 +105,8 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   if (!("value" in descriptor)) {
     const { get, set } = descriptor, isTrustedOne = isTrusted(real);
     // Of an object that is made anew for each call the accessors are made anew, too
-    const isAnew = !isTrustedOne && isPassedIn(source) && object.prototype?.real === Object.prototype;
+    const isAnew = !isTrustedOne && isPassedIn(source) &&
+      (source.kind === "prototype" || object.prototype?.real === Object.prototype);
     if (isAnew) m.output.guard({ kind: "flags", source, key, flags: { writable: null, ...flags } });
     else if (!isTrustedOne) m.output.guard({ kind: "accessor", source, key, get, set });
     const wrapped = (f: unknown, part: "get" | "set") => {
@@ -115,7 +117,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   }
   let value = object.reads.get(key);
   if (!value) {
-    if (isLiteralArgument(object)) {
+    if (isLiteralArgument(object) || source.kind === "prototype" || inheritsAnew(object)) {
       // Another literal in its place may have an accessor, which only the program may run.
       m.output.guard({ kind: "dataKey", source, key, writable: false });
     }
@@ -218,10 +220,11 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   if (known && !object.slots.has(key) && !object.prototypeChanged) return { kind: "value", value: known };
   let holder: ObjectValue | null = object;
   let steps = 0;
-  const isAsFound = isOwnAsFound(object, key);
+  const isAsFound = isOwnAsFound(object, key), isAnew = inheritsAnew(object);
   while (holder) {
     if (
-      steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real && isAsFound
+      steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real && isAsFound &&
+      !isAnew
     ) {
       const inherited = inheritedRead(m, object, holder, key);
       if (inherited) {
@@ -234,6 +237,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     } else {
       if (steps > 0) relyOnChain(m, object, holder);
       const slot = ownSlot(m, holder, key);
+      if (slot && isAnew) relyOnAbsence(m, object, key, holder);
       if (slot?.kind === "data") return { kind: "value", value: slot.value };
       if (slot?.kind === "accessor") {
         return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
@@ -242,7 +246,10 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     holder = holder.prototype;
     steps++;
   }
-  if (object.real && object.source && isAsFound && !object.prototypeChanged) {
+  if (isAnew) {
+    relyOnChain(m, object, null);
+    relyOnAbsence(m, object, key);
+  } else if (object.real && object.source && isAsFound && !object.prototypeChanged) {
     const { source } = object;
     if (!types.isModuleNamespaceObject(object.real)) {
       if (isLiteralArgument(object)) m.output.guard({ kind: "dataKey", source, key, writable: false });

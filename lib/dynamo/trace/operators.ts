@@ -313,6 +313,7 @@ export function inheritsFrom(m: Interpreter, object: ObjectValue, prototype: Val
     refuseOpaque(at);
     m.wrapper.relyOnPrototype(at);
     if (at.prototype === prototype) return true;
+    if (at.prototype && prototype.kind === "object") guardDistinct(m, at.prototype, prototype);
   }
   return false;
 }

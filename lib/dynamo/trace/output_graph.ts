@@ -365,6 +365,7 @@ function keyOf(fact: Fact): string {
     case "timeZone":
     case "proxy":
     case "generator":
+    case "madeBy":
     case "unrevoked":
     case "extensible":
     case "globalState":

@@ -17,6 +17,7 @@ import {
   type PrivateName,
   type Value,
 } from "../variables/value.ts";
+import { inheritsAnew } from "../variables/wrap.ts";
 import { refuseOpaque } from "./contents.ts";
 import type { Completion, Frame, Interpreter } from "./interpreter.ts";
 
@@ -68,6 +69,8 @@ function receiverOf(frame: Frame, register: number): ObjectValue {
   if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
   refuseOpaque(object);
+  // Each evaluation of a class has private names of its own
+  if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is made anew for each call");
   return object;
 }
 
@@ -229,6 +232,7 @@ export function hasPrivate(m: Interpreter, frame: Frame, instruction: Instructio
   const object = frame.registers[instruction.object];
   if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
+  if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is made anew for each call");
   const name = nameAt(frame, instruction.name);
   const set = (has: boolean) => m.complete({ kind: "register", register: instruction.dst }, constant(has));
   if (object.real === null) return set(madeMembers(object, name) !== null);

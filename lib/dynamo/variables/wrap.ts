@@ -13,8 +13,17 @@ import type { ChangeHistory, DynamicMode } from "../cache/automatic_dynamic.ts";
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
+import { constructorText } from "../guards/runtime.ts";
 import { isModule, ownsParameter } from "../functions/modules.ts";
-import { isPassedIn, knownSource, type LiveCell, type Source, sourceText } from "../source.ts";
+import {
+  isKnown,
+  isPassedIn,
+  knownSource,
+  type LiveCell,
+  prototypeSource,
+  type Source,
+  sourceText,
+} from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
   constant,
@@ -163,8 +172,15 @@ export class Wrapper {
     const exotic = exoticOf(real);
     const value = new ObjectValue(exotic, null, real, source);
     value.variable = this.settings.variableOf(real);
+    const made = exotic.kind === "opaque" ? null : this.#madeAnew(prototype, source);
     if (types.isGeneratorObject(real)) {
       if (source.kind !== "known") this.output.guard({ kind: "generator", source });
+    } else if (source.kind === "prototype") {
+      this.output.guard({ kind: "madeBy", source, constructorText: constructorText(real) });
+    } else if (made && !staysItself(real, source)) {
+      this.output.guard({ kind: "object", source });
+      // Reading a proxy would run its traps, which the program may count.
+      this.output.guard({ kind: "proxy", source, present: false });
     } else if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
     } else if (staysItself(real, source) && !this.isExchanged(real, source)) {
@@ -177,8 +193,32 @@ export class Wrapper {
     }
     // Set before the prototype is wrapped: a prototype chain may lead back here.
     this.#values.set(real, value);
-    value.prototype = this.prototypeValue(prototype);
+    value.prototype = prototype && made ? this.#atPlace(prototype, made) : this.prototypeValue(prototype);
     return value;
+  }
+
+  #atPlace(prototype: object, place: Source): ObjectValue | null {
+    const value = this.object(prototype, place);
+    if (value.kind !== "object") return null;
+    // Down to the first class that is the same in all calls
+    this.relyOnPrototype(value);
+    return value;
+  }
+
+  /**
+   * The place of a prototype that functions of the program make anew, as those of classes and literals in them: objects
+   * that inherit from another one of the same text were there before. Null: it is guarded by identity.
+   */
+  #madeAnew(prototype: object | null, source: Source): Source | null {
+    if (isKnown(source)) return null;
+    let isAnew: boolean | null = null, place = source;
+    for (let at = prototype; at && !types.isProxy(at) && !BUILTIN_OBJECTS.has(at);) {
+      place = prototypeSource(place);
+      const changes = this.settings.history.objectChanges(`${place.name} ${constructorText(at)}`, at);
+      isAnew ??= changes;
+      at = Object.getPrototypeOf(at);
+    }
+    return isAnew ? prototypeSource(source) : null;
   }
 
   /**
@@ -188,6 +228,7 @@ export class Wrapper {
   relyOnPrototype(object: ObjectValue): void {
     const { real, source } = object;
     if (real === null || source === null || object.prototypeChanged || isSettled(real)) return;
+    if (inheritsAnew(object)) return;
     const prototype: object | null = Object.getPrototypeOf(real);
     this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
   }
@@ -320,6 +361,11 @@ function staysItself(real: object, source: Source): boolean {
 /** Methods reached through an instance are found on its prototype. */
 function isFoundOnPrototype(source: Source): boolean {
   return source.kind === "property" && source.base.kind === "known";
+}
+
+/** Whether an object inherits from one that is another in each call: a guard asks how that one was made. */
+export function inheritsAnew({ prototype }: ObjectValue): boolean {
+  return prototype?.source?.kind === "prototype";
 }
 
 /** Whether a function is a class. */
