@@ -16,6 +16,7 @@ interface Told {
   readonly lines: readonly (readonly (number | string)[])[];
   readonly inspector: Readonly<Record<string, number>>;
   readonly texts: Readonly<Record<string, number>>;
+  readonly modules: Readonly<Record<string, number>>;
 }
 
 /**
@@ -62,7 +63,7 @@ const tests: Deno.TestDefinition[] = [];
 const test = (name: string, fn: (folder: string) => Promise<void>): void =>
   void tests.push({ name, fn: () => withFolder(fn) });
 
-test("runs capture the same without the debugger and without looking for scripts, from texts that were kept or that the runtime keeps", async (folder) => {
+test("runs capture the same without the debugger and without looking for scripts, from texts that were kept, which are not parsed again, or that the runtime keeps", async (folder) => {
   write(folder, "model.ts", MODEL, 100);
   write(folder, "factor.ts", CONSTANT, 100);
   const first = await run(folder), second = await run(folder);
@@ -70,8 +71,8 @@ test("runs capture the same without the debugger and without looking for scripts
     results: [[6, 12], [6, 12]],
     lines: Array(2).fill([5, "return x.mul(factor).mul(2);"]),
   };
-  assertEquals(first, { ...captured, inspector: {}, texts: { stored: 1 } });
-  assertEquals(second, { ...captured, inspector: {}, texts: { hits: 1 } });
+  assertEquals(first, { ...captured, inspector: {}, texts: { stored: 1 }, modules: { parsed: 2 } });
+  assertEquals(second, { ...captured, inspector: {}, texts: { hits: 1 }, modules: {} });
 });
 
 test("a module that has changed is read anew, also where the compiled function stays as it was", async (folder) => {
@@ -116,7 +117,7 @@ test("short functions that use variables of their module are looked for with the
   write(folder, "model.ts", "export const f = (x) => x.mul(7);\n", 50);
   await run(folder);
   const closed = await run(folder);
-  assertEquals([closed.results, closed.inspector], [[[7, 14], [7, 14]], {}]);
+  assertEquals([closed.results, closed.inspector, closed.modules], [[[7, 14], [7, 14]], {}, {}]);
 });
 
 for (const each of sampleBySeed(tests, 2)) Deno.test(each);

@@ -70,7 +70,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
       return settle(null);
     }
   };
-  const heated = (): State => {
+  const heated = ({ builds }: { readonly builds: boolean }): State => {
     if (config.inductor.tier === "wasm") return settle(null);
     const toolchain = toolchainMeanwhile();
     if (!toolchain) return state;
@@ -81,6 +81,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
       if (!native) found({ native: prepared.form });
       const { paths, missing } = findLibraries(prepared.sources);
       if (missing.length === 0) return settle(linkNative(prepared, paths));
+      if (!builds) return state;
       counters.add("tiers", "eager_requested");
       const ticket = preferringOwnBuiltins(() => requestLibraries(missing));
       return { kind: "compiling", prepared, ticket };
@@ -96,8 +97,9 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     });
   };
   const prepared = (): CompiledProgram => {
-    // Native code before its first call only where it takes no more than loading it
-    if (!current && state.kind === "cool" && code.native) state = heated();
+    // Native code before its first call only where it takes no more than loading it: the process that has printed it may
+    // have ended before its compiler
+    if (!current && state.kind === "cool" && code.native) state = heated({ builds: false });
     return current ??= wasm();
   };
   return {
@@ -111,7 +113,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     prepare: () => void prepared(),
     run(call) {
       if (state.kind === "compiling") state = looked(state.prepared, state.ticket);
-      else if (state.kind === "cool" && state.spent >= HOT) state = heated();
+      else if (state.kind === "cool" && state.spent >= HOT) state = heated({ builds: true });
       const program = prepared();
       if (state.kind !== "cool") return program.run(call);
       const start = performance.now(), passed = program.run(call);

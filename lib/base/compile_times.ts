@@ -68,8 +68,10 @@ const zeros = (): Record<CompilePhase, number> => ({
 const functions = new Map<string, MutableTimes>();
 
 /** How messages call a function that may have no name: by its place then. */
-export function functionTitle({ name, place }: Pick<CompileRecord, "name" | "place">): string {
+export function functionTitle(fn: Pick<CompileRecord, "name" | "place">): string {
+  const { name } = fn;
   if (name !== "" && name !== "<anonymous>") return name;
+  const { place } = fn;
   return place ? `${place.file.split(/[/\\]/).at(-1)}:${place.line}` : "<anonymous>";
 }
 

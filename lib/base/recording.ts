@@ -95,6 +95,20 @@ export interface Recording {
   add(recorder: Recorder): () => void;
 }
 
+/** A function whose place is looked for when somebody asks: its module has to be read for that. */
+function located(
+  { name, place }: Pick<Compilation, "name" | "place">,
+): Pick<CompileRecord, "name" | "place"> {
+  let found: { readonly place: CompileRecord["place"] } | null = null;
+  return {
+    name,
+    get place() {
+      found ??= { place: place() };
+      return found.place;
+    },
+  };
+}
+
 /** The record of this process. */
 export const recording: Recording = {
   active() {
@@ -135,13 +149,11 @@ export const recording: Recording = {
     const id = `${known.frame}/${known.count++}`;
     const told = [...recorders];
     if (told.length === 0) return body();
-    const record: CompileRecord = {
+    const record: CompileRecord = Object.assign(located({ name, place }), {
       id,
-      name,
-      place: place(),
-      ...(root ? { root: { name: root.name, place: root.place() } } : {}),
       reasons,
-    };
+      ...(root ? { root: located(root) } : {}),
+    });
     const former = current;
     current = record;
     for (const recorder of told) recorder.begin(record);

@@ -20,8 +20,8 @@ export function tell(f: (x: Tensor) => Tensor, change?: () => void): void {
     change?.();
     return result;
   });
-  const [inspector, texts] = ["inspector", "kept_texts"].map((group) =>
+  const [inspector, texts, modules] = ["inspector", "kept_texts", "modules"].map((group) =>
     Object.fromEntries(counters.entries(group))
   );
-  console.log(JSON.stringify({ results, lines, inspector, texts }));
+  console.log(JSON.stringify({ results, lines, inspector, texts, modules }));
 }

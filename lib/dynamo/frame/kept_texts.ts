@@ -23,6 +23,8 @@ interface KeptText {
   readonly text: string;
   readonly map: MapPayload | null;
   readonly file: string;
+  /** Offsets of functions in it that use no variables from outside, as far as somebody has asked. */
+  readonly closed: readonly number[];
 }
 
 /** A module's text and the script that V8 made of it. */
@@ -31,19 +33,36 @@ export interface FoundText {
   readonly text: string;
 }
 
-const maps = new Map<string, SourceMap | undefined>();
+/** A map as it is written, which is read when a position is asked for: that takes longer than all else of a module. */
+interface NotedMap {
+  readonly payload: MapPayload;
+  read: SourceMap | null;
+}
 
-/** The map from a module to the file that its user wrote; undefined where there is none. */
-export function mapOf(url: string): SourceMap | undefined {
+const maps = new Map<string, NotedMap | undefined>();
+
+function notedMap(url: string): NotedMap | undefined {
   if (!maps.has(url)) {
-    maps.set(url, url.startsWith("file:") ? findSourceMap(fileURLToPath(url)) : undefined);
+    const found = url.startsWith("file:") ? findSourceMap(fileURLToPath(url)) : undefined;
+    maps.set(url, found && { payload: found.payload, read: found });
   }
   return maps.get(url);
 }
 
+/** The map from a module to the file that its user wrote; undefined where there is none. */
+export function mapOf(url: string): SourceMap | undefined {
+  const noted = notedMap(url);
+  return noted && (noted.read ??= new SourceMap(noted.payload));
+}
+
+/** The same as it is written. */
+export function mapPayloadOf(url: string): MapPayload | undefined {
+  return notedMap(url)?.payload;
+}
+
 /** Notes the map of a module as the runtime keeps it beside the text: looking for it takes a millisecond. */
 export function noteMap({ url, map }: EmittedText): void {
-  if (!maps.has(url)) maps.set(url, new SourceMap(map));
+  if (!maps.has(url)) maps.set(url, { payload: map, read: null });
 }
 
 /** Under what the texts of this program are kept; null where nothing is. */
@@ -64,6 +83,19 @@ function keyOf(): string | null {
 const kept = new Map<string, KeptText>();
 let isRead = false;
 
+/** Functions that use no variables from outside, by the text that they stand in. */
+const closed = new Map<string, Set<number>>();
+
+/** Whether the function at an offset of a text is known to use no variables from outside. */
+export function isKnownClosed({ text }: FoundText, offset: number): boolean {
+  return closed.get(text)?.has(offset) ?? false;
+}
+
+/** Notes that it is so, which whoever keeps the text keeps with it. */
+export function noteClosed({ text }: FoundText, offset: number): void {
+  closed.set(text, (closed.get(text) ?? new Set()).add(offset));
+}
+
 /** Notes the texts that earlier runs of this program kept. Does so once. */
 export function noteKeptTexts(): void {
   if (isRead) return;
@@ -74,8 +106,9 @@ export function noteKeptTexts(): void {
     for (const each of readTexts(JSON.parse(stored))) {
       if (each.file !== fileAt(each.url)) continue;
       kept.set(each.url, each);
-      maps.set(each.url, each.map === null ? undefined : new SourceMap(each.map));
+      maps.set(each.url, each.map === null ? undefined : { payload: each.map, read: null });
       noteText(each.url, each.text);
+      for (const offset of each.closed) noteClosed(each, offset);
     }
     counters.add("kept_texts", "hits");
   } catch (error) {
@@ -90,11 +123,12 @@ export function keepTexts(found: readonly FoundText[]): void {
   let isNew = false;
   for (const { url, text } of found) {
     const file = isLikely(url) ? fileAt(url) : null;
-    if (file === null || kept.get(url)?.text === text) continue;
-    const payload = mapOf(url)?.payload;
+    const known = kept.get(url), within = [...closed.get(text) ?? []];
+    if (file === null || (known?.text === text && known.closed.length === within.length)) continue;
+    const payload = mapPayloadOf(url);
     // The user's lines are read from the file
     const map = payload ? { ...payload, sourcesContent: [] } : null;
-    kept.set(url, { url, text, map, file });
+    kept.set(url, { url, text, map, file, closed: within });
     isNew = true;
   }
   if (!isNew) return;
@@ -120,5 +154,6 @@ function isKeptText(value: unknown): value is KeptText {
   return typeof value === "object" && value !== null && "url" in value && "text" in value &&
     "file" in value &&
     "map" in value && typeof value.url === "string" && typeof value.text === "string" &&
-    typeof value.file === "string" && typeof value.map === "object";
+    typeof value.file === "string" && typeof value.map === "object" && "closed" in value &&
+    Array.isArray(value.closed) && value.closed.every((each: unknown) => typeof each === "number");
 }

@@ -5,6 +5,7 @@
  * use; fetching needs the debugger unless the runtime keeps a text, so the texts that may be wanted are fetched together. Scripts that have no URL were
  * evaluated from a text, of which there is no end: they go with the last code of theirs.
  */
+import { counters } from "../../base/logs.ts";
 import { freeVariables } from "../bytecode/free.ts";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
 import { isFunctionNode } from "../bytecode/syntax.ts";
@@ -17,7 +18,7 @@ import {
   textField,
 } from "./inspector.ts";
 import { type EmittedText, emittedText } from "./emitted_texts.ts";
-import { keepTexts, mapOf, noteKeptTexts, noteMap } from "./kept_texts.ts";
+import { isKnownClosed, keepTexts, mapOf, noteClosed, noteKeptTexts, noteMap } from "./kept_texts.ts";
 import { likelyModule } from "./likely_modules.ts";
 import {
   type FunctionPlace,
@@ -53,7 +54,7 @@ export class Scripts {
   private readonly modules = new Set<string>();
   readonly #evaluated = new EvaluatedScripts();
   /** Modules of which only the text was wanted. */
-  readonly #imported = new Set<Script>();
+  readonly #wanted = new Set<Script>();
   /** URLs that no script has. */
   private readonly absent = new Set<string>();
   /** Whether asking for the addresses of all scripts has told what was wanted so far. */
@@ -79,7 +80,7 @@ export class Scripts {
         if (noted) this.loaded.set(id, found);
         else this.#take(id, found);
       } // Without variables of its surroundings a function is the same in whichever module it stands
-      else if (found && isClosed(found, place)) return found;
+      else if (found && this.#isClosed(found, place)) return found;
       else {
         const kept = this.#keptOf(id);
         if (kept && standsAt(shown, place, kept)) this.#take(id, kept);
@@ -150,7 +151,7 @@ export class Scripts {
   /** Keeps the texts that were parsed, for the next run of the program. */
   readonly #keep = (): void => {
     const parsed = [...this.loaded].filter(([id, script]) => this.modules.has(id) && script.isParsed);
-    keepTexts([...this.#imported, ...parsed.map(([, script]) => script)]);
+    keepTexts([...this.#wanted, ...parsed.map(([, script]) => script)]);
   };
 
   #known(id: string): Script | null {
@@ -174,11 +175,22 @@ export class Scripts {
     return found === null ? null : this.get(found)?.module ?? null;
   }
 
+  /** Whether the function at a place uses no variables from outside; kept with the text, which is not parsed again then. */
+  #isClosed(script: Script, { line, column }: FunctionPlace): boolean {
+    const offset = (script.lines[line] ?? 0) + column;
+    if (isKnownClosed(script, offset)) return true;
+    if (!isClosedAt(offset, script)) return false;
+    noteClosed(script, offset);
+    this.#wanted.add(script);
+    atBatchEnd(this.#keep);
+    return true;
+  }
+
   /** A module that another one imports, as the runtime keeps it. */
   #importedFrom(url: string): Script | null {
     const found = emittedText(url), script = found && this.#emitted(found);
     if (script) {
-      this.#imported.add(script);
+      this.#wanted.add(script);
       atBatchEnd(this.#keep);
     }
     return script;
@@ -258,9 +270,9 @@ class EvaluatedScripts {
 const isModule = ({ module }: Script): boolean =>
   module?.program.body.some(({ type }) => /^(?:Import|Export)/.test(type)) ?? false;
 
-/** Whether the function at a place uses no variables from outside. */
-function isClosed({ module, lines }: Script, { line, column }: FunctionPlace): boolean {
-  const node = module?.functionAt((lines[line] ?? 0) + column);
+/** Whether the function at an offset uses no variables from outside. */
+function isClosedAt(offset: number, { module }: Script): boolean {
+  const node = module?.functionAt(offset);
   const unit = node && isFunctionNode(node) ? module?.analysis.units.get(node) : undefined;
   return module !== null && unit !== undefined && freeVariables(unit, module).length === 0;
 }
@@ -278,6 +290,7 @@ function makeScript(source: Pick<Script, "url" | "text">, isModule: boolean): Sc
     },
     get module(): ParsedModule | null {
       if (parsed === undefined) {
+        counters.add("modules", "parsed");
         try {
           parsed = parseModule({
             url,

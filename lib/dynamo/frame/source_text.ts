@@ -14,6 +14,11 @@ export function loadedText(fn: object): string {
   return Reflect.apply(native, fn, []);
 }
 
+/** Whether a value is a function without a text: one of the runtime, a bound one, or a proxy of any. */
+export function isNative(value: unknown): value is object {
+  return typeof value === "function" && /\{\s*\[native code\]\s*\}$/.test(loadedText(value));
+}
+
 /** Has the program see texts that `clean` has been through. */
 export function showClean(clean: (text: string) => string): void {
   // Methods cannot be constructed, as builtins cannot.

@@ -12,7 +12,7 @@ import { Tensor } from "../../tensor/tensor.ts";
 import { Box, LiveView } from "../bytecode/runtime.ts";
 import * as polyfills from "../functions/polyfills.ts";
 import { DamagedForm, listIn, numberIn } from "../../sym/stored/forms.ts";
-import { loadedText } from "../frame/source_text.ts";
+import { isNative } from "../frame/source_text.ts";
 import { describeKey } from "./plain_values.ts";
 
 let places: ReadonlyMap<object, string> | null = null;
@@ -36,10 +36,6 @@ function roots(): [string, unknown][] {
 const partsOf = ({ value, get, set }: PropertyDescriptor): readonly unknown[] => [value, get, set];
 
 const keyForm = (key: PropertyKey): Plain => describeKey(typeof key === "number" ? `${key}` : key);
-
-function isNative(value: unknown): value is object {
-  return typeof value === "function" && /\{\s*\[native code\]\s*\}$/.test(loadedText(value));
-}
 
 function findPlaces(): ReadonlyMap<object, string> {
   const found = new Map<object, string>();

@@ -10,7 +10,7 @@ import { addressOfKept, keptAddress } from "../../base/travelling.ts";
 import { listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
 import { moduleText, siteOf } from "../frame/capture.ts";
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
-import { mapOf } from "../frame/kept_texts.ts";
+import { mapPayloadOf } from "../frame/kept_texts.ts";
 import type { ScopeValue } from "../frame/scopes.ts";
 import { codesOf, type FunctionInfo, madeInfo } from "../functions/functions.ts";
 import { classLabel, functionLabel } from "../variables/wrap.ts";
@@ -48,7 +48,7 @@ function printOf(url: string): string | null {
   if (text === null) throw new NotStorable(`a function of ${url}, whose text is not known`);
   if (known?.text === text) return known.print;
   // Lines of the user's file stand in guards and graphs
-  const print = `${text.length} ${fingerprintText(`${text}\n${mapOf(url)?.payload.mappings ?? ""}`)}`;
+  const print = `${text.length} ${fingerprintText(`${text}\n${mapPayloadOf(url)?.mappings ?? ""}`)}`;
   // Others belong to functions that come and go
   if (/^(?:file|https?):/.test(url)) prints.set(url, { text, print });
   return print;

@@ -24,6 +24,7 @@ import type { LiveCell } from "../frame/info.ts";
 import { isLiveCell } from "./place_forms.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import { consultedModules } from "../frame/capture.ts";
+import { isNative } from "../frame/source_text.ts";
 import { infoOf } from "../functions/functions.ts";
 import { markOfFunction } from "../functions/marks.ts";
 import { functionLabel } from "../variables/wrap.ts";
@@ -256,16 +257,11 @@ function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unkno
   }
 }
 
-/** What a bound function calls, on what and with which arguments; null for other functions. */
+/** What a bound function calls, on what and with which arguments; null for other functions, which have a text. */
 function boundParts(fn: object): readonly unknown[] | null {
+  if (!isNative(fn)) return null;
   const info = infoOf(fn);
   return info.kind === "bound" ? [info.target, info.self, ...info.args] : null;
-}
-
-/** Whether a function is one of the runtime, which is written in no text. */
-function isNative(fn: object): boolean {
-  const info = infoOf(fn);
-  return info.kind === "none" && info.isNative;
 }
 
 function entriesOf(object: object): readonly (readonly [unknown, unknown])[] {
