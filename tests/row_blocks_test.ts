@@ -49,6 +49,8 @@ interface Case {
   readonly locals: number;
   /** Whether hidden columns are left out. */
   readonly hides?: boolean;
+  /** Operands that blocks read by columns, which are copied once; undefined: however many. */
+  readonly turned?: number;
 }
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -67,6 +69,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "a causal mask": {
     build: (o, q, k, v) => [o.scaledDotProductAttention(q, k, v, null, 0, true)],
+    turned: 1,
     blocks: 3,
     locals: 1,
     hides: true,
@@ -117,6 +120,7 @@ const CASES: Readonly<Record<string, Case>> = {
       const x = scores(o, q, k);
       return [attend(o, x, v), x];
     },
+    turned: 0,
     blocks: 0,
     locals: 0,
   },
@@ -130,6 +134,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "gradients": {
     build: (o, q, k, v, g) => gradients(o, [q, k, v, g]),
+    turned: 2,
     blocks: 6,
     locals: 2,
   },
@@ -143,6 +148,7 @@ const CASES: Readonly<Record<string, Case>> = {
     build: (o, q, k, v, g) => gradients(o, [q, k, v, g]),
     shape: [1, 70, 12],
     keys: [1, 300, 12],
+    turned: 0,
     blocks: 6,
     locals: 2,
   },
@@ -216,7 +222,12 @@ for (const [name, each] of Object.entries(CASES)) {
   Deno.test(`row blocks: ${name}`, () => {
     const { before, after, results } = made(each);
     const blocks = after.kernels.filter((kernel) => kernel.blocks);
-    assertEquals([blocks.length, locals(after)], [each.blocks, each.locals]);
+    const turned = after.kernels.filter((kernel) => kernel.name === "turned_columns").length;
+    assertEquals([blocks.length, locals(after), turned], [
+      each.blocks,
+      each.locals,
+      each.turned ?? turned,
+    ]);
     const [first] = blocks, columns = first?.kind === "extern" ? first.outputs[0]?.shape.at(-1) : undefined;
     assertEquals(typeof columns === "object", each.hides ?? false);
     if (each.locals === 0) return;
@@ -259,8 +270,8 @@ Deno.test("row blocks: as many heads as a call brings", () => {
   const { program } = compiled(
     traced([shape, shape, shape], (o, [q, k, v]) => q && k && v ? [attend(o, scores(o, q, k), v)] : []),
   );
-  const { kernels } = generate(program, nativeTarget), [first] = kernels;
-  assertEquals(kernels.length, 3);
+  const { kernels } = generate(program, nativeTarget), [turned, first] = kernels;
+  assertEquals([kernels.length, turned?.name], [4, "turned_columns"]);
   assertEquals(first?.blocks?.axes.map(({ size }) => size), [heads, 4]);
 });
 

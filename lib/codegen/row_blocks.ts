@@ -14,37 +14,45 @@ import type { Blocks, BufferDecl, BufferId, Kernel, Program } from "../loops/ir.
 import { Mentions } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
 import { axisOf } from "./cut_loop.ts";
-import { withoutHidden } from "./hidden_columns.ts";
+import { hidesColumns, withoutHidden } from "./hidden_columns.ts";
 import type { MakeTemporary } from "./kernels.ts";
-import { type Chain, chainFrom, type Scores, type Search, withChain } from "./row_chain.ts";
+import { type Chain, chainFrom, type Found, type Scores, type Search, withChain } from "./row_chain.ts";
 import { matrixOf, type RowBlock } from "./row_form.ts";
 import { groupsOf, sumsOf } from "./row_sums.ts";
 import type { Target } from "./target.ts";
+import { turnedColumns } from "./turned_columns.ts";
 
 /** Rows that are worth a product, that make blocks for many threads, and that are enough where sizes are the call's. */
 const LEAST_ROWS = 8, FEW_ROWS = 32, MANY_ROWS = 64;
 /** Blocks that keep threads busy. */
 const BUSY = 32;
+/** Blocks of a matrix that are worth a copy of what they read by columns, and that make little of a causal mask's corners. */
+const MANY_BLOCKS = 4, CAUSAL_BLOCKS = 16;
 
 /** The program with products finished row by row. */
-export function blocksOfRows(program: Program, { blockBytes }: Target): Program {
+export function blocksOfRows(program: Program, target: Target): Program {
   let found = program;
   const mentions = new Mentions(program.kernels);
   for (let at = 0; at < found.kernels.length; at++) {
     // Everything that is as large as the scores is finished, as in a backward; else the scores alone
-    found = blocksFrom(found, { at, whole: true, mentions }, blockBytes) ??
-      blocksFrom(found, { at, whole: false, mentions }, blockBytes) ?? found;
+    found = blocksFrom(found, { at, whole: true, mentions }, target) ??
+      blocksFrom(found, { at, whole: false, mentions }, target) ?? found;
   }
   return found === program ? program : laidOut(found);
 }
 
 /** The program with the product at a place in blocks; undefined where it is not finished row by row. */
-function blocksFrom(program: Program, search: Search, blockBytes: number): Program | undefined {
+function blocksFrom(
+  program: Program,
+  search: Search,
+  { blockBytes, rowsInPlace }: Target,
+): Program | undefined {
   const found = chainFrom(program, search);
   if (!found) return undefined;
   const { chain, scores, isLocal } = found;
-  const rows = isLocal(scores.buffer) ? rowsOfBlock(chain, isLocal, blockBytes) : 0;
-  const made = rows < LEAST_ROWS ? undefined : inBlocks(chain, { rows, scores, isLocal });
+  const rows = isLocal(scores.buffer) ? rowsOfBlock(found, blockBytes) : 0;
+  const turns = rows <= rowsInPlace && Math.ceil(hintOf(chain.space.rows) / rows) >= MANY_BLOCKS;
+  const made = rows < LEAST_ROWS ? undefined : inBlocks(chain, { rows, turns, scores, isLocal });
   if (!made) return undefined;
   const buffers = program.buffers.map((buffer, id): BufferDecl =>
     isLocal(id)
@@ -57,12 +65,12 @@ function blocksFrom(program: Program, search: Search, blockBytes: number): Progr
   };
 }
 
-/** How many rows of the local buffers there is room for, as long as there are blocks for all threads. */
-function rowsOfBlock(
-  { widths, space, program }: Chain,
-  isLocal: (buffer: BufferId) => boolean,
-  blockBytes: number,
-): number {
+/**
+ * How many rows of the local buffers there is room for, as long as there are blocks for all threads, and the columns that
+ * each block hides are a part of them all.
+ */
+function rowsOfBlock(found: Found, blockBytes: number): number {
+  const { chain, isLocal } = found, { widths, space, program } = chain;
   let bytes: Dim = 0;
   for (const [id, width] of widths) {
     if (isLocal(id)) bytes = add(bytes, mul(width, itemSize(program.buffers[id]?.dtype ?? "float64")));
@@ -71,6 +79,8 @@ function rowsOfBlock(
   let rows = 2 ** Math.floor(Math.log2(blockBytes / bytes));
   const all = hintOf(space.rows), batch = hintOf(space.batch);
   while (rows > FEW_ROWS && batch * Math.ceil(all / rows) < BUSY) rows /= 2;
+  const hides = hidesColumns(found, { steps: chain.steps.length, rows: FEW_ROWS });
+  while (hides && rows > FEW_ROWS && all < CAUSAL_BLOCKS * rows) rows /= 2;
   return typeof space.rows === "number" ? Math.min(rows, space.rows) : rows;
 }
 
@@ -82,13 +92,16 @@ interface InBlocks {
 
 /** The steps on blocks of so many rows; undefined where there is but one. */
 function inBlocks(
-  { steps, space, program }: Chain,
-  { rows, scores: { columns, work }, isLocal }: {
+  chain: Chain,
+  { rows, turns, scores: { columns, work }, isLocal }: {
     readonly rows: number;
+    /** Whether what blocks read by columns is copied. */
+    readonly turns: boolean;
     readonly scores: Scores;
     readonly isLocal: (buffer: BufferId) => boolean;
   },
 ): InBlocks | undefined {
+  const { steps, space, program } = chain;
   const matrix = axisOf("b", space.batch), count = floorDiv(add(space.rows, rows - 1), rows);
   const adds = steps.some((step) => step.adds), groups = groupsOf(space.batch, count);
   const part = axisOf("p", count), number = adds ? groups.block : part.symbol;
@@ -116,16 +129,22 @@ function inBlocks(
     return adds && dtype && sumsOf(adds, groups.count, { dtype, temporary });
   });
   const blocks: Blocks = { axes, work, ...adds ? { inOrder: groups.inOrder } : {} };
+  const copies: Kernel[] = [];
   const kernels = steps.map(({ forBlock }, at): Kernel => {
-    const kernel = forBlock(block, isLocal), sum = sums[at];
-    return kernel.kind === "extern" && sum
-      ? { ...kernel, outputs: [matrixOf(sum.viewOf(groups.axis.symbol), block)] }
-      : kernel;
+    const kernel = forBlock(block, isLocal), sum = sums[at], given = chain.kernels[at];
+    if (kernel.kind !== "extern" || given?.kind !== "extern") return kernel;
+    if (sum) return { ...kernel, outputs: [matrixOf(sum.viewOf(groups.axis.symbol), block)] };
+    const [, columns] = given.inputs, dtype = program.buffers[columns?.buffer ?? -1]?.dtype;
+    const turned = turns && columns && dtype && turnedColumns(columns, { dtype, temporary });
+    if (!turned) return kernel;
+    copies.push(turned.copy);
+    return { ...kernel, inputs: kernel.inputs.with(1, matrixOf(turned.view, block)) };
   });
   const end = add(first, rows), seen = withoutHidden(kernels, { end, columns, isLocal });
   return {
     partial,
     kernels: [
+      ...copies,
       ...sums.flatMap((sum) => sum?.clear ?? []),
       ...seen.map((kernel) => ({ ...kernel, blocks })),
       ...sums.flatMap((sum) => sum?.finish ?? []),

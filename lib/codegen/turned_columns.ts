@@ -1,0 +1,41 @@
+/**
+ * Operands that every block of rows reads by columns, as the keys of attention are, copied once with their rows side by
+ * side: else each block packs them anew. Input: the operand; output: the copy, and the kernel that makes it. Invariant: rows
+ * of the copy are a line further apart than their elements need, since at powers of two they would share few places of a
+ * cache.
+ */
+import type { DType } from "../base/dtype.ts";
+import { mul, product } from "../sym/expr.ts";
+import type { BufferView, Kernel } from "../loops/ir.ts";
+import { recordLowered } from "../loops/nest.ts";
+import type { MakeTemporary } from "./kernels.ts";
+import { vectorise } from "./vectorise.ts";
+
+/** Elements of a line, and columns that are worth a copy. */
+const LINE = 16, LEAST_COLUMNS = 64;
+
+/** An operand by rows. */
+export interface Turned {
+  readonly view: BufferView;
+  readonly copy: Kernel;
+}
+
+/** The copy of an operand of products; undefined where it is not read by columns, or its sizes are the call's. */
+export function turnedColumns(
+  view: BufferView,
+  { dtype, temporary }: { readonly dtype: DType; readonly temporary: MakeTemporary },
+): Turned | undefined {
+  const { shape, strides } = view, [rows = 1, columns = 1] = shape.slice(-2);
+  if (strides.at(-2) !== 1 || strides.at(-1) === 1 || typeof rows !== "number") return undefined;
+  if (typeof columns !== "number" || columns < LEAST_COLUMNS) return undefined;
+  const width = (Math.ceil(columns / LINE) + 1) * LINE, matrix = rows * width;
+  const buffer = temporary(dtype, mul(product(shape.slice(0, -2)), matrix));
+  const turned: BufferView = { buffer, offset: 0, shape, strides: [matrix, width, 1].slice(-shape.length) };
+  const from = { ...view, dtype };
+  const copy = recordLowered(
+    { kind: "pointwise", shape, dtype, element: (o, index) => o.load(from, index) },
+    [{ ...turned, dtype }],
+    { name: "turned_columns" },
+  );
+  return { view: turned, copy: copy.kind === "loops" ? { ...copy, body: vectorise(copy.body) } : copy };
+}
