@@ -50,6 +50,21 @@ Deno.test("modules that the preload has not seen give what is assigned later, in
   assertEquals(await probe("-A", PRELOAD), "main cell\nworker pending");
 });
 
+Deno.test("ten thousand closures of two modules are captured, while the engine optimises and forgets code", async () => {
+  const args = [
+    "run",
+    "-A",
+    "--no-check",
+    PRELOAD,
+    "--v8-flags=--jit-fuzzing,--stress-flush-code",
+    new URL("../bench/captures/frames.ts", import.meta.url).pathname,
+    "10000",
+  ];
+  const { code, stdout, stderr } = await runProgram(Deno.execPath(), args);
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stdout, "10000 closures captured");
+});
+
 Deno.test("without the permission there is a clear reason; rewritten modules need none", async () => {
   const why = "Expected permission to use the inspector (run with -A or --allow-sys)";
   assertEquals(await probe("--allow-read"), `main ${why}\nworker ${why}`);

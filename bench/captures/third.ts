@@ -1,4 +1,4 @@
-/** A module of its own for a function to be captured. */
+/** A module of its own for functions to be captured. */
 import type { Tensor } from "../../mod.ts";
 
 let calls = 0;
@@ -6,4 +6,13 @@ let calls = 0;
 export function third(x: Tensor): Tensor {
   calls++;
   return x.add(calls);
+}
+
+/** A closure whose variable changes with each call. */
+export function counterFrom(start: number): (x: Tensor) => Tensor {
+  let n = start;
+  return (x) => {
+    calls++;
+    return x.mul(n++);
+  };
 }
