@@ -7,6 +7,8 @@
 import { hintOf } from "../sym/decide.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import { loopOver } from "../loops/nest.ts";
+import { allOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { cutLoop, isFixed } from "./cut_loop.ts";
 
@@ -45,13 +47,9 @@ export function blockedSums(body: readonly Statement[]): readonly Statement[] {
  */
 export function sumLengths({ kernels }: Pick<Program, "kernels">): Dim[] {
   const found = new Set<Dim>();
-  const visit = (body: readonly Statement[]): void => {
-    for (const s of body) {
-      if (s.kind === "loop" && s.order === "reduction" && lengthOf(s.axis.size) > 0) found.add(s.axis.size);
-      if (s.kind === "loop" || s.kind === "masked") visit(s.body);
-    }
-  };
-  for (const kernel of kernels) if (kernel.kind === "loops") visit(kernel.body);
+  for (const s of allOf(kernels.flatMap((kernel) => kernel.kind === "loops" ? kernel.body : []))) {
+    if (s.kind === "loop" && s.order === "reduction" && lengthOf(s.axis.size) > 0) found.add(s.axis.size);
+  }
   return [...found].filter((size) => typeof size !== "number");
 }
 
@@ -79,13 +77,8 @@ function split(loop: Loop, [part, ...smaller]: readonly number[], fresh: () => V
   if (part === undefined) return loop;
   const { reductions } = loop, { axis, part: block } = cutLoop(loop, part);
   const partial = reductions.map((r): Reduction => ({ ...r, id: fresh() }));
-  return {
-    kind: "loop",
-    axis,
+  return loopOver(axis, [split({ ...block, reductions: partial }, smaller, fresh)], {
     order: "reduction",
-    vector: false,
-    carried: [],
-    body: [split({ ...block, reductions: partial }, smaller, fresh)],
     reductions: reductions.map((r, k): Reduction => ({ ...r, value: partial[k]?.id ?? r.value })),
-  };
+  });
 }

@@ -6,11 +6,12 @@ import type { Statement } from "../loops/ir.ts";
 import { HALF_CONVERSIONS } from "../loops/math/half.ts";
 import { loadBufferOperand, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../loops/scalar.ts";
+import { allOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 
 /** The statements without conversions of small floats. */
 export function expandConversions(body: readonly Statement[]): readonly Statement[] {
-  if (!converts(body)) return body;
+  if (!allOf(body).some((s) => s.kind === "scalar" && isConversion(s.op))) return body;
   const ids = new ValueIds(nextId(body));
   const expand = (list: readonly Statement[]): readonly Statement[] =>
     list.flatMap((s) => {
@@ -23,12 +24,6 @@ export function expandConversions(body: readonly Statement[]): readonly Statemen
 type Conversion = keyof typeof HALF_CONVERSIONS;
 
 const isConversion = (op: ScalarOpName): op is Conversion => Object.hasOwn(HALF_CONVERSIONS, op);
-
-function converts(body: readonly Statement[]): boolean {
-  return body.some((s) =>
-    s.kind === "scalar" ? isConversion(s.op) : (s.kind === "loop" || s.kind === "masked") && converts(s.body)
-  );
-}
 
 function expanded(s: Statement & { kind: "scalar" }, op: Conversion, ids: ValueIds): readonly Statement[] {
   const [operand] = s.args;

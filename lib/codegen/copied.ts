@@ -15,6 +15,7 @@ export interface Renaming {
 }
 
 /** A copy of a statement that is not a loop. */
+export function copied<S extends Statement>(s: S, names: Renaming): S;
 export function copied(s: Statement, names: Renaming): Statement {
   const { use, define } = names, index = (d: Dim): Dim => copiedIndex(d, names);
   switch (s.kind) {

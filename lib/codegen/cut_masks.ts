@@ -9,6 +9,7 @@ import type { ValueType } from "../base/dtype.ts";
 import { add, boundsOf, type Dim, mul, operandsOf, sub, type Sym } from "../sym/expr.ts";
 import type { Loop, Statement, ValueId } from "../loops/ir.ts";
 import { coefficientOf, substituteIndices } from "../loops/nest.ts";
+import { allOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { copied, copiedIndex, type Renaming } from "./copied.ts";
 import { axisOf } from "./cut_loop.ts";
@@ -48,9 +49,8 @@ export function cutMasks(body: readonly Statement[]): readonly Statement[] {
 }
 
 const isCuttable = (body: readonly Statement[]): boolean =>
-  body.some((s) =>
-    s.kind === "masked" || (s.kind === "loop" && isCuttable(s.body)) ||
-    ((s.kind === "load" || s.kind === "store") && bendsOf(s.index).length > 0)
+  allOf(body).some((s) =>
+    s.kind === "masked" || ((s.kind === "load" || s.kind === "store") && bendsOf(s.index).length > 0)
   );
 
 /** The parts of an expression that do not follow a counter in one line. */
@@ -82,14 +82,7 @@ class Cutter {
   constructor(body: readonly Statement[]) {
     this.#types = valueTypes(body);
     this.#next = nextId(body);
-    this.#learn(body);
-  }
-
-  #learn(body: readonly Statement[]): void {
-    for (const s of body) {
-      if (s.kind === "loop" || s.kind === "masked") this.#learn(s.body);
-      this.#see(s);
-    }
+    for (const s of allOf(body)) this.#see(s);
   }
 
   /** Remembers what a statement says of integers and conditions. */
@@ -131,7 +124,7 @@ class Cutter {
     const places = [...this.#places(body, { symbol, size })].toSorted((a, b) => a - b);
     if (places.length === 0) return [loop];
     const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
-    if (starts.length > most || starts.length * statementsOf(body) > statements) return [loop];
+    if (starts.length > most || starts.length * [...allOf(body)].length > statements) return [loop];
     if (!even && 2 * Math.max(...lengths) < size && Math.min(...lengths) < EACH) return [loop];
     // What bends inside of what bent is straight before it bends itself
     return starts.flatMap((start, at) =>
@@ -145,18 +138,14 @@ class Cutter {
   /** Where conditions on a counter change, and places in memory bend. */
   #places(body: readonly Statement[], axis: { readonly symbol: Sym; readonly size: number }): Set<number> {
     const found = new Set<number>();
-    const visit = (list: readonly Statement[]): void => {
-      for (const s of list) {
-        if (s.kind === "loop" || s.kind === "masked") visit(s.body);
-        if (s.kind === "load" || s.kind === "store") {
-          for (const bend of bendsOf(s.index)) for (const place of this.#bends(bend, axis)) found.add(place);
-        }
-        const holds = s.kind === "scalar" ? this.#condition(s, axis.symbol) : undefined;
-        const place = holds ? firstChange(holds, axis.size) : axis.size;
-        if (place < axis.size) found.add(place);
+    for (const s of allOf(body)) {
+      if (s.kind === "load" || s.kind === "store") {
+        for (const bend of bendsOf(s.index)) for (const place of this.#bends(bend, axis)) found.add(place);
       }
-    };
-    visit(body);
+      const holds = s.kind === "scalar" ? this.#condition(s, axis.symbol) : undefined;
+      const place = holds ? firstChange(holds, axis.size) : axis.size;
+      if (place < axis.size) found.add(place);
+    }
     return found;
   }
 
@@ -341,11 +330,4 @@ function firstChange(holds: (at: number) => boolean, size: number): number {
     else high = middle;
   }
   return high;
-}
-
-function statementsOf(body: readonly Statement[]): number {
-  return body.reduce(
-    (sum, s) => sum + 1 + (s.kind === "loop" || s.kind === "masked" ? statementsOf(s.body) : 0),
-    0,
-  );
 }

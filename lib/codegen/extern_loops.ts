@@ -6,7 +6,8 @@
 import { type DType, isFloat } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, mod, mul, sub, symbol } from "../sym/expr.ts";
-import type { BufferId, BufferView, ConvGeometry, ExternKernel, Loop, LoopKernel } from "../loops/ir.ts";
+import type { BufferId, BufferView, ConvGeometry, ExternKernel, LoopKernel } from "../loops/ir.ts";
+import { loopOver } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, type Loader, Recorder, type Value } from "../loops/record.ts";
 
 /** Builds nested loops around what a recorder records. */
@@ -24,15 +25,7 @@ class Nest {
     if (size === undefined) return body(index);
     const counter = this.#axis(size);
     const { statements } = this.recorder.nested(() => this.parallel(rest, body, [...index, counter]));
-    this.recorder.push({
-      kind: "loop",
-      axis: { symbol: counter, size },
-      order: "parallel",
-      vector: rest.length === 0,
-      body: statements,
-      reductions: [],
-      carried: [],
-    });
+    this.recorder.push(loopOver({ symbol: counter, size }, statements, { vector: rest.length === 0 }));
   }
 
   /** Σ over all counters of what `body` gives. */
@@ -43,16 +36,8 @@ class Nest {
       const counter = this.#axis(size);
       const { statements, result } = this.recorder.nested(() => go(inner, [...index, counter]));
       const id = this.recorder.ids.next(), { dtype } = result;
-      const loop: Loop = {
-        kind: "loop",
-        axis: { symbol: counter, size },
-        order: "reduction",
-        vector: false,
-        body: statements,
-        reductions: [{ id, op: "sum", value: result.id, dtype }],
-        carried: [],
-      };
-      this.recorder.push(loop);
+      const reductions = [{ id, op: "sum", value: result.id, dtype }] as const;
+      this.recorder.push(loopOver({ symbol: counter, size }, statements, { order: "reduction", reductions }));
       return { id, dtype };
     };
     return go(sizes, []);

@@ -9,6 +9,8 @@ import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
 import type { BufferId, Kernel, LoopKernel, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
 import { deepUses, storedBuffers, usesOf } from "../loops/uses.ts";
+import { storeOf } from "../loops/nest.ts";
+import { valueTypes } from "../loops/value_types.ts";
 import { inLoops, nestOf, sharesRows } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import { isPure } from "./separate.ts";
@@ -94,7 +96,7 @@ function partOf(own: Step, row: readonly Statement[]): Part {
   const wanted = new Set<ValueId>(), defined = new Set<ValueId>(), values = new Set<Statement>();
   const take = (s: Statement): void => {
     deepUses(s, (id) => wanted.add(id));
-    definedIn(s, defined);
+    for (const id of valueTypes([s]).keys()) defined.add(id);
   };
   own.forEach(take);
   for (const s of row.toReversed()) {
@@ -104,13 +106,6 @@ function partOf(own: Step, row: readonly Statement[]): Part {
   }
   const needs = new Set([...wanted].filter((id) => !defined.has(id)));
   return { own, values: [...values], body: row.filter((s) => values.has(s) || own.includes(s)), needs };
-}
-
-/** The values that a statement defines, nested ones too. */
-function definedIn(s: Statement, into: Set<ValueId>): void {
-  if (s.kind === "loop") { for (const each of [...s.reductions, ...s.carried]) into.add(each.id); }
-  else if (s.kind !== "store") into.add(s.id);
-  if (s.kind === "loop" || s.kind === "masked") { for (const each of s.body) definedIn(each, into); }
 }
 
 /** Whether values of a part come from memory that an earlier part has written. */
@@ -145,12 +140,8 @@ function withTemporaries(
     index: place,
     dtype,
   }));
-  const stores = handed.filter(({ id }) => own.has(id)).map(({ id }): Statement => ({
-    kind: "store",
-    buffer: buffers.get(id) ?? 0,
-    index: place,
-    value: id,
-    mode: "set",
-  }));
+  const stores = handed.filter(({ id }) => own.has(id)).map(({ id }) =>
+    storeOf(buffers.get(id) ?? 0, place, id)
+  );
   return [...loads, ...part.body, ...stores];
 }

@@ -7,7 +7,7 @@ import { isNarrow } from "../base/dtype.ts";
 import { add, type Dim, freeSymbols, mod, mul, sub, substitute, type Sym, symbol } from "../sym/expr.ts";
 import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
-import { indirect } from "../loops/uses.ts";
+import { indirect, valuesOf } from "../loops/uses.ts";
 
 /** How four neighbours touch a buffer. */
 export type Access = "uniform" | "four" | "apart";
@@ -72,24 +72,9 @@ export function neighboursOf({ axis: { symbol: lane }, body }: Loop): Neighbours
   return { uniform, access, at };
 
   function isUniform(s: Exclude<Statement, Loop | { readonly kind: "store" }>): boolean {
-    switch (s.kind) {
-      case "constant":
-        return true;
-      case "index":
-        return !freeSymbols(s.index).has(lane) && !varies(s.index);
-      case "load":
-        return access(s.index) === "uniform";
-      case "scalar":
-        return s.args.every((a) => uniform.has(a));
-      case "cast":
-        return uniform.has(s.value);
-      case "select":
-        return [s.condition, s.then, s.otherwise].every((v) => uniform.has(v));
-      case "masked":
-        return false;
-      default:
-        return s satisfies never;
-    }
+    if (s.kind === "load") return access(s.index) === "uniform";
+    if (s.kind === "masked" || (s.kind === "index" && freeSymbols(s.index).has(lane))) return false;
+    return valuesOf(s).every((id) => uniform.has(id));
   }
 }
 

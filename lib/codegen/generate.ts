@@ -5,7 +5,7 @@
  */
 import { config } from "../base/config.ts";
 import { recording } from "../base/recording.ts";
-import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import type { Kernel, Program } from "../loops/ir.ts";
 import { rewriteAlike } from "../loops/likeness.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
@@ -18,7 +18,7 @@ import { cutMasks, cutOutermost } from "./cut_masks.ts";
 import { fewRows } from "./few_rows.ts";
 import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
-import { replaceKernels, withNests } from "./kernels.ts";
+import { type Rewrite, rewriteNests } from "./kernels.ts";
 import { joinScalars } from "./joined_scalars.ts";
 import { libraryCalls } from "./library_calls.ts";
 import { runsOfLanes } from "./lanes.ts";
@@ -113,19 +113,7 @@ export function generate(program: Program, target: Target): Program {
   });
 }
 
-type Rewrite = (body: readonly Statement[]) => readonly Statement[];
-
 /** A pass that rewrites the statements of each loop kernel; of nests around calls as `around` says, which else stay. */
 function perNest(rewrite: Rewrite, around: Rewrite = (body) => body): (program: Program) => Program {
-  const nest = (by: Rewrite) => (kernel: LoopKernel): LoopKernel => {
-    const body = by(kernel.body);
-    return body === kernel.body ? kernel : { ...kernel, body };
-  };
-  return (program) => {
-    const own = nest(rewriteAlike(rewrite)), other = nest(rewriteAlike(around));
-    return replaceKernels(
-      program,
-      (kernel) => [kernel.kind === "loops" ? own(kernel) : withNests(kernel, other)],
-    );
-  };
+  return (program) => rewriteNests(program, rewriteAlike(rewrite), rewriteAlike(around));
 }

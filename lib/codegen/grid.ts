@@ -6,6 +6,7 @@
  */
 import type { Dim } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { accessesOf, allOf, storedBuffers } from "../loops/uses.ts";
 import { inFours } from "./fours.ts";
 import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
@@ -40,15 +41,11 @@ export function sharesRows({ loops, body }: Nest, { shared }: Grid): boolean {
 /** A sequential loop that only accumulates may run in any order, since accumulation is atomic. */
 function relaxed(s: Statement): Statement {
   if (s.kind !== "loop" || s.order !== "sequential" || s.carried.length > 0) return s;
-  const accumulated = new Set<number>(), loaded = new Set<number>();
-  const collect = (list: readonly Statement[]): boolean =>
-    list.every((x) => {
-      if (x.kind === "load") loaded.add(x.buffer);
-      if (x.kind === "store") accumulated.add(x.buffer);
-      if (x.kind === "loop" || x.kind === "masked") return collect(x.body);
-      return x.kind !== "store" || x.mode === "add";
-    });
-  if (!collect(s.body) || [...accumulated].some((buffer) => loaded.has(buffer))) return s;
+  const accumulated = storedBuffers(s.body);
+  const holds = accessesOf(s.body).every((each) =>
+    each.kind === "store" ? each.mode === "add" : !accumulated.has(each.buffer)
+  );
+  if (!holds) return s;
   return { ...s, order: "parallel", body: s.body.map(relaxed) };
 }
 
@@ -92,9 +89,8 @@ function shared(s: Statement): Statement {
 const isLong = (body: readonly Statement[], least: number): boolean =>
   sharedLengths(body).some((size) => typeof size !== "number" || size >= least);
 
-function containsVectorLoop(body: readonly Statement[]): boolean {
-  return body.some((s) => s.kind === "loop" && (s.vector || containsVectorLoop(s.body)));
-}
+const containsVectorLoop = (body: readonly Statement[]): boolean =>
+  allOf(body).some((s) => s.kind === "loop" && s.vector);
 
 /** Invocations for a row: about four elements each, since barriers cost the more the more take part. */
 function workgroupFor(body: readonly Statement[], { invocations }: Grid): number {

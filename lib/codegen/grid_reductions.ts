@@ -8,8 +8,9 @@ import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 import type { Kernel, Loop, LoopKernel, Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
+import { loopOver, storeOf } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
-import { valueTypes } from "../loops/value_types.ts";
+import { nextId, valueTypes } from "../loops/value_types.ts";
 import { axisOf, cutLoop } from "./cut_loop.ts";
 import { inLoops } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
@@ -32,18 +33,21 @@ export function gridReductions(program: Program, { grid, kernelBuffers }: Target
   });
 }
 
-interface LongReduction {
+/** A reduction that is cut, and what stands around it. */
+export interface CutReduction {
   readonly kernel: LoopKernel;
   /** The parallel loops around it, from the outermost. */
   readonly around: readonly Loop[];
   readonly before: readonly Statement[];
   readonly loop: Loop;
   readonly after: readonly Statement[];
-  readonly parts: number;
+  /** Iterations of a part, and how many parts there are where that is not as many as the loop fills. */
+  readonly length: Dim;
+  readonly parts?: number;
 }
 
 /** The reduction that a kernel is, where it is worth cutting. */
-function longReduction(kernel: LoopKernel, grid: Grid): LongReduction | undefined {
+function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined {
   const around: Loop[] = [];
   let level = kernel.body;
   for (;;) {
@@ -69,7 +73,9 @@ function longReduction(kernel: LoopKernel, grid: Grid): LongReduction | undefine
     ? [grid.groups * INVOCATIONS, Math.max(2, Math.min(grid.elements / INVOCATIONS, Math.sqrt(elements)))]
     : [grid.groups, grid.elements];
   const parts = Math.min(length, Math.floor(elements / each), Math.ceil(wanted / Math.max(1, results)));
-  return parts < 2 ? undefined : { kernel, around, before, loop, after: level.slice(at + 1), parts };
+  if (parts < 2) return undefined;
+  const partLength = floorDiv(add(loop.axis.size, parts - 1), parts);
+  return { kernel, around, before, loop, after: level.slice(at + 1), length: partLength, parts };
 }
 
 const isPlain = (s: Statement): boolean =>
@@ -84,14 +90,15 @@ function elementsOf(body: readonly Statement[]): number {
   );
 }
 
-function inTwo(
-  { kernel, around, before, loop, after, parts }: LongReduction,
+/** The kernel that makes partial results, and the one that combines them in order. */
+export function inTwo(
+  { kernel, around, before, loop, after, length, parts: given }: CutReduction,
   temporary: MakeTemporary,
 ): readonly Kernel[] {
   const types = valueTypes(kernel.body);
-  let next = Math.max(-1, ...types.keys()) + 1;
+  let next = nextId(kernel.body);
   const fresh = () => next++;
-  const { axis: part, part: cut } = cutLoop(loop, floorDiv(add(loop.axis.size, parts - 1), parts), parts);
+  const { axis: part, part: cut } = cutLoop(loop, length, given), parts = part.size;
   const again = axisOf("q", parts);
   const count = product(around.map(({ axis }) => axis.size));
   const place = around.reduce<Dim>((at, { axis }) => add(mul(at, axis.size), axis.symbol), 0);
@@ -104,39 +111,21 @@ function inTwo(
     const buffer = temporary(first.dtype, mul(count, parts)), id = fresh();
     const at = (p: Dim): Dim => add(mul(place, parts), p);
     firsts.push(first);
-    stores.push({ kind: "store", buffer, index: at(part.symbol), value: first.id, mode: "set" });
+    stores.push(storeOf(buffer, at(part.symbol), first.id));
     loads.push({ kind: "load", id, buffer, index: at(again.symbol), dtype: first.dtype });
     return id;
   };
   for (const r of loop.reductions) {
     if (!isPosition(r.op)) {
-      seconds.push({ ...r, value: partial({ ...r, id: fresh() }) });
+      seconds.push({ ...r, value: partial(r) });
       continue;
     }
     const op = r.op === "argmax" ? "max" : "min", dtype = types.get(r.value) ?? "float32";
     const extreme = partial({ id: fresh(), op, value: r.value, dtype });
     seconds.push({ ...r, value: extreme, index: partial({ ...r, id: fresh() }) });
   }
-  const plain = { vector: false, carried: [] } as const;
-  const first = inLoops(around, [{
-    ...plain,
-    kind: "loop",
-    axis: part,
-    order: "parallel",
-    body: [...before, { ...cut, reductions: firsts }, ...stores],
-    reductions: [],
-  }]);
-  const second = inLoops(around, [
-    ...before,
-    {
-      ...plain,
-      kind: "loop",
-      axis: again,
-      order: "reduction",
-      body: loads,
-      reductions: seconds,
-    },
-    ...after,
-  ]);
+  const first = inLoops(around, [loopOver(part, [...before, { ...cut, reductions: firsts }, ...stores])]);
+  const combine = loopOver(again, loads, { order: "reduction", reductions: seconds });
+  const second = inLoops(around, [...before, combine, ...after]);
   return [{ ...kernel, name: `${kernel.name}_parts`, body: first }, { ...kernel, body: second }];
 }

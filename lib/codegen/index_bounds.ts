@@ -4,6 +4,7 @@
  * as long as every size is below the limit.
  */
 import type { Statement } from "../loops/ir.ts";
+import { allOf } from "../loops/uses.ts";
 import { boundsOf, type Dim, type Sym } from "../sym/expr.ts";
 
 /** Least and greatest value, both included. */
@@ -18,13 +19,9 @@ export function boundsWithin(
   if (sizes.length === 0) return boundsOf;
   const known = new Map<Sym, Bounds>(sizes.map((s) => [s, [s.lower, Math.min(s.upper, limit - 1)]]));
   const bounds = (d: Dim): Bounds => rangeOf(d, known);
-  const visit = (list: readonly Statement[]): void => {
-    for (const s of list) {
-      if (s.kind === "loop") known.set(s.axis.symbol, [0, Math.max(0, bounds(s.axis.size)[1] - 1)]);
-      if (s.kind === "loop" || s.kind === "masked") visit(s.body);
-    }
-  };
-  visit(body);
+  for (const s of allOf(body)) {
+    if (s.kind === "loop") known.set(s.axis.symbol, [0, Math.max(0, bounds(s.axis.size)[1] - 1)]);
+  }
   return bounds;
 }
 

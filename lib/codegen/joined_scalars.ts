@@ -3,16 +3,14 @@
  * operations for each, and starting a kernel takes longer. Input: a program for a grid; output: one with fewer kernels.
  * Invariant: statements keep their order, and a decision stays between what stood before it and behind.
  */
-import type { Kernel, LoopKernel, Program, Statement, ValueId } from "../loops/ir.ts";
+import type { Kernel, LoopKernel, Program, ValueId } from "../loops/ir.ts";
 import { indirect, usesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import type { Plain } from "./row_values.ts";
+import { copied, type Renaming } from "./copied.ts";
 import type { Target } from "./target.ts";
 
 /** Drivers take the longer to compile a kernel the more it does. */
 const MOST_KERNELS = 16;
-
-type Scalar = Plain | Extract<Statement, { readonly kind: "store" }>;
 
 /** The program with joined kernels. */
 export function joinScalars(program: Program, target: Target): Program {
@@ -42,50 +40,22 @@ export function joinScalars(program: Program, target: Target): Program {
   };
 }
 
-interface ScalarKernel extends LoopKernel {
-  readonly body: readonly Scalar[];
-}
-
-function isScalar(kernel: Kernel): kernel is ScalarKernel {
+function isScalar(kernel: Kernel): kernel is LoopKernel {
   return kernel.kind === "loops" && kernel.blocks === undefined &&
     kernel.body.every((s) =>
       s.kind !== "loop" && s.kind !== "masked" && (!("index" in s) || indirect(s.index).length === 0)
     );
 }
 
-function together(one: ScalarKernel, other: ScalarKernel): ScalarKernel {
-  const from = nextId(one.body);
+function together(one: LoopKernel, other: LoopKernel): LoopKernel {
+  const from = nextId(one.body), later = (id: ValueId): ValueId => id + from;
+  const names: Renaming = { use: later, define: later, replace: (symbol) => symbol };
   return {
     ...one,
-    body: [...one.body, ...other.body.map((s) => renumbered(s, (id) => id + from))],
+    body: [...one.body, ...other.body.map((s) => copied(s, names))],
     origins: [...new Set([...one.origins, ...other.origins])],
     given: [...one.given ?? [], ...other.given ?? []],
   };
-}
-
-function renumbered(s: Scalar, of: (id: ValueId) => ValueId): Scalar {
-  switch (s.kind) {
-    case "store":
-      return { ...s, value: of(s.value) };
-    case "constant":
-    case "index":
-    case "load":
-      return { ...s, id: of(s.id) };
-    case "scalar":
-      return { ...s, id: of(s.id), args: s.args.map(of) };
-    case "cast":
-      return { ...s, id: of(s.id), value: of(s.value) };
-    case "select":
-      return {
-        ...s,
-        id: of(s.id),
-        condition: of(s.condition),
-        then: of(s.then),
-        otherwise: of(s.otherwise),
-      };
-    default:
-      return s satisfies never;
-  }
 }
 
 /** Memories that a kernel binds: all temporaries are one. */

@@ -8,6 +8,7 @@ import type {
   Kernel,
   LoopKernel,
   Program,
+  Statement,
 } from "../loops/ir.ts";
 import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 
@@ -34,6 +35,22 @@ export function withNests(kernel: ExternKernel, replace: (nest: LoopKernel) => L
     (prologues ?? []).every(({ nest }, i) => nest === kernel.prologues?.[i]?.nest);
   if (stays) return kernel;
   return { ...kernel, ...(epilogue ? { epilogue } : {}), ...(prologues ? { prologues } : {}) };
+}
+
+/** Other statements for those of a nest. */
+export type Rewrite = (body: readonly Statement[]) => readonly Statement[];
+
+/** The program with the statements of each loop kernel rewritten, and those of nests around calls as \`around\` says. */
+export function rewriteNests(program: Program, rewrite: Rewrite, around: Rewrite = rewrite): Program {
+  const nest = (by: Rewrite) => (kernel: LoopKernel): LoopKernel => {
+    const body = by(kernel.body);
+    return body === kernel.body ? kernel : { ...kernel, body };
+  };
+  const own = nest(rewrite), other = nest(around);
+  return replaceKernels(
+    program,
+    (kernel) => [kernel.kind === "loops" ? own(kernel) : withNests(kernel, other)],
+  );
 }
 
 /** A buffer as a tensor whose elements lie one after the other. */

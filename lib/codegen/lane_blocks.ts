@@ -16,6 +16,7 @@ import {
   type Statement,
   type ValueId,
 } from "../loops/ir.ts";
+import { loopOver, storeOf } from "../loops/nest.ts";
 import { LANES, neutralOf } from "../loops/reductions.ts";
 import { copied } from "./copied.ts";
 import { axisOf } from "./cut_loop.ts";
@@ -108,7 +109,7 @@ class LaneBlocks {
         room: this.room,
       }),
     );
-    out.push({ kind: "loop", axis, order: "parallel", vector: true, body, reductions: [], carried: [] });
+    out.push(loopOver(axis, body, { vector: true }));
   }
 
   #items(items: readonly Item[]): Statement[] {
@@ -219,7 +220,7 @@ class Run {
   }
 
   store(buffer: BufferId, value: ValueId): void {
-    this.body.push({ kind: "store", buffer, index: this.places.at, value, mode: "set" });
+    this.body.push(storeOf(buffer, this.places.at, value));
   }
 
   /** A value as this run has it. */

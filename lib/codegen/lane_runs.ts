@@ -37,7 +37,7 @@ export function varyingValues(
   const depends = (d: Dim): boolean =>
     typeof d !== "number" && (freeSymbols(d).has(axis) || indirect(d).some((id) => values.has(id)));
   const visit = (s: Statement): boolean => {
-    let varies = false;
+    let varies = s.kind !== "loop" && valuesOf(s).some((id) => values.has(id));
     switch (s.kind) {
       case "loop":
         for (const c of s.carried) if (values.has(c.initial)) values.add(c.id);
@@ -50,30 +50,25 @@ export function varyingValues(
         break;
       case "masked":
         varies = s.body.map(visit).some(Boolean) || valuesOf(s).some((id) => values.has(id));
-        if (varies) values.add(s.id);
         break;
       case "store":
         varies = true;
         break;
       case "load":
         varies = depends(s.index) || written.has(s.buffer);
-        if (varies) values.add(s.id);
         break;
       case "index":
         varies = depends(s.index);
-        if (varies) values.add(s.id);
         break;
       case "constant":
-        break;
       case "scalar":
       case "cast":
       case "select":
-        varies = valuesOf(s).some((id) => values.has(id));
-        if (varies) values.add(s.id);
         break;
       default:
         s satisfies never;
     }
+    if (varies && s.kind !== "loop" && s.kind !== "store") values.add(s.id);
     if (varies) statements.add(s);
     return varies;
   };

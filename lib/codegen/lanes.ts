@@ -7,12 +7,12 @@ import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import { add, sub, substitute } from "../sym/expr.ts";
-import type { BufferDecl, BufferId, Fold, Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import type { BufferDecl, BufferId, Fold, Loop, Program, Statement } from "../loops/ir.ts";
 import { rewriteAlike } from "../loops/likeness.ts";
 import { LANES } from "../loops/reductions.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { axisOf } from "./cut_loop.ts";
-import { replaceKernels, withNests } from "./kernels.ts";
+import { rewriteNests } from "./kernels.ts";
 import { inBlocks, type LaneRoom } from "./lane_blocks.ts";
 import { type LaneForm, laneForm } from "./lane_forms.ts";
 
@@ -26,12 +26,7 @@ export function runsOfLanes(program: Program): Program {
     return typeof length === "number" ? local(dtype, length) : missing("a known length of lanes");
   };
   const inRuns = rewriteAlike((body) => runs(body, { buffers, local }), another);
-  const nest = (kernel: LoopKernel): LoopKernel => ({ ...kernel, body: inRuns(kernel.body) });
-  const replaced = replaceKernels(
-    program,
-    (kernel) => [kernel.kind === "loops" ? nest(kernel) : withNests(kernel, nest)],
-  );
-  return { ...replaced, buffers };
+  return { ...rewriteNests(program, inRuns), buffers };
 }
 
 interface Place {

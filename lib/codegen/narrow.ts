@@ -5,12 +5,12 @@
  */
 import { isInteger, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
-import type { Loop, LoopKernel, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
 import { rewriteAlike } from "../loops/likeness.ts";
 import { resultType } from "../loops/scalar.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { boundsWithin } from "./index_bounds.ts";
-import { replaceKernels, withNests } from "./kernels.ts";
+import { rewriteNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
 import { boundedIntegers } from "./value_bounds.ts";
 
@@ -27,14 +27,7 @@ export function narrowIntegers(program: Program, { integers, sizeLimit }: Target
     const small = new Set(wide.filter((id) => known.has(id)));
     return small.size === 0 ? body : new Narrowing(body, small).statements(body);
   });
-  const narrow = (kernel: LoopKernel): LoopKernel => {
-    const body = narrowed(kernel.body);
-    return body === kernel.body ? kernel : { ...kernel, body };
-  };
-  return replaceKernels(
-    program,
-    (kernel) => [kernel.kind === "loops" ? narrow(kernel) : withNests(kernel, narrow)],
-  );
+  return rewriteNests(program, narrowed);
 }
 
 type Plain = Exclude<Statement, Loop>;

@@ -28,7 +28,7 @@ import {
 } from "../loops/likeness.ts";
 import { axesOf, coefficientOf, substituteIndices, wrapLoops } from "../loops/nest.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
-import { indirect, usesOf } from "../loops/uses.ts";
+import { allOf, indirect, usesOf } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
 import type { Target } from "./target.ts";
 
@@ -158,10 +158,7 @@ const isPointwise = (s: Statement): boolean =>
   (s.kind !== "masked" || s.body.every((inner) => inner.kind !== "store" && isPointwise(inner)));
 
 function weightOf(body: readonly Statement[]): number {
-  return body.reduce((sum, s) => {
-    if (s.kind === "scalar") return sum + SCALAR_OPS[s.op].weight;
-    return s.kind === "masked" || s.kind === "loop" ? sum + weightOf(s.body) : sum;
-  }, 0);
+  return allOf(body).reduce((sum, s) => s.kind === "scalar" ? sum + SCALAR_OPS[s.op].weight : sum, 0);
 }
 
 /** What was made of the first of several kernels that are alike, by what they have in common and the operand. */
@@ -216,7 +213,7 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
   const body = substituteIndices(nest.body, (symbol) => places.get(symbol) ?? symbol).map((s): Statement =>
     s.kind === "store" ? { ...s, index: place } : s
   );
-  const reads = readsOf(body);
+  const reads = [...allOf(body)].flatMap((s) => s.kind === "load" || s.kind === "index" ? [s.index] : []);
   const linear = reads.every((index) =>
     indirect(index).length === 0 && axes.every(({ symbol }) => coefficientOf(index, symbol) !== undefined)
   );
@@ -233,14 +230,6 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
   const order = [...axes.slice(0, rank - 2), ...(transposed ? [last, before] : [before, last])];
   const loops = wrapLoops(order, body);
   return { input, transposed, nest: { ...kernel, name: `${kernel.name}_prologue`, body: loops } };
-}
-
-/** Index expressions of reads, nested ones too. */
-function readsOf(body: readonly Statement[]): readonly Dim[] {
-  return body.flatMap((s) => {
-    if (s.kind === "load" || s.kind === "index") return [s.index];
-    return s.kind === "masked" ? readsOf(s.body) : [];
-  });
 }
 
 /** The counters of loops that walk a buffer row by row, for the element at a place. */

@@ -16,17 +16,9 @@ import {
   provablyLess,
   sub,
 } from "../sym/expr.ts";
-import type {
-  Axis,
-  BufferId,
-  BufferView,
-  ExternKernel,
-  Kernel,
-  Loop,
-  LoopKernel,
-  Statement,
-} from "../loops/ir.ts";
-import { coefficientOf, substituteIndices } from "../loops/nest.ts";
+import type { Axis, BufferId, BufferView, ExternKernel, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
+import { coefficientOf, loopOver, substituteIndices } from "../loops/nest.ts";
+import { accessesOf } from "../loops/uses.ts";
 import { axisOf } from "./cut_loop.ts";
 import { isPure } from "./separate.ts";
 
@@ -67,10 +59,10 @@ export function rowKernel(kernel: LoopKernel, space: RowSpace, known: Widths): B
   if (!nest) return undefined;
   const { axes, before, body } = nest, last = axes.at(-1), widths = new Map(known);
   if (!last) return undefined;
-  const walksRows = everyAccess(body, (buffer, index, written) => {
+  const walksRows = accessesOf(body).every(({ kind, buffer, index }) => {
     const own = coefficientOf(index, last.symbol);
     if (!widths.has(buffer)) {
-      if (!written) return true;
+      if (kind === "load") return true;
       if (own === undefined || boundsOf(own)[0] < 1) return false;
       widths.set(buffer, own);
     }
@@ -92,16 +84,7 @@ export function rowKernel(kernel: LoopKernel, space: RowSpace, known: Widths): B
         return at < 0 ? symbol : places[at] ?? symbol;
       },
     );
-    const loop: Loop = {
-      kind: "loop",
-      axis: row,
-      order: "parallel",
-      vector: false,
-      body: inner,
-      reductions: [],
-      carried: [],
-    };
-    return { ...kernel, body: [...before, loop] };
+    return { ...kernel, body: [...before, loopOver(row, inner)] };
   };
   return { widths, forBlock };
 }
@@ -228,16 +211,6 @@ function placesOf(axes: readonly Axis[], { matrix, first, rows }: RowBlock, row:
     if (at === axes.length - 1) return place;
     const digit = floorDiv(matrix, product(axes.slice(at + 1, -1).map((axis) => axis.size)));
     return at === 0 ? digit : mod(digit, size);
-  });
-}
-
-function everyAccess(
-  body: readonly Statement[],
-  holds: (buffer: BufferId, index: Dim, written: boolean) => boolean,
-): boolean {
-  return body.every((s) => {
-    if (s.kind === "loop" || s.kind === "masked") return everyAccess(s.body, holds);
-    return (s.kind !== "load" && s.kind !== "store") || holds(s.buffer, s.index, s.kind === "store");
   });
 }
 

@@ -6,6 +6,7 @@
 import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../sym/expr.ts";
 import type { BufferId, Loop, Piece, ReductionOp, Statement, ValueId } from "../loops/ir.ts";
 import { indirect, valuesOf } from "../loops/uses.ts";
+import { copied } from "./copied.ts";
 import { isSame } from "./row_form.ts";
 
 /** A statement that computes a value, alone. */
@@ -186,18 +187,7 @@ export class RowValues {
       return indirect(s.index).length === 0 ? { ...s, index: at(s.index) } : undefined;
     }
     if (valuesOf(s).some((id) => !names.has(id))) return undefined;
-    switch (s.kind) {
-      case "constant":
-        return s;
-      case "scalar":
-        return { ...s, args: s.args.map(of) };
-      case "cast":
-        return { ...s, value: of(s.value) };
-      case "select":
-        return { ...s, condition: of(s.condition), then: of(s.then), otherwise: of(s.otherwise) };
-      default:
-        return s satisfies never;
-    }
+    return copied(s, { use: of, define: (id) => id, replace: (symbol) => symbol });
   }
 
   #textOf(s: Plain): string {

@@ -6,16 +6,15 @@
 import { isSmall, valueType } from "../base/dtype.ts";
 import type { Program, Statement } from "../loops/ir.ts";
 import { loadBufferOperand, Recorder, ValueIds } from "../loops/record.ts";
+import { accessesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { replaceKernels } from "./kernels.ts";
 
 /** The program with small sums in steps. */
 export function expandSmallSums(program: Program): Program {
   const adds = (body: readonly Statement[]): boolean =>
-    body.some((s) =>
-      s.kind === "store"
-        ? s.mode === "add" && isSmall(program.buffers[s.buffer]?.dtype ?? "float32")
-        : (s.kind === "loop" || s.kind === "masked") && adds(s.body)
+    accessesOf(body).some((s) =>
+      s.kind === "store" && s.mode === "add" && isSmall(program.buffers[s.buffer]?.dtype ?? "float32")
     );
   return replaceKernels(program, (kernel) => {
     if (kernel.kind !== "loops" || !adds(kernel.body)) return [kernel];

@@ -9,7 +9,7 @@ import type { Axis, BufferView, ExternKernel, Kernel, LoopKernel, Program, State
 import { axesOf, mergeAxes, reduceLoop, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import { usesOf } from "../loops/uses.ts";
-import { valueTypes } from "../loops/value_types.ts";
+import { nextId } from "../loops/value_types.ts";
 import { nestOf } from "./grid.ts";
 import { productSizes } from "./product_sizes.ts";
 import { axisOf } from "./cut_loop.ts";
@@ -117,7 +117,7 @@ function withEpilogue(sum: Sum, epilogue: LoopKernel, { buffers }: Program): Loo
   if (loops.length !== shape.length || !loops.every(({ axis }, d) => axis.size === shape[d])) {
     return undefined;
   }
-  const used = new ValueIds(Math.max(-1, ...valueTypes(epilogue.body).keys()) + 1);
+  const used = new ValueIds(nextId(epilogue.body));
   const recorder = new Recorder(loadBufferOperand, used), axes = loops.map(({ axis }) => axis);
   recordSum(sum, recorder, { at: axes.map(({ symbol }) => symbol), buffers });
   return { ...epilogue, body: sideBySide(axes, [...recorder.statements, ...body]) };

@@ -7,7 +7,7 @@
 import { type DType, itemSize } from "../base/dtype.ts";
 import { add, mul, type Sym } from "../sym/expr.ts";
 import type { BufferDecl, BufferId, Loop, LoopKernel, Program, Statement, ValueId } from "../loops/ir.ts";
-import { coefficientOf, substituteIndices } from "../loops/nest.ts";
+import { coefficientOf, loopOver, storeOf, substituteIndices } from "../loops/nest.ts";
 import { indirect, storedBuffers } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { axisOf } from "./cut_loop.ts";
@@ -127,25 +127,13 @@ function tiled(
       : symbol === lanes.axis.symbol
       ? lane
       : symbol;
-  const plain = { kind: "loop", order: "parallel", reductions: [], carried: [] } as const;
   const places = new Map(turned.map((load) => [load.id, local(load.dtype, pitch * width)]));
   const copies = turned.map((load): Loop => {
     const row = axisOf("r", width), column = axisOf("c", side), id = fresh();
     const copy = substituteIndices([{ ...load, id }], at(column.symbol, row.symbol));
-    const store: Statement = {
-      kind: "store",
-      buffer: places.get(load.id) ?? load.buffer,
-      index: add(mul(row.symbol, pitch), column.symbol),
-      value: id,
-      mode: "set",
-    };
-    return {
-      ...plain,
-      axis: row,
-      vector: false,
-      apart: true,
-      body: [{ ...plain, axis: column, vector: true, body: [...copy, store] }],
-    };
+    const place = add(mul(row.symbol, pitch), column.symbol);
+    const store = storeOf(places.get(load.id) ?? load.buffer, place, id);
+    return loopOver(row, [loopOver(column, [...copy, store], { vector: true })], { apart: true });
   });
   const line = axisOf("c", side), lane = axisOf("r", width);
   const body = substituteIndices(lanes.body, at(line.symbol, lane.symbol)).map((s): Statement => {
@@ -154,13 +142,7 @@ function tiled(
       ? { ...s, buffer, index: add(mul(lane.symbol, pitch), line.symbol) }
       : s;
   });
-  const rest: Loop = {
-    ...plain,
-    axis: line,
-    vector: false,
-    // Lanes over the lines would write one element of each row
-    apart: true,
-    body: [{ ...lanes, axis: lane, body }],
-  };
+  // Lanes over the lines would write one element of each row
+  const rest = loopOver(line, [{ ...lanes, axis: lane, body }], { apart: true });
   return { ...lines, axis: squares, body: [...copies, rest] };
 }

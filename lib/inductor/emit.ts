@@ -5,6 +5,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferId, ExternKernel, Kernel, Loop, LoopKernel, Statement } from "../loops/ir.ts";
+import { loopOver } from "../loops/nest.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import type { Dim } from "../sym/expr.ts";
 import { cutAxes, joinAxes, replaceIn, type Replacement } from "./axes.ts";
@@ -90,15 +91,7 @@ function then(first: Replacement, second: Replacement): Replacement {
 /** Parallel loops around statements, the last one in lanes where asked for. */
 function nest(axes: readonly Axis[], body: readonly Statement[], vector: boolean): readonly Statement[] {
   return axes.reduceRight<readonly Statement[]>(
-    (inside, axis, d) => [{
-      kind: "loop",
-      axis,
-      order: "parallel",
-      vector: vector && d === axes.length - 1,
-      body: inside,
-      reductions: [],
-      carried: [],
-    }],
+    (inside, axis, d) => [loopOver(axis, inside, { vector: vector && d === axes.length - 1 })],
     body,
   );
 }
@@ -265,17 +258,9 @@ class Emission {
     });
     let body: readonly Statement[] = statements, contributions: readonly Contribution[] = result;
     for (const [d, axis] of [...inner.entries()].reverse()) {
-      const level = reduceOver(contributions, recorder);
-      const loop: Loop = {
-        kind: "loop",
-        axis,
-        order: level.reductions.length > 0 ? "reduction" : "parallel",
-        vector: vectorInner && d === inner.length - 1,
-        body,
-        reductions: level.reductions,
-        carried: [],
-      };
-      body = [loop];
+      const level = reduceOver(contributions, recorder), { reductions } = level;
+      const order = reductions.length > 0 ? "reduction" : "parallel";
+      body = [loopOver(axis, body, { order, vector: vectorInner && d === inner.length - 1, reductions })];
       contributions = level.contributions;
     }
     for (const statement of body) recorder.push(statement);

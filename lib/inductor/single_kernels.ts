@@ -5,25 +5,12 @@
  */
 import { InternalError } from "../base/errors.ts";
 import type { Axis, Loop, Statement } from "../loops/ir.ts";
-import { coefficientOf, symbolsOf } from "../loops/nest.ts";
+import { coefficientOf, loopOver, symbolsOf } from "../loops/nest.ts";
 import { flatIndex, type Recorder, type Value } from "../loops/record.ts";
 import type { Sym } from "../sym/expr.ts";
 import type { Computation } from "./computation.ts";
 
 type MakeRecorder = (statements: Statement[]) => Recorder;
-
-function loopOver(axis: Axis, body: readonly Statement[], options: Partial<Loop>): Loop {
-  return {
-    kind: "loop",
-    axis,
-    order: "parallel",
-    vector: false,
-    body,
-    reductions: [],
-    carried: [],
-    ...options,
-  };
-}
 
 /** result[…, k] = combine(result[…, k − 1], element[…, k]). */
 export function scanKernel(

@@ -3,7 +3,7 @@
  * stores and their order are kept; a loop stays while it stores or its results are used.
  */
 import type { Loop, Statement, ValueId } from "./ir.ts";
-import { type Dim, freeSymbols } from "../sym/expr.ts";
+import { indirect, valuesOf } from "./uses.ts";
 
 /** The live part of a statement list. */
 export function removeDead(statements: readonly Statement[]): readonly Statement[] {
@@ -20,47 +20,11 @@ function sweep(statements: readonly Statement[], used: Set<ValueId>): Statement[
   return kept.reverse();
 }
 
-function useIndex(index: Dim, used: Set<ValueId>): void {
-  for (const s of freeSymbols(index)) {
-    if (s.node.kind === "symbol" && s.node.role.kind === "value") used.add(s.node.role.id);
-  }
-}
-
 function visit(s: Statement, used: Set<ValueId>): Statement | undefined {
-  switch (s.kind) {
-    case "store":
-      used.add(s.value);
-      useIndex(s.index, used);
-      return s;
-    case "loop":
-      return loop(s, used);
-    case "masked": {
-      if (!used.has(s.id)) return undefined;
-      used.add(s.condition).add(s.otherwise).add(s.value);
-      return { ...s, body: sweep(s.body, used) };
-    }
-    case "constant":
-      return used.has(s.id) ? s : undefined;
-    case "index":
-    case "load":
-      if (!used.has(s.id)) return undefined;
-      useIndex(s.index, used);
-      return s;
-    case "scalar":
-      if (!used.has(s.id)) return undefined;
-      for (const arg of s.args) used.add(arg);
-      return s;
-    case "cast":
-      if (!used.has(s.id)) return undefined;
-      used.add(s.value);
-      return s;
-    case "select":
-      if (!used.has(s.id)) return undefined;
-      used.add(s.condition).add(s.then).add(s.otherwise);
-      return s;
-    default:
-      return s satisfies never;
-  }
+  if (s.kind === "loop") return loop(s, used);
+  if (s.kind !== "store" && !used.has(s.id)) return undefined;
+  for (const id of valuesOf(s)) used.add(id);
+  return s.kind === "masked" ? { ...s, body: sweep(s.body, used) } : s;
 }
 
 function loop(s: Loop, used: Set<ValueId>): Loop | undefined {
@@ -73,7 +37,7 @@ function loop(s: Loop, used: Set<ValueId>): Loop | undefined {
   }
   for (const c of s.carried) used.add(c.next).add(c.initial);
   const body = sweep(s.body, used);
-  useIndex(s.axis.size, used);
+  for (const id of indirect(s.axis.size)) used.add(id);
   const order = s.order === "reduction" && reductions.length === 0 ? "parallel" : s.order;
   return { ...s, order, reductions, body };
 }

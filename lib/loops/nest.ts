@@ -7,7 +7,17 @@ import { InternalError } from "../base/errors.ts";
 import { add, type Dim, freeSymbols, mul, substitute, type Sym, symbol } from "../sym/expr.ts";
 import { provablyEqual } from "../sym/decide.ts";
 import type { Lowered } from "./body.ts";
-import type { Axis, BufferView, ExternKernel, Kernel, Loop, ReductionOp, Statement } from "./ir.ts";
+import type {
+  Axis,
+  BufferId,
+  BufferView,
+  ExternKernel,
+  Kernel,
+  Loop,
+  ReductionOp,
+  Statement,
+  ValueId,
+} from "./ir.ts";
 import {
   type BufferOperand,
   flatIndex,
@@ -70,16 +80,38 @@ export function axesOf(sizes: readonly Dim[], letter = "i"): Axis[] {
 /** The symbols that run over axes. */
 export const symbolsOf = (axes: readonly Axis[]): Dim[] => axes.map((a) => a.symbol);
 
+/** A loop over an axis; parallel, not in lanes and without reductions unless given otherwise. */
+export const loopOver = (
+  axis: Axis,
+  body: readonly Statement[],
+  options: Partial<Omit<Loop, "kind" | "axis" | "body">> = {},
+): Loop => ({
+  kind: "loop",
+  axis,
+  order: "parallel",
+  vector: false,
+  body,
+  reductions: [],
+  carried: [],
+  ...options,
+});
+
+/** Sets an element. */
+export const storeOf = (buffer: BufferId, index: Dim, value: ValueId): Statement => ({
+  kind: "store",
+  buffer,
+  index,
+  value,
+  mode: "set",
+});
+
 /** Wraps statements in loops, the last axis innermost. */
 export function wrapLoops(
   axes: readonly Axis[],
   body: readonly Statement[],
   order: Loop["order"] = "parallel",
 ): readonly Statement[] {
-  return axes.reduceRight<readonly Statement[]>(
-    (inner, axis) => [{ kind: "loop", axis, order, vector: false, body: inner, reductions: [], carried: [] }],
-    body,
-  );
+  return axes.reduceRight<readonly Statement[]>((inner, axis) => [loopOver(axis, inner, { order })], body);
 }
 
 type LoopLowered = Exclude<Lowered, { kind: "extern" }>;
@@ -147,7 +179,6 @@ export function reduceLoop(
   body: readonly Statement[],
   { op, value, index, recorder }: Contribution,
 ): { statement: Loop; value: Value; index: Value | undefined } {
-  const loop = { kind: "loop", axis, order: "reduction", vector: false, body, carried: [] } as const;
   if (op === "argmax" || op === "argmin") {
     if (!index) throw new InternalError(`Expected an index for ${op} but found none`);
     const extreme: Value = { id: recorder.ids.next(), dtype: value.dtype };
@@ -156,11 +187,13 @@ export function reduceLoop(
       { id: extreme.id, op: op === "argmax" ? "max" : "min", value: value.id, dtype: value.dtype },
       { id: position.id, op, value: value.id, index: index.id, dtype: "int64" },
     ] as const;
-    return { statement: { ...loop, reductions }, value: extreme, index: position };
+    const statement = loopOver(axis, body, { order: "reduction", reductions });
+    return { statement, value: extreme, index: position };
   }
   const total: Value = { id: recorder.ids.next(), dtype: value.dtype };
   const reductions = [{ id: total.id, op, value: value.id, dtype: value.dtype }];
-  return { statement: { ...loop, reductions }, value: total, index: undefined };
+  const statement = loopOver(axis, body, { order: "reduction", reductions });
+  return { statement, value: total, index: undefined };
 }
 
 function scanNest(
@@ -181,20 +214,9 @@ function scanNest(
     return { before, next };
   });
   const initial = recorder.constant(lowered.initial, result.before.dtype);
-  recorder.push({
-    kind: "loop",
-    axis: along,
-    order: "sequential",
-    vector: false,
-    body: statements,
-    reductions: [],
-    carried: [{
-      id: result.before.id,
-      initial: initial.id,
-      next: result.next.id,
-      dtype: result.before.dtype,
-    }],
-  });
+  const { before: { id, dtype }, next } = result,
+    carried = [{ id, initial: initial.id, next: next.id, dtype }];
+  recorder.push(loopOver(along, statements, { order: "sequential", carried }));
   return wrapLoops(axes.filter((a) => a !== along), recorder.statements);
 }
 

@@ -70,12 +70,17 @@ function findUses(kernel: Kernel): Uses {
   return { all, written };
 }
 
-/** What reads or writes memory in statements, in loops and masks too. */
-export function* accessesOf(body: readonly Statement[]): Iterable<Access> {
+/** Statements, and those in their loops and masks behind each. */
+export function* allOf(body: readonly Statement[]): Generator<Statement> {
   for (const s of body) {
-    if (s.kind === "loop" || s.kind === "masked") yield* accessesOf(s.body);
-    else if (s.kind === "load" || s.kind === "store") yield s;
+    yield s;
+    if (s.kind === "loop" || s.kind === "masked") yield* allOf(s.body);
   }
+}
+
+/** What reads or writes memory in statements, in loops and masks too. */
+export function* accessesOf(body: readonly Statement[]): Generator<Access> {
+  for (const s of allOf(body)) if (s.kind === "load" || s.kind === "store") yield s;
 }
 
 /** A statement that reads or writes memory. */
@@ -112,9 +117,7 @@ const NOBODY: ReadonlySet<Kernel> = new Set();
 
 /** Whether something is added in place, which iterations may do to one element: such loops run in order, on one thread. */
 export function collides(body: readonly Statement[]): boolean {
-  return body.some((s) =>
-    s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && collides(s.body)
-  );
+  return accessesOf(body).some((s) => s.kind === "store" && s.mode === "add");
 }
 
 /** Value ids that a statement reads itself (not its nested statements). */
@@ -163,10 +166,6 @@ export function deepUses(s: Statement, visit: (id: ValueId) => void): void {
 }
 
 /** Buffers that statements write. */
-export function storedBuffers(body: readonly Statement[], into: Set<BufferId> = new Set()): Set<BufferId> {
-  for (const s of body) {
-    if (s.kind === "store") into.add(s.buffer);
-    else if (s.kind === "loop" || s.kind === "masked") storedBuffers(s.body, into);
-  }
-  return into;
+export function storedBuffers(body: readonly Statement[]): Set<BufferId> {
+  return new Set(accessesOf(body).flatMap((s) => s.kind === "store" ? [s.buffer] : []));
 }
