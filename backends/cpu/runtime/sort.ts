@@ -51,6 +51,7 @@ const SORT: string = String.raw`
 extern "C" void* malloc(unsigned long);
 extern "C" void free(void*);
 struct Item { Key key; U32 index; };
+enum { RUN = 64 };   // elements that are looked at together
 // short rows by insertion
 static void insert_all(Item* items, long n) {
   for (long j = 1; j < n; j++) {
@@ -112,26 +113,25 @@ static Item* sort_all(Item* from, Item* to, long n) {
 static inline Key key_at(const SortCall& c, long i, Key flip) {
   return order(((const T*) c.source)[i * c.source_stride]) ^ flip;
 }
+// Whether none of a run of elements comes before the last of the first ones, as far as comparisons of values tell
+template <bool DESCENDING> static inline bool all_behind(const T* x, T last) {
+  int ahead = 0;
+  for (long j = 0; j < RUN; j++) ahead |= DESCENDING ? !(x[j] <= last) : !(x[j] >= last);
+  return !ahead;
+}
 // The first of the order: what is not below the last of those found so far is none of them, since those that are equal
 // to it come earlier. 'take' is given the others, and what the last of the first is once there are enough.
-template <class TAKE> static void each_candidate(const SortCall& c, Key flip, bool& enough, Key& limit, TAKE take) {
-  const long BLOCK = 16;
-  for (long start = 0; start < c.n; start += BLOCK) {
-    const long here = c.n - start < BLOCK ? c.n - start : BLOCK;
-    Key keys[BLOCK];
-    if (here == BLOCK && c.source_stride == 1) {
-      const T* block = (const T*) c.source + start;
-      Key below = 0;
-      for (long j = 0; j < BLOCK; j++) {
-        keys[j] = order(block[j]) ^ flip;
-        below |= keys[j] < limit;
-      }
-      if (enough && !below) continue;
-    } else {
-      for (long j = 0; j < here; j++) keys[j] = key_at(c, start + j, flip);
+template <class TAKE> static void each_candidate(const SortCall& c, Key flip, bool& enough, Item& last, TAKE take) {
+  const T* const source = (const T*) c.source;
+  for (long start = 0; start < c.n; start += RUN) {
+    const long end = start + RUN < c.n ? start + RUN : c.n;
+    if (enough && end - start == RUN && c.source_stride == 1) {
+      const T least = source[last.index];
+      if (c.descending ? all_behind<true>(source + start, least) : all_behind<false>(source + start, least)) continue;
     }
-    for (long j = 0; j < here; j++) {
-      if (!enough || keys[j] < limit) take(Item{keys[j], (U32) (start + j)});
+    for (long i = start; i < end; i++) {
+      const Key key = key_at(c, i, flip);
+      if (!enough || key < last.key) take(Item{key, (U32) i});
     }
   }
 }
@@ -139,13 +139,13 @@ template <class TAKE> static void each_candidate(const SortCall& c, Key flip, bo
 static Item* insert_first(const SortCall& c, Item* items, Key flip) {
   long found = 0;
   bool enough = false;
-  Key limit = 0;
-  each_candidate(c, flip, enough, limit, [&](const Item& item) {
+  Item last = {};
+  each_candidate(c, flip, enough, last, [&](const Item& item) {
     long k = enough ? found - 1 : found++;
     for (; k > 0 && item.key < items[k - 1].key; k--) items[k] = items[k - 1];
     items[k] = item;
     enough = found == c.count;
-    limit = items[found - 1].key;
+    last = items[found - 1];
   });
   return items;
 }
@@ -153,15 +153,15 @@ static Item* insert_first(const SortCall& c, Item* items, Key flip) {
 static Item* select_first(const SortCall& c, Item* from, Item* to, long room, Key flip) {
   long found = 0;
   bool enough = false;
-  Key limit = 0;
-  each_candidate(c, flip, enough, limit, [&](const Item& item) {
+  Item last = {};
+  each_candidate(c, flip, enough, last, [&](const Item& item) {
     from[found++] = item;
     if (found < room) return;
     Item* const sorted = sort_all(from, to, found);
     to = sorted == from ? to : from;
     from = sorted;
     found = c.count;
-    limit = from[found - 1].key;
+    last = from[found - 1];
     enough = true;
   });
   return sort_all(from, to, found);
