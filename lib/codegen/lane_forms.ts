@@ -2,6 +2,7 @@
  * How a vector loop runs in lanes. Input: a loop as the passes leave it; output: its form, of which lanes.ts makes straight
  * runs, folds and blocks. Invariant: every form gives the same bits: reductions keep 16 partial results, element i in number i mod 16.
  */
+import { addsApart } from "./added_apart.ts";
 import type { DType } from "../base/dtype.ts";
 import {
   type BufferId,
@@ -40,10 +41,9 @@ export type LaneForm =
 /** The form of a loop over buffers of these types. */
 export function laneForm(loop: Loop, dtypeOf: (buffer: BufferId) => DType): LaneForm {
   const { body, reductions } = loop;
-  if (!loop.vector || loop.carried.length > 0 || masksLoops(body) || collides(body)) {
-    return { kind: "scalar" };
-  }
   const nested = body.some((s) => s.kind === "loop");
+  const adds = collides(body) && (nested || reductions.length > 0 || !addsApart(loop));
+  if (!loop.vector || loop.carried.length > 0 || masksLoops(body) || adds) return { kind: "scalar" };
   const direct = new Map(
     reductions.flatMap((r) => {
       const load = directLoad(loop, r, dtypeOf);

@@ -8,6 +8,7 @@ import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { rewriteAlike, sameOfAlike } from "../loops/likeness.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { collides } from "../loops/uses.ts";
+import { addedApart } from "./added_apart.ts";
 import { cutLoop, lengthOf } from "./cut_loop.ts";
 import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
@@ -35,7 +36,11 @@ export function mapToThreads(program: Program, { threads }: Target): Program {
 function mapped(body: readonly Statement[], threads: ThreadSharing): readonly Statement[] {
   const loop = body.at(-1), values = body.slice(0, -1);
   if (loop?.kind !== "loop" || !values.every(isPure)) return body;
-  if (loop.order !== "parallel" || collides([loop])) return body;
+  if (collides([loop])) {
+    const apart = threads === "nest" ? addedApart(loop) : undefined;
+    return apart ? [...values, { ...apart, share: "team" }] : body;
+  }
+  if (loop.order !== "parallel") return body;
   const shared = threads === "outermost" ? { ...loop, share: "team" as const } : sharedOut(loop);
   return [...values, shared];
 }

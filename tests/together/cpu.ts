@@ -3,6 +3,7 @@ import "../cpu_print_test.ts";
 import "../cpu_runtime_test.ts";
 import "../kernel_tables_test.ts";
 import "../native_sort_test.ts";
+import "../added_apart_test.ts";
 import "../row_blocks_test.ts";
 import "../prologues_test.ts";
 import "../turned_tiles_test.ts";
