@@ -16,6 +16,11 @@ import { findTarget } from "../lib/ops/table.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
 import { SIZE_LIMIT, wasmTarget } from "../backends/wasm/target.ts";
+import { wasmPool } from "../backends/wasm/threads.ts";
+import { writeForm } from "../backends/wasm/write_form.ts";
+
+/** What WebAssembly is written for. */
+const WRITING = { limit: SIZE_LIMIT, fuses: true, memory: wasmPool().memory.kind };
 
 /** The programs of a training step, forward and backward. */
 function programsOf(model: (x: Tensor) => Tensor, x: Tensor): Program[] {
@@ -90,6 +95,8 @@ for (
       }
       const [known, anew] = [program, unknown(program)].map((each) => printCpp(generate(each, nativeTarget)));
       assertEquals(known, anew);
+      const [written, apart] = [program, unknown(program)].map((each) => writeForm(each, WRITING));
+      assertEquals(written, apart);
     }
   });
 }

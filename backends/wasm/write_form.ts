@@ -1,8 +1,10 @@
 /**
- * Writes programs as WebAssembly. Input: programs; output: forms. Invariant: kernels that run together are one step.
+ * Writes programs as WebAssembly. Input: programs; output: forms. Invariant: kernels that run together are one step;
+ * kernels that are alike are written once.
  */
 import { generate } from "../../lib/codegen/generate.ts";
-import type { Kernel, Program } from "../../lib/loops/ir.ts";
+import type { Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
+import { between, type Likeness, likenessOf } from "../../lib/loops/likeness.ts";
 import { givenKernels, runTogether } from "../../lib/loops/together.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import { blockSegment } from "./block_segment.ts";
@@ -10,6 +12,8 @@ import type { Step, StepKind, WasmForm } from "./form.ts";
 import { Functions } from "./functions.ts";
 import { type Printing, type Segment, segmentOf } from "./segments.ts";
 import { wasmTarget } from "./target.ts";
+
+type LoopsStep = Extract<StepKind, { readonly kind: "loops" }>;
 
 /** What a module is written for. */
 export interface Writing {
@@ -25,7 +29,7 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
   const writer = new ModuleWriter(memory), room = new Functions(writer, fuses);
   const groups = runTogether(generated.kernels), given = givenKernels(groups);
   const printing: Printing = { program: generated, room, limit }, known = new Map<string, string>();
-  const job = ({ body, buffers, units, grain, work, scratch }: Segment): StepKind => {
+  const job = ({ body, buffers, units, grain, work, scratch }: Segment): LoopsStep => {
     const text = body.finish().toBase64(), name = known.get(text) ?? `segment${known.size}`;
     if (!known.has(text)) {
       known.set(text, name);
@@ -33,9 +37,20 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
     }
     return { kind: "loops", name, buffers, units: units ?? null, grain, work, scratch };
   };
+  const firsts = new Map<object, { readonly like: Likeness; readonly made: LoopsStep }>();
+  const loops = (kernel: LoopKernel): LoopsStep => {
+    const like = likenessOf(kernel.body), first = like && firsts.get(like.kind);
+    if (first) {
+      const { made } = first, buffers = made.buffers.map(between(first.like, like, (id) => id));
+      return { ...made, buffers, work: kernel.work ?? 0 };
+    }
+    const made = job(segmentOf(kernel, printing));
+    if (like) firsts.set(like.kind, { like, made });
+    return made;
+  };
   const kindOf = (kernel: Kernel, group: readonly Kernel[]): StepKind => {
     if (kernel.blocks) return job(blockSegment(group, kernel.blocks, printing));
-    if (kernel.kind === "loops") return job(segmentOf(kernel, printing));
+    if (kernel.kind === "loops") return loops(kernel);
     const { call, inputs, outputs } = kernel;
     return { kind: "extern", call, inputs, outputs };
   };
