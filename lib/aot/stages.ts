@@ -27,6 +27,7 @@ import { NotFunctional } from "../autograd/functional.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
 import { showsArgument } from "../autograd/shows_argument.ts";
 import { CompiledPart } from "./compiled_part.ts";
+import { drawingIn } from "./drawing.ts";
 import { GraphPart, type PartNodes, type PreparedPart, symbolsOfNodes } from "./graph_part.ts";
 import type { Group } from "./groups.ts";
 import { hasTime } from "./little_parts.ts";
@@ -256,6 +257,7 @@ export function cut(
   const groups: Group[] = [], placed = new Map<Node, Node[]>();
   const unknown = new Set([...late.values()].flat().map(({ symbol }) => symbol));
   let open: Node[] = [], waiting: Node[] = [], begun = new Set<Node>();
+  const draws = drawingIn(captured);
   /** Groups that ended before something was written. */
   const outdated = new Set<readonly Node[]>();
   const close = () => {
@@ -297,8 +299,8 @@ export function cut(
     const given = new Set(waiting.flatMap((each) => late.get(each) ?? []).map(({ symbol }) => symbol));
     const needsHost = [...node.inputs()].some((input) => waiting.includes(input)) ||
       [...symbolsOfNodes([node])].some((symbol) => given.has(symbol));
-    // What the host reads it reads before it is written, and functions draw their random numbers in their turn
-    const isBehind = hasEffect(node) || waiting.some(isHigherOrder);
+    // What the host reads it reads before it is written, and random numbers are drawn in their turn, also in functions
+    const isBehind = hasEffect(node) || waiting.some(isHigherOrder) || (waiting.some(draws) && draws(node));
     if (waiting.length > 0 && (needsHost || isBehind)) close();
     if (hasEffect(node)) { for (const { nodes } of groups) outdated.add(nodes); }
     open.push(node);

@@ -17,6 +17,7 @@ import {
   isTensor,
   linalg,
   linspace,
+  lobpcg,
   meshgrid,
   nativeLayerNorm,
   nn,
@@ -1250,6 +1251,13 @@ export const FOUND: Readonly<Record<string, Found>> = {
         () => [leaf([0.75, 0, 1.5]), 1.5],
         () => [leaf([0.5, -0, 2, 1]), 0.5],
       ]),
+  },
+  "random numbers behind what the host draws itself": {
+    make: () =>
+      life((x: Tensor) => {
+        const [before, [values], after] = [rand([3]), lobpcg(x), rand([1])];
+        return [before, values, after];
+      }, [() => [float([[0.5, 0.75, -0.125], [1, 1.75, 1], [0.25, 1, 1.75]])]]),
   },
   "what is NaN beside itself": {
     make: () =>

@@ -24,7 +24,7 @@ import {
 import { shrinkProgram } from "../../cli/fuzz/tensor/shrink.ts";
 import { meetsWideIntegers } from "../../cli/fuzz/tensor/wide_integers.ts";
 import type { GraphModule } from "../../lib/graph/graph_module.ts";
-import { type Backend, isTensor, type Tensor, tensor } from "../../mod.ts";
+import { type Backend, isTensor, type Tensor, tensor, where } from "../../mod.ts";
 
 enterLaboratory();
 
@@ -180,6 +180,40 @@ Deno.test("what a sum is hangs on its order where its numbers lie far apart, and
   // 1.5 and 2.25 may be lost or not
   assertEquals(await differs([1.5, -1e30, 2.25, 1e30], 3.75), null);
   assertEquals(await differs([1.5, -64, 2.25, 64], 0.0625), "values");
+});
+
+Deno.test("rounding is known where it changes how many elements there are, too", async () => {
+  // Of the many that come near 1 some are equal
+  const rows = [
+    1.8125,
+    1.3125,
+    0.9375,
+    1.34375,
+    0.9375,
+    1.796875,
+    -1.359375,
+    1.171875,
+    -1.875,
+    0.84375,
+    1.375,
+  ];
+  const x = tensor([...rows, 1.0625, -0.046875, -0.8125], { dtype: "float32" });
+  const f = (x: Tensor) => [x.cumprod(0).mul(9).sigmoid().unique()];
+  const kindOf = async (by: number) => {
+    const backend = changing((y) => y.mul(where(y.lt(1e-6), 1 + by, 1)));
+    return (await compare(runnable(f, x), { backend })).difference?.kind ?? null;
+  };
+  assertEquals([await kindOf(2e-6), await kindOf(1e-3)], [null, "values"]);
+});
+
+Deno.test("signs of zeros are compared, but where what cancels may be no zero", async () => {
+  const x = tensor([0, 2, -0], { dtype: "float32" });
+  const kindOf = async (f: Instance["f"], backend: Backend) =>
+    (await compare(runnable(f, x), { backend })).difference?.kind ?? null;
+  const positive = changing((y) => y.add(0)), negative = changing((y) => where(y.eq(0), -0, y));
+  assertEquals(await kindOf((x: Tensor) => [x.mul(3)], positive), "values");
+  // 2 / 3 · 3 − 2 is 0 by luck
+  assertEquals(await kindOf((x: Tensor) => [x.add(2).div(3).mul(3).sub(x).sub(2)], negative), null);
 });
 
 Deno.test("shared memory, strides, errors and effects are compared", async () => {

@@ -27,6 +27,28 @@ export const objects: Corpus = {
       see(asked(v(1.5), value), read(v(1.5), value));
     }
   },
+  "whether objects have private members of one name, asked more than once"({ compile, see }) {
+    class Base {
+      #v = 2;
+      static isBase(value: object): boolean {
+        return #v in value;
+      }
+      static isAlso(value: object): boolean {
+        return #v in value;
+      }
+    }
+    class Derived extends Base {
+      #v = 3;
+      static isDerived(value: object): boolean {
+        return #v in value;
+      }
+    }
+    const f = compile((x: Tensor, value: object) => {
+      const is = [Base.isBase, Base.isBase, Base.isAlso, Derived.isDerived].map((each) => each(value));
+      return is.map((yes, k) => x.mul(yes ? k + 2 : -k));
+    });
+    for (const value of [new Derived(), new Base(), {}, new Derived()]) see(f(v(1.5), value));
+  },
   "what functions of one code have captured, behind a break in them"({ compile, see }) {
     const classes = (k: number) => () => {
       class Local {

@@ -36,6 +36,8 @@ export interface ComparisonOptions {
   readonly readsNumbers?: boolean;
   /** How often it asks for gradients. */
   readonly passes?: number;
+  /** Whether it writes into parts of tensors. */
+  readonly writesParts?: boolean;
   /** Where the compiled program keeps its tensors; "cpu" unless given. */
   readonly device?: DeviceName;
 }
@@ -98,6 +100,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
       failedPass: facts.some(isFailedPass),
       readsNumbers: options.readsNumbers ?? false,
       passes: options.passes ?? 0,
+      writesParts: options.writesParts ?? false,
       needsFloat64: () => needsFloat64(runnable, options.device ?? "cpu"),
     });
     const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));

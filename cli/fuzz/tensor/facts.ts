@@ -131,7 +131,9 @@ export function factText(fact: Fact | undefined, other: Fact | undefined): strin
   if (fact === undefined) return "nothing";
   if (fact.kind === "text") return fact.text;
   const { elements, dtype } = fact;
-  const texts = Array.from(elements, (x: number | bigint) => dtype === "bool" ? String(x !== 0) : String(x));
+  const text = (x: number | bigint) =>
+    dtype === "bool" ? String(x !== 0) : Object.is(x, -0) ? "-0" : String(x);
+  const texts = Array.from(elements, text);
   const at = other?.kind === "elements"
     ? texts.findIndex((_, k) => !nearElement(dtype, elements[k] ?? 0, other.elements[k] ?? 0))
     : -1;

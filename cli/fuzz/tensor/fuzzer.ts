@@ -16,6 +16,7 @@ import type { Runnable } from "./observe.ts";
 import { fileText } from "./print.ts";
 import { calledNames, passesOf, type Program } from "./program.ts";
 import { widened } from "./rounding.ts";
+import { writesParts } from "./written_parts.ts";
 
 /** What to leave out: kinds of observations, or of statements. */
 export interface TensorFuzzerOptions {
@@ -73,6 +74,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
         device: tier === "webgpu" ? "webgpu" : "cpu",
         readsNumbers: calledNames(program).includes("number"),
         passes: passesOf(program),
+        writesParts: writesParts(program),
       });
       for (const [name, count] of Object.entries({ runs: 1, ...counts })) {
         this.#counts[name] = (this.#counts[name] ?? 0) + count;

@@ -4,7 +4,7 @@
  * rounding alone explains is not here but in rounding.ts.
  */
 import type { DeviceName } from "../../../lib/loops/device.ts";
-import type { Fact, FactDifference } from "./facts.ts";
+import { areOppositeZeros, type Fact, type FactDifference, nearElement } from "./facts.ts";
 import type { Mode } from "./observe.ts";
 import { REFUSED } from "./refused.ts";
 
@@ -26,6 +26,8 @@ interface KnownDifference {
   readonly needsFloat64?: true;
   /** Only in programs that ask for gradients as often, or more often. */
   readonly passes?: number;
+  /** Only in programs that write into parts of tensors. */
+  readonly writesParts?: true;
   readonly is: (difference: FactDifference) => boolean;
   /** What follows from it in the same call, which is then none either. */
   readonly hides: (other: FactDifference) => boolean;
@@ -46,6 +48,16 @@ const stridesIn = (fact: Fact | undefined): number[] => JSON.parse(text(fact) ||
 const isCloser = (some: readonly number[], others: readonly number[]): boolean =>
   some.length === others.length && some.every((each, d) => each <= (others[d] ?? 0)) &&
   orderOf(some).join() === orderOf(others).join() && `${some}` !== `${others}`;
+
+/** Whether nothing but signs of zeros is different. */
+function differsInZeros({ expected, found }: FactDifference): boolean {
+  if (expected?.kind !== "elements" || found?.kind !== "elements") return false;
+  const { elements, dtype } = expected, others = found.elements;
+  return elements.length === others.length && dtype === found.dtype &&
+    elements.every((x: number | bigint, k: number) =>
+      areOppositeZeros(x, others[k] ?? 0) || nearElement(dtype, x, others[k] ?? 0)
+    );
+}
 
 /** Dimensions from the largest stride to the least. */
 const orderOf = (strides: readonly number[]): number[] =>
@@ -148,6 +160,20 @@ const KNOWN: readonly KnownDifference[] = [
     hides: () => false,
   },
   {
+    because:
+      "the gradient of what is written into a part is added to zeros, where the tape writes it into a copy",
+    writesParts: true,
+    is: (difference) => difference.aspect === "gradients" && differsInZeros(difference),
+    hides: () => false,
+  },
+  {
+    because: "the same, of gradients that are results or remain",
+    writesParts: true,
+    passes: 1,
+    is: differsInZeros,
+    hides: () => false,
+  },
+  {
     because: "a number that is read off a tensor is that tensor in a graph, which its gradients save",
     readsNumbers: true,
     is: ({ aspect, expected, found }) =>
@@ -198,6 +224,8 @@ export interface CallContext {
   readonly readsNumbers: boolean;
   /** How often the program asks for gradients. */
   readonly passes: number;
+  /** Whether the program writes into parts of tensors. */
+  readonly writesParts: boolean;
   /** Whether the device refuses the program plainly, too, since it has no float64; asked where it matters. */
   readonly needsFloat64: () => boolean;
 }
@@ -205,13 +233,13 @@ export interface CallContext {
 /** The differences that are not meant to be. */
 export function withoutKnown(
   differences: readonly FactDifference[],
-  { device, mode, failedPass, readsNumbers, passes, needsFloat64 }: CallContext,
+  { device, mode, failedPass, readsNumbers, passes, writesParts, needsFloat64 }: CallContext,
 ): readonly FactDifference[] {
   const here = KNOWN.filter((each) =>
     (each.device === undefined || each.device === device) &&
     (!each.unrecorded || mode === "noGrad" || mode === "inference") &&
     (!each.failedPass || failedPass) && (!each.readsNumbers || readsNumbers) &&
-    (each.passes ?? 0) <= passes
+    (!each.writesParts || writesParts) && (each.passes ?? 0) <= passes
   );
   const known = here.filter((each) => differences.some(each.is) && (!each.needsFloat64 || needsFloat64()));
   return differences.filter((each) => !known.some(({ is, hides }) => is(each) || hides(each)));

@@ -137,9 +137,7 @@ function isAmong(
     if (nearElement(expected.dtype, plain, compiled)) continue;
     let spread = 0, met = false, differs = false;
     for (const other of others) {
-      const x = other?.kind === "elements" && other.elements.length === expected.elements.length
-        ? other.elements[i] ?? 0
-        : NaN;
+      const x = counterpart(other, { expected, i });
       if (sameElement(x, compiled)) met = true;
       if (!sameElement(x, plain)) differs = true;
       const distance = Math.abs(Number(x) - Number(plain));
@@ -154,6 +152,20 @@ function isAmong(
     if (!differs) moved = false;
   }
   return explained ? "yes" : moved ? "perhaps" : "no";
+}
+
+/** The element of another run: at the same place, or where there are more or fewer of them the nearest one. */
+function counterpart(
+  other: Fact | undefined,
+  { expected, i }: { readonly expected: Elements; readonly i: number },
+): number | bigint {
+  if (other?.kind !== "elements") return NaN;
+  const { elements } = other, plain = Number(expected.elements[i] ?? 0);
+  if (elements.length === expected.elements.length) return elements[i] ?? 0;
+  return Array.from(elements, Number).reduce(
+    (nearest, x) => Number.isNaN(nearest) || Math.abs(x - plain) < Math.abs(nearest - plain) ? x : nearest,
+    NaN,
+  );
 }
 
 /** What a plain run shows where float64 is the default too. */

@@ -9,7 +9,7 @@ import { placeOf } from "../bytecode/compile.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import { refuseToKeep } from "../kept/noted_reads.ts";
-import { privateSource, type Source } from "../source.ts";
+import { type PrivateReader, privateSource, type Source } from "../source.ts";
 import {
   constant,
   ObjectValue,
@@ -135,10 +135,25 @@ function accessesTo(object: ObjectValue, name: string): PrivateAccess[] {
 /** Where a member of an object is: members of one name, of several classes, have names of their own. */
 export function memberSource(object: ObjectValue, name: string, access: PrivateAccess): Source {
   invariant(object.source, "Expected an object of the program");
+  return privateSource(object.source, memberName(object, name, access), access);
+}
+
+function memberName(object: ObjectValue, name: string, access: PrivateAccess): string {
   const known = accessesTo(object, name);
   let index = known.indexOf(access);
   if (index < 0) index = known.push(access) - 1;
-  return privateSource(object.source, index === 0 ? name : `${name}#${index + 1}`, access);
+  return index === 0 ? name : `${name}#${index + 1}`;
+}
+
+/** Readers of whether objects have a member. */
+const presences = new WeakMap<PrivateAccess, PrivateReader>();
+
+/** Where it shows whether an object has a member. */
+function presenceSource(object: ObjectValue, name: string, access: PrivateAccess): Source {
+  invariant(object.source, "Expected an object of the program");
+  let reader = presences.get(access);
+  if (!reader) presences.set(access, reader = { get: (of) => access.has(of) });
+  return privateSource(object.source, `has(${memberName(object, name, access)})`, reader);
 }
 
 function isSameMember(object: object, a: PrivateAccess, b: PrivateAccess): boolean {
@@ -241,12 +256,10 @@ export function hasPrivate(m: Interpreter, frame: Frame, instruction: Instructio
   const access = accessOf(m, frame, instruction.name, name);
   refuseToKeep(PRIVATE_STATE);
   m.wrapper.relyOnPrototype(object);
-  invariant(object.source, "Expected an object of the program");
-  const member = { get: (of: object) => access.has(of) };
   // An object that inherits from a class need not be one of its instances
   m.complete(
     { kind: "register", register: instruction.dst },
-    m.wrapper.wrap(access.has(object.real), privateSource(object.source, `has(${name.text})`, member)),
+    m.wrapper.wrap(access.has(object.real), presenceSource(object, name.text, access)),
   );
 }
 
