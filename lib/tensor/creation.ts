@@ -24,6 +24,8 @@ import { dtypeExpected } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { normalizeConstant } from "../loops/record.ts";
+import type { OpApi } from "../ops/generated.ts";
+import type { TensorLike } from "../ops/tensor_like.ts";
 import { defaultDevice } from "./default_device.ts";
 import { ops } from "./eager.ts";
 import { type Element, writeElements } from "./host.ts";
@@ -31,6 +33,7 @@ import { contiguousLayout } from "./layout.ts";
 import { allocateStorage } from "./storage.ts";
 import { isTensor, Tensor } from "./tensor.ts";
 import type { DataOf, TensorOptions } from "./tensor_options.ts";
+import { converted } from "./transfer.ts";
 
 /** Numbers, bools, nested arrays of them, or typed arrays. */
 export type TensorData = DataOf<Tensor>;
@@ -43,11 +46,7 @@ export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
 }
 
 function made(data: TensorData, options: TensorOptions): Tensor {
-  if (isTensor(data)) {
-    const copy = ops.clone(ops.detach(data));
-    const typed = options.dtype ? ops.to(copy, options.dtype) : copy;
-    return finish(options.device ? ops.toDevice(typed, options.device) : typed, options);
-  }
+  if (isTensor(data)) return finish(copyOf(ops, data, options), options);
   const shape = shapeOf(data);
   const flat: Element[] = [];
   let kind: DTypeCategory = "bool", any = false;
@@ -64,6 +63,11 @@ function made(data: TensorData, options: TensorOptions): Tensor {
   return fromElements(flat, shape, { ...options, dtype: options.dtype ?? inferred });
 }
 
+/** A copy of a tensor without its history, eager or traced. */
+export function copyOf<T extends TensorLike>(ops: OpApi<T>, data: T, { dtype, device }: TensorOptions): T {
+  return converted(ops, ops.clone(ops.detach(data)), { dtype, device });
+}
+
 /** JavaScript writes 2.0 as 2, so that numbers which are to have gradients are meant to be floats. */
 function pick(kind: DTypeCategory, requiresGrad = false): DType {
   if (kind === "complex") return complexType(getDefaultDtype());
@@ -73,8 +77,7 @@ function pick(kind: DTypeCategory, requiresGrad = false): DType {
 /** The data as a tensor; one that fits already is returned as it is, as `torch.as_tensor`. */
 export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
   if (!isTensor(data)) return tensor(data, options);
-  const typed = options.dtype && options.dtype !== data.dtype ? ops.to(data, options.dtype) : data;
-  return options.device && options.device !== typed.device ? ops.toDevice(typed, options.device) : typed;
+  return converted(ops, data, { dtype: options.dtype, device: options.device });
 }
 
 /**

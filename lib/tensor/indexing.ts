@@ -1,66 +1,88 @@
 /**
- * `x.at(…)` and `x.set([…], v)` over tensors: integers and slices are views, tensors and masks gather. Input: a
- * tensor and index arguments; output: the indexed tensor. Invariant: indexing is composed of ops, so that it is
+ * `x.at(…)` and `x.set([…], v)` over tensors, eager or traced: integers and slices are views, tensors and masks gather.
+ * Input: a tensor and index arguments; output: the indexed tensor. Invariant: indexing is composed of ops, so that it is
  * differentiable; with several index tensors the gathered dimensions stand where NumPy puts them.
  */
 import { DynError } from "../base/errors.ts";
+import type { OpApi } from "../ops/generated.ts";
+import type { TensorLike } from "../ops/tensor_like.ts";
+import { isEqual } from "../sym/decide.ts";
+import type { Dim } from "../sym/expr.ts";
 import type { Element } from "./host.ts";
-import {
-  type IndexArgument,
-  type IndexItem,
-  parseIndex,
-  takesNumbersFirst,
-  tensorIndex,
-  type TensorIndexRank,
-} from "./index_syntax.ts";
+import { type IndexItem, parseIndex, takesNumbersFirst, tensorIndex } from "./index_syntax.ts";
 import { ops } from "./eager.ts";
 import { tensor as makeTensor } from "./creation.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
-/** What a view step leaves: the tensor, and for each of its dimensions the gathering index, if any. */
-interface Indexed {
-  readonly view: Tensor;
-  readonly gather: readonly (Tensor | null)[];
+/** How tensors T are indexed, and how values V are written into them. */
+export interface Indexing<T extends TensorLike, V> {
+  readonly ops: OpApi<T>;
+  isTensor(value: unknown): value is T;
+  /** A tensor of indices that were listed. */
+  listed(make: () => Tensor): T;
+  /** The integer in a tensor that says where to write. */
+  numberIn(index: T): Dim;
+  /** A value as a tensor with the type and the device of another. */
+  valueLike(x: T, value: V): T;
+  copy(view: T, source: T): void;
+  put(view: T, indices: readonly (T | null)[], source: T): void;
 }
 
-const rankOf: TensorIndexRank<Tensor> = (value) =>
-  isTensor(value) ? tensorIndex(value, value.dtype, value.ndim) : undefined;
+/** What is left to do after the views: the index, if any, that gathers along each dimension. A mask takes several. */
+interface Indexed<T> {
+  readonly view: T;
+  readonly gather: readonly (T | null)[];
+}
 
 /** Takes an integer in a tensor out of a dimension, which goes away. */
-type TakeNumber = (view: Tensor, dim: number, index: Tensor) => Tensor;
+type TakeNumber<T> = (view: T, dim: number, index: T) => T;
 
 /** The value of `x.at(…)`. */
-export function valueAt(x: Tensor, index: readonly IndexArgument<Tensor>[]): Tensor {
-  const taken: TakeNumber = (view, dim, index) =>
+export function valueAt<T extends TensorLike, V>(of: Indexing<T, V>, x: T, index: readonly unknown[]): T {
+  const { ops } = of;
+  const taken: TakeNumber<T> = (view, dim, index) =>
     ops.index(view, [...new Array<null>(dim).fill(null), index]);
-  const { view, gather } = apply(x, index, taken);
+  const { view, gather } = apply(of, x, { index, taken });
   if (gather.every((g) => g === null)) return view === x ? ops.alias(x) : view;
   return ops.index(view, gather);
 }
 
 /** `x.set([…], value)`: writes into x and returns it. */
-export function setAt(x: Tensor, index: readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
-  const { view, gather } = apply(x, index, (view, dim, at) => ops.select(view, dim, Number(at.item())));
-  const source = isTensor(value) ? value : makeTensor(value, { dtype: x.dtype, device: x.device });
-  if (gather.every((g) => g === null)) {
-    view.copy_(withoutLeadingOnes(source, view.ndim));
-  } else {
-    view.indexPut_(gather, source.dtype === x.dtype ? source : ops.to(source, x.dtype));
+export function setAt<T extends TensorLike, V>(
+  of: Indexing<T, V>,
+  x: T,
+  { index, value }: { readonly index: readonly unknown[]; readonly value: V },
+): T {
+  const { ops } = of;
+  const taken: TakeNumber<T> = (view, dim, index) => ops.select(view, dim, of.numberIn(index));
+  const { view, gather } = apply(of, x, { index, taken });
+  let source = of.valueLike(x, value);
+  if (gather.some((g) => g !== null)) {
+    of.put(view, gather, source.dtype === x.dtype ? source : ops.to(source, x.dtype));
+    return x;
   }
+  // Extra leading dimensions of size 1 are allowed
+  while (source.shape.length > view.shape.length && source.shape[0] === 1) source = ops.squeeze(source, 0);
+  of.copy(view, source);
   return x;
 }
 
-/** Extra leading dimensions of size 1 are allowed in assignments. */
-function withoutLeadingOnes(source: Tensor, rank: number): Tensor {
-  let value = source;
-  while (value.ndim > rank && value.shape[0] === 1) value = ops.squeeze(value, 0);
-  return value;
-}
-
-function apply(x: Tensor, index: readonly IndexArgument<Tensor>[], taken: TakeNumber): Indexed {
+/** Makes views for integers and slices. */
+function apply<T extends TensorLike, V>(
+  of: Indexing<T, V>,
+  x: T,
+  { index, taken }: { readonly index: readonly unknown[]; readonly taken: TakeNumber<T> },
+): Indexed<T> {
+  const { ops } = of, gather: (T | null)[] = [];
   let view = x, dim = 0;
-  const gather: (Tensor | null)[] = [], steps = parseIndex<Tensor>(index, x.ndim, rankOf);
-  const isTaken = takesNumbersFirst(steps);
+  const rank = (value: unknown) =>
+    of.isTensor(value) ? tensorIndex(value, value.dtype, value.shape.length) : undefined;
+  const steps = parseIndex<T>(index, x.shape.length, rank), isTaken = takesNumbersFirst(steps);
+  const gatherBy = (indices: T) => {
+    checkIndices(view, indices, dim);
+    gather.push(indices);
+    dim += isMask(indices) ? indices.shape.length : 1;
+  };
   for (const step of steps) {
     switch (step.kind) {
       case "select":
@@ -80,17 +102,11 @@ function apply(x: Tensor, index: readonly IndexArgument<Tensor>[], taken: TakeNu
         break;
       case "flag":
         view = ops.unsqueeze(view, dim);
-        gather.push(makeTensor(step.value ? [0] : [], { dtype: "int64", device: x.device }));
-        dim++;
+        gatherBy(of.listed(() => listTensor(step.value ? [0] : [], x)));
         break;
-      case "list": {
-        const list = listTensor(step.items, x);
-        for (const each of indicesOf(list, view, dim)) {
-          gather.push(each);
-          dim++;
-        }
+      case "list":
+        gatherBy(of.listed(() => listTensor(step.items, x)));
         break;
-      }
       case "tensor":
         if (step.isNumber && isTaken) {
           view = taken(view, dim, step.tensor);
@@ -98,12 +114,7 @@ function apply(x: Tensor, index: readonly IndexArgument<Tensor>[], taken: TakeNu
         }
         // A mask of one truth is one for a new dimension
         if (step.dims === 0) view = ops.unsqueeze(view, dim);
-        for (
-          const each of indicesOf(step.dims === 0 ? ops.unsqueeze(step.tensor, 0) : step.tensor, view, dim)
-        ) {
-          gather.push(each);
-          dim++;
-        }
+        gatherBy(step.dims === 0 ? ops.unsqueeze(step.tensor, 0) : step.tensor);
         break;
       default:
         step satisfies never;
@@ -112,8 +123,39 @@ function apply(x: Tensor, index: readonly IndexArgument<Tensor>[], taken: TakeNu
   return { view, gather };
 }
 
-function listTensor(items: readonly IndexItem[], x: Tensor): Tensor {
-  const made = makeTensor(nested(items), { device: x.device });
+const isMask = ({ dtype }: TensorLike): boolean => dtype === "bool" || dtype === "uint8";
+
+/** Throws where they are no integers and no mask of the sizes that it indexes. */
+function checkIndices(view: TensorLike, indices: TensorLike, dim: number): void {
+  if (indices.dtype === "int64" || indices.dtype === "int32") return;
+  if (!isMask(indices)) {
+    throw new DynError(`Expected integers or bools as indices but found ${indices.dtype}`);
+  }
+  const fits = indices.shape.every((size, d) => {
+    const indexed = view.shape[dim + d];
+    return indexed !== undefined && isEqual(size, indexed);
+  });
+  if (fits) return;
+  throw new DynError(
+    `Expected a mask of shape [${
+      view.shape.slice(dim, dim + indices.shape.length)
+    }] but found [${indices.shape}]`,
+  );
+}
+
+/** Of eager tensors. */
+export const INDEXING: Indexing<Tensor, Tensor | Element> = {
+  ops,
+  isTensor,
+  listed: (make) => make(),
+  numberIn: (index) => Number(index.item()),
+  valueLike: ({ dtype, device }, value) => isTensor(value) ? value : makeTensor(value, { dtype, device }),
+  copy: (view, source) => void view.copy_(source),
+  put: (view, indices, source) => void view.indexPut_(indices, source),
+};
+
+function listTensor(items: readonly IndexItem[], { device }: TensorLike): Tensor {
+  const made = makeTensor(nested(items), { device });
   return made.numel() === 0 ? ops.to(made, "int64") : made;
 }
 
@@ -126,20 +168,3 @@ function nested(items: readonly IndexItem[]): NestedIndex[] {
 }
 
 type NestedIndex = number | boolean | NestedIndex[];
-
-/** Integer index tensors for one index tensor: itself, or the positions of a mask, one per dimension. */
-function indicesOf(index: Tensor, view: Tensor, dim: number): readonly Tensor[] {
-  if (index.dtype === "int64" || index.dtype === "int32") return [index];
-  if (index.dtype !== "bool" && index.dtype !== "uint8") {
-    throw new DynError(`Expected integers or bools as indices but found ${index.dtype}`);
-  }
-  index.shape.forEach((size, d) => {
-    if (size !== view.shape[dim + d]) {
-      throw new DynError(
-        `Expected a mask of shape [${view.shape.slice(dim, dim + index.ndim)}] but found [${index.shape}]`,
-      );
-    }
-  });
-  const positions = ops.nonzero(index);
-  return index.shape.map((_, d) => ops.select(positions, 1, d));
-}

@@ -3,7 +3,7 @@
  * loading it twice changes nothing.
  */
 import { installDescriptions } from "./descriptions.ts";
-import { setAt, valueAt } from "./indexing.ts";
+import { INDEXING, setAt, valueAt } from "./indexing.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
 import { resize } from "./resize.ts";
 import { convertTo } from "./transfer.ts";
@@ -12,9 +12,9 @@ import { installTensorRuntime, Tensor } from "./tensor.ts";
 installTensorRuntime({
   call: ({ definition, inplace }, given) =>
     inplace ? callInplace(definition, given) : callOp(definition, given),
-  at: valueAt,
-  set: setAt,
-  to: convertTo,
+  at: (tensor, index) => valueAt(INDEXING, tensor, index),
+  set: (tensor, index, value) => setAt(INDEXING, tensor, { index, value }),
+  to: (tensor, given) => convertTo(ops, tensor, given),
   where: (condition, input, other) => ops.where(condition, input, other),
   contiguous: (tensor) => ops.contiguous(tensor),
   resize,

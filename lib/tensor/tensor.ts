@@ -165,7 +165,7 @@ export class Tensor {
   /** The size of a dimension. */
   size(dim: number): number;
   size(dim?: number): number | readonly number[] {
-    return dim === undefined ? this.shape : this.#alongDim(this.shape, dim);
+    return dim === undefined ? this.shape : alongDim(this.shape, dim);
   }
 
   /** All strides in elements, or the stride of one dimension. */
@@ -173,17 +173,7 @@ export class Tensor {
   /** The stride of a dimension, in elements. */
   stride(dim: number): number;
   stride(dim?: number): number | readonly number[] {
-    return dim === undefined ? this.strides : this.#alongDim(this.strides, dim);
-  }
-
-  #alongDim(list: readonly number[], dim: number): number {
-    const found = list[dim < 0 ? dim + list.length : dim];
-    if (found === undefined) {
-      throw new DynError(
-        `Expected dim in [${-Math.max(1, list.length)}, ${Math.max(0, list.length - 1)}] but found ${dim}`,
-      );
-    }
-    return found;
+    return dim === undefined ? this.strides : alongDim(this.strides, dim);
   }
 
   /** Number of elements. */
@@ -493,6 +483,17 @@ export class Tensor {
 
 // What was overwritten or given back has no elements to show, and the console does not throw
 showAsText(Tensor.prototype, (x) => x.storage.filled ? String(x) : `Tensor(${x.dtype}[${x.shape}])`);
+
+/** The entry of a list for a dimension, which may be counted from the end. */
+function alongDim(list: readonly number[], dim: number): number {
+  const found = list[dim < 0 ? dim + list.length : dim];
+  if (found === undefined) {
+    throw new DynError(
+      `Expected dim in [${-Math.max(1, list.length)}, ${Math.max(0, list.length - 1)}] but found ${dim}`,
+    );
+  }
+  return found;
+}
 
 function isIndexList(
   index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[],

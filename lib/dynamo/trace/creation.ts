@@ -4,9 +4,9 @@
  * so that writes to it do not show in later calls.
  */
 import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
-import { DynError } from "../../base/errors.ts";
 import {
   asTensor,
+  copyOf,
   fromTypedArray,
   scalarTensor,
   tensor,
@@ -15,6 +15,7 @@ import {
 } from "../../tensor/creation.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
+import { converted } from "../../tensor/transfer.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import { constant, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
@@ -28,6 +29,7 @@ import { heldTensor } from "./held_tensor.ts";
 import { typedElements } from "./typed_elements.ts";
 import { beginHistory } from "./begun_histories.ts";
 import { callOp } from "./tensor_ops.ts";
+import { refusing, tracedOps } from "./traced_ops.ts";
 
 type Maker = (data: TensorData, options: TensorOptions) => Tensor;
 
@@ -121,13 +123,7 @@ function create(
 
 /** A new tensor of what is known; `filled`: the one number that it holds. */
 function constantOf(m: Interpreter, make: () => Tensor, filled: Value | null = null): Value {
-  let made: Tensor;
-  try {
-    made = modes.without(() => noGrad(make));
-  } catch (error) {
-    if (error instanceof DynError) return breakGraph("throws", error.message);
-    throw error;
-  }
+  const made = refusing(() => modes.without(() => noGrad(make)));
   const place = m.options({ dtype: constant(made.dtype), device: constant(made.device) });
   const value = filled
     ? callOp(m, m.opNamed("full"), [newArray(m, []), filled, place], false)
@@ -139,18 +135,13 @@ function constantOf(m: Interpreter, make: () => Tensor, filled: Value | null = n
 function ofTensor(
   m: Interpreter,
   maker: Maker,
-  { data, chosen: { dtype, device, requiresGrad } }: {
+  { data, chosen: { requiresGrad, ...chosen } }: {
     readonly data: TensorValue;
     readonly chosen: TensorOptions;
   },
 ): Value {
-  const op = (name: string, args: readonly Value[]): TensorValue => {
-    const result = callOp(m, m.opNamed(name), args, true);
-    return result.kind === "tensor" ? result : breakGraph("tensorMethod", name);
-  };
-  const own = maker === asTensor ? data : op("clone", [op("detach", [data])]);
-  const typed = dtype && dtype !== own.meta.dtype ? op("to", [own, constant(dtype)]) : own;
-  const moved = device && device !== typed.meta.device ? op("toDevice", [typed, constant(device)]) : typed;
+  const ops = tracedOps(m);
+  const moved = maker === asTensor ? converted(ops, data, chosen) : copyOf(ops, data, chosen);
   return requiresGrad && maker !== asTensor ? beginHistory(m, moved) : moved;
 }
 

@@ -3,7 +3,8 @@
  * users hang on tensors as state. Input: a traced tensor and a key; output: a value. Invariant: metadata of a
  * result is the inferred one; what only an eager tensor knows breaks the graph.
  */
-import type { Dim } from "../../sym/expr.ts";
+import { elementCount, isContiguous } from "../../graph/meta.ts";
+import { type Dim, Sym } from "../../sym/expr.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
@@ -14,6 +15,7 @@ import {
   isCallable,
   NULL,
   type ObjectValue,
+  primitive,
   type TensorValue,
   UNDEFINED,
   type Value,
@@ -21,6 +23,7 @@ import {
 import { classLabel } from "../variables/wrap.ts";
 import { type Found, type Key, newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { refusing } from "./traced_ops.ts";
 
 /** What tensor[key] is: a value, or a getter of the class, which runs as it is written. */
 export function findTensorProperty(
@@ -78,19 +81,12 @@ function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | n
     case "strides":
       return sizeList(m, tensor, "strides", tensor.meta.strides);
     case "dtype":
-      return constant(tensor.meta.dtype);
     case "device":
-      return constant(tensor.meta.device);
     case "ndim":
-      return constant(tensor.meta.shape.length);
+    case "length":
+      return ofLayout(m, tensor, key);
     case "requiresGrad":
       return constant(tensor.requiresGrad);
-    case "length": {
-      const [first] = tensor.meta.shape;
-      return first === undefined
-        ? breakGraph("throws", "length of a 0-d tensor")
-        : numberOfDim(m.output, first);
-    }
     case "isLeaf":
       return isLeaf(m, tensor);
     case "gradFn": {
@@ -104,6 +100,30 @@ function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | n
     default:
       return null;
   }
+}
+
+/** A member that the class answers from the layout alone, a method with the arguments given, of a traced tensor. */
+export function ofLayout(
+  m: Interpreter,
+  { meta }: TensorValue,
+  key: string,
+  args: readonly unknown[] = [],
+): Value {
+  const layout = {
+    ...meta,
+    get numel() {
+      return elementCount(meta);
+    },
+    get contiguous() {
+      return isContiguous(meta);
+    },
+  };
+  const bare: object = Object.create(Tensor.prototype, { layout: { value: layout } });
+  const found: unknown = refusing(() => {
+    const member: unknown = Reflect.get(bare, key);
+    return typeof member === "function" ? Reflect.apply(member, bare, args) : member;
+  });
+  return found instanceof Sym ? numberOfDim(m.output, found) : primitive(found);
 }
 
 /** What the `in` operator says. */

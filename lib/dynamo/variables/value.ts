@@ -4,9 +4,12 @@
  * kept. Invariants: a real object has one value per trace; mutable state of values holds what the program would
  * see at this point, while real objects stay untouched until generated code replays the changes.
  */
+import type { DType } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
+import type { DeviceName } from "../../loops/device.ts";
+import type { TensorLike } from "../../ops/tensor_like.ts";
 import type { Dim, Relation } from "../../sym/expr.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
@@ -151,7 +154,7 @@ export class ItemValue {
 }
 
 /** A tensor: an input of the program or the result of a node. */
-export class TensorValue {
+export class TensorValue implements TensorLike {
   readonly kind = "tensor";
   /** Properties assigned in the trace: `grad`, and whatever else users hang on tensors. */
   readonly assigned: Map<string | symbol, Value> = new Map();
@@ -175,6 +178,18 @@ export class TensorValue {
     /** Of a parameter that the program makes: it is allocated before the graph runs. */
     readonly made: MadeParameter | null = null,
   ) {}
+
+  get shape(): readonly Dim[] {
+    return this.meta.shape;
+  }
+
+  get dtype(): DType {
+    return this.meta.dtype;
+  }
+
+  get device(): DeviceName {
+    return this.meta.device;
+  }
 
   /** Whether the program has made it as a leaf of the tape. */
   get isBegun(): boolean {
