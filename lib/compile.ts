@@ -11,6 +11,7 @@ import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
 import { reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
+import { showAsText } from "./base/shown.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { backendDeclines, getDefaultBackend, lookupBackend } from "./graph/backends.ts";
 import { interposedBackend } from "./graph/interpose.ts";
@@ -83,10 +84,16 @@ export type MethodContext = ClassMethodDecoratorContext;
 /** Any function or method. */
 export type AnyFunction = (this: never, ...args: never[]) => unknown;
 
+/** A module that is compiled: it is called itself, with the arguments and overloads of `forward`. */
+export type Compiled<M extends Module> = M & CallOf<M["forward"]>;
+
+/** A function as it is called, be it one that only a type parameter knows or one with overloads. */
+export type CallOf<F extends AnyFunction> = ((...args: Parameters<F>) => ReturnType<F>) & F;
+
 /** Compiles a function or method; also a decorator of methods, with or without options. */
 export function compile<F extends AnyFunction>(fn: F, options?: CompileOptions | MethodContext): F;
-/** A module whose `call` and `forward` are compiled; parameters and state-dict keys are the original's. */
-export function compile<M extends Module>(module: M, options?: CompileOptions): M;
+/** A module whose calls are compiled: `compiled(x)`; parameters and state-dict keys are the original's. */
+export function compile<M extends Module>(module: M, options?: CompileOptions): Compiled<M>;
 /** A decorator with options. */
 export function compile(
   options: CompileOptions,
@@ -96,8 +103,8 @@ export function compile(
   options: CompileOptions | MethodContext = {},
 ): unknown {
   const chosen: CompileOptions = isMethodContext(options) ? {} : checkedOptions(options);
-  if (typeof target === "function") return compileFunction(target, chosen);
   if (target instanceof Module) return compileModule(target, chosen);
+  if (typeof target === "function") return compileFunction(target, chosen);
   if (typeof target === "object" && target !== null && !Array.isArray(target)) {
     const decorating = checkedOptions(target);
     return (method: AnyFunction) => compileFunction(method, decorating);
@@ -238,24 +245,42 @@ function declining(backend: GraphBackend): GraphBackend {
 }
 
 /** The module itself in everything but its calls. */
-function compileModule<M extends Module>(module: M, options: CompileOptions): M {
-  const { name } = module.constructor;
-  if (options.disable || isDisabled(name)) return module;
+function compileModule<M extends Module>(module: M, options: CompileOptions): Compiled<M> {
+  const { name } = module.constructor, isPlain = options.disable || isDisabled(name);
   const method = (key: "call" | "forward"): AnyFunction => Reflect.get(module, key);
-  const forward = compileFunction(method("forward"), options, { named: name }),
-    call = compileFunction(method("call"), options, { named: name, signature: method("forward") });
-  const calls: Readonly<Record<string, (...args: never[]) => unknown>> = {
+  const compiled = (key: "call" | "forward"): AnyFunction =>
+    isPlain ? method(key) : compileFunction(method(key), options, {
+      named: name,
+      signature: key === "call" ? method("forward") : undefined,
+    });
+  const forward = compiled("forward"), call = compiled("call");
+  const wrapped = callableModule(module, {
     call: (...args) => Reflect.apply(call, module, args),
     forward: (...args) => Reflect.apply(forward, module, args),
-  };
-  const wrapped = new Proxy(module, {
-    get: (target, key) =>
-      typeof key === "string" && Object.hasOwn(calls, key) ? calls[key] : Reflect.get(target, key),
   });
   const found = statistics.get(call);
   if (found) statistics.set(wrapped, found);
   compiledCalls.set(wrapped, call);
   return wrapped;
+}
+
+type ModuleCalls = Readonly<Record<"call" | "forward", (...args: unknown[]) => unknown>>;
+
+/** A function that is the module in everything else. */
+function callableModule<M extends Module>(module: M, calls: ModuleCalls): Compiled<M> {
+  const called = (...args: unknown[]) => calls.call(...args);
+  showAsText(called, () => String(module));
+  const wrapped: unknown = new Proxy(called, {
+    get: (_, key) => key === "call" || key === "forward" ? calls[key] : Reflect.get(module, key),
+    set: (_, key, value) => Reflect.set(module, key, value),
+    has: (_, key) => Reflect.has(module, key),
+    deleteProperty: (_, key) => Reflect.deleteProperty(module, key),
+    defineProperty: (_, key, descriptor) => Reflect.defineProperty(module, key, descriptor),
+    getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(module, key),
+    ownKeys: () => Reflect.ownKeys(module),
+    getPrototypeOf: () => Reflect.getPrototypeOf(module),
+  });
+  return wrapped as Compiled<M>;
 }
 
 const compiledCalls = new WeakMap<object, object>();

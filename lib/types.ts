@@ -17,7 +17,7 @@ export type { UserFrame } from "./base/errors.ts";
 export type { Counters, LogDetails, LogLevel, Logs, LogSink } from "./base/logs.ts";
 export type { ArtifactRecord, Plain } from "./base/recording.ts";
 export type { Trailing } from "./base/arguments.ts";
-export type { AnyFunction, MethodContext } from "./compile.ts";
+export type { AnyFunction, CallOf, Compiled, MethodContext } from "./compile.ts";
 export type { DimensionSpec, ShapesSpec } from "./dynamo/mod.ts";
 export type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 export type { TensorMeta } from "./graph/meta.ts";

@@ -12,6 +12,7 @@ import {
   manualSeed,
   nn,
   noGrad,
+  ones,
   optim,
   randn,
   type Tensor,
@@ -418,4 +419,51 @@ Deno.test("lazy layers become what their first input asks for, or a state", () =
     "3 or 4 dimensions for LazyConv2d but found shape [8, 3]",
   );
   assertThrows(() => new nn.LazyConv1d({ outChannels: 4, kernelSize: 3, groups: 3 }), DynError, "groups=3");
+});
+
+/** Two results where a mask is given. */
+class Overloaded extends nn.Module {
+  override forward(x: Tensor): Tensor;
+  override forward(x: Tensor, mask: Tensor): [Tensor, Tensor];
+  override forward(x: Tensor, mask?: Tensor): Tensor | [Tensor, Tensor] {
+    return mask ? [x.mul(mask), mask] : x;
+  }
+}
+
+/** Called as the module that it holds. */
+class Holder<M extends nn.Module> extends nn.Module {
+  constructor(readonly held: M) {
+    super();
+  }
+  override forward(...args: Parameters<M["forward"]>): ReturnType<M["forward"]> {
+    return this.held.call(...args);
+  }
+}
+
+class Twice extends Holder<nn.Linear> {
+  fast(x: Tensor): Tensor {
+    return compile(this, { backend: "eager" })(this.forward(x));
+  }
+}
+
+Deno.test("a compiled module is called itself, and is the module in all else, to the type checker too", () => {
+  const linear = new nn.Linear(2, 2), fast = compile(linear, { backend: "eager", fullgraph: true });
+  const x = ones([3, 2]), expected: Tensor = linear.call(x), result: Tensor = fast(x);
+  assert(result.equal(expected) && fast.call(x).equal(expected) && fast.forward(x).equal(expected));
+  assert(fast instanceof nn.Linear && Deno.inspect(fast) === Deno.inspect(linear));
+  assertEquals([Object.keys(fast), fast.inFeatures], [Object.keys(linear), 2]);
+  fast.eval();
+  assertEquals([linear.training, compile(linear, { disable: true })(x).equal(expected)], [false, true]);
+  const within = compile((x: Tensor) => fast(x).add(1), { backend: "eager", fullgraph: true });
+  assert(within(x).equal(expected.add(1)));
+  const isTyped: number extends Parameters<typeof fast>[0] ? false : true = true;
+  assert(isTyped);
+
+  const two = new Overloaded(), both = compile(two, { backend: "eager" });
+  const alone: Tensor = both(x), [product, mask]: [Tensor, Tensor] = both(x, x);
+  assert(alone.equal(x) && product.equal(x) && mask.equal(x));
+  const sum = (of: nn.Module & { call(x: Tensor): Tensor }): number => of.call(x).sum().item();
+  assertEquals(sum(fast), sum(linear));
+  const holder = new Holder(linear), held: Tensor = compile(holder, { backend: "eager" })(x);
+  assert(held.equal(expected) && new Twice(linear).fast(x).equal(linear.call(expected)));
 });
