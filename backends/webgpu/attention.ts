@@ -12,6 +12,7 @@ import type {
   Program,
   Statement,
 } from "../../lib/loops/ir.ts";
+import { accessesOf } from "../../lib/loops/uses.ts";
 import { product } from "../../lib/sym/expr.ts";
 import { printElement } from "./nests.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
@@ -45,15 +46,18 @@ export function printAttention(
     throw new InternalError("Expected values and a result of attention");
   }
   const { queries, keys, score, factor, finish } = weights, { epilogue } = kernel;
-  const stores = finish.body.some(({ kind }) => kind === "store");
-  const inVectors = placement.aligned && !epilogue && !stores &&
-    [queries, swapped(keys), values, out].every(isOfVectors);
-  const bindings = new Bindings(program, [
+  const statements = [
     ...[queries, keys, values].map(({ buffer }) => load(buffer)),
-    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" },
+    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
     ...[score, factor, finish].flatMap((piece) => piece?.body ?? []),
     ...epilogue?.body ?? [],
-  ], { placement, lanes: inVectors ? 4 : 1 });
+  ];
+  // What is kept of rows is written one by one
+  const kept = [...accessesOf(finish.body)].flatMap(({ kind, buffer }) => kind === "store" ? [buffer] : []);
+  const vectors = new Bindings(program, statements, { placement, lanes: 4, single: new Set(kept) });
+  const inVectors = placement.aligned && !epilogue &&
+    [queries, swapped(keys), values, out].every((view) => isOfVectors(view) && vectors.inFours(view.buffer));
+  const bindings = inVectors ? vectors : new Bindings(program, statements, { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: THREADS, cooperative: false });
   const tiles = new RowTiles(w, { bindings, features, inVectors });
   return new AttentionPrinter(w, tiles, { kernel, weights, values, out, features }).print();

@@ -38,14 +38,14 @@ export function openMain(w: ShaderWriter, threads: number): void {
 }
 
 /**
- * Places threads down and across a tile, so many across, a multiple of 8. 32 neighbours cover 4 × 8 places, so that what they
- * read of workgroup memory coincides or lies side by side.
+ * Places threads down and across a tile, so many across, a multiple of 8. 32 neighbours cover 4 × 8 places: what they read of
+ * workgroup memory lies side by side, and coincides for pairs of neighbours across and for every second one down, since a
+ * device reads vectors of half of them at once where that is so.
  */
 export function placeThreads(w: ShaderWriter, across: number): void {
   w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
-  w.line(
-    `let ty = (warp / ${across / 8}) * 4 + within / 8; let tx = (warp % ${across / 8}) * 8 + within % 8;`,
-  );
+  w.line(`let ty = (warp / ${across / 8}) * 4 + within / 16 * 2 + within % 2;`);
+  w.line(`let tx = (warp % ${across / 8}) * 8 + within / 2 % 8;`);
 }
 
 /** The shader that a writer has written. */
