@@ -138,7 +138,7 @@ const TARGETS: readonly Target[] = [
       made: () => undefined,
       keeps: () => false,
       temporaries: Infinity,
-      patches: () => false,
+      filters: () => undefined,
     },
     blockBytes: 0,
     rowsInPlace: 0,

@@ -1,6 +1,6 @@
 /**
- * Convolutions over patches of images on WebGPU: which ones are, and random geometries of them, images' gradients and what
- * is done to results included, against float64.
+ * Convolutions over patches of images on WebGPU, and of transforms: which ones are, and random geometries of them, images'
+ * gradients and what is done to results included, against float64.
  */
 import { assert, assertEquals } from "@std/assert";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
@@ -30,76 +30,91 @@ function kernelsOf(
     return { kind: "extern", call, inputs: [x, y], outputs: [out] };
   });
   return generate(program, target).kernels.map((kernel) =>
-    kernel.kind === "extern" ? kernel.call.op : kernel.kind
+    kernel.kind === "extern" ? `${kernel.transformed ? "transformed " : ""}${kernel.call.op}` : kernel.kind
   );
 }
 
+const PATCHED = ["loops", "convForward"], TRANSFORMED = ["loops", "transformed convForward"];
+
 Deno.test("large convolutions by one have their filters laid out by taps, images' gradients as convolutions", () => {
-  const image: Shape = [64, 64, 56, 56], filter: Shape = [64, 64, 3, 3];
-  const patched = ["loops", "convForward"], plain = ["convForward"];
-  assertEquals(kernelsOf("convForward", [image, filter, image]), patched);
-  assertEquals(kernelsOf("convBackwardInput", [image, filter, image]), patched);
+  const image: Shape = [64, 64, 55, 55], filter: Shape = [64, 64, 2, 4], result: Shape = [64, 64, 56, 54];
+  const plain = ["convForward"];
+  assertEquals(kernelsOf("convForward", [image, filter, result]), PATCHED);
+  assertEquals(kernelsOf("convBackwardInput", [result, filter, image], { padding: [0, 1] }), PATCHED);
   // Fewer results have sums in parts, which are added up behind
-  assertEquals(kernelsOf("convForward", [[4, 64, 56, 56], filter, [4, 64, 56, 56]]), [...plain, "loops"]);
+  assertEquals(kernelsOf("convForward", [[1, 64, 55, 55], filter, [1, 64, 56, 54]]), [...plain, "loops"]);
   assertEquals(kernelsOf("convForward", [[64, 3, 56, 56], [64, 3, 1, 1], [64, 64, 58, 58]]), plain);
-  assertEquals(kernelsOf("convForward", [image, [20, 64, 3, 3], [64, 20, 56, 56]]), plain);
-  assertEquals(kernelsOf("convForward", [[8, 64, 56, 56], filter, [8, 64, 56, 56]]), patched);
-  assertEquals(kernelsOf("convForward", [image, filter, [64, 64, 28, 28]], { stride: [2, 2] }), plain);
+  assertEquals(kernelsOf("convForward", [image, filter, [64, 64, 28, 27]], { stride: [2, 2] }), plain);
+});
+
+Deno.test("convolutions by one of 3 × 3 are products of transforms, where there are enough of them", () => {
+  const image: Shape = [4, 64, 56, 56], filter: Shape = [64, 64, 3, 3];
+  assertEquals(kernelsOf("convForward", [image, filter, image]), TRANSFORMED);
+  assertEquals(kernelsOf("convBackwardInput", [image, filter, image]), TRANSFORMED);
+  const small: Shape = [1, 64, 28, 28], plain = ["convForward"];
+  assertEquals(kernelsOf("convForward", [small, filter, small]), [...plain, "loops"]);
+  const strided: Shape = [64, 64, 28, 28], large: Shape = [64, 64, 56, 56];
+  assertEquals(kernelsOf("convForward", [large, filter, strided], { stride: [2, 2] }), plain);
   const wider: Partial<ConvGeometry> = { dilation: [2, 2], padding: [2, 2] };
-  assertEquals(kernelsOf("convForward", [image, filter, image], wider), plain);
+  assertEquals(kernelsOf("convForward", [large, filter, large], wider), plain);
+  // Transforms would be made of zeros for the most part: 3 channels of 8, 20 of 32
+  assertEquals(kernelsOf("convForward", [[64, 3, 56, 56], [64, 3, 3, 3], large]), PATCHED);
+  assertEquals(kernelsOf("convForward", [large, [20, 64, 3, 3], [64, 20, 56, 56]]), plain);
 });
 
 /** A convolution of many results, drawn by the seed of the run: so many places, channels and taps. */
-function drawn() {
+function drawn(isTransformed: boolean) {
   const next = randomNumbers(testSeed() + 5);
   const between = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
-  const taps = [between(1, 4), between(2, 4)] as const, padding = taps.map((size) => between(0, size - 1));
+  const taps = isTransformed ? [3, 3] as const : [between(1, 2), between(2, 4)] as const,
+    padding = taps.map((size) => between(0, size - 1));
   const places = [between(15, 16), [16, 31, 32][between(0, 2)] ?? 16] as const;
   const images = Math.ceil(384 * 64 / (places[0] * places[1]));
-  return { taps, padding, places, few: between(1, 6), many: between(62, 64), images };
+  const few = isTransformed ? between(14, 17) : between(1, 6);
+  return { taps, padding, places, few, many: between(62, 64), images };
 }
 
 Deno.test({
-  name: "convolutions over patches and images' gradients are those of float64, whatever the geometry",
+  name:
+    "convolutions over patches, of transforms, and images' gradients are those of float64, whatever the geometry",
   ignore: SKIP_WEBGPU,
   fn: async () => {
     await init({ device: "webgpu" });
-    manualSeed(3);
-    const geometry = drawn(), { taps, padding: [py = 0, px = 0], places, few, many, images } = geometry;
-    const [height, width] = places, [down, across] = taps, padding = [py, px] as const;
-    const seen = [height + down - 1 - 2 * py, width + across - 1 - 2 * px] as const;
-    const met = [height - down + 1 + 2 * py, width - across + 1 + 2 * px] as const;
-    const shapes: readonly Shape[] = [
-      [images, few, ...seen],
-      [many, few, ...taps],
-      [images, many, ...places],
-      [few, many, ...taps],
-      [images, few, ...met],
-    ];
-    const [image, filter, result, back, made] = shapes;
-    assert(image && filter && result && back && made);
-    assertEquals(kernelsOf("convForward", [image, filter, result], { padding }), ["loops", "convForward"]);
-    assertEquals(kernelsOf("convBackwardInput", [made, back, result], { padding }), ["loops", "convForward"]);
-    const operands = [image, filter, [many], result, back].map((shape) => randn([...shape]));
-    const finished = compile((x: Tensor, w: Tensor, bias: Tensor) =>
-      nn.functional.conv2d(x, w, bias, 1, [py, px]).relu()
-    );
     // A software adapter compiles each shader for a second
-    const works = sampleBySeed([
-      ([x, w, bias]: readonly Tensor[]) => x && w && bias && finished(x, w, bias),
-      ([, , , x, w]: readonly Tensor[]) => {
-        if (!x || !w) return undefined;
-        const out = nn.functional.conv2d(x.requiresGrad_(), w, null, 1, [py, px]);
-        return autograd.grad([out], [x], [out.detach()])[0];
-      },
-    ], 1);
-    const run = (to: (x: Tensor) => Tensor) => works.map((work) => work(operands.map(to)));
-    const [wanted, found] = [run((x) => x.double()), run((x) => x.to("webgpu"))];
-    found.forEach((each, i) => {
-      const exact = wanted[i];
-      assert(each && exact);
-      const off = each.to("cpu").double().sub(exact).abs().max().item() / exact.abs().max().item();
-      assert(off < 2e-6, `${i} of ${JSON.stringify(geometry)}: ${off}`);
-    });
+    const cases = [false, true].flatMap((isTransformed) =>
+      [false, true].map((isGradient) => ({ isTransformed, isGradient }))
+    );
+    for (const each of sampleBySeed(cases, 1)) check(each.isTransformed, each.isGradient);
   },
 });
+
+/** Holds a convolution of a geometry that the seed draws, or a gradient towards its image, against float64. */
+function check(isTransformed: boolean, isGradient: boolean): void {
+  manualSeed(3);
+  const geometry = drawn(isTransformed),
+    { taps, padding: [py = 0, px = 0], places, few, many, images } = geometry;
+  const [height, width] = places, [down, across] = taps, padding = [py, px] as const;
+  const seen = [height + down - 1 - 2 * py, width + across - 1 - 2 * px] as const;
+  const met = [height - down + 1 + 2 * py, width - across + 1 + 2 * px] as const;
+  const image: Shape = [images, few, ...seen], filter: Shape = [many, few, ...taps];
+  const result: Shape = [images, many, ...places], back: Shape = [few, many, ...taps];
+  const kinds = isTransformed ? TRANSFORMED : PATCHED;
+  assertEquals(kernelsOf("convForward", [image, filter, result], { padding }), kinds);
+  assertEquals(kernelsOf("convBackwardInput", [[images, few, ...met], back, result], { padding }), kinds);
+  const finished = compile((x: Tensor, w: Tensor, bias: Tensor) =>
+    nn.functional.conv2d(x, w, bias, 1, [py, px]).relu()
+  );
+  const operands = (isGradient ? [result, back] : [image, filter, [many]]).map((shape) => randn([...shape]));
+  const run = (to: (x: Tensor) => Tensor): Tensor => {
+    const [x, w, bias] = operands.map(to);
+    assert(x && w);
+    if (bias) return finished(x, w, bias);
+    const out = nn.functional.conv2d(x.requiresGrad_(), w, null, 1, [py, px]);
+    const [grad] = autograd.grad([out], [x], [out.detach()]);
+    assert(grad);
+    return grad;
+  };
+  const exact = run((x) => x.double()), found = run((x) => x.to("webgpu"));
+  const off = found.to("cpu").double().sub(exact).abs().max().item() / exact.abs().max().item();
+  assert(off < 2e-6, `${JSON.stringify({ ...geometry, isTransformed, isGradient })}: ${off}`);
+}

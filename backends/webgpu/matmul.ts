@@ -93,7 +93,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     rows: at(out.shape, rank - 2),
     columns: at(out.shape, rank - 1),
     depth: kernel.causal
-      ? `min(${w.index(at(a.shape, rank - 1))}, row0 + ${tile.side})`
+      ? `min(${w.index(at(a.shape, rank - 1))}, row0 + ${tile.rows})`
       : at(a.shape, rank - 1),
     splits: 1,
     type: registerType(dtype),

@@ -49,17 +49,18 @@ export function fewSumsOf(kernel: ExternKernel): FewSums | undefined {
 
 /** Rows and columns of a product that a workgroup makes, and those of each invocation. */
 export interface Tile {
-  readonly side: number;
+  readonly rows: number;
+  readonly columns: number;
   readonly each: 4 | 8;
 }
 
 /** Rows and columns of a tile: of larger ones there are fewer at work at once, so that waiting for memory takes longer. */
 const SIDE = 64;
-/** Tiles from which each may be a whole sum. */
-const MANY = 256;
+/** Tiles from which each may be a whole sum, and from which larger ones read less and still are many. */
+const MANY = 256, MOST_TILES = 4096;
 
 /** Invocations of a workgroup that makes a tile. */
-export const tileThreads = ({ side, each }: Tile): number => (side / each) ** 2;
+export const tileThreads = ({ rows, columns, each }: Tile): number => rows * columns / each ** 2;
 
 /**
  * What keeps a large device busy by how many results along a side an invocation makes: tiles, and the depth that is worth one
@@ -72,11 +73,13 @@ const ENOUGH = { 8: { tiles: 384, depth: 256 }, 4: { tiles: 132, depth: 128 } } 
  * sums, for there to be enough of them.
  */
 export function tilesOf(kernel: ExternKernel): Tile {
-  const sizes = productSizes(kernel), large = { side: SIDE, each: 8 } as const;
+  const sizes = productSizes(kernel), large = { rows: SIDE, columns: SIDE, each: 8 } as const;
   if (!sizes) return large;
   const { rows, columns, batch, depth } = sizes, parts = kernel.prologues ? 1 : depth / (2 * ENOUGH[8].depth);
   const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
-  return count >= MANY || count * parts >= MANY / 2 ? large : { side: SIDE, each: 4 };
+  const isTall = kernel.call.op === "matmul" && Math.ceil(rows / SIDE) % 2 === 0;
+  if (isTall && count >= MOST_TILES) return { ...large, rows: 2 * SIDE };
+  return count >= MANY || count * parts >= MANY / 2 ? large : { rows: SIDE, columns: SIDE, each: 4 };
 }
 
 /**
@@ -121,6 +124,29 @@ export function patchOf(kernel: ExternKernel): Patch | undefined {
   return best && costOf(best) <= most ? best : undefined;
 }
 
+/**
+ * Convolutions of transforms: channels of results, and squares of 2 × 2 of them, of a workgroup; channels of images that are
+ * staged at once; threads; how many workgroups are worth it; and how many results may be made for one that is there.
+ */
+export const WINOGRAD = { side: 32, channels: 8, threads: 256, busy: 90, most: 1.3 } as const;
+
+/** Whether a convolution by one of filters of 3 × 3 has so many results that transforms keep a device busy. */
+function isOfTransforms(kernel: ExternKernel, workgroupBytes: number): boolean {
+  const { call, inputs: [, weight], outputs: [out] } = kernel, sizes = productSizes(kernel);
+  if (call.op !== "convForward" || call.groups !== 1 || kernel.prologues || kernel.parts || !sizes) {
+    return false;
+  }
+  if (![...call.stride, ...call.dilation].every((by) => by === 1)) return false;
+  const [images, , height, width] = out?.shape ?? [], { side, channels, busy, most } = WINOGRAD;
+  if (weight?.shape[2] !== 3 || weight.shape[3] !== 3) return false;
+  if (typeof images !== "number" || typeof height !== "number" || typeof width !== "number") return false;
+  const bytes = 16 * channels * 2 * side * 4, inputs = Number(weight.shape[1]);
+  const squares = images * Math.ceil(height / 2) * Math.ceil(width / 4) * 2;
+  const tiles = Math.ceil(squares / side) * Math.ceil(sizes.rows / side);
+  const made = tiles * side * side * 4 * Math.ceil(inputs / channels) * channels;
+  return bytes <= workgroupBytes && tiles >= busy && made <= most * sizes.rows * sizes.columns * inputs;
+}
+
 /** Whether tiles cover a product exactly: its operands are read by vectors then, which functions of elements are not. */
 function inWholeTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
   const [m, n] = out?.shape.slice(-2) ?? [], k = a?.shape.at(-1);
@@ -138,7 +164,9 @@ export const ROW_TILES = { rows: 32, step: 64, depth: 16, threads: 128, features
  * Operands of so many elements are faster written and read than made again for each result, unless half of their tiles are
  * not looked at.
  */
-const MOST_IN_MEMORY = 1 << 25;
+const MOST_IN_MEMORY = 1 << 24;
+/** Up to so many elements that were made for one kernel are written down for another. */
+const MOST_KEPT = 1 << 26;
 /** Products that elements are made of: with more, registers run out. */
 const MOST_PRODUCTS = 2;
 
@@ -189,21 +217,26 @@ export function webGpuTarget(
         (causal || elements > MOST_IN_MEMORY) && products <= MOST_PRODUCTS
           ? rowsOfBlock(Math.max(...columns), 0, workgroupBytes)
           : undefined,
-      keeps: (elements) => elements <= MOST_IN_MEMORY,
+      keeps: (elements) => elements <= MOST_KEPT,
       // They lie in one memory, and later steps have some of their own
       temporaries: bindingBytes / 2,
-      patches: (convolution) => patchOf(convolution) !== undefined,
+      filters: (convolution) =>
+        isOfTransforms(convolution, workgroupBytes)
+          ? "transformed"
+          : patchOf(convolution)
+          ? "taps"
+          : undefined,
       tiles(product) {
         const few = fewRowsOf(product);
         const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;
         const own = sides ?? fewSumsOf(product);
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
-        const { side, each } = tilesOf(product), { tiles, depth } = ENOUGH[each];
+        const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each];
         // Parts of small matrices save less than the kernel costs that adds them up
         const isMatrix = product.call.op === "matmul";
         return {
-          rows: side,
-          columns: side,
+          rows,
+          columns,
           busy: tiles,
           depth: isMatrix ? 2 * ENOUGH[4].depth : depth,
           step: 4,

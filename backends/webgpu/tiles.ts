@@ -19,7 +19,7 @@ const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 export function placeWorkgroup(
   w: ShaderWriter,
   job: Pick<TileProduct, "batch" | "rows" | "columns" | "depth" | "splits" | "prepare">,
-  tile: { readonly rows: number; readonly columns: number },
+  tile: Pick<Tile, "rows" | "columns">,
   step: number,
 ): WorkgroupCount {
   const { splits, depth } = job, batch = splits > 1 ? [...job.batch, splits] : job.batch;
@@ -49,13 +49,13 @@ export function placeWorkgroup(
 export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): WorkgroupCount {
   const { type, zero, result } = job, vector = `vec4<${type}>`, threads = tileThreads(tile);
   const stages = ([["a", "row0", "rows"], ["b", "column0", "columns"]] as const).map(([name, start, end]) => {
-    const setting = { operand: job[name], name, start, end, side: tile.side, count: job[end], threads };
+    const setting = { operand: job[name], name, start, end, side: tile[end], count: job[end], threads };
     return new TileStage(w, job, setting);
   });
   for (const each of stages) each.declare();
   openMain(w, threads);
-  const { side, each } = tile, across = side / each;
-  const workgroups = placeWorkgroup(w, job, { rows: side, columns: side }, DEPTH);
+  const { each } = tile, across = tile.columns / each, down = tile.rows / each;
+  const workgroups = placeWorkgroup(w, job, tile, DEPTH);
   placeThreads(w, across);
   // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise
   const halves = each === 8 ? [0, 1] : [0];
@@ -75,7 +75,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   w.line("}");
   for (let k = 0; k < DEPTH; k++) {
     w.line("{");
-    for (const half of halves) w.line(`let a${half} = tile_a[${k}][ty + ${half * across}];`);
+    for (const half of halves) w.line(`let a${half} = tile_a[${k}][ty + ${half * down}];`);
     for (const half of halves) w.line(`let b${half} = tile_b[${k}][tx + ${half * across}];`);
     for (const { half, i, name } of rows) {
       const a = `${vector}(a${half}.${PARTS[i]})`;
@@ -98,7 +98,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   }
   for (const { half, i, name } of rows) {
     const row = `r${name}`;
-    w.line(`let ${row} = row0 + (ty + ${half * across}) * 4 + ${i}; if (${row} < rows) {`);
+    w.line(`let ${row} = row0 + (ty + ${half * down}) * 4 + ${i}; if (${row} < rows) {`);
     result.row(row, row);
     for (const { half, j, name: column } of places) {
       w.line(`if (${column} < columns) {`);

@@ -1,13 +1,14 @@
 /**
  * Filters of convolutions laid out by taps, channels of results side by side, for devices that make such convolutions of
- * patches of images; gradients of images are among these, as convolutions of gradients of results with filters the other
+ * patches of images, or transformed (Winograd 1980), for those that make them of fewer products; gradients of images are among these, as convolutions of gradients of results with filters the other
  * way round. Input: a program for a grid; output: the same with copies of filters. Invariant: sums are over the same
  * products, in an order that sizes alone decide.
  */
+import { InternalError } from "../base/errors.ts";
 import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
 import { axesOf, wrapLoops } from "../loops/nest.ts";
-import { flatIndex, loadBufferOperand, Recorder } from "../loops/record.ts";
+import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
@@ -17,7 +18,8 @@ export function packedFilters(program: Program, { grid }: Target): Program {
   return replaceWithTemporaries(program, (kernel, temporary) => {
     const forward = kernel.kind === "extern" ? asForward(kernel) : undefined;
     const isOfFloats = forward?.inputs.every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
-    return forward && isOfFloats && grid.patches(forward) ? withPacked(forward, temporary) : [kernel];
+    const layout = forward && isOfFloats ? grid.filters(forward) : undefined;
+    return forward && layout ? withPacked(forward, layout, temporary) : [kernel];
   });
 }
 
@@ -47,17 +49,31 @@ function turnedFilter({ buffer, offset, shape, strides }: BufferView): BufferVie
 }
 
 /** A convolution behind the copy of its filter. */
-function withPacked(kernel: ExternKernel, temporary: MakeTemporary): readonly Kernel[] {
+function withPacked(
+  kernel: ExternKernel,
+  layout: "taps" | "transformed",
+  temporary: MakeTemporary,
+): readonly Kernel[] {
   const [input, weight, ...others] = kernel.inputs;
   if (!input || !weight) return [kernel];
-  const [outputs = 1, ...taps] = weight.shape, order: readonly Dim[] = [...taps, outputs];
-  const packed = rowMajor(temporary("float32", product(order)), order), [last = 1] = packed.strides.slice(-1);
-  const axes = axesOf(order), [at = 0] = axes.slice(-1).map(({ symbol }) => symbol);
+  const isTransformed = layout === "transformed";
+  const [outputs = 1, inputs = 1, ...taps] = weight.shape, places = isTransformed ? [4, 4] : taps;
+  const order: readonly Dim[] = isTransformed ? [...places, inputs, outputs] : [inputs, ...places, outputs];
+  const packed = rowMajor(temporary("float32", product(order)), order);
+  const axes = axesOf(isTransformed ? [inputs, outputs] : order);
+  const counters = axes.map(({ symbol }) => symbol), [of = 0] = counters, at = counters.at(-1) ?? 0;
   const recorder = new Recorder(loadBufferOperand);
-  const index = [at, ...axes.slice(0, -1).map(({ symbol }) => symbol)];
-  const value = recorder.loadBuffer(weight.buffer, flatIndex(weight, index), "float32");
-  const place = flatIndex(packed, axes.map(({ symbol }) => symbol));
-  recorder.store({ buffer: packed.buffer, dtype: "float32" }, place, { value });
+  const load = (taps: readonly Dim[]) =>
+    recorder.loadBuffer(weight.buffer, flatIndex(weight, [at, of, ...taps]), "float32");
+  const store = (index: readonly Dim[], value: Value) =>
+    recorder.store({ buffer: packed.buffer, dtype: "float32" }, flatIndex(packed, index), { value });
+  if (isTransformed) {
+    const lines = [0, 1, 2].map((y) => transformed(recorder, [0, 1, 2].map((x) => load([y, x]))));
+    for (const x of [0, 1, 2, 3]) {
+      const column = transformed(recorder, lines.flatMap((line) => line.slice(x, x + 1)));
+      column.forEach((value, y) => store([y, x, of, at], value));
+    }
+  } else store(counters, load(counters.slice(1, -1)));
   const copy: LoopKernel = {
     kind: "loops",
     name: `${kernel.name}_filter`,
@@ -65,6 +81,17 @@ function withPacked(kernel: ExternKernel, temporary: MakeTemporary): readonly Ke
     origins: kernel.origins,
     given: kernel.given,
   };
-  const view = { ...packed, shape: weight.shape, strides: [last, ...packed.strides.slice(0, -1)] };
-  return [copy, { ...kernel, inputs: [input, view, ...others] }];
+  const [y = 0, x = 0, ofInput = 0, ofOutput = 0] = isTransformed
+    ? packed.strides
+    : [1, 2, 0, 3].map((d) => packed.strides[d] ?? 0);
+  const view = { ...packed, shape: weight.shape, strides: [ofOutput, ofInput, y, x] };
+  return [copy, { ...kernel, inputs: [input, view, ...others], ...isTransformed && { transformed: true } }];
+}
+
+/** Three taps of a line, or of a column, as the four factors of F(2, 3) (Lavin and Gray 2016). */
+function transformed(recorder: Recorder, [first, second, third]: readonly Value[]): readonly Value[] {
+  if (!first || !second || !third) throw new InternalError("Expected three taps");
+  const ends = recorder.add(first, third), half = recorder.constant(0.5, "float32");
+  const halfOf = (sum: Value) => recorder.mul(sum, half);
+  return [first, halfOf(recorder.add(ends, second)), halfOf(recorder.sub(ends, second)), third];
 }

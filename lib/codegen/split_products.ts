@@ -34,7 +34,7 @@ export function splitProducts(program: Program, { grid, kernelBuffers }: Target)
 function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
   if (
-    !sizes || kernel.prologues || kernel.weights || kernel.made || kernel.causal ||
+    !sizes || kernel.prologues || kernel.weights || kernel.made || kernel.causal || kernel.transformed ||
     (kernel.call.op === "matmul" && kernel.call.accumulate)
   ) return 1;
   const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);

@@ -70,8 +70,11 @@ export interface Grid {
   readonly keeps: (elements: number) => boolean;
   /** Bytes of temporaries up to which such elements are written down. */
   readonly temporaries: number;
-  /** Whether a convolution is made of patches of its images, with filters laid out by taps. */
-  readonly patches: (convolution: ExternKernel) => boolean;
+  /**
+   * How filters are laid out anew for a convolution: by taps, channels of results side by side, or transformed, each place
+   * of a transform so. Undefined where they are read as they lie.
+   */
+  readonly filters: (convolution: ExternKernel) => "taps" | "transformed" | undefined;
   /** The tiles that make a product. */
   readonly tiles: (product: ExternKernel) => Tiles;
 }

@@ -375,6 +375,11 @@ export interface ExternKernel {
    */
   readonly causal?: true;
   /**
+   * Of a convolution of filters of 3 × 3 by one: its second operand has transformed filters, a matrix [channels of images,
+   * channels of results] for each place of a square of 4 × 4, of which the view's taps are the first.
+   */
+  readonly transformed?: true;
+  /**
    * Into how many parts its sums are cut: the output's memory is contiguous, and each part is written behind the former
    * one. Absent: one.
    */

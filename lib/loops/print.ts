@@ -160,9 +160,11 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
   const { op, ...attributes } = kernel.call;
   const described = Object.entries(attributes).map(([k, v]) => ` ${k}=${JSON.stringify(v)}`).join("");
   const parts = kernel.parts === undefined ? "" : ` in ${kernel.parts} parts`;
-  const causal = kernel.causal ? " causal" : "";
+  const causal = kernel.causal ? " causal" : "", transformed = kernel.transformed ? " transformed" : "";
   writer.line(
-    `${op} ${kernel.name}${described}${team}${parts}${causal}${originText(kernel.origins, options)}`,
+    `${op} ${kernel.name}${described}${team}${parts}${causal}${transformed}${
+      originText(kernel.origins, options)
+    }`,
   );
   writer.indent(() => {
     for (const { input, transposed, nest } of kernel.prologues ?? []) {

@@ -1,0 +1,333 @@
+/**
+ * How convolutions find their elements: places of images, windows and filters taken apart and put together as offsets in
+ * memory. Input: the views of a call; output: operands and results as tiled products, and convolutions of patches, take them.
+ */
+import { InternalError } from "../../lib/base/errors.ts";
+import type { BufferView, ExternKernel } from "../../lib/loops/ir.ts";
+import { phasesOf } from "../../lib/codegen/product_sizes.ts";
+import { type Dim, mul, product } from "../../lib/sym/expr.ts";
+import type { Fours } from "./fours.ts";
+import type { ConvolutionOp } from "./image_vectors.ts";
+import type { PatchJob } from "./patches.ts";
+import { type Axis, Phases, size } from "./phases.ts";
+import type { Bindings } from "./print/bindings.ts";
+import type { ShaderWriter } from "./print/statements.ts";
+import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_product.ts";
+
+const FOUR = ["x", "y", "z", "w"];
+
+/** What is gathered for. */
+export interface GatherSetting {
+  readonly w: ShaderWriter;
+  readonly bindings: Bindings;
+  readonly call: ConvolutionOp;
+  /** Into how many parts sums are cut. */
+  readonly splits: number;
+  /** Whether an epilogue is called for each result. */
+  readonly finishes: boolean;
+  /** How memory is touched, and the operand that is read by vectors. */
+  readonly fours: Fours;
+  readonly inFours: BufferView | undefined;
+}
+
+/** A place among others, and the name of what is declared for it. */
+interface Named {
+  readonly place: string;
+  readonly as: string;
+}
+
+/** Two places of an element, by name. */
+type Both = Parameters<TileOperand["element"]>[0];
+
+/** What is of one phase of the strides only. */
+interface Phased {
+  readonly phases?: Phases | undefined;
+}
+
+/**
+ * Writes lines that take places apart: for each an offset `at_` and, where elements may be outside, `y_` and `x_`. An
+ * element lies at the sum of its two offsets.
+ */
+export class Gather {
+  readonly #setting: GatherSetting;
+
+  constructor(setting: GatherSetting) {
+    this.#setting = setting;
+  }
+
+  get groups(): Dim {
+    return this.#setting.call.groups;
+  }
+
+  /** A product for each group. */
+  get whole(): Pick<TileProduct, "batch" | "prepare"> {
+    return { batch: [this.groups], prepare() {} };
+  }
+
+  /** The phases of the gradient of the input; undefined where it is one product. */
+  phases(weight: BufferView): Phases | undefined {
+    const { w, call } = this.#setting, counts = phasesOf(call);
+    return product(counts) === 1 ? undefined : new Phases(w, { call, weight });
+  }
+
+  /** A channel of the group at hand among all channels. */
+  channel(within: string, perGroup: Dim): string {
+    return this.groups === 1 ? within : `(n0 * ${this.#index(perGroup)} + ${within})`;
+  }
+
+  /** An index of one dimension. */
+  base(view: BufferView, dimension: number, { place, as }: Named): void {
+    this.#at(as, [this.#index(view.offset), this.#term(view, dimension, place)]);
+  }
+
+  /** Indices of a dimension, which `outer` may change, and of the last two. */
+  folded(
+    view: BufferView,
+    dimension: number,
+    { place, as, outer, phases }: Named & Phased & { readonly outer?: (text: string) => string },
+  ): void {
+    const [, , height = 0, width = 0] = view.shape, [, , line = 0, step = 0] = view.strides;
+    const isWhole = line === mul(width, step) && view.strides[dimension] === mul(height, line);
+    if (isWhole && !outer) return this.#at(as, [this.#term(view, 3, place)]);
+    if (phases) {
+      this.#apartBy(phases.taps, { place, as }, (axis) => `* ${phases.strides[axis]} + first_${axis}`);
+    } else this.#apart(view, { place, as });
+    const term = this.#term(view, dimension, outer?.(`outer_${as}`) ?? `outer_${as}`);
+    this.#at(as, [term, ...this.#inPlane(view, (axis) => `${axis}_${as}`)]);
+  }
+
+  /** Where the window of a position of `images` begins in the input. */
+  window(input: BufferView, { images, place, as }: Named & { readonly images: BufferView }): void {
+    const { stride: [sy, sx], padding: [py, px] } = this.#setting.call;
+    this.#apart(images, { place, as }, { y: `* ${sy} - ${py}`, x: `* ${sx} - ${px}` });
+    const start = [this.#index(input.offset), this.#term(input, 0, `outer_${as}`)];
+    this.#at(as, [...start, ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
+  }
+
+  /** Where a tap of the weight lies in a window. */
+  windowTap(input: BufferView, { weight, place, as }: Named & { readonly weight: BufferView }): void {
+    this.#taps(weight, { place, as });
+    const channel = this.channel(`outer_${as}`, size(weight, 1));
+    this.#at(as, [this.#term(input, 1, channel), ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
+  }
+
+  /** What a tap of a window meets in the input: nothing in the padding. */
+  met(input: BufferView, at: Both): TileElement {
+    const element = this.element(input, at);
+    if (this.#setting.call.padding.every((p) => p === 0)) return element;
+    return {
+      ...element,
+      inside: this.#isInside(input, (axis) => `u32(${axis}_${at.other} + ${axis}_${at.depth})`),
+    };
+  }
+
+  /** A position of `images` as the gradient's results see it, before taps are taken off. */
+  source(
+    grad: BufferView,
+    { images, place, as, phases }: Named & Phased & { readonly images: BufferView },
+  ): void {
+    const [py, px] = this.#setting.call.padding;
+    if (phases) {
+      this.#apartBy(this.#positions(images, phases), { place, as }, (axis) => `+ lead_${axis}`);
+    } else this.#apart(images, { place, as }, { y: `+ ${py}`, x: `+ ${px}` });
+    this.#at(as, [this.#index(grad.offset), this.#term(grad, 0, `outer_${as}`)]);
+  }
+
+  /** What a tap of the weight takes off, of so many channels a group. */
+  sourceTap(
+    grad: BufferView,
+    { channels, weight, place, as, phases }: Named & Phased & {
+      readonly channels: Dim;
+      readonly weight: BufferView;
+    },
+  ): void {
+    if (phases) this.#apartBy(phases.taps, { place, as });
+    else this.#taps(weight, { place, as });
+    this.#at(as, [this.#term(grad, 1, this.channel(`outer_${as}`, channels))]);
+  }
+
+  /** The gradient of the result that met a position by a tap: none outside, and none between strides if not of a phase. */
+  metFrom(grad: BufferView, at: Both, ofPhase: boolean): TileElement {
+    const [sy, sx] = ofPhase ? [1, 1] : this.#setting.call.stride, strides = { y: sy, x: sx };
+    const strided = (axis: Axis) => `u32(${axis}_${at.other} - ${axis}_${at.depth})`;
+    const place = (axis: Axis) =>
+      strides[axis] === 1 ? strided(axis) : `${strided(axis)} / ${strides[axis]}u`;
+    const terms = this.#inPlane(grad, (axis) => `i32(${place(axis)})`);
+    const whole = (["y", "x"] as const).filter((axis) => strides[axis] !== 1)
+      .map((axis) => `${strided(axis)} % ${strides[axis]}u == 0u`);
+    return {
+      text: this.#load(grad, [`at_${at.other}`, `at_${at.depth}`, ...terms].join(" + ")),
+      inside: [...whole, this.#isInside(grad, place)].join(" && "),
+    };
+  }
+
+  element(view: BufferView, { other, depth }: Both): TileElement {
+    return { text: this.#load(view, `at_${other} + at_${depth}`) };
+  }
+
+  /** How four elements of an operand are read at once, where they are. */
+  fours(view: BufferView): Pick<TileOperand, "four"> {
+    const { bindings, inFours } = this.#setting;
+    if (view !== inFours) return {};
+    return { four: ({ other, depth }) => bindings.loadFour(view.buffer, `at_${other} + at_${depth}`) };
+  }
+
+  /** A convolution of patches. */
+  patches({ inputs: [input, weight, bias], outputs: [out] }: ExternKernel): PatchJob {
+    const { bindings, inFours, call, w } = this.#setting;
+    if (!input || !weight || !out) throw new InternalError("Expected the operands of a convolution");
+    return {
+      input,
+      weight,
+      out,
+      padding: call.padding,
+      load: (view, place) => this.#load(view, place),
+      ...inFours === weight && { loadFour: (view, place) => bindings.loadFour(view.buffer, place) },
+      place: ({ image, y, x }, as) => {
+        w.line(`let outer_${as} = ${image}; let y_${as} = ${y}; let x_${as} = ${x};`);
+        this.#placed(out, as);
+      },
+      result: this.images(out, size(weight, 0), { bias }),
+    };
+  }
+
+  /** Results by channel and position. */
+  images(
+    out: BufferView,
+    channels: Dim,
+    { bias, phases }: Phased & { readonly bias?: BufferView | undefined },
+  ): TileResult {
+    const { w, finishes, fours } = this.#setting;
+    return {
+      row: (place, as) => {
+        w.line(`let channel_${as} = ${this.channel(place, channels)};`);
+        this.#at(as, [this.#term(out, 1, `channel_${as}`)]);
+        if (!bias) return;
+        const at = [this.#index(bias.offset), this.#term(bias, 0, `channel_${as}`)].join(" + ");
+        w.line(`let bias_${as} = ${this.#load(bias, at)};`);
+      },
+      column: (place, as) => {
+        if (phases) {
+          const sizes = this.#positions(out, phases);
+          this.#apartBy(sizes, { place, as }, (axis) => `* ${phases.strides[axis]} + start_${axis}`);
+          const inside = (axis: Axis, d: number) => `${axis}_${as} < ${this.#index(size(out, d))}`;
+          w.line(`let is_${as} = ${inside("y", 2)} && ${inside("x", 3)};`);
+        } else this.#apart(out, { place, as });
+        this.#placed(out, as);
+      },
+      store: ({ row, column, value }) => {
+        if (phases) w.line(`if (is_${column}) {`);
+        this.#store(out, { row, column, value: bias ? `(${value} + bias_${row})` : value });
+        if (finishes) w.line(`finish(outer_${column}, channel_${row}, y_${column}, x_${column});`);
+        if (phases) w.line("}");
+      },
+      ...fours.stores && {
+        storeFour: ({ row, column, value }) => {
+          const elements = FOUR.map((part) => `${value}.${part}${bias ? ` + bias_${row}` : ""}`);
+          this.#storeFour(out, { row, column, elements });
+          if (finishes) w.line(`finish(outer_${column}, channel_${row}, y_${column}, x_${column} / 4);`);
+        },
+      },
+    };
+  }
+
+  /** Results by channel and tap. */
+  taps(out: BufferView, channels: Dim): TileResult {
+    return {
+      row: (place, as) => this.base(out, 0, { place: this.channel(place, channels), as }),
+      column: (place, as) => this.folded(out, 1, { place, as }),
+      store: (at) => this.#store(out, at),
+      ...this.#setting.fours.stores && {
+        storeFour: ({ row, column, value }) =>
+          this.#storeFour(out, { row, column, elements: FOUR.map((part) => `${value}.${part}`) }),
+      },
+    };
+  }
+
+  /** Where results of a place lie. */
+  #placed(out: BufferView, as: string): void {
+    const start = [this.#index(out.offset), this.#term(out, 0, `outer_${as}`)];
+    this.#at(as, [...start, ...this.#inPlane(out, (axis) => `${axis}_${as}`)]);
+  }
+
+  #store(out: BufferView, { row, column, value }: Parameters<TileResult["store"]>[0]): void {
+    const { w, bindings } = this.#setting, place = this.#place(out, row, column);
+    w.line(bindings.store(out.buffer, place, { text: value, mode: "set", helpers: w.helpers }));
+  }
+
+  #storeFour(
+    out: BufferView,
+    { row, column, elements }: {
+      readonly row: string;
+      readonly column: string;
+      readonly elements: readonly string[];
+    },
+  ): void {
+    const { w, bindings } = this.#setting;
+    w.line(bindings.storeFour(out.buffer, this.#place(out, row, column), elements));
+  }
+
+  #place(out: BufferView, row: string, column: string): string {
+    const terms = [`at_${row}`, `at_${column}`], { splits } = this.#setting;
+    if (splits > 1) terms.push(`part * ${this.#index(product(out.shape))}`);
+    return terms.join(" + ");
+  }
+
+  /** Takes a place apart by the last two sizes of a view: `outer_`, `y_` and `x_`, the latter with what is added. */
+  #apart(view: BufferView, { place, as }: Named, { y, x }: Record<Axis, string> = { y: "", x: "" }): void {
+    const { w } = this.#setting, [height, width] = [size(view, 2), size(view, 3)];
+    if (height === 1 && width === 1) {
+      return w.line(`let outer_${as} = ${place}; let y_${as} = 0 ${y}; let x_${as} = 0 ${x};`);
+    }
+    this.#apartBy({ y: w.index(height), x: w.index(width) }, { place, as }, (axis) => axis === "y" ? y : x);
+  }
+
+  /** The same by sizes that are expressions. */
+  #apartBy(
+    { y, x }: Readonly<Record<Axis, string>>,
+    { place, as }: Named,
+    added: (axis: Axis) => string = () => "",
+  ): void {
+    const { w } = this.#setting, line = `line_${as}`;
+    w.line(`let ${line} = ${place} / ${x}; let outer_${as} = ${line} / ${y};`);
+    w.line(`let y_${as} = ${line} % ${y} ${added("y")}; let x_${as} = ${place} % ${x} ${added("x")};`);
+  }
+
+  /** How many positions of an image a phase has, down and across. */
+  #positions(images: BufferView, phases: Phases): Readonly<Record<Axis, string>> {
+    const [y = 1, x = 1] = phases.sizes(images);
+    return { y: this.#index(y), x: this.#index(x) };
+  }
+
+  /** Takes a tap of a weight apart, by how far it lies in a window. */
+  #taps(weight: BufferView, named: Named): void {
+    const [dy, dx] = this.#setting.call.dilation;
+    this.#apart(weight, named, { y: `* ${dy}`, x: `* ${dx}` });
+  }
+
+  #at(as: string, terms: readonly string[]): void {
+    this.#setting.w.line(`let at_${as} = ${terms.join(" + ")};`);
+  }
+
+  #inPlane(view: BufferView, place: (axis: Axis) => string): readonly string[] {
+    return [this.#term(view, 2, place("y")), this.#term(view, 3, place("x"))];
+  }
+
+  #term(view: BufferView, dimension: number, text: string): string {
+    return `${text} * ${this.#index(view.strides[dimension] ?? 0)}`;
+  }
+
+  /** Whether unsigned places, which are huge before the first, are inside of images. */
+  #isInside(images: BufferView, place: (axis: Axis) => string): string {
+    const within = (axis: Axis, d: number) => `${place(axis)} < u32(${this.#index(size(images, d))})`;
+    return `${within("y", 2)} && ${within("x", 3)}`;
+  }
+
+  #load(view: BufferView, place: string): string {
+    return this.#setting.bindings.load(view.buffer, place);
+  }
+
+  #index(dim: Dim): string {
+    return this.#setting.w.index(dim);
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * Convolutions by one of filters of 3 × 3 as products of transforms (Winograd 1980, Lavin and Gray 2016: F(2×2, 3×3)): four
+ * results of a channel take sixteen products instead of thirty-six. Input: views, of which the filter's is transformed already,
+ * and how results are written; output: the lines of a shader. A workgroup makes 32 channels of 32 squares of 2 × 2 results: it
+ * transforms the squares of 4 × 4 elements that these see, multiplies sixteen pairs of matrices, one for each place of a
+ * square, and transforms what they give back. Invariant: elements outside of images count as zero, and results outside are
+ * never written.
+ */
+import { type Dim, mul } from "../../lib/sym/expr.ts";
+import type { PatchJob } from "./patches.ts";
+import { openMain, type WorkgroupCount } from "./print/entry.ts";
+import type { ShaderWriter } from "./print/statements.ts";
+import { WINOGRAD } from "./target.ts";
+import { placeWorkgroup } from "./tiles.ts";
+
+const { side: SIDE, channels: CHANNELS, threads: THREADS } = WINOGRAD;
+const FOUR = [0, 1, 2, 3] as const, PARTS = ["x", "y", "z", "w"] as const, HALVES = [0, 1] as const;
+/** Vectors of four channels of results, or of four squares. */
+const WIDTH = SIDE / 4;
+/** Vectors of filters that a thread stages at once. */
+const FILTERS = Array.from({ length: 16 * CHANNELS * WIDTH / THREADS }, (_, i) => i);
+
+/** Writes the whole shader of such a convolution. */
+export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
+  const { input, out, place, result } = job, { storeFour } = result;
+  const [images = 1, channels = 1, height = 1, width = 1] = out.shape;
+  // Two squares side by side are written together: lines of squares are whole pairs
+  const tall = halfOf(height, 2), wide = mul(halfOf(width, 4), 2);
+  w.line(`var<workgroup> staged: array<array<array<vec4f, ${WIDTH}>, ${2 * CHANNELS}>, 16>;`);
+  openMain(w, THREADS);
+  const count = mul(images, mul(tall, wide)), depth = input.shape[1] ?? 1;
+  const grid = { batch: [], rows: count, columns: channels, depth, splits: 1, prepare() {} };
+  const workgroups = placeWorkgroup(w, grid, { rows: SIDE, columns: SIDE }, CHANNELS);
+  w.line("let lid = i32(lane);");
+  const stage = new Stage(w, job, { tall, wide });
+  stage.prepare();
+  // 16 threads make the products of a place: pairs and fours of neighbours read the same vectors
+  w.line("let at = lid / 16; let ty = lid / 2 % 4; let tx = lid % 2 + lid / 8 % 2 * 2;");
+  for (const row of ROWS) for (const half of HALVES) w.line(`var s${row}_${half} = vec4f();`);
+  stage.fetch("from_depth");
+  w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${CHANNELS}) {`);
+  stage.put();
+  w.line("workgroupBarrier();");
+  // The next elements are on their way while products of the last ones are made
+  w.line(`if (k0 + ${CHANNELS} < to_depth) {`);
+  stage.fetch(`(k0 + ${CHANNELS})`);
+  w.line("}");
+  for (let c = 0; c < CHANNELS; c++) {
+    w.line("{");
+    for (const half of HALVES) {
+      w.line(`let a${half} = staged[at][${CHANNELS + c}][ty + ${half * WIDTH / 2}];`);
+      w.line(`let b${half} = staged[at][${c}][tx + ${half * WIDTH / 2}];`);
+    }
+    for (const row of ROWS) {
+      for (const half of HALVES) {
+        const sum = `s${row}_${half}`;
+        w.line(`${sum} = fma(vec4f(a${row >> 2}.${PARTS[row & 3]}), b${half}, ${sum});`);
+      }
+    }
+    w.line("}");
+  }
+  w.line("workgroupBarrier();");
+  w.line("}");
+  w.line(`let pair = row0 + lid % 16 * 2; let isOdd = lid % 2 == 1;`);
+  w.line(`let x = (pair % ${w.index(wide)}) * 2; let line = pair / ${w.index(wide)};`);
+  w.line(`let y = (line % ${w.index(tall)}) * 2; let image = line / ${w.index(tall)};`);
+  const lanes = storeFour ? [0] : FOUR;
+  for (const i of HALVES) {
+    for (const j of lanes) place({ image: "image", y: `y + ${i}`, x: `x + ${j}` }, `c${i}${j}`);
+  }
+  // Half of the channels after the other: there is as much memory as that
+  for (const half of HALVES) {
+    if (half > 0) w.line("workgroupBarrier();");
+    for (const i of FOUR) {
+      for (const h of HALVES) {
+        w.line(`staged[at][ty * 4 + ${i}][tx + ${h * WIDTH / 2}] = s${4 * half + i}_${h};`);
+      }
+    }
+    w.line("workgroupBarrier();");
+    w.line(`let r${half} = column0 + lid / 16 + ${16 * half}; if (r${half} < columns && pair < rows) {`);
+    result.row(`r${half}`, `r${half}`);
+    for (let p = 0; p < 16; p++) {
+      w.line(
+        `let v${p} = staged[${p}][lid / 16][lid % 16 / 2]; let q${p} = select(v${p}.xy, v${p}.zw, isOdd);`,
+      );
+    }
+    for (const j of FOUR) {
+      const [q0, q1, q2, q3] = FOUR.map((i) => `q${4 * i + j}`);
+      w.line(`let u0${j} = ${q0} + ${q1} + ${q2}; let u1${j} = ${q1} - ${q2} - ${q3};`);
+    }
+    for (const i of HALVES) {
+      w.line(`let left${i} = u${i}0 + u${i}1 + u${i}2; let right${i} = u${i}1 - u${i}2 - u${i}3;`);
+      w.line(`let o${i} = vec4f(left${i}.x, right${i}.x, left${i}.y, right${i}.y);`);
+      w.line(`if (y + ${i} < ${w.index(height)}) {`);
+      for (const j of lanes) {
+        w.line(`if (x + ${j} < ${w.index(width)}) {`);
+        const at = { row: `r${half}`, column: `c${i}${j}` };
+        if (storeFour) storeFour({ ...at, value: `o${i}` });
+        else result.store({ ...at, value: `o${i}.${PARTS[j]}` });
+        w.line("}");
+      }
+      w.line("}");
+    }
+    w.line("}");
+  }
+  w.line("}");
+  return workgroups;
+}
+
+/** Channels of results of a thread. */
+const ROWS = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/** How what a workgroup multiplies comes into its memory: squares of images before vectors of filters, of each channel. */
+class Stage {
+  readonly #isWhole: boolean;
+
+  constructor(
+    readonly w: ShaderWriter,
+    readonly job: PatchJob,
+    readonly squares: { readonly tall: Dim; readonly wide: Dim },
+  ) {
+    const [, channels] = job.input.shape;
+    this.#isWhole = typeof channels === "number" && channels % CHANNELS === 0;
+  }
+
+  /** A thread stages a square of one channel of the image, and four vectors of filters. */
+  prepare(): void {
+    const { w, job: { input, weight, padding: [py, px] }, squares: { tall, wide } } = this;
+    const [ofImage = 0, , line = 0, step = 0] = input.strides, [, , height = 1, width = 1] = input.shape;
+    w.line(`let square = lid % ${SIDE}; let channel = lid / ${SIDE};`);
+    w.line(`let at_x = ((row0 + square) % ${w.index(wide)}) * 2 - ${px};`);
+    w.line(`let at_line = (row0 + square) / ${w.index(wide)};`);
+    w.line(`let at_y = (at_line % ${w.index(tall)}) * 2 - ${py};`);
+    w.line(
+      `let at_square = ${w.index(input.offset)} + at_line / ${w.index(tall)} * ${w.index(ofImage)} + ` +
+        `at_y * ${w.index(line)} + at_x * ${w.index(step)};`,
+    );
+    for (const i of FOUR) {
+      w.line(`let in_y${i} = u32(at_y + ${i}) < u32(${w.index(height)}) && row0 + square < rows;`);
+      w.line(`let in_x${i} = u32(at_x + ${i}) < u32(${w.index(width)});`);
+      for (const j of FOUR) w.line(`var e${i}${j} = 0.0;`);
+    }
+    const [, of = 0, , place = 0] = weight.strides;
+    w.line(`let first = column0 + lid % ${WIDTH} * 4; let inner = lid / ${WIDTH} % ${CHANNELS};`);
+    w.line(
+      `let at_first = ${w.index(weight.offset)} + first + inner * ${w.index(of)} + ` +
+        `lid / ${WIDTH * CHANNELS} * ${w.index(place)};`,
+    );
+    for (const i of FILTERS) w.line(`var f${i} = vec4f();`);
+  }
+
+  fetch(from: string): void {
+    const { w, job: { input, load } } = this;
+    const [, plane = 0, line = 0, step = 0] = input.strides;
+    w.line(`{ let base = at_square + (${from} + channel) * ${w.index(plane)};`);
+    if (!this.#isWhole) w.line(`let isThere = ${from} + channel < to_depth;`);
+    for (const i of FOUR) {
+      for (const j of FOUR) {
+        const inside = [`in_y${i}`, `in_x${j}`, ...this.#isWhole ? [] : ["isThere"]].join(" && ");
+        const at = `base + ${i} * ${w.index(line)} + ${j} * ${w.index(step)}`;
+        w.line(`e${i}${j} = select(0.0, ${load(input, at)}, ${inside});`);
+      }
+    }
+    w.line("}");
+    this.#fetchFilters(from);
+  }
+
+  #fetchFilters(from: string): void {
+    const { w, job: { weight, load, loadFour } } = this;
+    const [rows = 1] = weight.shape, [, of = 0, , place = 0] = weight.strides;
+    const isFull = typeof rows === "number" && rows % SIDE === 0;
+    for (const i of FILTERS) {
+      const at = `at_first + ${from} * ${w.index(of)} + ${i * THREADS / WIDTH / CHANNELS} * ${
+        w.index(place)
+      }`;
+      const guarded = (text: string, zero: string, column: string) => {
+        const inside = [
+          ...isFull ? [] : [`${column} < columns`],
+          ...this.#isWhole ? [] : [`${from} + inner < to_depth`],
+        ];
+        return inside.length === 0 ? text : `select(${zero}, ${text}, ${inside.join(" && ")})`;
+      };
+      if (loadFour) w.line(`f${i} = ${guarded(loadFour(weight, at), "vec4f()", "first")};`);
+      else {
+        const parts = FOUR.map((j) => guarded(load(weight, `${at} + ${j}`), "0.0", `first + ${j}`));
+        w.line(`f${i} = vec4f(${parts.join(", ")});`);
+      }
+    }
+  }
+
+  /** Puts transforms of squares, and filters, where all can see them. */
+  put(): void {
+    const { w } = this;
+    w.line(`{`);
+    for (const j of FOUR) {
+      transform(FOUR.map((i) => `e${i}${j}`)).forEach((text, i) => w.line(`let t${i}${j} = ${text};`));
+    }
+    for (const i of FOUR) {
+      transform(FOUR.map((j) => `t${i}${j}`)).forEach((text, j) => {
+        w.line(`staged[${4 * i + j}][channel][square / 4][square % 4] = ${text};`);
+      });
+    }
+    for (const i of FILTERS) {
+      const place = `lid / ${WIDTH * CHANNELS} + ${i * THREADS / WIDTH / CHANNELS}`;
+      w.line(`staged[${place}][${CHANNELS} + inner][lid % ${WIDTH}] = f${i};`);
+    }
+    w.line("}");
+  }
+}
+
+/** Four elements along one direction, transformed. */
+const transform = ([d0 = "", d1 = "", d2 = "", d3 = ""]: readonly string[]): readonly string[] => [
+  `${d0} - ${d2}`,
+  `${d1} + ${d2}`,
+  `${d2} - ${d1}`,
+  `${d1} - ${d3}`,
+];
+
+/** Half of a size, rounded up, or a quarter. */
+const halfOf = (size: Dim, by: number): Dim => typeof size === "number" ? Math.ceil(size / by) : size;
