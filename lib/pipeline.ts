@@ -11,7 +11,7 @@ import { config } from "./base/config.ts";
 import { DynError, noteUndone } from "./base/errors.ts";
 import { counters, logs } from "./base/logs.ts";
 import { ownIdentity } from "./base/own_sources.ts";
-import { recording } from "./base/recording.ts";
+import { type Plain, recording } from "./base/recording.ts";
 import type { KeptCompilations } from "./aot/kept_pairs.ts";
 import type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 import { registerBackend } from "./graph/backends.ts";
@@ -106,16 +106,16 @@ function running(
     }
     : (...args) => runner.run(args) ?? [];
   return keepable(run, (symbols) => {
-    symbols.locals.clear();
+    // Either is read without the other, so that numbers of local symbols begin anew
+    const withConvention = (part: () => { readonly [key: string]: Plain }) => {
+      symbols.locals.clear();
+      return { device, convention: convention.write(how, symbols), ...part() };
+    };
+    const kept = program?.kept;
     return {
-      device,
-      convention: convention.write(how, symbols),
-      ...!program
-        ? {}
-        : program.kept
-        ? { code: program.kept(symbols) }
-        : loops
-        ? { loops: loopProgram.write(loops, symbols) }
+      ...withConvention(() => kept ? { code: kept(symbols) } : {}),
+      ...program && loops && (!kept || program.mayBeGone)
+        ? withConvention(() => ({ loops: loopProgram.write(loops, symbols) }))
         : {},
     };
   });
@@ -138,13 +138,16 @@ const keptPrograms: KeptCompilations = {
   restore(module, form, symbols) {
     const { device: name, convention: how = null, code, loops } = recordIn(form);
     const device = deviceNamed(textIn(name));
-    symbols.locals.clear();
-    const known = convention.read(how, symbols);
+    const readConvention = (): Convention => {
+      symbols.locals.clear();
+      return convention.read(how, symbols);
+    };
+    let known = readConvention();
     const restored = (): CompiledProgram | null => {
-      if (code !== undefined) return device.restore?.(code, symbols) ?? null;
-      return loops === undefined
-        ? null
-        : device.compile(loopProgram.read(loops, symbols), choicesFor(device));
+      const found = code === undefined ? null : device.restore?.(code, symbols) ?? null;
+      if (found || loops === undefined) return found;
+      known = readConvention();
+      return device.compile(loopProgram.read(loops, symbols), choicesFor(device));
     };
     const program = recording.phase("kernels", restored, { device: device.name });
     if (!program && known.kernels.length > 0) return null;

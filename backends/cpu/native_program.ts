@@ -4,6 +4,7 @@
  * nothing but the arena is allocated in a call; the memories handed in stay alive because the caller holds them.
  */
 import { DynError, InternalError } from "../../lib/base/errors.ts";
+import { counters } from "../../lib/base/logs.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { CompiledProgram, KernelClock, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
@@ -15,11 +16,11 @@ import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { flagOf, HostMemory, passedGuard } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
-import { buildLibraries, type Source } from "./object_cache.ts";
+import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
 import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
 import { nativeTarget } from "./native_target.ts";
 import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
-import { threadCount, toolchainStatus } from "./toolchain.ts";
+import { threadCount, toolchainMeanwhile, toolchainStatus } from "./toolchain.ts";
 
 /** Memory for temporaries, shared by all programs: they run one after another and leave nothing in it. */
 const NO_ARENA = hostPool.allocate(0);
@@ -125,6 +126,16 @@ export function compileNative(program: Program): CompiledProgram {
 /** A program of a former process, by what `kept` said of it; throws `ToolchainError` where that cannot be. */
 export function restoreNative(kept: Plain, symbols: Symbols): CompiledProgram {
   return linked(preparedOf(nativeForm.read(kept, symbols)));
+}
+
+/** The same where its libraries are there, which nobody waits for; null where they are not. */
+export function restoreBuilt(kept: Plain, symbols: Symbols): CompiledProgram | null {
+  if (toolchainMeanwhile()?.kind !== "ready") return null;
+  const prepared = preparedOf(nativeForm.read(kept, symbols));
+  const { paths, missing } = findLibraries(prepared.sources);
+  if (missing.length > 0) return null;
+  counters.add("tiers", "native_restored");
+  return linkNative(prepared, paths);
 }
 
 /** A program that a former process had printed. */

@@ -15,7 +15,7 @@ import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { compileByHeat } from "./class_program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
-import { compileNative, restoreNative } from "./native_program.ts";
+import { compileNative, restoreBuilt, restoreNative } from "./native_program.ts";
 import { compileTiered } from "./tiered_program.ts";
 import {
   type AbsentCompiler,
@@ -87,7 +87,7 @@ export function hostIdentity(): string {
 /** A native program of a former process; null where its libraries are gone. */
 export function restoreForHost(kept: Plain, symbols: Symbols): CompiledProgram | null {
   try {
-    return restoreNative(kept, symbols);
+    return config.inductor.tier === "wait" ? restoreNative(kept, symbols) : restoreBuilt(kept, symbols);
   } catch (thrown) {
     if (thrown instanceof ToolchainError) return null;
     throw thrown;

@@ -9,11 +9,13 @@
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
+import type { Plain } from "../../lib/base/recording.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { hintOf } from "../../lib/sym/decide.ts";
+import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
-import { linkNative, type PreparedProgram, prepareProgram } from "./native_program.ts";
+import { linkNative, nativeForm, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
 import { type AbsentCompiler, toolchainMeanwhile } from "./toolchain.ts";
@@ -71,6 +73,14 @@ class TieredProgram implements CompiledProgram {
 
   get source(): string {
     return this.#text().source;
+  }
+
+  readonly mayBeGone = true;
+
+  /** Its C++, once that is printed: a later process that finds it compiled does not print it again to look for it. */
+  get kept(): ((symbols: Symbols) => Plain) | undefined {
+    const prepared = this.#prepared;
+    return prepared && ((symbols) => nativeForm.write(prepared.form, symbols));
   }
 
   run(call: ProgramCall): boolean {

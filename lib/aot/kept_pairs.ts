@@ -117,7 +117,8 @@ export class KeptPair {
       return null;
     }
     try {
-      const pair = this.#read(JSON.parse(text), restored);
+      const form = recordIn(JSON.parse(text)), pair = this.#read(form, restored);
+      if (pair) this.#keepBetter(form, pair);
       counters.add("kept_graphs", pair ? "hits" : "misses");
       logs.emit("cache", () => `graphs: ${pair ? "taken" : "its code is gone"}`);
       return pair;
@@ -130,11 +131,29 @@ export class KeptPair {
     }
   }
 
+  /** Keeps code that was not there when the graph was compiled, and has been found since. */
+  #keepBetter(form: { readonly [key: string]: Plain }, { forward, backward }: CompiledPair): void {
+    let isBetter = false;
+    const half = (given: Plain | undefined, run: CompiledFunction): Plain => {
+      const fields = recordIn(given), former = recordIn(fields.run ?? null);
+      const { code } = "code" in former ? {} : recordIn(writerOf(run)?.(this.symbols) ?? {});
+      if (code === undefined) return fields;
+      isBetter = true;
+      return { ...fields, run: { ...former, code } };
+    };
+    const better = {
+      ...form,
+      forward: half(form.forward, forward),
+      ...backward ? { backward: half(form.backward, backward.run) } : {},
+    };
+    if (isBetter) keepEntry("graphs", this.key, JSON.stringify(better));
+  }
+
   #read(
-    form: Plain,
+    fields: { readonly [key: string]: Plain },
     restored: (gm: GraphModule, form: Plain) => CompiledFunction | null,
   ): CompiledPair | null {
-    const { symbols, captured } = this, fields = recordIn(form);
+    const { symbols, captured } = this;
     const lifted = listIn(fields.lifted).map((form) =>
       typeof form === "string" ? captured.attributes[form] : tableTensor(numberTable.read(form, symbols))
     );

@@ -83,7 +83,9 @@ export interface CompiledProgram {
   /** Kernel launches (loop nests and library calls) in one run. */
   readonly kernelCount: number;
   /** What the device's `restore` makes it of in a later process. Absent: each compiles the program itself. */
-  readonly kept?: (symbols: Symbols) => Plain;
+  readonly kept?: ((symbols: Symbols) => Plain) | undefined;
+  /** Whether a later process may find that gone, so that the program is kept beside it. */
+  readonly mayBeGone?: boolean;
 }
 
 /** When something ran, in milliseconds as `performance.now` counts them. */

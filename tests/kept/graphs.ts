@@ -115,5 +115,11 @@ try {
 
 const count = (group: string) => Object.fromEntries(counters.entries(group));
 console.log(
-  JSON.stringify({ results, kept: count("kept_graphs"), aot: count("aot"), inductor: count("inductor") }),
+  JSON.stringify({
+    results,
+    kept: count("kept_graphs"),
+    aot: count("aot"),
+    inductor: count("inductor"),
+    tiers: count("tiers"),
+  }),
 );
