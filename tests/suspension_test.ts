@@ -425,6 +425,11 @@ const ASYNC_GENERATORS: Readonly<Record<string, AsyncGeneratorProgram>> = {
   },
 };
 
+/** A program that the linter would refuse. */
+function fromText(body: string): AsyncGeneratorProgram {
+  return new Function(`return async function* (x, log) {${body}}`)();
+}
+
 const HANDLED: Readonly<Record<string, AsyncGeneratorProgram>> = {
   "handlers around the values": async function* (x, log) {
     try {
@@ -439,6 +444,95 @@ const HANDLED: Readonly<Record<string, AsyncGeneratorProgram>> = {
       log.push("finally");
       await null;
       yield x.mul(7);
+    }
+  },
+  "what is returned from within handlers": async function* (x, log) {
+    try {
+      yield x.mul(2);
+      return Promise.resolve(x.add(3));
+    } finally {
+      log.push("finally");
+      await null;
+    }
+  },
+  "a rejection that is returned": async function* (x, log) {
+    try {
+      yield x.mul(2);
+      return Promise.reject(new Error("late"));
+    } catch (error) {
+      log.push(`caught ${error}`);
+      return x.add(1);
+    } finally {
+      log.push("finally");
+    }
+  },
+  "a finally that returns": fromText(`
+    for (let k = 0; k < 3; k++) {
+      try {
+        yield x.mul(k);
+      } finally {
+        log.push(k);
+        await null;
+        if (k === 1) return x.add(k);
+      }
+    }`),
+  "an iterator that is closed": async function* (x, log) {
+    const numbers = {
+      *[Symbol.iterator]() {
+        try {
+          yield 1;
+          yield 2;
+        } finally {
+          log.push("closed");
+        }
+      },
+    };
+    for (const k of numbers) log.push(yield x.mul(k));
+    for await (const k of [Promise.resolve(3), 4]) yield x.mul(k);
+  },
+  "values of others within handlers": async function* (x, log) {
+    const inner = async function* () {
+      try {
+        yield x.add(1);
+        return "inner";
+      } finally {
+        log.push("inner finally");
+        await null;
+      }
+    };
+    try {
+      log.push(yield* inner());
+      yield* [x.mul(2), x.mul(3)];
+    } finally {
+      log.push("finally");
+    }
+  },
+};
+
+/** The same where a return() that is on its way comes to another value that is handed out between handlers. */
+const HANDLED_AGAIN: Readonly<Record<string, AsyncGeneratorProgram>> = {
+  "a finally that goes on": fromText(`
+    for (let k = 0; k < 3; k++) {
+      try {
+        yield x.mul(k);
+      } finally {
+        log.push(k);
+        await null;
+        continue;
+      }
+    }
+    return x;`),
+  "handlers within handlers": async function* (x, log) {
+    try {
+      yield x.mul(2);
+    } finally {
+      try {
+        yield x.mul(3);
+      } finally {
+        log.push("inner");
+        await null;
+        yield x.mul(4);
+      }
     }
   },
 };
@@ -504,7 +598,9 @@ async function asyncUseOf(
   return logs;
 }
 
-for (const [programs, ticks] of [[ASYNC_GENERATORS, true], [HANDLED, false]] as const) {
+for (
+  const [programs, ticks] of [[{ ...ASYNC_GENERATORS, ...HANDLED }, true], [HANDLED_AGAIN, false]] as const
+) {
   for (const [name, program] of Object.entries(programs)) {
     Deno.test(`compiled async generator: ${name}`, async () => {
       const plain = await asyncUseOf(program, program, { ticks });
@@ -517,19 +613,18 @@ for (const [programs, ticks] of [[ASYNC_GENERATORS, true], [HANDLED, false]] as 
   }
 }
 
-for (const [name, program] of Object.entries({ ...ASYNC_GENERATORS, ...HANDLED })) {
+for (const [name, program] of Object.entries({ ...ASYNC_GENERATORS, ...HANDLED, ...HANDLED_AGAIN })) {
   Deno.test(`async generator that compiled code calls: ${name}`, async () => {
-    const ticks = !Object.hasOwn(HANDLED, name);
     const calling = (x: Tensor, log: Log) => {
       const generator = program(x.mul(2).div(2), log);
       log.push("called");
       return generator;
     };
-    const plain = await asyncUseOf(calling, program, { ticks });
+    const plain = await asyncUseOf(calling, program, { ticks: true });
     for (const forceBreak of [-1, 2, 5]) {
       const compiled = compile(calling, { backend: "eager" });
       config.forceBreak = forceBreak;
-      const found = await asyncUseOf(compiled, program, { ticks });
+      const found = await asyncUseOf(compiled, program, { ticks: true });
       config.forceBreak = -1;
       assertEquals(found, plain, `a break at ${forceBreak}`);
       assertEquals(compiler.status(compiled).givenUp, null);

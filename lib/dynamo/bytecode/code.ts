@@ -414,7 +414,8 @@ export type Instruction =
     readonly onReturn: Offset | null;
   }
   /** Suspends an async function until src settles; dst = its value, or throws its reason. */
-  | { readonly op: "await"; readonly dst: Register; readonly src: Register }
+  /** `returns`: for what an async generator returns, which the language does by itself. */
+  | { readonly op: "await"; readonly dst: Register; readonly src: Register; readonly returns?: true }
   // ---- using declarations
   /** dst = the dispose method of src (Symbol.dispose; async: Symbol.asyncDispose, then Symbol.dispose), undefined
    * for null and undefined; TypeError where there is none. */

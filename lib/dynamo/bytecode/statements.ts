@@ -35,7 +35,7 @@ export function statement(ctx: FunctionContext, node: ast.Statement, labels: rea
       let value = node.argument ? ctx.expression(node.argument) : ctx.constant(undefined, node);
       if (node.argument && ctx.flags.async && ctx.flags.generator) {
         const settled = b.temp();
-        b.emit({ op: "await", dst: settled, src: value }, node);
+        b.emit({ op: "await", dst: settled, src: value, returns: true }, node);
         value = settled;
       }
       return ctx.leaveByReturn(value, node);

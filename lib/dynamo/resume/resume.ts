@@ -10,7 +10,7 @@ import type { ModifiedCode } from "../codegen/modified.ts";
 import { makeFunction, noteRecipe, runningOf } from "./made_functions.ts";
 import type { Program } from "../cache/program.ts";
 import { type RegionModes, sameModes } from "../../tensor/modes.ts";
-import { isResult } from "./steps.ts";
+import { awaitKind } from "./steps.ts";
 import { stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
@@ -267,7 +267,7 @@ function pieceAt(end: End, frame: Frame): Tail | null {
     }
     case "await":
       return waitFor(end, frame, {
-        kind: isResult(code, pc) ? "result" : "await",
+        kind: awaitKind(code, pc),
         on: instruction.src,
         dst: instruction.dst,
         onReturn: null,

@@ -10,9 +10,9 @@ import { handlersAt } from "../bytecode/effects.ts";
 
 /**
  * How a function waits. `delegate`: for each value of an iterable in turn; `result`: an async generator, for what it
- * returns.
+ * returns; `returned`: the same where something is done before it has returned.
  */
-export type WaitKind = "await" | "yield" | "delegate" | "result";
+export type WaitKind = "await" | "yield" | "delegate" | "result" | "returned";
 
 /** What a generator of waits yields. */
 export type Wait = readonly [kind: WaitKind, value: unknown, noticesReturn: boolean];
@@ -38,7 +38,7 @@ function build(code: CodeObject): Steps {
   const made: Instruction[] = [], spans: SourceSpan[] = [], offsets: Offset[] = [];
   code.instructions.forEach((instruction, offset) => {
     offsets.push(made.length);
-    const wait = waitOf(instruction, isResult(code, offset));
+    const wait = waitOf(instruction, awaitKind(code, offset));
     if (wait) {
       const { src, onReturn } = wait;
       made.push(
@@ -79,20 +79,20 @@ function build(code: CodeObject): Steps {
   };
 }
 
-/** Whether a wait is that of an async generator for its result, which the language does by itself. */
-export function isResult(code: CodeObject, offset: Offset): boolean {
+/** How a function waits at an `await`. */
+export function awaitKind(code: CodeObject, offset: Offset): "await" | "result" | "returned" {
   const wait = code.instructions[offset], next = code.instructions[offset + 1];
-  return code.async && code.generator && wait?.op === "await" && next?.op === "return" &&
-    next.src === wait.dst &&
-    handlersAt(code, offset).length === 0;
+  if (wait?.op !== "await" || !wait.returns) return "await";
+  const isLast = next?.op === "return" && next.src === wait.dst && handlersAt(code, offset).length === 0;
+  return isLast ? "result" : "returned";
 }
 
 /** A wait of the original. */
-function waitOf(instruction: Instruction, isResult: boolean) {
+function waitOf(instruction: Instruction, kind: ReturnType<typeof awaitKind>) {
   switch (instruction.op) {
     case "await": {
       const { src, dst } = instruction;
-      return { kind: isResult ? "result" : "await", src, dst, onReturn: null } as const;
+      return { kind, src, dst, onReturn: null } as const;
     }
     case "yield":
       return {

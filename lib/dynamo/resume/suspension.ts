@@ -102,28 +102,67 @@ function* generate(begin: () => unknown): Generator {
   return step;
 }
 
+/** Stands for what a generator returns, which the language knows: where it was asked to, or stands in front of handlers. */
+const GIVEN: unique symbol = Symbol("what is returned");
+
+/** Thrown where the program returns something else than what is given. */
+class Instead {
+  constructor(readonly value: unknown) {}
+}
+
+/** Nothing has ended a wait. */
+const notYet = (): unknown => undefined;
+
+/**
+ * Every wait is the language's own, in a function of the same kind. Of what a return() brings, and of a value that is
+ * returned from within handlers, the program sees nothing: the rest of it, up to its end, runs in a `finally`.
+ */
 async function* generateAsync(begin: () => unknown): AsyncGenerator {
   let step = settle(begin());
   while (step instanceof Waiting) {
     const { ways, value, kind } = step;
-    let end: () => unknown;
+    let end = notYet;
     try {
-      let sent: unknown;
-      if (kind === "result") return value;
-      if (kind === "await") sent = await value;
-      else if (ways.return !== null) sent = yield* seenAsync(kind, kind === "yield" ? await value : value);
-      else if (kind === "yield") sent = yield value;
-      else sent = yield* value as AsyncIterable<unknown, unknown, unknown>;
-      end = () => ways.next(sent);
+      try {
+        if (kind === "result" || kind === "returned") return value;
+        let sent: unknown;
+        if (kind === "await") sent = await value;
+        else if (kind === "yield") sent = yield value;
+        else sent = yield* value as AsyncIterable<unknown, unknown, unknown>;
+        end = () => ways.next(sent);
+      } catch (thrown) {
+        end = () => ways.throw(thrown);
+      } finally {
+        const way = kind === "returned" ? ways.next : ways.return;
+        let last = end === notYet && way !== null ? settle(way(GIVEN)) : GIVEN;
+        while (last instanceof Waiting && last.kind !== "result") {
+          const { ways, value, kind } = last;
+          let end: () => unknown;
+          try {
+            let sent: unknown;
+            if (kind === "await" || kind === "returned") sent = value === GIVEN ? GIVEN : await value;
+            else if (ways.return !== null) {
+              sent = yield* seenAsync(kind, kind === "yield" ? await value : value);
+            } else if (kind === "yield") sent = yield value;
+            else sent = yield* value as AsyncIterable<unknown, unknown, unknown>;
+            end = () => ways.next(sent);
+          } catch (thrown) {
+            end = endOf(ways, thrown);
+          }
+          last = settle(end());
+        }
+        if (last !== GIVEN) raise(new Instead(last instanceof Waiting ? last.value : last));
+      }
     } catch (thrown) {
-      end = endOf(ways, thrown);
+      if (!(thrown instanceof Instead)) throw thrown;
+      if (thrown.value === undefined) return;
+      return thrown.value;
     }
     step = settle(end());
   }
   // Without a value there is nothing to wait for
   if (step !== undefined) return step;
 }
-
 /** Thrown where a generator is asked to return, so that it notices before it does. */
 class Returned {
   constructor(readonly value: unknown) {}

@@ -3,6 +3,7 @@
  * a builtin's model. Invariant: a function is recognised by identity, so one that a user has put in a builtin's
  * place is traced as what it is.
  */
+import { noticesAgain } from "../resume/returns.ts";
 import { isOwnModule } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
@@ -129,15 +130,11 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
 /** Where the promise of an async function goes, or an async generator, unless it may go on later than as it is written. */
 function promiseOf(code: CodeObject, completion: Completion): Completion {
   const { name, generator } = code;
-  if (completion.kind !== "register" || (generator && noticesReturns(code))) {
+  if (completion.kind !== "register" || (generator && noticesAgain(code))) {
     return breakGraph("generator", `${name || "an async function"} is called`);
   }
   return generator ? completion : { kind: "promise", register: completion.register };
 }
-
-/** Whether a generator does something where it is asked to return. */
-const noticesReturns = ({ instructions }: CodeObject): boolean =>
-  instructions.some((i) => (i.op === "yield" || i.op === "yieldDelegate") && i.onReturn !== null);
 
 function receiver(m: Interpreter, code: CodeObject, self: Value): Value {
   if (code.strict || !code.usesThis) return self;

@@ -1,0 +1,69 @@
+/**
+ * Generators that are asked to return while they are returning. Input: the code of a generator; output: whether one that
+ * runs what stands behind a return() may come to another wait that notices one. Invariant: whatever may happen is
+ * followed; only how a `finally` ends is known, since the register that says it is set on the way there.
+ */
+import type { CodeObject, ConstantValue, Instruction, Offset, Register } from "../bytecode/code.ts";
+import { handlersAt, mayThrow, successors, writes } from "../bytecode/effects.ts";
+
+/** What registers are known to hold. */
+type Held = ReadonlyMap<Register, ConstantValue>;
+
+const noticesReturn = (i: Instruction | undefined): boolean =>
+  (i?.op === "yield" || i?.op === "yieldDelegate") && i.onReturn !== null;
+
+/** So many states are looked at. */
+const MOST_STATES = 2000;
+
+const known = new WeakMap<CodeObject, boolean>();
+
+/** Whether a return() that is noticed may be followed by another one. */
+export function noticesAgain(code: CodeObject): boolean {
+  let found = known.get(code);
+  if (found === undefined) known.set(code, found = find(code));
+  return found;
+}
+
+function find(code: CodeObject): boolean {
+  const left = code.instructions.flatMap((i): [Offset, Held][] => {
+    if ((i.op !== "yield" && i.op !== "yieldDelegate") || i.onReturn === null) return [];
+    // What a return() brings has been waited for
+    const isAwaited = code.instructions[i.onReturn]?.op === "await";
+    return [[isAwaited ? i.onReturn + 1 : i.onReturn, new Map()]];
+  });
+  const seen = new Set<string>();
+  for (let state = left.pop(); state; state = left.pop()) {
+    const [at, held] = state, instruction = code.instructions[at];
+    const key = `${at} ${
+      [...held].sort(([a], [b]) => a - b).map(([r, value]) => `${r}:${typeof value} ${value}`)
+    }`;
+    if (!instruction || seen.has(key)) continue;
+    if (noticesReturn(instruction) || seen.size >= MOST_STATES) return true;
+    seen.add(key);
+    const then = after(instruction, held);
+    const [handler] = handlersAt(code, at);
+    if (handler && mayThrow(instruction)) left.push([handler.target, held]);
+    for (const next of nextOf(code, at, held)) left.push([next, then]);
+  }
+  return false;
+}
+
+/** Where control goes: one way, where the register that decides is known. */
+function nextOf(code: CodeObject, at: Offset, held: Held): readonly Offset[] {
+  const i = code.instructions[at];
+  if (i?.op !== "jumpIf" || !held.has(i.test)) return successors(code, at);
+  const value = held.get(i.test);
+  if (i.condition === "truthy") return [value ? i.target : at + 1];
+  return i.condition === "falsy" ? [value ? at + 1 : i.target] : successors(code, at);
+}
+
+/** What is held behind an instruction. */
+function after(i: Instruction, held: Held): Held {
+  const then = new Map(held);
+  for (const register of writes(i)) then.delete(register);
+  if (i.op === "const") then.set(i.dst, i.value);
+  else if (i.op === "binary" && i.operator === "===" && held.has(i.left) && held.has(i.right)) {
+    then.set(i.dst, held.get(i.left) === held.get(i.right));
+  }
+  return then;
+}
