@@ -34,6 +34,7 @@ import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { singleOp, type TestOperand } from "./support/single_op.ts";
+import { floatsOf } from "./support/host_floats.ts";
 
 const tests: Deno.TestDefinition[] = [];
 const test = (name: string, fn: () => void): void =>
@@ -695,11 +696,11 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
     const expected = new Float32Array(size);
     interpret(program, { inputs: [x, w], outputs: [expected], sizes: [size] });
     const [mx, mw, my] = [memoryOf(x.byteLength), memoryOf(256), memoryOf(size * 4)];
-    mx.float32.set(x);
-    mw.float32.set(w);
+    floatsOf(mx).set(x);
+    floatsOf(mw).set(w);
     compiled.run({ inputs: [mx, mw], outputs: [my], sizes: [size] });
     for (let k = 0; k < size; k++) {
-      const got = my.float32[k] ?? NaN, want = expected[k] ?? 0;
+      const got = floatsOf(my)[k] ?? NaN, want = expected[k] ?? 0;
       assert(
         Math.abs(got - want) <= 8 * ulpOf(want, f32),
         `n = ${size}: element ${k} is ${got}, expected ${want}`,

@@ -25,6 +25,7 @@ import { SKIP_NATIVE } from "./support/native.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 import { singleOp } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
+import { floatsOf } from "./support/host_floats.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const CONFIG = here("../deno.json");
@@ -225,7 +226,7 @@ function doubling(size: number) {
   }));
   const [input, output] = [0, 1].map(() => new HostMemory("cpu", new ArrayBuffer(4 * size)));
   assert(input && output);
-  input.float32.fill(21);
+  floatsOf(input).fill(21);
   return { program, call: { inputs: [input], outputs: [output], sizes: [] }, output };
 }
 
@@ -237,7 +238,7 @@ Deno.test("a program that does not fit into the memory of WebAssembly says so, a
     "single in WebAssembly",
   );
   compileToWasm(little.program, pool).run(little.call);
-  assert(little.output.float32.every((x) => x === 42));
+  assert(floatsOf(little.output).every((x) => x === 42));
 });
 
 Deno.test({
@@ -247,7 +248,7 @@ Deno.test({
     const pool = new ThreadPool(1, { maxPages: 4 }), { program, call, output } = doubling(1 << 17);
     const compiled = roomy(() => program, compileToWasm(program, pool));
     for (let n = 0; n < 2; n++) compiled.run(call);
-    assert(output.float32.every((x) => x === 42));
+    assert(floatsOf(output).every((x) => x === 42));
   },
 });
 

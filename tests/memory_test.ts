@@ -138,7 +138,9 @@ Deno.test("memory that is kept shares no block, whatever its size", () => {
   const pool = new MemoryPool("cpu"), kept: Int32Array[] = [];
   const holders: unknown[] = [];
   for (let i = 0; i < 600; i++) {
-    const memory = pool.allocate([64, MIB, 4 * MIB][i % 3] ?? 0), words = memory.int32.subarray(0, 4096);
+    const memory = pool.allocate([64, MIB, 4 * MIB][i % 3] ?? 0),
+      { buffer, byteOffset, byteLength } = memory.uint8;
+    const words = new Int32Array(buffer, byteOffset, Math.min(4096, byteLength / 4));
     words.fill(i);
     // Some live long, most are dropped soon
     if (i % 10 !== 0) continue;

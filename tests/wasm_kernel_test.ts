@@ -204,7 +204,7 @@ Deno.test("sizes known only in the call", () => {
       const out = new HostMemory("cpu", new ArrayBuffer(8 * Math.ceil(size / 8) * 8));
       compiled.run({ inputs: [], outputs: [out], sizes: [size] });
       for (const at of [0, 4, 5, size - 1]) {
-        if (at < size) assertEquals(out.int64[at], at < 5 ? -1n : BigInt(at));
+        if (at < size) assertEquals(new BigInt64Array(out.uint8.buffer)[at], at < 5 ? -1n : BigInt(at));
       }
     }
   }
@@ -252,7 +252,9 @@ Deno.test("sizes and positions beyond 32 bits", () => {
     for (const [rows, factor] of [[37, 5], [37, 2 ** 28 - 1], [21, 2 ** 28], [37, 2 ** 33 + 7]] as const) {
       const outputs = kernels.map(() => new HostMemory("cpu", new ArrayBuffer(8 * 40)));
       compiled.run({ inputs: [], outputs, sizes: [rows, factor] });
-      const [first, second, third, fourth] = outputs.map((memory) => [...memory.int64.subarray(0, rows)]);
+      const [first, second, third, fourth] = outputs.map((
+        memory,
+      ) => [...new BigInt64Array(memory.uint8.buffer, 0, rows)]);
       const all = Array.from({ length: rows }, (_, i) => i);
       assertEquals(first, all.map((i) => BigInt(i * factor)));
       assertEquals(second, all.map((i) => BigInt(i * factor % 1009)));
@@ -278,13 +280,13 @@ Deno.test("a loop of more iterations than 31 bits count", () => {
   }));
   const [input, output] = [0, 1].map(() => new HostMemory("cpu", new ArrayBuffer(64)));
   assert(input && output);
-  input.int32[0] = 3;
+  new Int32Array(input.uint8.buffer)[0] = 3;
   compileToWasm(vectorised(program, "innermost"), new ThreadPool(2)).run({
     inputs: [input],
     outputs: [output],
     sizes: [],
   });
-  assertEquals(output.int64[0], 3n * BigInt(length));
+  assertEquals(new BigInt64Array(output.uint8.buffer)[0], 3n * BigInt(length));
 });
 
 Deno.test("running sums and products of every type, along rows and columns", () => {

@@ -9,6 +9,7 @@ import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner } from "./support/compare.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
+import { floatsOf } from "./support/host_floats.ts";
 
 const run: Runner = (program, inputs, outputs) => {
   const memoryOf = (array: HostArray) => {
@@ -155,19 +156,19 @@ Deno.test("wasm: operands that live in the memory are used where they are, besid
   for (const [first, second, result] of [[true, true, true], [true, false, false], [false, true, true]]) {
     const [x, y, out] = [first, second, result].map((lives) => lives ? resident() : ordinary());
     assert(x && y && out);
-    x.float32.set(wave(1000));
-    y.float32.set(wave(1000, 3));
+    floatsOf(x).set(wave(1000));
+    floatsOf(y).set(wave(1000, 3));
     const wanted = Array.from({ length: 990 }, (_, i) => {
-      return Math.fround((x.float32[i + 10] ?? 0) - 2 * (y.float32[i] ?? 0));
+      return Math.fround((floatsOf(x)[i + 10] ?? 0) - 2 * (floatsOf(y)[i] ?? 0));
     });
     // Offsets, and a result over an operand
     const byteOffsets = [40, 0, 0];
     compiled.run({ inputs: [x, y], outputs: [out], byteOffsets, sizes: [] });
-    assertEquals([...out.float32.subarray(0, 990)], wanted);
+    assertEquals([...floatsOf(out).subarray(0, 990)], wanted);
     compiled.run({ inputs: [out, y], outputs: [out], sizes: [] });
     assertEquals(
-      [...out.float32.subarray(0, 990)],
-      wanted.map((w, i) => Math.fround(w - 2 * (y.float32[i] ?? 0))),
+      [...floatsOf(out).subarray(0, 990)],
+      wanted.map((w, i) => Math.fround(w - 2 * (floatsOf(y)[i] ?? 0))),
     );
   }
 });

@@ -4,10 +4,9 @@
  */
 import "./kept_entries.ts";
 import "./kept_texts.ts";
-import { InternalError } from "../../lib/base/errors.ts";
 import { type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import "../eager_classes.ts";
-import { HostBlock, HostMemory } from "./host_memory.ts";
+import { HostBlock, HostMemory, hostOf } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { autotune } from "./autotune.ts";
 import {
@@ -20,15 +19,10 @@ import {
 import { compileSource } from "./source_kernel.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
-function host(memory: Memory): HostMemory {
-  if (memory instanceof HostMemory) return memory;
-  throw new InternalError(`Expected host memory but found memory of ${memory.device}`);
-}
-
 const allocate = (byteLength: number): HostMemory => hostPool.allocate(byteLength);
 
 const readSync = (memory: Memory, byteOffset: number, byteLength: number): Uint8Array =>
-  host(memory).uint8.slice(byteOffset, byteOffset + byteLength);
+  hostOf(memory).uint8.slice(byteOffset, byteOffset + byteLength);
 
 /** The device, registered when this module loads. */
 export const cpu: Device = {
@@ -36,10 +30,10 @@ export const cpu: Device = {
   hostReadable: true,
   synchronousReads: true,
   allocate,
-  free: (memory) => hostPool.free(host(memory)),
+  free: (memory) => hostPool.free(hostOf(memory)),
   adopt: (buffer) => new HostMemory("cpu", new HostBlock(new Uint8Array(buffer))),
   memoryUse: hostPool,
-  write: (memory, byteOffset, bytes) => host(memory).uint8.set(bytes, byteOffset),
+  write: (memory, byteOffset, bytes) => hostOf(memory).uint8.set(bytes, byteOffset),
   readSync,
   read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
   compileEager: compileEagerForHost,

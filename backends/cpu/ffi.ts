@@ -33,7 +33,10 @@ const entries = new Map<string, NativeCall>();
 const addresses = new Map<string, number>();
 
 /** Opens a library of the cache; one that cannot be loaded is removed and a `ToolchainError`. */
-function open<S extends Deno.ForeignLibraryInterface>(path: string, symbols: S): Deno.DynamicLibrary<S> {
+export function openLibrary<S extends Deno.ForeignLibraryInterface>(
+  path: string,
+  symbols: S,
+): Deno.DynamicLibrary<S> {
   prepareOpenMp();
   try {
     return Deno.dlopen(path, symbols);
@@ -47,7 +50,7 @@ export function nativeCall(path: string, symbol: string): NativeCall {
   const key = `${path}\n${symbol}`;
   let found = entries.get(key);
   if (found === undefined) {
-    const library = open(path, { call: { name: symbol, parameters: ["pointer"], result: "void" } });
+    const library = openLibrary(path, { call: { name: symbol, parameters: ["pointer"], result: "void" } });
     entries.set(key, found = library.symbols.call);
   }
   return found;
@@ -57,7 +60,7 @@ export function nativeCall(path: string, symbol: string): NativeCall {
 export function entryAddress(path: string): number {
   let found = addresses.get(path);
   if (found === undefined) {
-    const library = open(path, { entry: { name: "dyn_entry", parameters: [], result: "pointer" } });
+    const library = openLibrary(path, { entry: { name: "dyn_entry", parameters: [], result: "pointer" } });
     addresses.set(path, found = Number(Deno.UnsafePointer.value(library.symbols.entry())));
   }
   return found;

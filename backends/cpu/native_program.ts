@@ -3,17 +3,17 @@
  * Input: a program over host memory; output: a compiled program. Invariants: the frame's address never changes;
  * nothing but the arena is allocated in a call; the memories handed in stay alive because the caller holds them.
  */
-import { DynError, InternalError } from "../../lib/base/errors.ts";
+import { InternalError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
 import type { Plain } from "../../lib/base/recording.ts";
-import type { CompiledProgram, KernelClock, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import type { CompiledProgram, KernelClock, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { type Codec, list, number, oneOf, orNull, record, text } from "../../lib/sym/stored/codec.ts";
 import { dim, symbol } from "../../lib/sym/stored/dims.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
-import { flagOf, HostMemory, passedGuard } from "./host_memory.ts";
+import { flagOf, type HostMemory, hostOf, passedGuard } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
@@ -197,9 +197,11 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
       }
       // Before any address is taken: memory that only an address names may be used again by an allocation
       if (arenaBytes !== undefined) frame[layout.arena] = arenaOf(arenaBytes(sizes)).address;
-      for (let i = 0; i < count; i++) frame[layout.inputs + i] = address(inputs[i]) + (byteOffsets?.[i] ?? 0);
+      for (let i = 0; i < count; i++) {
+        frame[layout.inputs + i] = hostOf(inputs[i]).address + (byteOffsets?.[i] ?? 0);
+      }
       for (let i = 0; i < results; i++) {
-        frame[layout.outputs + i] = address(outputs[i]) + (byteOffsets?.[count + i] ?? 0);
+        frame[layout.outputs + i] = hostOf(outputs[i]).address + (byteOffsets?.[count + i] ?? 0);
       }
       for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
       if (given.clock) timedCall(given.clock);
@@ -207,11 +209,6 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
       return passedGuard(flag, given);
     },
   };
-}
-
-function address(memory: Memory | undefined): number {
-  if (memory instanceof HostMemory) return memory.address;
-  throw new DynError(`Expected memory of the device cpu but found ${memory?.device ?? "none"}`);
 }
 
 /** Bytes of the arena under given sizes; undefined where the program needs none. */

@@ -4,10 +4,10 @@
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
-import type { KernelCall, KernelSource, Memory } from "../../lib/loops/device.ts";
+import type { KernelCall, KernelSource } from "../../lib/loops/device.ts";
 import { noteSuccess, ToolchainError } from "./compiler_faults.ts";
 import { nativeCall } from "./ffi.ts";
-import { HostMemory } from "./host_memory.ts";
+import { hostOf } from "./host_memory.ts";
 import { buildLibraries } from "./object_cache.ts";
 
 /** What C++ calls elements; halves are their bits, complex numbers pairs. */
@@ -49,7 +49,7 @@ export function compileSource({ name, cpp, inputs, outputs }: KernelSource): (ca
   const call = nativeCall(built(name, text), "dyn_source_kernel");
   return ({ memories, numbers }) => {
     const values = Float64Array.from(numbers), frame = new BigUint64Array(memories.length + 1);
-    memories.forEach((memory, k) => frame[k] = BigInt(addressOf(memory)));
+    memories.forEach((memory, k) => frame[k] = BigInt(hostOf(memory).address));
     frame[memories.length] = Deno.UnsafePointer.value(Deno.UnsafePointer.of(values));
     call(Deno.UnsafePointer.of(frame));
   };
@@ -66,9 +66,4 @@ function built(name: string, text: string): string {
       cause: thrown,
     });
   }
-}
-
-function addressOf(memory: Memory): number {
-  if (memory instanceof HostMemory) return memory.address;
-  throw new DynError(`Expected memory of the device cpu but found ${memory.device}`);
 }

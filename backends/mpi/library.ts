@@ -3,10 +3,10 @@
  * say how programs are built against their MPI; output: opened functions, or why there are none. Invariant: the library
  * is built again when another mpi.h is there.
  */
-import { messageOf } from "../../lib/base/errors.ts";
 import { DistributedError } from "../../lib/distributed/errors.ts";
+import { openLibrary } from "../cpu/ffi.ts";
 import { headerIdentity } from "../cpu/headers.ts";
-import { buildLibraries, discardBroken, type Source } from "../cpu/object_cache.ts";
+import { buildLibraries, type Source } from "../cpu/object_cache.ts";
 import { toolchainStatus } from "../cpu/toolchain.ts";
 import { SHIM } from "./shim.ts";
 
@@ -91,10 +91,5 @@ export function mpiAbsence(): string | null {
 export function openShim(): Shim {
   const there = source();
   if (typeof there === "string") throw new DistributedError(there);
-  const [path = ""] = buildLibraries([there]);
-  try {
-    return Deno.dlopen(path, SYMBOLS).symbols;
-  } catch (thrown) {
-    throw discardBroken(path, messageOf(thrown));
-  }
+  return openLibrary(buildLibraries([there])[0] ?? "", SYMBOLS).symbols;
 }

@@ -17,7 +17,7 @@ import {
   registerTransport,
 } from "../../lib/distributed/transport.ts";
 import { shareBackgroundBuilds } from "../cpu/object_cache.ts";
-import { HostMemory } from "../cpu/host_memory.ts";
+import { hostOf } from "../cpu/host_memory.ts";
 import { mpiAbsence, openShim, type Shim } from "./library.ts";
 import { TEXT_BYTES } from "./shim.ts";
 
@@ -63,11 +63,7 @@ const MOST = 2 ** 31 - 1;
 const ASKING = 1000;
 
 function addressOf(place: Place | null): number {
-  if (place === null) return 0;
-  if (!(place.memory instanceof HostMemory)) {
-    throw new InternalError(`Expected host memory but found memory of ${place.memory.device}`);
-  }
-  return place.memory.address + place.byteOffset;
+  return place === null ? 0 : hostOf(place.memory).address + place.byteOffset;
 }
 
 /** What tells signatures apart, and their bytes with a zero behind them. */

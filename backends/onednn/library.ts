@@ -3,9 +3,10 @@
  * compilers look; output: opened functions, or why there are none. Invariant: the library is built again when another
  * oneDNN is there.
  */
-import { DynError, messageOf } from "../../lib/base/errors.ts";
+import { DynError } from "../../lib/base/errors.ts";
+import { openLibrary } from "../cpu/ffi.ts";
 import { headerIdentity } from "../cpu/headers.ts";
-import { buildLibraries, discardBroken, type Source } from "../cpu/object_cache.ts";
+import { buildLibraries, type Source } from "../cpu/object_cache.ts";
 import { toolchainStatus } from "../cpu/toolchain.ts";
 import { SHIM } from "./shim.ts";
 
@@ -63,10 +64,5 @@ export function oneDnn(): Shim {
   if (opened) return opened;
   const there = source();
   if (typeof there === "string") throw new DynError(`${there}; onednn needs ${NEEDS}`);
-  const [path = ""] = buildLibraries([there]);
-  try {
-    return opened = Deno.dlopen(path, SYMBOLS).symbols;
-  } catch (thrown) {
-    throw discardBroken(path, messageOf(thrown));
-  }
+  return opened = openLibrary(buildLibraries([there])[0] ?? "", SYMBOLS).symbols;
 }

@@ -2,12 +2,12 @@
  * Primitives of oneDNN on tensors. Input: a kind, tensors with their roles and numbers; output: the result, dense in new
  * memory. Invariant: a primitive is made once for each combination of sizes and strides, and kept.
  */
-import { DynError, InternalError } from "../../lib/base/errors.ts";
+import { DynError } from "../../lib/base/errors.ts";
 import { contiguousMeta } from "../../lib/graph/meta.ts";
 import { layoutOf } from "../../lib/tensor/layout.ts";
 import { allocateStorage } from "../../lib/tensor/storage.ts";
 import { Tensor } from "../../lib/tensor/tensor.ts";
-import { HostMemory } from "../cpu/host_memory.ts";
+import { hostOf } from "../cpu/host_memory.ts";
 import { threadCount } from "../cpu/toolchain.ts";
 import { oneDnn } from "./library.ts";
 import { KINDS, ROLES } from "./shim.ts";
@@ -63,10 +63,7 @@ function failure(kind: string, status: number): DynError {
   );
 }
 
-function addressOf({ storage: { memory }, offset }: Tensor): number {
-  if (!(memory instanceof HostMemory)) throw new InternalError("Expected host memory for oneDNN");
-  return memory.address + 4 * offset;
-}
+const addressOf = ({ storage: { memory }, offset }: Tensor): number => hostOf(memory).address + 4 * offset;
 
 const rowMajor = (shape: readonly number[]) => contiguousMeta(shape, "float32", "cpu");
 

@@ -3,9 +3,9 @@
  * are copied only where memory is shared between threads, which its interface does not take.
  */
 import type { DType } from "../../lib/base/dtype.ts";
-import { DynError, InternalError } from "../../lib/base/errors.ts";
+import { DynError } from "../../lib/base/errors.ts";
 import type { Tensor } from "../../lib/tensor/tensor.ts";
-import { HostMemory } from "../cpu/host_memory.ts";
+import { hostOf } from "../cpu/host_memory.ts";
 import { OrtTensor } from "./library.ts";
 
 type Maker = {
@@ -38,8 +38,7 @@ export interface Handed {
 export function handOver({ storage: { memory }, offset, shape, dtype }: Tensor): Handed {
   const view = VIEWS[dtype];
   if (!view) throw new DynError(`Expected a type that ONNX Runtime is handed but found ${dtype}`);
-  if (!(memory instanceof HostMemory)) throw new InternalError("Expected host memory for ONNX Runtime");
-  const { uint8 } = memory, size = view.BYTES_PER_ELEMENT;
+  const { uint8 } = hostOf(memory), size = view.BYTES_PER_ELEMENT;
   const length = shape.reduce((a, b) => a * b, 1), start = offset * size;
   const { buffer } = uint8;
   if (buffer instanceof ArrayBuffer) {

@@ -2,18 +2,12 @@
  * The way in and out of the WebAssembly memory for operands that do not live there. Input: a program, a placement, host
  * memories; output: elements where they belong. Invariant: what lives in the memory is used where it is.
  */
-import { InternalError } from "../../lib/base/errors.ts";
 import type { Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
-import { HostMemory } from "../cpu/host_memory.ts";
+import { hostOf } from "../cpu/host_memory.ts";
 import type { WasmMemory } from "./memory.ts";
 import { aligned } from "./operands.ts";
 import { type Placement, placeWindows } from "./placement.ts";
-
-function hostOf(memory: Memory | undefined): HostMemory {
-  if (memory instanceof HostMemory) return memory;
-  throw new InternalError(`Expected host memory but found ${memory?.device}`);
-}
 
 /** A call of a program. */
 export interface Running {

@@ -104,7 +104,10 @@ export function convertedProgram(program: Program, conversion: Conversion): Comp
 /** Memory with elements of the other type. */
 function convertedMemory(memory: Memory | undefined, { to }: Conversion): HostMemory {
   if (!(memory instanceof HostMemory)) throw new NotConverted();
-  const elements = to === "float64" ? Float64Array.from(memory.float32) : Float32Array.from(memory.float64);
+  const { buffer, byteOffset, byteLength } = memory.uint8;
+  const elements = to === "float64"
+    ? Float64Array.from(new Float32Array(buffer, byteOffset, byteLength / 4))
+    : Float32Array.from(new Float64Array(buffer, byteOffset, byteLength / 8));
   const bytes = new Uint8Array(Math.ceil(elements.byteLength / 64) * 64);
   bytes.set(new Uint8Array(elements.buffer));
   return new HostMemory("cpu", bytes.buffer);

@@ -36,5 +36,8 @@ export function watched(program: Program, compiled: CompiledProgram): CompiledPr
   };
 }
 
-const isWide = (memory: Memory): boolean =>
-  memory instanceof HostMemory && memory.int64.some((x) => x !== BigInt.asIntN(32, x));
+function isWide(memory: Memory): boolean {
+  if (!(memory instanceof HostMemory)) return false;
+  const { buffer, byteOffset, byteLength } = memory.uint8;
+  return new BigInt64Array(buffer, byteOffset, byteLength / 8).some((x) => x !== BigInt.asIntN(32, x));
+}
