@@ -79,6 +79,7 @@ const CASES: Readonly<Record<string, Case>> = {
       const at = o.arange(0, 100), seen = o.le(at, o.unsqueeze(at, 1));
       return [attend(o, o.maskedFill(scores(o, q, k), o.logicalNot(seen), -Infinity), v)];
     },
+    shape: [3, 100, 8],
     blocks: 3,
     locals: 1,
     hides: true,
@@ -230,6 +231,8 @@ for (const [name, each] of Object.entries(CASES)) {
     ]);
     const [first] = blocks, columns = first?.kind === "extern" ? first.outputs[0]?.shape.at(-1) : undefined;
     assertEquals(typeof columns === "object", each.hides ?? false);
+    // Blocks that add up are gone through in order
+    assertEquals(first?.blocks?.uneven ?? false, (each.hides ?? false) && !first?.blocks?.inOrder);
     if (each.locals === 0) return;
     assert(Number(after.arenaBytes) < Number(before.arenaBytes));
     const [wanted, found] = results();

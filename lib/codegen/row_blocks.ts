@@ -128,7 +128,6 @@ function inBlocks(
     const dtype = program.buffers[adds?.buffer ?? -1]?.dtype;
     return adds && dtype && sumsOf(adds, groups.count, { dtype, temporary });
   });
-  const blocks: Blocks = { axes, work, ...adds ? { inOrder: groups.inOrder } : {} };
   const copies: Kernel[] = [];
   const kernels = steps.map(({ forBlock }, at): Kernel => {
     const kernel = forBlock(block, isLocal), sum = sums[at], given = chain.kernels[at];
@@ -141,6 +140,8 @@ function inBlocks(
     return { ...kernel, inputs: kernel.inputs.with(1, matrixOf(turned.view, block)) };
   });
   const end = add(first, rows), seen = withoutHidden(kernels, { end, columns, isLocal });
+  const order = adds ? { inOrder: groups.inOrder } : seen === kernels ? {} : { uneven: true };
+  const blocks: Blocks = { axes, work, ...order };
   return {
     partial,
     kernels: [

@@ -204,6 +204,8 @@ export interface Blocks {
   readonly axes: readonly Axis[];
   /** A counter inside of these, which one thread goes through in order: blocks add to what former ones left. Absent: none. */
   readonly inOrder?: Axis;
+  /** Whether the later ones of a matrix take longer, as below a causal mask. */
+  readonly uneven?: boolean;
   /** As LoopKernel has it, of all kernels and blocks. */
   readonly work: Dim;
 }

@@ -148,9 +148,11 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
   names.startKernel();
   const thread = kernel.team ? ` on ${kernel.team === "one" ? "one thread" : "all threads"}` : "";
   const counter = ({ symbol, size }: Axis) => `${names.axis(symbol)} < ${names.dim(size)}`;
-  const { axes = [], inOrder } = kernel.blocks ?? {};
+  const { axes = [], inOrder, uneven } = kernel.blocks ?? {};
   const shared = axes.length > 0 ? ` by blocks ${axes.map(counter).join(", ")}` : "";
-  const team = `${thread}${shared}${inOrder ? ` in order ${counter(inOrder)}` : ""}`;
+  const team = `${thread}${shared}${inOrder ? ` in order ${counter(inOrder)}` : ""}${
+    uneven ? ", uneven" : ""
+  }`;
   if (kernel.kind === "loops") {
     const workgroup = kernel.workgroup === undefined ? "" : ` by workgroups of ${kernel.workgroup}`;
     writer.line(`loops ${kernel.name}${team}${workgroup}${originText(kernel.origins, options)}`);

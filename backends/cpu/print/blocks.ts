@@ -16,7 +16,7 @@ export function printBlocks(
   blocks: Blocks,
   context: KernelContext,
 ): KernelFunction {
-  const { axes, inOrder, work } = blocks;
+  const { axes, inOrder, uneven = false, work } = blocks;
   const printed = bodyText(context, (out, names) => {
     const outside = printer([], context, { out, names });
     const named = (nest: NestPrinter): NestPrinter => {
@@ -41,7 +41,7 @@ export function printBlocks(
       });
     };
     const all = () => kernels.forEach((kernel) => out.block("{", () => block(kernel)));
-    outside.team(axes, () => inOrder ? outside.around(inOrder, all) : all());
+    outside.team(axes, () => inOrder ? outside.around(inOrder, all) : all(), uneven);
   });
   return { ...printed, work };
 }

@@ -246,14 +246,30 @@ export class NestPrinter implements StatementPrinter {
     return this.ranges.get(loop) ?? { from: "0", to: size };
   }
 
-  /** Loops right inside of each other that a team shares out as one. */
-  team(axes: readonly Axis[], body: () => void): void {
+  /**
+   * Loops right inside of each other that a team shares out as one, in equal shares side by side; of those whose later
+   * iterations of the innermost take longer only where each thread has all of some, else in turns forth and back.
+   */
+  team(axes: readonly Axis[], body: () => void, uneven = false): void {
     const parts = axes.map(({ symbol, size }) => ({
       name: this.axis(symbol),
       size: `(${this.index(size)})`,
     }));
     this.out.line(`const long total = ${parts.map((p) => p.size).join(" * ")};`);
-    this.out.block("for (long w = total * t / nt; w < total * (t + 1) / nt; w++) {", () => {
+    if (uneven) {
+      const whole = parts.slice(0, -1).map((p) => ` * ${p.size}`).join("");
+      this.out.line(`const bool even = (1${whole}) % nt == 0;`);
+    }
+    const loop = uneven
+      ? "for (long turn = 0; turn < (total + nt - 1) / nt; turn++) {"
+      : "for (long w = total * t / nt; w < total * (t + 1) / nt; w++) {";
+    this.out.block(loop, () => {
+      if (uneven) {
+        this.out.line(
+          "const long w = even ? total / nt * t + turn : turn * nt + (turn % 2 ? nt - 1 - t : t);",
+        );
+        this.out.line("if (w >= total) break;");
+      }
       parts.forEach((p, i) => {
         const below = parts.slice(i + 1).map((q) => ` / ${q.size}`).join("");
         this.out.line(`const long ${p.name} = w${below}${i > 0 ? ` % ${p.size}` : ""};`);
