@@ -11,7 +11,7 @@ import { benchCommand } from "./cli/bench.ts";
 import { bisectCommand } from "./cli/bisect.ts";
 import { cacheCommand } from "./cli/cache.ts";
 import { compileCommand } from "./cli/compile.ts";
-import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
+import { type Command, FLAGS, SWITCHES, takeFlags, UsageError } from "./cli/command.ts";
 import { completionsCommand } from "./cli/completions.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
@@ -71,9 +71,10 @@ function helpText(): string {
     "Flags, before the script:",
     ...table([
       ...FLAGS.map(({ name, value, summary }): [string, string] => [`--${name} ${value}`, summary]),
-      ["--watch", "Run the script again whenever a source in its folder changes"],
-      ["-h, --help", "Show this text"],
-      ["-V, --version", "Show the version"],
+      ...SWITCHES.map(([name, alias, summary]): [string, string] => [
+        alias === null ? `--${name}` : `-${alias}, --${name}`,
+        summary,
+      ]),
     ]),
     "",
     "A script is a file, a URL, or - for standard input; it imports dyn as jsr:@x/dyn. Environment: the flags are DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE",

@@ -71,6 +71,13 @@ export const FLAGS: readonly Flag[] = [
   },
 ];
 
+/** The flags that set nothing: other names of each, and what it does. */
+export const SWITCHES: readonly (readonly [name: string, alias: string | null, summary: string])[] = [
+  ["help", "h", "Show this text"],
+  ["version", "V", "Show the version"],
+  ["watch", null, "Run the script again whenever a source in its folder changes"],
+];
+
 /** Flags that were taken off the front, and what is left. */
 export interface TakenFlags {
   readonly help: boolean;
@@ -90,12 +97,7 @@ export function takeFlags(args: readonly string[]): TakenFlags {
     unknown: (arg) => {
       throw new UsageError(
         `Expected one of ${
-          [
-            "help",
-            "version",
-            "watch",
-            ...FLAGS.map((f) => f.name),
-          ].map((n) => `--${n}`).join(", ")
+          [...SWITCHES.map(([name]) => name), ...FLAGS.map((f) => f.name)].map((n) => `--${n}`).join(", ")
         } but found ${arg}`,
       );
     },

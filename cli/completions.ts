@@ -2,7 +2,7 @@
  * `completions`: what a shell completes of dyn's command line. Input: a shell's name; output: its script, made of the
  * commands and flags that there are.
  */
-import { type Command, FLAGS, UsageError } from "./command.ts";
+import { type Command, FLAGS, SWITCHES, UsageError } from "./command.ts";
 
 /** The words that may follow `dyn`: commands with what they do, and flags. */
 interface Words {
@@ -67,7 +67,10 @@ export function completionsCommand(commands: () => readonly Command[]): Command 
       }
       const words = {
         commands: commands().map(({ name, summary }) => [name, summary] as const),
-        flags: FLAGS.map(({ name, summary }) => [`--${name}`, summary] as const),
+        flags: [
+          ...FLAGS.map(({ name, summary }) => [`--${name}`, summary] as const),
+          ...SWITCHES.map(([name, , summary]) => [`--${name}`, summary] as const),
+        ],
       };
       console.log(script(words).join("\n"));
       return Promise.resolve(0);

@@ -139,6 +139,7 @@ Deno.test("what cannot be saved or read names its place, and a former file stays
     Deno.writeFileSync(file, Deno.readFileSync(file).slice(0, 20));
     assertThrows(() => load(file), DynError, "Expected a header of");
     assertThrows(() => save({}, `${file}/none/b`), DynError, "Expected to write");
+    assertThrows(() => Reflect.apply(save, null, [file, {}]), DynError, "Expected a path to write to");
     safetensors.save({ w: tensor([1.5]) }, file);
     assertEquals(Object.keys(Object(load(file))), ["w"]);
   }));

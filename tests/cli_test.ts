@@ -479,5 +479,6 @@ Deno.test("names and members are completed, and no getter runs", () => {
 
 Deno.test("shells are given the commands and flags that there are", async () => {
   const { stdout, code } = await dyn(["completions", "zsh"]);
-  assertEquals([code, stdout.includes("verify"), stdout.includes("--logs")], [0, true, true]);
+  const words = ["verify", "--logs", "--watch", "--help", "--version"];
+  assertEquals([code, words.filter((word) => !stdout.includes(word))], [0, []]);
 });

@@ -2,7 +2,7 @@
  * Every op on every element type: it refuses the type, or its kernels are ones that every printer can print. An op
  * that accepts a type which it cannot compute works in JavaScript, which knows no types, and nowhere else.
  */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { type Complex, nn, tensor } from "../mod.ts";
 import { cpu } from "../backends/cpu/device.ts";
 import { type DType, REAL_DTYPES } from "../lib/base/dtype.ts";
@@ -93,6 +93,21 @@ Deno.test("types that differ are promoted as PyTorch does, unsigned ones too", (
     F.multilabelSoftMarginLoss(halves.unsqueeze(0), floats.unsqueeze(0)),
   ];
   assertEquals(pairs.map(({ dtype }) => dtype), pairs.map(() => "float32"));
+  const whole = tensor([1, 2]), signs = tensor([1, -1]), truths = tensor([true, false]);
+  const hinges = F.hingeEmbeddingLoss(whole, signs, { margin: 2.5, reduction: "none" });
+  assertEquals([hinges.dtype, hinges.tolist<bigint[]>().map(Number)], ["int64", [1, 0]]);
+  assertEquals(F.gaussianNllLoss(whole, whole.mul(2), 0.5, { reduction: "none" }).tolist(), [
+    Math.fround(1 + Math.log(0.5) / 2),
+    Math.fround(4 + Math.log(0.5) / 2),
+  ]);
+  for (
+    const refused of [
+      () => F.hingeEmbeddingLoss(whole, signs),
+      () => F.gaussianNllLoss(floats, floats, whole),
+      () => F.softsign(truths),
+      () => F.tanhshrink(truths),
+    ]
+  ) assertThrows(refused, DynError, "but found");
   const vectors = [ops.addr(bytes, halves, floats), ops.addr(tensor({ re: 1, im: 2 }), floats, floats)];
   assertEquals(vectors.map(({ dtype }) => dtype), ["float32", "complex64"]);
   assertEquals(vectors[1]?.at(0, 1).item<Complex>(), { re: -2.75, im: 2 });

@@ -5,6 +5,7 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
+import { oneLine } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { readNamed, writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
@@ -185,6 +186,9 @@ export function serialize(
 
 /** Writes a file as a whole or not at all. Throws DynError where it cannot be written. */
 export function writeFile(path: string | URL, bytes: Uint8Array): void {
+  if (typeof path !== "string" && !(path instanceof URL)) {
+    throw new DynError(`Expected a path to write to, behind what is saved, but found ${oneLine(path)}`);
+  }
   const target = path instanceof URL ? fileURLToPath(path) : path;
   try {
     writeAtomically(target, bytes);

@@ -137,6 +137,7 @@ const softsign = unary({
   name: "softsign",
   doc: "self / (1 + |self|), as `nn.functional.softsign`.",
   rule: "float",
+  accepts: ["integer", "float", "complex"],
   body: (o, x) => o.div(x, o.add(k(o, x, 1), o.abs(x))),
   derivative: {
     reads: ["self"],
@@ -150,6 +151,7 @@ const tanhshrink = unary({
   name: "tanhshrink",
   doc: "self − tanh(self), as `nn.functional.tanhshrink`.",
   rule: "float",
+  accepts: ["integer", "float", "complex"],
   body: (o, x) => o.sub(x, o.tanh(x)),
   derivative: { reads: ["self"], of: (o, { grad, self }) => o.mul(grad, o.square(o.tanh(self))) },
   inplace: false,

@@ -73,10 +73,15 @@ const hingeEmbeddingLoss = composeWideOp({
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
-  infer: ({ self, target, reduction }) =>
-    lossMeta(broadcastShapes(self.shape, target.shape), self, reduction),
+  infer({ self, target, reduction }) {
+    // Integers have no mean
+    const accepts = reduction === "mean" ? ["float"] as const : ["float", "integer"] as const;
+    checkCategory("hingeEmbeddingLoss", self.dtype, accepts);
+    return lossMeta(broadcastShapes(self.shape, target.shape), self, reduction);
+  },
   compose(o, { self, target, margin, reduction }) {
-    const apart = o.where(o.ne(target, 1), o.clampMin(o.rsub(self, margin), 0), 0);
+    const gap = o.rsub(self, isFloat(self.dtype) ? margin : Math.trunc(margin));
+    const apart = o.where(o.ne(target, 1), o.clampMin(gap, 0), 0);
     return reduce(o, o.add(apart, o.where(o.ne(target, -1), self, 0)), reduction);
   },
   samples: [{ args: [t(4), t(4)] }],
@@ -142,15 +147,14 @@ const gaussianNllLoss = composeWideOp({
         `Expected a variance that fits ${shapeText(self.shape)} but found ${shapeText(third)}`,
       );
     }
-    const like = promoted(
-      self,
-      target,
-      ...typeof variance === "object" && "shape" in variance ? [variance] : [],
-    );
+    const given = typeof variance === "object" && "shape" in variance ? [variance] : [];
+    for (const { dtype } of given) checkCategory("gaussianNllLoss with a variance", dtype, ["float"]);
+    const like = promoted(self, target, ...given);
     return lossMeta(broadcastShapes(self.shape, target.shape), { ...like, dtype: floating(like) }, reduction);
   },
   compose(o, { self, target, var: given, full, eps, reduction }) {
-    let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(self, given);
+    const like = isFloat(self.dtype) ? self : o.to(self, "float32");
+    let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(like, given);
     const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
     if (shorter && !sameShape(variance.shape, self.shape.slice(1))) variance = o.unsqueeze(variance, -1);
     // The bound keeps the gradient of what it replaces
