@@ -89,6 +89,7 @@ const SEVERAL: Readonly<Record<string, number>> = {
   "a dimension that is marked": 1,
   "integers that change": 2,
   "numbers that change": 2,
+  "an instance that is called in two ways": 4,
 };
 
 /**

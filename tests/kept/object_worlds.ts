@@ -13,6 +13,17 @@ export const OBJECT_WORLDS: Readonly<Record<string, World>> = {
     const one = Symbol("name"), two = Symbol("name"), held = other ? two : one;
     return wrap((x: Tensor) => x.mul(held === one ? 2 : 3))(input());
   },
+  "an instance that is called in two ways"(other, wrap) {
+    class Scaled {
+      factor = other ? 3 : 2;
+      by(x: Tensor, more?: Tensor): Tensor {
+        return more ? x.mul(this.factor).add(more) : x.mul(this.factor);
+      }
+    }
+    const scaled = new Scaled(), run = wrap((x: Tensor, more?: Tensor) => scaled.by(x, more));
+    const passed = wrap((scaled: Scaled, x: Tensor, more?: Tensor) => scaled.by(x, more));
+    return [run(input()), run(input(), input()), passed(scaled, input()), passed(scaled, input(), input())];
+  },
   "super of a method"(other, wrap) {
     class Base {
       scale(x: Tensor): Tensor {

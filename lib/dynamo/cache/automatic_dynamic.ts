@@ -20,6 +20,13 @@ interface NumberHistory {
 export type Asked =
   | { readonly kind: "number"; readonly place: string; readonly value: number }
   | { readonly kind: "object"; readonly place: string; readonly value: object }
+  /** Of a prototype, among those whose constructors have this text. */
+  | {
+    readonly kind: "prototype";
+    readonly place: string;
+    readonly value: object;
+    readonly text: string | null;
+  }
   | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
 
 /** Whether a place has changed; of a shape each dimension. */
@@ -63,10 +70,22 @@ export class ChangeHistory {
 
   /** Notes an object; gives whether there has been another one before. */
   objectChanges(source: string, object: object): boolean {
-    const known = this.#objects.get(source);
-    const changed = known !== undefined && (known.changed || known.last.deref() !== object);
-    this.#objects.set(source, { last: new WeakRef(object), changed });
+    const changed = this.#isAnother(source, object);
     this.asked?.push({ kind: "object", place: source, value: object, changed });
+    return changed;
+  }
+
+  /** Notes a prototype by its constructor's text; gives whether there has been another one of this text before. */
+  prototypeChanges(source: string, object: object, text: string | null): boolean {
+    const changed = this.#isAnother(`${source} ${text}`, object);
+    this.asked?.push({ kind: "prototype", place: source, value: object, text, changed });
+    return changed;
+  }
+
+  #isAnother(key: string, object: object): boolean {
+    const known = this.#objects.get(key);
+    const changed = known !== undefined && (known.changed || known.last.deref() !== object);
+    this.#objects.set(key, { last: new WeakRef(object), changed });
     return changed;
   }
 
@@ -139,6 +158,8 @@ export class ChangeHistory {
         return this.numberChanges(place, value);
       case "object":
         return this.objectChanges(place, value);
+      case "prototype":
+        return this.prototypeChanges(place, value, asked.text);
       case "shape":
         return this.shapeChanges(place, value);
       default:

@@ -214,7 +214,9 @@ export class Wrapper {
     let isAnew: boolean | null = null, place = source;
     for (let at = prototype; at && !types.isProxy(at) && !BUILTIN_OBJECTS.has(at);) {
       place = prototypeSource(place);
-      const changes = this.settings.history.objectChanges(`${place.name} ${constructorText(at)}`, at);
+      // Whoever keeps the answer looks for the place
+      this.output.rememberSource(place);
+      const changes = this.settings.history.prototypeChanges(place.name, at, constructorText(at));
       isAnew ??= changes;
       at = Object.getPrototypeOf(at);
     }
