@@ -16,9 +16,9 @@ const PLAIN: ConvGeometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1],
 
 type Shape = readonly [number, number, number, number];
 
-/** The kernels of a convolution of an image, or of the gradient towards it. */
+/** The kernels of a convolution of an image, or of a gradient. */
 function kernelsOf(
-  op: "convForward" | "convBackwardInput",
+  op: "convForward" | "convBackwardInput" | "convBackwardWeight",
   shapes: readonly Shape[],
   geometry: Partial<ConvGeometry> = {},
 ): readonly string[] {
@@ -35,6 +35,7 @@ function kernelsOf(
 }
 
 const PATCHED = ["loops", "convForward"], TRANSFORMED = ["loops", "transformed convForward"];
+const FILTERS = ["transformed convBackwardWeight", "loops"];
 
 Deno.test("large convolutions by one have their filters laid out by taps, images' gradients as convolutions", () => {
   const image: Shape = [64, 64, 55, 55], filter: Shape = [64, 64, 2, 4], result: Shape = [64, 64, 56, 54];
@@ -51,6 +52,9 @@ Deno.test("convolutions by one of 3 × 3 are products of transforms, where there
   const image: Shape = [4, 64, 56, 56], filter: Shape = [64, 64, 3, 3];
   assertEquals(kernelsOf("convForward", [image, filter, image]), TRANSFORMED);
   assertEquals(kernelsOf("convBackwardInput", [image, filter, image]), TRANSFORMED);
+  const many: Shape = [64, 64, 56, 56];
+  assertEquals(kernelsOf("convBackwardWeight", [many, many, filter]), FILTERS);
+  assertEquals(kernelsOf("convBackwardWeight", [image, image, filter]), ["convBackwardWeight", "loops"]);
   const small: Shape = [1, 64, 28, 28], plain = ["convForward"];
   assertEquals(kernelsOf("convForward", [small, filter, small]), [...plain, "loops"]);
   const strided: Shape = [64, 64, 28, 28], large: Shape = [64, 64, 56, 56];
@@ -70,7 +74,7 @@ function drawn(isTransformed: boolean) {
     padding = taps.map((size) => between(0, size - 1));
   const places = [between(15, 16), [16, 31, 32][between(0, 2)] ?? 16] as const;
   const images = Math.ceil(384 * 64 / (places[0] * places[1]));
-  const few = isTransformed ? between(14, 17) : between(1, 6);
+  const few = isTransformed ? between(15, 16) : between(1, 6);
   return { taps, padding, places, few, many: between(62, 64), images };
 }
 
@@ -82,14 +86,15 @@ Deno.test({
     await init({ device: "webgpu" });
     // A software adapter compiles each shader for a second
     const cases = [false, true].flatMap((isTransformed) =>
-      [false, true].map((isGradient) => ({ isTransformed, isGradient }))
+      (["result", "image", "filter"] as const).map((of) => ({ isTransformed, of }))
     );
-    for (const each of sampleBySeed(cases, 1)) check(each.isTransformed, each.isGradient);
+    const drawn = cases.filter(({ isTransformed, of }) => isTransformed || of !== "filter");
+    for (const each of sampleBySeed(drawn, 1)) check(each.isTransformed, each.of);
   },
 });
 
-/** Holds a convolution of a geometry that the seed draws, or a gradient towards its image, against float64. */
-function check(isTransformed: boolean, isGradient: boolean): void {
+/** Holds a convolution of a geometry that the seed draws, or a gradient of it, against float64. */
+function check(isTransformed: boolean, of: "result" | "image" | "filter"): void {
   manualSeed(3);
   const geometry = drawn(isTransformed),
     { taps, padding: [py = 0, px = 0], places, few, many, images } = geometry;
@@ -101,20 +106,25 @@ function check(isTransformed: boolean, isGradient: boolean): void {
   const kinds = isTransformed ? TRANSFORMED : PATCHED;
   assertEquals(kernelsOf("convForward", [image, filter, result], { padding }), kinds);
   assertEquals(kernelsOf("convBackwardInput", [[images, few, ...met], back, result], { padding }), kinds);
+  const wide: Shape = [images, many, ...seen], own: Shape = [many, many, ...taps];
+  if (isTransformed) assertEquals(kernelsOf("convBackwardWeight", [result, wide, own], { padding }), FILTERS);
   const finished = compile((x: Tensor, w: Tensor, bias: Tensor) =>
     nn.functional.conv2d(x, w, bias, 1, [py, px]).relu()
   );
-  const operands = (isGradient ? [result, back] : [image, filter, [many]]).map((shape) => randn([...shape]));
+  const shapes = { result: [image, filter, [many]], image: [result, back], filter: [own, wide] }[of];
+  const operands = shapes.map((shape) => randn([...shape]));
   const run = (to: (x: Tensor) => Tensor): Tensor => {
     const [x, w, bias] = operands.map(to);
     assert(x && w);
     if (bias) return finished(x, w, bias);
-    const out = nn.functional.conv2d(x.requiresGrad_(), w, null, 1, [py, px]);
-    const [grad] = autograd.grad([out], [x], [out.detach()]);
+    const [seen, taps] = of === "filter" ? [w, x] : [x, w];
+    x.requiresGrad_();
+    const out = nn.functional.conv2d(seen, taps, null, 1, [py, px]);
+    const [grad] = autograd.grad([out], [x], [of === "filter" ? out.detach().mul(0.1) : out.detach()]);
     assert(grad);
     return grad;
   };
   const exact = run((x) => x.double()), found = run((x) => x.to("webgpu"));
   const off = found.to("cpu").double().sub(exact).abs().max().item() / exact.abs().max().item();
-  assert(off < 2e-6, `${JSON.stringify({ ...geometry, isTransformed, isGradient })}: ${off}`);
+  assert(off < 2e-6, `${JSON.stringify({ ...geometry, isTransformed, of })}: ${off}`);
 }

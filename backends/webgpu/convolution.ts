@@ -30,6 +30,7 @@ import { Gather } from "./gather.ts";
 import { printPatches } from "./patches.ts";
 import { size } from "./phases.ts";
 import { printWinograd } from "./winograd.ts";
+import { printWinogradWeight } from "./winograd_weight.ts";
 import { printFewRows } from "./few_rows.ts";
 import { printFewSums } from "./few_sums.ts";
 import type { TileProduct } from "./tile_product.ts";
@@ -53,7 +54,7 @@ export function printConvolution(
   const splits = kernel.parts ?? 1, { epilogue } = kernel;
   const patch = liesByTaps(kernel, program) ? patchOf(kernel) : undefined;
   const few = fewRowsOf(kernel), sums = fewSumsOf(kernel), tile = tilesOf(kernel);
-  const isPatched = patch || kernel.transformed;
+  const isPatched = patch || (kernel.transformed && call.op === "convForward");
   const byVectors = isPatched ? vectorsOfPatch(kernel, program) : vectorsOf(kernel, call, program);
   const fours = foursOf({
     program,
@@ -93,7 +94,10 @@ export function printConvolution(
     : undefined;
   const gather = new Gather({ w, bindings, call, splits, fours, inFours, finishes: epilogue !== undefined });
   if (kernel.transformed) {
-    return finished(w, kernel.name, printWinograd(w, gather.patches(kernel)));
+    const workgroups = call.op === "convBackwardWeight"
+      ? printWinogradWeight(w, gather.weights(kernel))
+      : printWinograd(w, gather.patches(kernel));
+    return finished(w, kernel.name, workgroups);
   }
   if (patch) {
     return finished(w, kernel.name, printPatches(w, gather.patches(kernel), patch));

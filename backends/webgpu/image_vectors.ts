@@ -38,7 +38,7 @@ export function vectorsOfPatch(
 
 /** What of a convolution may be touched by vectors: an operand, and the result. */
 export function vectorsOf(
-  { inputs: [first, second], outputs: [out] }: ExternKernel,
+  { inputs: [first, second], outputs: [out], transformed }: ExternKernel,
   call: ConvolutionOp,
   program: Program,
 ): Vectors {
@@ -59,6 +59,8 @@ export function vectorsOf(
     case "convBackwardInput":
       return { operand: undefined, out: isOnePhase && isOf(out, [2, 3]) };
     case "convBackwardWeight":
+      // Transforms are read element by element, and give tap by tap
+      if (transformed) return { operand: undefined, out: false };
       return {
         operand: isOf(first, [2, 3]) ? first : undefined,
         out: isOf(out, [1, 2, 3]),

@@ -125,26 +125,48 @@ export function patchOf(kernel: ExternKernel): Patch | undefined {
 }
 
 /**
- * Convolutions of transforms: channels of results, and squares of 2 × 2 of them, of a workgroup; channels of images that are
- * staged at once; threads; how many workgroups are worth it; and how many results may be made for one that is there.
+ * Convolutions of transforms: channels of results, and squares of 2 × 2 of them or channels of images, of a workgroup; how much
+ * of what is summed over is staged at once; threads; how many workgroups are worth it; how many products may be made for one
+ * that is asked for; and of gradients of filters: workgroups that are at work at once, and the places of results that are worth
+ * one of them.
  */
-export const WINOGRAD = { side: 32, channels: 8, threads: 256, busy: 90, most: 1.3 } as const;
+export const WINOGRAD = {
+  side: 32,
+  step: 8,
+  threads: 256,
+  busy: 90,
+  most: 1.3,
+  parts: { busy: 128, places: 1024 },
+} as const;
 
-/** Whether a convolution by one of filters of 3 × 3 has so many results that transforms keep a device busy. */
+/** Results of a workgroup of gradients of filters: 32 channels by 32 of nine taps. */
+const FILTERS = { rows: WINOGRAD.side, columns: WINOGRAD.side * 9 } as const;
+
+/**
+ * Whether a convolution by one of filters of 3 × 3, or a gradient of such filters, has so many results, or sums, that
+ * transforms keep a device busy.
+ */
 function isOfTransforms(kernel: ExternKernel, workgroupBytes: number): boolean {
-  const { call, inputs: [, weight], outputs: [out] } = kernel, sizes = productSizes(kernel);
-  if (call.op !== "convForward" || call.groups !== 1 || kernel.prologues || kernel.parts || !sizes) {
+  const { call, inputs: [, second], outputs: [out] } = kernel, sizes = productSizes(kernel);
+  const isWeight = call.op === "convBackwardWeight", weight = isWeight ? out : second;
+  if ((call.op !== "convForward" && !isWeight) || call.groups !== 1 || kernel.prologues || !sizes) {
     return false;
   }
-  if (![...call.stride, ...call.dilation].every((by) => by === 1)) return false;
-  const [images, , height, width] = out?.shape ?? [], { side, channels, busy, most } = WINOGRAD;
+  if (![...call.stride, ...call.dilation].every((by) => by === 1) || kernel.parts) return false;
   if (weight?.shape[2] !== 3 || weight.shape[3] !== 3) return false;
+  const { side, step, busy, most, parts } = WINOGRAD, inputs = Number(weight.shape[1]);
+  if (16 * step * 2 * side * 4 > workgroupBytes) return false;
+  const [images, , height, width] = (isWeight ? kernel.inputs[0] : out)?.shape ?? [];
   if (typeof images !== "number" || typeof height !== "number" || typeof width !== "number") return false;
-  const bytes = 16 * channels * 2 * side * 4, inputs = Number(weight.shape[1]);
+  const filled = (size: number, by: number) => Math.ceil(size / by) * by / size;
+  const workgroups = (count: number) => Math.ceil(sizes.rows / side) * Math.ceil(count / side);
+  if (isWeight) {
+    const made = filled(sizes.rows, side) * filled(inputs, side) * filled(height, 2) * filled(width, 2);
+    return made <= most && workgroups(inputs) * Math.floor(sizes.depth / parts.places) >= busy;
+  }
   const squares = images * Math.ceil(height / 2) * Math.ceil(width / 4) * 2;
-  const tiles = Math.ceil(squares / side) * Math.ceil(sizes.rows / side);
-  const made = tiles * side * side * 4 * Math.ceil(inputs / channels) * channels;
-  return bytes <= workgroupBytes && tiles >= busy && made <= most * sizes.rows * sizes.columns * inputs;
+  const made = filled(sizes.rows, side) * filled(squares, side) * filled(inputs, step) * 4 * squares;
+  return made <= most * sizes.columns && workgroups(squares) >= busy;
 }
 
 /** Whether tiles cover a product exactly: its operands are read by vectors then, which functions of elements are not. */
@@ -231,6 +253,8 @@ export function webGpuTarget(
         const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;
         const own = sides ?? fewSumsOf(product);
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
+        const { busy, places } = WINOGRAD.parts;
+        if (product.transformed) return { ...FILTERS, busy, depth: places, step: 1 };
         const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each];
         // Parts of small matrices save less than the kernel costs that adds them up
         const isMatrix = product.call.op === "matmul";

@@ -12,13 +12,23 @@ import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import { WINOGRAD } from "./target.ts";
 import { placeWorkgroup } from "./tiles.ts";
+import {
+  addProducts,
+  declareStage,
+  declareSums,
+  FOUR,
+  HALVES,
+  ofImage,
+  openResults,
+  PARTS,
+  toResults,
+  transformSquare,
+  WIDTH,
+} from "./winograd_tiles.ts";
 
-const { side: SIDE, channels: CHANNELS, threads: THREADS } = WINOGRAD;
-const FOUR = [0, 1, 2, 3] as const, PARTS = ["x", "y", "z", "w"] as const, HALVES = [0, 1] as const;
-/** Vectors of four channels of results, or of four squares. */
-const WIDTH = SIDE / 4;
+const { side: SIDE, step: STEP, threads: THREADS } = WINOGRAD;
 /** Vectors of filters that a thread stages at once. */
-const FILTERS = Array.from({ length: 16 * CHANNELS * WIDTH / THREADS }, (_, i) => i);
+const FILTERS = Array.from({ length: 16 * STEP * WIDTH / THREADS }, (_, i) => i);
 
 /** Writes the whole shader of such a convolution. */
 export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
@@ -26,75 +36,45 @@ export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
   const [images = 1, channels = 1, height = 1, width = 1] = out.shape;
   // Two squares side by side are written together: lines of squares are whole pairs
   const tall = halfOf(height, 2), wide = mul(halfOf(width, 4), 2);
-  w.line(`var<workgroup> staged: array<array<array<vec4f, ${WIDTH}>, ${2 * CHANNELS}>, 16>;`);
+  declareStage(w);
   openMain(w, THREADS);
   const count = mul(images, mul(tall, wide)), depth = input.shape[1] ?? 1;
   const grid = { batch: [], rows: count, columns: channels, depth, splits: 1, prepare() {} };
-  const workgroups = placeWorkgroup(w, grid, { rows: SIDE, columns: SIDE }, CHANNELS);
+  const workgroups = placeWorkgroup(w, grid, { rows: SIDE, columns: SIDE }, STEP);
   w.line("let lid = i32(lane);");
   const stage = new Stage(w, job, { tall, wide });
   stage.prepare();
-  // 16 threads make the products of a place: pairs and fours of neighbours read the same vectors
-  w.line("let at = lid / 16; let ty = lid / 2 % 4; let tx = lid % 2 + lid / 8 % 2 * 2;");
-  for (const row of ROWS) for (const half of HALVES) w.line(`var s${row}_${half} = vec4f();`);
+  declareSums(w);
   stage.fetch("from_depth");
-  w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${CHANNELS}) {`);
+  w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${STEP}) {`);
   stage.put();
   w.line("workgroupBarrier();");
   // The next elements are on their way while products of the last ones are made
-  w.line(`if (k0 + ${CHANNELS} < to_depth) {`);
-  stage.fetch(`(k0 + ${CHANNELS})`);
+  w.line(`if (k0 + ${STEP} < to_depth) {`);
+  stage.fetch(`(k0 + ${STEP})`);
   w.line("}");
-  for (let c = 0; c < CHANNELS; c++) {
-    w.line("{");
-    for (const half of HALVES) {
-      w.line(`let a${half} = staged[at][${CHANNELS + c}][ty + ${half * WIDTH / 2}];`);
-      w.line(`let b${half} = staged[at][${c}][tx + ${half * WIDTH / 2}];`);
-    }
-    for (const row of ROWS) {
-      for (const half of HALVES) {
-        const sum = `s${row}_${half}`;
-        w.line(`${sum} = fma(vec4f(a${row >> 2}.${PARTS[row & 3]}), b${half}, ${sum});`);
-      }
-    }
-    w.line("}");
-  }
+  addProducts(w, (vector, half) => `${vector} + ${half * WIDTH / 2}`);
   w.line("workgroupBarrier();");
   w.line("}");
-  w.line(`let pair = row0 + lid % 16 * 2; let isOdd = lid % 2 == 1;`);
+  w.line("let pair = row0 + lid % 16 * 2;");
   w.line(`let x = (pair % ${w.index(wide)}) * 2; let line = pair / ${w.index(wide)};`);
   w.line(`let y = (line % ${w.index(tall)}) * 2; let image = line / ${w.index(tall)};`);
   const lanes = storeFour ? [0] : FOUR;
   for (const i of HALVES) {
     for (const j of lanes) place({ image: "image", y: `y + ${i}`, x: `x + ${j}` }, `c${i}${j}`);
   }
-  // Half of the channels after the other: there is as much memory as that
   for (const half of HALVES) {
-    if (half > 0) w.line("workgroupBarrier();");
-    for (const i of FOUR) {
-      for (const h of HALVES) {
-        w.line(`staged[at][ty * 4 + ${i}][tx + ${h * WIDTH / 2}] = s${4 * half + i}_${h};`);
-      }
-    }
-    w.line("workgroupBarrier();");
-    w.line(`let r${half} = column0 + lid / 16 + ${16 * half}; if (r${half} < columns && pair < rows) {`);
-    result.row(`r${half}`, `r${half}`);
-    for (let p = 0; p < 16; p++) {
-      w.line(
-        `let v${p} = staged[${p}][lid / 16][lid % 16 / 2]; let q${p} = select(v${p}.xy, v${p}.zw, isOdd);`,
-      );
-    }
-    for (const j of FOUR) {
-      const [q0, q1, q2, q3] = FOUR.map((i) => `q${4 * i + j}`);
-      w.line(`let u0${j} = ${q0} + ${q1} + ${q2}; let u1${j} = ${q1} - ${q2} - ${q3};`);
-    }
+    const row = `r${half}`;
+    w.line(`let ${row} = column0 + lid / 16 + ${half * SIDE / 2};`);
+    openResults(w, half, `${row} < columns && pair < rows`);
+    result.row(row, row);
+    transformSquare(w, "o", 4, { element: (i, j) => `q${4 * i + j}`, by: toResults });
     for (const i of HALVES) {
-      w.line(`let left${i} = u${i}0 + u${i}1 + u${i}2; let right${i} = u${i}1 - u${i}2 - u${i}3;`);
-      w.line(`let o${i} = vec4f(left${i}.x, right${i}.x, left${i}.y, right${i}.y);`);
+      w.line(`let o${i} = vec4f(o${i}0.x, o${i}1.x, o${i}0.y, o${i}1.y);`);
       w.line(`if (y + ${i} < ${w.index(height)}) {`);
       for (const j of lanes) {
         w.line(`if (x + ${j} < ${w.index(width)}) {`);
-        const at = { row: `r${half}`, column: `c${i}${j}` };
+        const at = { row, column: `c${i}${j}` };
         if (storeFour) storeFour({ ...at, value: `o${i}` });
         else result.store({ ...at, value: `o${i}.${PARTS[j]}` });
         w.line("}");
@@ -107,9 +87,6 @@ export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
   return workgroups;
 }
 
-/** Channels of results of a thread. */
-const ROWS = [0, 1, 2, 3, 4, 5, 6, 7];
-
 /** How what a workgroup multiplies comes into its memory: squares of images before vectors of filters, of each channel. */
 class Stage {
   readonly #isWhole: boolean;
@@ -120,7 +97,7 @@ class Stage {
     readonly squares: { readonly tall: Dim; readonly wide: Dim },
   ) {
     const [, channels] = job.input.shape;
-    this.#isWhole = typeof channels === "number" && channels % CHANNELS === 0;
+    this.#isWhole = typeof channels === "number" && channels % STEP === 0;
   }
 
   /** A thread stages a square of one channel of the image, and four vectors of filters. */
@@ -141,10 +118,10 @@ class Stage {
       for (const j of FOUR) w.line(`var e${i}${j} = 0.0;`);
     }
     const [, of = 0, , place = 0] = weight.strides;
-    w.line(`let first = column0 + lid % ${WIDTH} * 4; let inner = lid / ${WIDTH} % ${CHANNELS};`);
+    w.line(`let first = column0 + lid % ${WIDTH} * 4; let inner = lid / ${WIDTH} % ${STEP};`);
     w.line(
       `let at_first = ${w.index(weight.offset)} + first + inner * ${w.index(of)} + ` +
-        `lid / ${WIDTH * CHANNELS} * ${w.index(place)};`,
+        `lid / ${WIDTH * STEP} * ${w.index(place)};`,
     );
     for (const i of FILTERS) w.line(`var f${i} = vec4f();`);
   }
@@ -170,9 +147,7 @@ class Stage {
     const [rows = 1] = weight.shape, [, of = 0, , place = 0] = weight.strides;
     const isFull = typeof rows === "number" && rows % SIDE === 0;
     for (const i of FILTERS) {
-      const at = `at_first + ${from} * ${w.index(of)} + ${i * THREADS / WIDTH / CHANNELS} * ${
-        w.index(place)
-      }`;
+      const at = `at_first + ${from} * ${w.index(of)} + ${i * THREADS / WIDTH / STEP} * ${w.index(place)}`;
       const guarded = (text: string, zero: string, column: string) => {
         const inside = [
           ...isFull ? [] : [`${column} < columns`],
@@ -191,30 +166,18 @@ class Stage {
   /** Puts transforms of squares, and filters, where all can see them. */
   put(): void {
     const { w } = this;
-    w.line(`{`);
-    for (const j of FOUR) {
-      transform(FOUR.map((i) => `e${i}${j}`)).forEach((text, i) => w.line(`let t${i}${j} = ${text};`));
-    }
+    w.line("{");
+    transformSquare(w, "v", 4, { element: (i, j) => `e${i}${j}`, by: ofImage });
     for (const i of FOUR) {
-      transform(FOUR.map((j) => `t${i}${j}`)).forEach((text, j) => {
-        w.line(`staged[${4 * i + j}][channel][square / 4][square % 4] = ${text};`);
-      });
+      for (const j of FOUR) w.line(`staged[${4 * i + j}][channel][square / 4][square % 4] = v${i}${j};`);
     }
     for (const i of FILTERS) {
-      const place = `lid / ${WIDTH * CHANNELS} + ${i * THREADS / WIDTH / CHANNELS}`;
-      w.line(`staged[${place}][${CHANNELS} + inner][lid % ${WIDTH}] = f${i};`);
+      const place = `lid / ${WIDTH * STEP} + ${i * THREADS / WIDTH / STEP}`;
+      w.line(`staged[${place}][${STEP} + inner][lid % ${WIDTH}] = f${i};`);
     }
     w.line("}");
   }
 }
-
-/** Four elements along one direction, transformed. */
-const transform = ([d0 = "", d1 = "", d2 = "", d3 = ""]: readonly string[]): readonly string[] => [
-  `${d0} - ${d2}`,
-  `${d1} + ${d2}`,
-  `${d2} - ${d1}`,
-  `${d1} - ${d3}`,
-];
 
 /** Half of a size, rounded up, or a quarter. */
 const halfOf = (size: Dim, by: number): Dim => typeof size === "number" ? Math.ceil(size / by) : size;

@@ -16,6 +16,10 @@ import type { Target } from "./target.ts";
 export function packedFilters(program: Program, { grid }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
+    if (kernel.kind === "extern" && kernel.call.op === "convBackwardWeight") {
+      const isOfFloats = kernel.inputs.every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
+      return isOfFloats && grid.filters(kernel) ? [{ ...kernel, transformed: true }] : [kernel];
+    }
     const forward = kernel.kind === "extern" ? asForward(kernel) : undefined;
     const isOfFloats = forward?.inputs.every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
     const layout = forward && isOfFloats ? grid.filters(forward) : undefined;

@@ -34,7 +34,8 @@ export function splitProducts(program: Program, { grid, kernelBuffers }: Target)
 function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
   if (
-    !sizes || kernel.prologues || kernel.weights || kernel.made || kernel.causal || kernel.transformed ||
+    !sizes || kernel.prologues || kernel.weights || kernel.made || kernel.causal ||
+    (kernel.transformed && kernel.call.op !== "convBackwardWeight") ||
     (kernel.call.op === "matmul" && kernel.call.accumulate)
   ) return 1;
   const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);
@@ -62,8 +63,16 @@ function inParts(
   if (!a || !b || !out || !stored) return [kernel];
   const dtype = valueType(stored), count = product(out.shape);
   const partial = rowMajor(temporary(dtype, mul(count, parts)), out.shape);
-  const { name, team, origins, given } = kernel,
-    same = { kind: "extern", name, call, origins, given, ...team && { team } } as const;
+  const { name, team, origins, given, transformed } = kernel;
+  const same = {
+    kind: "extern",
+    name,
+    call,
+    origins,
+    given,
+    ...team && { team },
+    ...transformed && { transformed },
+  } as const;
   const first: ExternKernel = call.op === "matmul"
     ? { ...same, inputs: [cut(a, -1, parts), cut(b, -2, parts)], outputs: [stacked(partial, parts, count)] }
     : { ...same, inputs: [a, b], outputs: [partial], parts };

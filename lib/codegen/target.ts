@@ -72,7 +72,7 @@ export interface Grid {
   readonly temporaries: number;
   /**
    * How filters are laid out anew for a convolution: by taps, channels of results side by side, or transformed, each place
-   * of a transform so. Undefined where they are read as they lie.
+   * of a transform so. Undefined where they are read as they lie. Gradients of filters are made of transforms or are not.
    */
   readonly filters: (convolution: ExternKernel) => "taps" | "transformed" | undefined;
   /** The tiles that make a product. */

@@ -377,8 +377,9 @@ export interface ExternKernel {
    */
   readonly causal?: true;
   /**
-   * Of a convolution of filters of 3 × 3 by one: its second operand has transformed filters, a matrix [channels of images,
-   * channels of results] for each place of a square of 4 × 4, of which the view's taps are the first.
+   * Of a convolution of filters of 3 × 3 by one, and of the gradient of such filters: it is products of transforms. The
+   * second operand of a convolution has transformed filters, a matrix [channels of images, channels of results] for each
+   * place of a square of 4 × 4, of which the view's taps are the first.
    */
   readonly transformed?: true;
   /**
