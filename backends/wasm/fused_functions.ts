@@ -5,9 +5,11 @@
 import { FunctionBody } from "./function_body.ts";
 import {
   asLong,
+  assign,
   bitAnd,
   bitOr,
   bitXor,
+  choose,
   differs,
   greater,
   isBelow,
@@ -21,10 +23,11 @@ import {
   long,
   minus,
   plus,
+  ref,
   right,
+  type Term,
   times,
-} from "./long_terms.ts";
-import { assign, choose, ref, type Term } from "./terms.ts";
+} from "./terms.ts";
 
 const THREE = ["v128", "v128", "v128"] as const, ONE = ["v128"] as const;
 

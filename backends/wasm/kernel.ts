@@ -18,7 +18,7 @@ import type { Bounds } from "../../lib/codegen/index_bounds.ts";
 import { Lanes, type Room } from "./lanes.ts";
 import { writeLoop } from "./loops.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
-import { scalar } from "./straight_line.ts";
+import { plain } from "./straight_line.ts";
 import { JOB_PARAMS } from "./pool.ts";
 import { isWide, type LaneValue, partOf, type Parts, vectorsOf } from "./values.ts";
 
@@ -108,17 +108,12 @@ export class KernelWriter implements StatementWriter {
     const { dtype: type } = s, four = isFour(place);
     switch (s.kind) {
       case "constant":
-        return this.lanes.constant(s.value, type);
+      case "scalar":
+      case "cast":
+      case "select":
+        return plain(this.lanes, s, { value: (id) => this.value(id), four });
       case "index":
         return this.#index(s.index, type, place);
-      case "scalar":
-        return scalar(this.lanes, s.op, { args: s.args.map((a) => this.value(a)), four });
-      case "cast":
-        return cast(this.lanes, this.value(s.value), { to: type, four });
-      case "select": {
-        const operands = [this.value(s.then), this.value(s.otherwise)] as const;
-        return this.lanes.select(this.value(s.condition), operands, four);
-      }
       case "load":
         return this.#load(s, place);
       case "masked":

@@ -3,11 +3,13 @@
  * of the pool; sorting. Input: a call and operands in the WebAssembly memory; output: results there. Invariant:
  * products and convolutions are of float32.
  */
+import { itemSize, valueType } from "../../lib/base/dtype.ts";
+import { InternalError } from "../../lib/base/errors.ts";
 import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
 import type { MemoryKind } from "./binary.ts";
 import { denseBytes, withDense } from "./dense.ts";
 import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
-import { aligned, count, type Operands, type Placed, type Shaped } from "./operands.ts";
+import { aligned, count, type Operand, type Operands, type Placed, type Shaped } from "./operands.ts";
 import { libraryCode, useLibraryModule } from "./library_code.ts";
 import {
   convolutionModule,
@@ -16,7 +18,7 @@ import {
   productModule,
   UNIT_FIELDS,
 } from "./products.ts";
-import { runSort, sortCallBytes } from "./sort_call.ts";
+import { DIMENSION_WORDS, SORT_FIELDS, sortBytes, sortModule } from "./sort.ts";
 import type { Code, JobPool } from "./pool.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 
@@ -266,4 +268,41 @@ function packWeight(
     const start = 4 * g * outChannels * depth;
     Reflect.apply(pack, undefined, [from + start, row, column, m, k, to + start]);
   }
+}
+
+const lengthOf = ({ inputs: [input] }: Operands<Shaped>): number => input?.shape.at(-1) ?? 1;
+const countOf = ({ outputs: [values] }: Operands<Shaped>): number => values?.shape.at(-1) ?? 1;
+const words = ({ inputs: [input] }: Operands<Shaped>): number =>
+  SORT_FIELDS.length + DIMENSION_WORDS * Math.max(0, (input?.shape.length ?? 0) - 1);
+
+/** Bytes behind the operands that a call needs: description, every thread's scratch memory. */
+function sortCallBytes({ threads }: JobPool, operands: Operands<Shaped>): number {
+  return aligned(4 * words(operands)) + threads * aligned(sortBytes(lengthOf(operands), countOf(operands)));
+}
+
+/** Sorts rows along the last dimension, whatever the strides are. */
+function runSort(pool: JobPool, placed: Placed, descending: boolean): void {
+  const { inputs: [input], outputs: [values, indices], free } = placed;
+  if (!input || !values || !indices) throw new InternalError("Expected an input and two results of sort");
+  const length = lengthOf(placed), count = countOf(placed), outer = input.shape.slice(0, -1);
+  const step = (view: Operand, d: number) => (view.strides.at(d) ?? 0) * itemSize(view.dtype);
+  const operands = [input, values, indices];
+  new Int32Array(pool.memory.memory.buffer, free, words(placed)).set([
+    length,
+    count,
+    descending ? 1 : 0,
+    ...operands.map(({ address }) => address),
+    ...operands.map((view) => step(view, -1)),
+    outer.length,
+    ...outer.flatMap((rows, d) => [rows, ...operands.map((view) => step(view, d))]),
+  ]);
+  const rows = outer.reduce((product, n) => product * n, 1);
+  const dtype = valueType(input.dtype);
+  if (dtype !== input.dtype) throw new InternalError(`Expected no ${input.dtype} to sort as they are`);
+  pool.run(libraryCode(pool, `sort ${dtype}`, (memory) => sortModule(memory, dtype)), dtype, {
+    description: free,
+    units: rows,
+    scratch: { bytes: aligned(sortBytes(length, count)), address: free + aligned(4 * words(placed)) },
+    work: rows * length * 4 * Math.ceil(Math.log2(length + 1)),
+  });
 }

@@ -11,9 +11,16 @@ import { neutralOf } from "../../lib/loops/reductions.ts";
 import { collides, indirect } from "../../lib/loops/uses.ts";
 import { mayLoadBeyond } from "./access.ts";
 import type { Range } from "./addresses.ts";
-import { openExtreme, takeExtreme } from "./extremes.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
-import { combined, combineFirst, dependsOnOrder, foldPartials, rotate } from "./reduce.ts";
+import {
+  combined,
+  combineFirst,
+  dependsOnOrder,
+  foldPartials,
+  openExtreme,
+  rotate,
+  takeExtreme,
+} from "./reduce.ts";
 import { partOf } from "./values.ts";
 
 /** Partial results of a reduction, in groups of four. */

@@ -1,13 +1,14 @@
 /**
- * Reductions in lanes: combining, folding partial results. Input: a reduction and its partial
- * results; output: values. Invariant: combining is lane by lane; partial results fold as a tree over groups of four
- * and then over lanes, so that the order is that of the printed C++.
+ * Reductions in lanes: combining, folding partial results, and positions of extremes. Input: a reduction and its partial
+ * results; output: values. Invariants: combining is lane by lane; partial results fold as a tree over groups of four
+ * and then over lanes, so that the order is that of the printed C++. Of extremes NaN beats all else, the first of equal
+ * values stays, and the position of nothing is 0.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import { isFloat } from "../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
 import { isPosition, type Reduction } from "../../lib/loops/ir.ts";
 import { combinationOf, neutralOf } from "../../lib/loops/reductions.ts";
-import type { Lanes } from "./lanes.ts";
+import { allEqual, type Lanes } from "./lanes.ts";
 import { scalar } from "./straight_line.ts";
 import { constantBits, isWide, type LaneValue, partOf } from "./values.ts";
 
@@ -86,4 +87,49 @@ export function foldPartials(lanes: Lanes, r: Combination, partials: readonly La
   const result = body.local("v128");
   body.get(last).get(last).words(wide ? [0, 1, 0, 1] : [0, 0, 0, 0]).set(result);
   return { type: r.dtype, parts: [result], equal: true };
+}
+
+/** The state of argmax or argmin: the extreme so far, its position, and whether there is one. */
+export interface Extreme {
+  readonly value: LaneValue;
+  readonly position: LaneValue;
+  readonly found: LaneValue;
+}
+
+/** Opens the state. */
+export function openExtreme(
+  lanes: Lanes,
+  types: { readonly value: ValueType; readonly position: ValueType },
+  place: { readonly four: boolean; readonly equal: boolean },
+): Extreme {
+  const open = (type: ValueType): LaneValue => {
+    const made = lanes.variable(type, place);
+    lanes.assign(made, lanes.constant(type === "bool" ? false : 0, type));
+    return made;
+  };
+  return { value: open(types.value), position: open(types.position), found: open("bool") };
+}
+
+/** Takes over a value and its position in lanes where it is the first or beats the extreme. */
+export function takeExtreme(
+  lanes: Lanes,
+  { value, position, found }: Extreme,
+  { op, four, ...candidate }: {
+    readonly op: "argmax" | "argmin";
+    readonly four: boolean;
+    readonly value: LaneValue;
+    readonly position: LaneValue;
+  },
+): void {
+  const { type } = value, full = four && !allEqual([value, candidate.value]);
+  const of = (name: Parameters<typeof scalar>[1], ...args: readonly LaneValue[]) =>
+    scalar(lanes, name, { args, four: full });
+  let better = of(op === "argmax" ? "gt" : "lt", candidate.value, value);
+  if (isFloat(type)) {
+    better = of("or", better, of("and", of("isNan", candidate.value), of("eq", value, value)));
+  }
+  better = of("or", better, of("not", found));
+  lanes.assign(value, lanes.select(better, [candidate.value, value], four));
+  lanes.assign(position, lanes.select(better, [candidate.position, position], four));
+  lanes.assign(found, lanes.constant(true, "bool"));
 }

@@ -7,7 +7,6 @@
 import { itemSize, type ValueType } from "../../lib/base/dtype.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import type { FunctionBody } from "./function_body.ts";
-import { isBelow, isLess, type Long, long } from "./long_terms.ts";
 import {
   add,
   assign,
@@ -17,8 +16,12 @@ import {
   div,
   each,
   int,
+  isBelow,
+  isLess,
   keep,
   less,
+  type Long,
+  long,
   min,
   mul,
   ref,

@@ -34,6 +34,29 @@ export function scalar(
   return lanes.call(lanes.room.scalarFunction(op, type, full), args, { type: resultType(op, type), four });
 }
 
+/** A statement that computes a value by itself. */
+type Plain = Statement & { readonly kind: "constant" | "scalar" | "cast" | "select" };
+
+/** What such a statement gives, of values that are there. */
+export function plain(
+  lanes: Lanes,
+  s: Plain,
+  { value, four }: { readonly value: (id: ValueId) => LaneValue; readonly four: boolean },
+): LaneValue {
+  switch (s.kind) {
+    case "constant":
+      return lanes.constant(s.value, s.dtype);
+    case "scalar":
+      return scalar(lanes, s.op, { args: s.args.map(value), four });
+    case "cast":
+      return cast(lanes, value(s.value), { to: s.dtype, four });
+    case "select":
+      return lanes.select(value(s.condition), [value(s.then), value(s.otherwise)], four);
+    default:
+      return s satisfies never;
+  }
+}
+
 /** Writes out a function. */
 export function apply(
   lanes: Lanes,
@@ -50,19 +73,10 @@ export function apply(
     for (const s of list) {
       switch (s.kind) {
         case "constant":
-          values.set(s.id, lanes.constant(s.value, s.dtype));
-          break;
         case "scalar":
-          values.set(s.id, scalar(lanes, s.op, { args: s.args.map(value), four }));
-          break;
         case "cast":
-          values.set(s.id, cast(lanes, value(s.value), { to: s.dtype, four }));
-          break;
         case "select":
-          values.set(
-            s.id,
-            lanes.select(value(s.condition), [value(s.then), value(s.otherwise)], four),
-          );
+          values.set(s.id, plain(lanes, s, { value, four }));
           break;
         case "masked": {
           const condition = value(s.condition), otherwise = value(s.otherwise);
