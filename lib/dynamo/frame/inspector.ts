@@ -253,10 +253,12 @@ export class Inspector {
     return remote.value;
   }
 
-  /** Lets go of every value an id was made for. */
+  /** Lets go of every value an id was made for; in a batch once, when it ends. */
   release(): void {
-    this.post("Runtime.releaseObjectGroup", { objectGroup: GROUP });
+    atBatchEnd(this.#release);
   }
+
+  readonly #release = (): void => void this.post("Runtime.releaseObjectGroup", { objectGroup: GROUP });
 }
 
 function settle(
