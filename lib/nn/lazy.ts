@@ -46,7 +46,7 @@ type LayerClass = new (...given: never) => Module;
 /** The argument of a layer that is the size of what goes in. */
 type InputSize = "inFeatures" | "inChannels" | "numFeatures";
 
-/** What a lazy layer becomes, and how it learns what it is not told. */
+/** The class that a lazy layer becomes, and how it learns the arguments it was not given. */
 interface Plan {
   readonly Layer: LayerClass;
   readonly size: InputSize;
@@ -60,7 +60,7 @@ interface Plan {
   readonly given: readonly unknown[];
 }
 
-/** What belongs to the module rather than to what it computes. */
+/** Fields that belong to the module rather than to its computation. */
 const KEPT: ReadonlySet<string> = new Set(["training", "registeredHooks", "compiledForward", "lazyPlan"]);
 
 /** A layer before its first input. */
@@ -71,7 +71,7 @@ abstract class LazyLayer extends Module {
   constructor(plan: Plan) {
     super();
     this.lazyPlan = plan;
-    // What is wrong with the arguments shows here; no inputs fit any number of groups
+    // Wrong arguments show here; an input of no channels would fit any number of groups
     for (const [field, value] of Object.entries(withoutFilling(() => built(plan, 0)))) {
       if (KEPT.has(field)) continue;
       Reflect.set(this, field, value instanceof Parameter ? new UninitializedParameter() : value);

@@ -39,7 +39,7 @@ export interface MaxPoolOptions extends PoolOptions {
 }
 
 /**
- * What a layer that may return indices gives: `new nn.MaxPool2d<true>(2, { returnIndices: true })` says so to the type
+ * The result of a layer that may return indices: `new nn.MaxPool2d<true>(2, { returnIndices: true })` says so to the type
  * checker.
  */
 export type WithIndices<I extends boolean> = I extends true ? [values: Tensor, indices: Tensor] : Tensor;

@@ -64,7 +64,7 @@ abstract class AdamFamily extends PerParameter<AdamOptions> {
     const grad = decayed(param, gradient, { lr, weightDecay, decoupledWeightDecay, maximize });
     followMoments({ mean, square }, grad, group.betas);
     if (largest) largest.copy_(largest.maximum(square));
-    // What is fresh is written over: one buffer instead of three
+    // Fresh results are overwritten: one buffer instead of three
     const scale = (largest ?? square).sqrt().div_(biasCorrection(beta2, time).sqrt()).add_(eps);
     param.sub_(mean.div(scale).mul_(biasCorrection(beta1, time).reciprocal().mul(lr)));
   }

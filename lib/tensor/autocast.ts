@@ -81,7 +81,7 @@ export function withoutAutocast<R>(body: () => R): R {
   return scoped(body, () => ambient.autocast = former);
 }
 
-/** What the region makes of a call. */
+/** The types to which the region casts a call. */
 export function autocastCall(definition: OpDefinition, args: TensorArgs, region: AutocastType): Autocast {
   const entry = entryOf(definition);
   return autocastOf(definition.name, region, {

@@ -73,7 +73,7 @@ export interface BackwardOptions {
   readonly createGraph?: boolean | undefined;
 }
 
-/** What autograd does for tensors. */
+/** The services of autograd to tensors. */
 export interface AutogradRuntime<T> {
   /** Makes results know how they came about. Called only while recording and if an input requires grad. */
   record(call: RecordedCall<T>): void;

@@ -39,7 +39,7 @@ export class OpByOp extends Error {
   override readonly name: string = "OpByOp";
 }
 
-/** What is to be a graph. */
+/** The call that becomes a graph. */
 export interface GraphedCall {
   readonly entry: OpEntry;
   readonly args: TensorArgs;
@@ -89,7 +89,7 @@ function build({ entry, args, numbers, sizes, device }: GraphedCall): ClassGraph
   numbers.forEach(({ param, dtype }, k) => {
     mapped[param] = input(-3 - k, builder.tensor(`number${k}`, contiguousMeta([], dtype, device)));
   });
-  /** What shows the memory of what. */
+  /** For each view, the node whose memory it shows. */
   const viewed = new Map<Node, Node>();
   const composed = definition.implementation.kind === "composite";
   const core = graphApi((call) => run(call));
@@ -99,7 +99,7 @@ function build({ entry, args, numbers, sizes, device }: GraphedCall): ClassGraph
     if (composed && (ranges || dataDependent)) throw new OpByOp();
     switch (implementation.kind) {
       case "composite":
-        // What a part refuses it refuses by its name where it runs by itself
+        // An op that refuses the call names itself in the error if it runs on its own
         if (!isAccepted(call)) throw new OpByOp();
         return implementation.compose(core, call.args);
       case "random": {

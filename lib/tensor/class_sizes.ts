@@ -144,7 +144,7 @@ export class ClassSizes implements Decider {
     });
   }
 
-  /** What was assumed so far. */
+  /** The assumptions made so far. */
   get assumptions(): readonly Assumption[] {
     return this.#assumptions;
   }

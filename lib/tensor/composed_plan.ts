@@ -2,11 +2,11 @@
  * How compositions run eagerly: as one program where they have a class, else op by op. Input: a call; output: its plan,
  * or null. Invariant: what a composition refuses is refused before any of its ops runs.
  *
- * What calls one op runs as that op, which has a class itself. A small call has one only where it comes with ever other
- * sizes, since making a class takes milliseconds. One that keeps coming with the same sizes gets it as well, once its ops
- * have taken about as long and if some calls in a row show that it adds in the same order: programs go by what they read,
- * ops by what is read of the op before. The operands of a program's calls may not tell, zeros for one, so that others are
- * made that do.
+ * A composition that calls a single op runs as that op, which has a class itself. A small call has one only where it
+ * comes with ever other sizes, since making a class takes milliseconds. One that keeps coming with the same sizes gets
+ * it as well, once its ops have taken about as long and if some calls in a row show that it adds in the same order:
+ * programs go by what they read, ops by what is read of the op before. The operands of a program's calls may not tell,
+ * zeros for one, so that others are made that do.
  */
 import { DynError } from "../base/errors.ts";
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
@@ -79,10 +79,10 @@ function consider(found: ComposedPlan, call: ComposedCall): void {
   else if (calls === OFTEN + TRIALS && found.told > 0) found.plan = found.trial;
 }
 
-/** What a comparison of a program with the ops says: nothing where all results are NaN. */
+/** The outcome of comparing a program with its ops; "nothing" if all results are NaN. */
 type Verdict = "same" | "other" | "nothing";
 
-/** What operands that tell say; nothing where the call refuses them. */
+/** Compares on operands whose sums depend on their order; "nothing" if the call refuses them. */
 function verdictOf(plan: Plan, call: ComposedCall, round: number): Verdict {
   const { entry, args } = call;
   try {

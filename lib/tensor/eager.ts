@@ -119,7 +119,7 @@ function callReal(definition: OpDefinition, given: readonly unknown[]): Tensor |
 }
 
 /**
- * What is to require grad is meant to have floats where integers alone say otherwise: JavaScript writes 2.0 as 2, so
+ * Gives a new tensor that requires grad a floating type if only integers chose otherwise: JavaScript writes 2.0 as 2, so
  * that `full([2], 2.0)` has integers.
  */
 function withFloats(definition: OpDefinition, args: TensorArgs): TensorArgs {
@@ -281,7 +281,7 @@ function composeAndFree(
   return result;
 }
 
-/** What runs no plan is checked by inference, once per signature. */
+/** Checks a call that runs no plan by inference, once per signature. */
 function checkArguments(entry: OpEntry, args: TensorArgs): void {
   if (entry.definition.dataDependent?.(args)) return;
   const key = signatureOf(entry, args);

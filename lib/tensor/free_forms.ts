@@ -40,7 +40,7 @@ function each(raise: Raise, given: readonly (Tensor | readonly Tensor[])[]): Ten
   return alone && isTensor(first) ? raise(first) : given.flat().map(raise);
 }
 
-/** What atleast1d and its like take and give. */
+/** The signatures of atleast1d and its kin. */
 export interface AtLeast {
   (x: Tensor): Tensor;
   (tensors: readonly Tensor[]): Tensor[];

@@ -35,7 +35,7 @@ export function cond<R extends Tensors, A extends readonly unknown[]>(
 }
 
 /**
- * What `bodyFn` makes of the carried tensors as long as `condFn` (a boolean or a tensor of one element) says so. Types
+ * Applies `bodyFn` to the carried tensors while `condFn` (a boolean or a tensor of one element) is true. Types
  * and sizes stay the same. As `while_loop`.
  */
 export function whileLoop<C extends readonly Tensor[]>(

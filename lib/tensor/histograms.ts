@@ -21,7 +21,7 @@ export interface HistogramddOptions {
   readonly density?: boolean;
 }
 
-/** What histogramdd gives: [bins…] and a vector of edges for each dimension. */
+/** The results of histogramdd: [bins…] and a vector of edges for each dimension. */
 export type HistogramddResult = [hist: Tensor, binEdges: Tensor[]] & {
   readonly hist: Tensor;
   readonly binEdges: Tensor[];

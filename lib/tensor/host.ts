@@ -16,7 +16,7 @@ export type RealElement = number | bigint | boolean;
 /** One element as JavaScript has it. */
 export type Element = RealElement | Complex;
 
-/** What reading needs of a tensor. */
+/** The parts of a tensor that reading elements needs. */
 export interface Readable {
   readonly storage: Storage;
   readonly layout: Layout;

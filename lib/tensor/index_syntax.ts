@@ -27,7 +27,7 @@ export interface SliceIndex {
  */
 export type IndexArgument<T> = number | string | boolean | null | T | Sym | SliceIndex | readonly IndexItem[];
 
-/** What may stand inside an array argument. */
+/** An entry of an array argument. */
 export type IndexItem = number | boolean | Sym | readonly IndexItem[];
 
 /** A step of indexing, applied to the dimension that the steps before it left in place. */
@@ -48,7 +48,7 @@ export interface TensorIndex<T> {
   readonly isNumber: boolean;
 }
 
-/** What must be known of a value that may be a tensor; undefined: it is none. */
+/** Tells how a value indexes if it is a tensor; undefined if it is not one. */
 export type TensorIndexRank<T> = (value: unknown) => TensorIndex<T> | undefined;
 
 /**

@@ -28,7 +28,7 @@ export interface Indexing<T extends TensorLike, V> {
   put(view: T, indices: readonly (T | null)[], source: T): void;
 }
 
-/** What is left to do after the views: the index, if any, that gathers along each dimension. A mask takes several. */
+/** A view with the index, if any, that gathers along each of its dimensions; a mask takes several. */
 interface Indexed<T> {
   readonly view: T;
   readonly gather: readonly (T | null)[];

@@ -169,7 +169,7 @@ export function becomeView(target: Tensor, view: Tensor): void {
   metadataChanges(target);
 }
 
-/** What a tensor is now, as another tensor. */
+/** A second tensor with the present state of one that is about to change. */
 function formerOf({ storage, layout, offset, state }: Tensor): Tensor {
   const former = new Tensor(storage, layout, offset);
   former.state = state && { ...state };

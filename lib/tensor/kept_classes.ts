@@ -40,7 +40,7 @@ export interface KeptClass {
   readonly text: string;
 }
 
-/** What everything depends on that is kept. */
+/** The settings and versions on which all kept entries depend. */
 interface Identity {
   readonly text: string;
   /** Whether what dyn comes with is what would be made. */
@@ -50,7 +50,7 @@ interface Identity {
 /** The identity under settings that were not changed since. */
 let known: { readonly changes: number; readonly identity: Identity | null } | undefined;
 
-/** What everything depends on that is kept; null: nothing is kept. */
+/** The present identity; null if nothing is kept. */
 function identity(): Identity | null {
   const changes = settingChanges();
   if (known?.changes !== changes) known = { changes, identity: preferringOwnBuiltins(identityNow) };
@@ -92,7 +92,7 @@ export const shippedKey = (key: string): string => key.slice(key.indexOf("\n") +
 /** How the text of a program is called where dyn comes with its code, which takes less room. */
 export const shippedText = (text: string): string => `shipped ${fingerprintText(text)}`;
 
-/** What was kept under a key, or dyn comes with; null where there is nothing. */
+/** The entry under a key, kept or shipped with dyn; null if there is none. */
 function kept<T>(kind: EntryKind, key: string | null, read: (form: Plain) => T): T | null {
   if (key === null) return null;
   const own = keptEntry(kind, key);

@@ -9,7 +9,7 @@ import { contiguousStrides, elementsLieApart, isContiguous, type TensorMeta } fr
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
 
-/** What tensors of one shape, strides, type and device have in common. Strides count elements. */
+/** The data that tensors of one shape, strides, type and device share. Strides count elements. */
 export interface Layout {
   readonly id: number;
   readonly shape: readonly number[];

@@ -10,7 +10,7 @@ import { Tensor } from "./tensor.ts";
 
 /** A run of a function over a batch. */
 export interface Level {
-  /** What a message calls it. */
+  /** Its name in messages. */
   readonly name: string;
 }
 
@@ -21,10 +21,10 @@ interface Held {
   readonly whole: Tensor;
 }
 
-/** What elements stand for. */
+/** The batches behind the tensors that stand for one element. */
 const byElement = new WeakMap<Tensor, Held>();
 
-/** What the storages without elements stand for: the tape makes further tensors over the memory of an element. */
+/** The same by storage: the tape makes further tensors over the memory of an element. */
 const byStorage = new WeakMap<Storage, Held[]>();
 
 function unreadable(level: Level): DynError {
@@ -52,7 +52,7 @@ function isSame(a: Held, b: Omit<Held, "whole">): boolean {
   return a.level === b.level && a.layout === b.layout && a.offset === b.offset;
 }
 
-/** What gradients of a whole batch flow to. */
+/** The node or leaf that receives gradients of a whole batch. */
 function historyOf({ whole }: Held): unknown {
   return whole.gradFn ?? (whole.requiresGrad ? whole : null);
 }

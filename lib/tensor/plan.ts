@@ -33,7 +33,7 @@ export interface Plan {
   /** null: no result has elements. */
   readonly program: CompiledProgram | null;
   /**
-   * What kernels read, in the order of the program's inputs: tensors by their place in the call, −1 and −2 for
+   * The reads of kernels, in the order of the program's inputs: tensors by their place in the call, −1 and −2 for
    * the random keys, −3 − k for number k of `numbers`.
    */
   readonly reads: readonly number[];
@@ -51,7 +51,7 @@ export interface ComposedPlan {
   plan: Plan | null;
   /** Calls that ran op by op. */
   calls: number;
-  /** What may become the plan. */
+  /** A candidate for the plan. */
   trial: Plan | null;
   /** Trials with operands that tell in which order they are added, where there are such. */
   told: number;
@@ -92,7 +92,7 @@ const PLAN_LIMIT = 8192;
 /** After so many plans that differ in numbers only, one plan that loads them serves all further calls. */
 const VARIANT_LIMIT = 4;
 
-/** What is known of an op besides its definition: its parameters at a glance and its plans. */
+/** An op as eager calls need it, besides its definition: a digest of its parameters, and its plans. */
 export class OpEntry {
   readonly slots: readonly Slot[];
   /** Whether it makes new tensors, which may be asked to require grad. */

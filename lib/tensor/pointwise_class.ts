@@ -21,7 +21,7 @@ export interface PointwiseProgram {
   readonly program: Program;
   /** The values of its sizes, over those of the class. */
   readonly sizes: readonly Dim[];
-  /** What it reads, as plans have it. */
+  /** Its inputs, numbered as in plans. */
   readonly reads: readonly number[];
   readonly result: ClassResult;
 }

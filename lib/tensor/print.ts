@@ -50,7 +50,7 @@ export function setPrintoptions(
   printing.options = { ...(profile ? PROFILES[profile] : printing.options), ...options };
 }
 
-/** What printing needs of a tensor. */
+/** The parts of a tensor that printing reads. */
 export interface Printable {
   readonly shape: readonly number[];
   readonly dtype: DType;

@@ -11,7 +11,7 @@ import { scoped } from "../base/scoped.ts";
 
 /** The state of the generator. */
 export interface GeneratorState {
-  /** What the sequence begins with. */
+  /** The number that starts the sequence. */
   readonly seed: number;
   /** Random calls made since the seed was set. */
   readonly offset: number;
@@ -133,7 +133,7 @@ export function setRngState(state: GeneratorState): void {
   defaultGenerator.state = state;
 }
 
-/** What `draw` gives with its random numbers from `generator`, which goes on where it stood; from the common one for null. */
+/** Runs `draw` on the random numbers of `generator`, which advances; for null on those of the common one. */
 export function drawnFrom<T>(generator: Generator | null, draw: () => T): T {
   if (generator === null || generator === defaultGenerator) return draw();
   const common = defaultGenerator.state;

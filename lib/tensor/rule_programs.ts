@@ -22,7 +22,7 @@ export interface Place {
   readonly index: number | null;
 }
 
-/** What a rule is given. */
+/** The arguments of a gradient rule. */
 export interface RuleCall {
   readonly definition: OpDefinition;
   readonly args: TensorArgs;
@@ -41,7 +41,7 @@ const ruleOps = new WeakMap<OpDefinition, OpEntry>();
 /** Gradients in the order of `wanted`; null where the rule has to run op by op. */
 export function runRule(call: RuleCall): readonly Tensor[] | null {
   const { definition, args, out, grads, wanted } = call;
-  // What is recorded, traced or cast is each op of the rule, and views are not worth a program
+  // Recording, tracing and casting need the ops of the rule one by one, and views are not worth a program
   if (ambient.gradEnabled || modes.top !== null || ambient.autocast !== null) return null;
   if (definition.implementation.kind === "view" || wanted.length === 0) return null;
   const entry = ruleOpOf(definition);

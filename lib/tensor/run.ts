@@ -12,7 +12,7 @@ import { defaultGenerator } from "./random.ts";
 import { allocateStorage, deviceNamed } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
-/** What a plan runs over. */
+/** The tensors and numbers that a plan runs on. */
 export interface PlanRun {
   /** The tensors of the call, in order. */
   readonly inputs: readonly Tensor[];

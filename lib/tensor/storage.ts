@@ -153,7 +153,7 @@ export class Storage {
     return this.#memory?.byteLength ?? 0;
   }
 
-  /** What is known of the elements as they are now, without asking the device. */
+  /** Known bounds of the present elements, found without asking the device. */
   get bounds(): ElementBounds | undefined {
     return this.#bounds?.version === this.version ? this.#bounds : undefined;
   }

@@ -481,7 +481,7 @@ export class Tensor {
   }
 }
 
-// What was overwritten or given back has no elements to show, and the console does not throw
+// A tensor that was overwritten or given back has no elements to show, and the console must not throw
 showAsText(Tensor.prototype, (x) => x.storage.filled ? String(x) : `Tensor(${x.dtype}[${x.shape}])`);
 
 /** The entry of a list for a dimension, which may be counted from the end. */
@@ -513,8 +513,8 @@ export function autogradStateOf(tensor: Tensor): AutogradState<Tensor> {
 }
 
 /**
- * What a tensor is a view of; null where of nothing. Views of a base that has taken over another layout in place are views
- * of what it was. For the tensor and autograd rooms.
+ * The base and steps of a view; null for a tensor that is not a view. Views of a base that has taken over another layout
+ * in place are views of what it was. For the tensor and autograd rooms.
  */
 export function viewOf(tensor: Tensor): ViewState<Tensor> | null {
   const { viewState } = tensor, above = viewState?.base.viewState;
