@@ -3,7 +3,7 @@
  * operation and its arguments. Made by the tracer, rewritten by passes, interpreted or compiled. Invariants:
  * an argument precedes its user; `users` mirrors the arguments; names are unique in a graph.
  */
-import { DynError, invariant } from "../base/errors.ts";
+import { DynError, InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
@@ -190,6 +190,11 @@ export class Node {
 
 showAsText(Node.prototype);
 
+/** Throws what is wrong with a graph. */
+function broken(message: string): never {
+  throw new InternalError(message);
+}
+
 /** Words that cannot name a variable in printed code. */
 const RESERVED: ReadonlySet<string> = new Set(
   ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
@@ -345,32 +350,34 @@ export class Graph {
    * graph and before their users; `users` mirroring the arguments. Throws InternalError.
    */
   lint(): void {
-    const seen = new Map<Node, ReadonlySet<Node>>();
+    const nodes = this.#nodes, seen = new Map<Node, ReadonlySet<Node>>();
     const names = new Set<string>();
     let pastInputs = false;
-    for (const [at, node] of this.#nodes.entries()) {
-      invariant(node.graph === this, `Expected ${node.name} to belong to this graph`);
-      invariant(!names.has(node.name), `Expected unique names but found ${node.name} twice`);
-      names.add(node.name);
-      if (node.op !== "placeholder") pastInputs = true;
-      else invariant(!pastInputs, `Expected the input ${node.name} before all operations`);
+    // Every pass ends here: messages are made where there is something to say
+    for (let at = 0; at < nodes.length; at++) {
+      const node = nodes[at];
+      if (!node) continue;
+      const { name, op } = node;
+      if (node.graph !== this) broken(`Expected ${name} to belong to this graph`);
+      if (names.has(name)) broken(`Expected unique names but found ${name} twice`);
+      names.add(name);
+      if (op !== "placeholder") pastInputs = true;
+      else if (pastInputs) broken(`Expected the input ${name} before all operations`);
       const inputs = node.inputs();
       for (const input of inputs) {
-        invariant(seen.has(input), `Expected ${input.name} before its user ${node.name}`);
-        invariant(input.users.has(node), `Expected ${node.name} among the users of ${input.name}`);
+        if (!seen.has(input)) broken(`Expected ${input.name} before its user ${name}`);
+        if (!input.users.has(node)) broken(`Expected ${name} among the users of ${input.name}`);
       }
-      invariant(
-        (node.op === "output") === (at === this.#nodes.length - 1),
-        `Expected one output node, the last, but found ${node.name} at ${at} of ${this.#nodes.length} nodes`,
-      );
+      if ((op === "output") !== (at === nodes.length - 1)) {
+        broken(`Expected one output node, the last, but found ${name} at ${at} of ${nodes.length} nodes`);
+      }
       seen.set(node, inputs);
     }
-    for (const node of seen.keys()) {
+    for (const node of nodes) {
       for (const user of node.users.keys()) {
-        invariant(
-          seen.get(user)?.has(node),
-          `Expected ${user.name} to take ${node.name}, whose user it is`,
-        );
+        if (!seen.get(user)?.has(node)) {
+          broken(`Expected ${user.name} to take ${node.name}, whose user it is`);
+        }
       }
     }
   }
@@ -426,9 +433,13 @@ export function hasEffect(node: Node): boolean {
 
 /** Calls `visit` for every node in an argument tree. */
 export function forEachNode(argument: Argument, visit: (node: Node) => void): void {
-  if (argument instanceof Node) visit(argument);
-  else if (isList(argument)) { for (const a of argument) forEachNode(a, visit); }
-  else if (isRecord(argument)) { for (const a of Object.values(argument)) forEachNode(a, visit); }
+  if (argument instanceof Node) return visit(argument);
+  if (typeof argument !== "object" || argument === null) return;
+  if (isList(argument)) {
+    for (let i = 0; i < argument.length; i++) forEachNode(argument[i] ?? null, visit);
+  } else if (isRecord(argument)) {
+    for (const key of Object.keys(argument)) forEachNode(argument[key] ?? null, visit);
+  }
 }
 
 /** What an argument tree is made of. */

@@ -395,11 +395,24 @@ export function operandsOf(s: Sym): readonly Dim[] {
   }
 }
 
-/** All symbols in an expression. */
-export function freeSymbols(d: Dim, into: Set<Sym> = new Set()): Set<Sym> {
+const NO_SYMBOLS: ReadonlySet<Sym> = new Set();
+
+/** What symbols are in an expression: there is one object of each. */
+const symbolsIn = new WeakMap<Sym, ReadonlySet<Sym>>();
+
+/** All symbols in an expression, or those of several, in `into`. */
+export function freeSymbols(d: Dim, into?: Set<Sym>): ReadonlySet<Sym> {
+  if (typeof d === "number") return into ?? NO_SYMBOLS;
+  if (into) return collectSymbols(d, into);
+  let known = symbolsIn.get(d);
+  if (!known) symbolsIn.set(d, known = collectSymbols(d, new Set()));
+  return known;
+}
+
+function collectSymbols(d: Dim, into: Set<Sym>): Set<Sym> {
   if (typeof d === "number") return into;
   if (d.node.kind === "symbol") into.add(d);
-  else for (const o of operandsOf(d)) freeSymbols(o, into);
+  else for (const o of operandsOf(d)) collectSymbols(o, into);
   return into;
 }
 

@@ -101,12 +101,13 @@ export class GraphContract {
 
   #call(node: Node): void {
     invariant(node.op === "call_function", `Expected calls of ops but found the ${node.op} ${node.name}`);
-    const stamp = [node.args, node.kwargs, node.meta.value, ...[...node.inputs()].map((n) => n.meta.value)];
+    const inputs = node.inputs(), stamp: unknown[] = [node.args, node.kwargs, node.meta.value];
+    for (const input of inputs) stamp.push(input.meta.value);
     const known = this.#verified.get(node);
     if (known && sameList(stamp, known)) return;
     invariant(
       node.target === "viewAsReal" || node.meta.region !== undefined || node.target === "getitem" ||
-        ![...node.inputs()].some(isComplexNode),
+        ![...inputs].some(isComplexNode),
       `Expected ops on the parts of complex numbers but found ${node.target} of them at ${node.name}`,
     );
     const inferred = inferredMetas(node);
