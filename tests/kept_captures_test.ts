@@ -84,6 +84,7 @@ const PASSED_OVER = "a module that is in its address";
 
 /** Worlds of several calls, and how many of those are captured: the others are served by what changes are taken for. */
 const SEVERAL: Readonly<Record<string, number>> = {
+  "an instance of a class that is made anew": 2,
   "sizes that change": 2,
   "sizes that follow from others": 2,
   "a dimension that is marked": 1,

@@ -123,4 +123,17 @@ export const OBJECT_WORLDS: Readonly<Record<string, World>> = {
     const scaled: object = other ? Object.create(Scaled.prototype) : new Scaled();
     return wrap((x: Tensor, by: object) => x.mul(Scaled.isScaled(by) ? 2 : 3))(input(), scaled);
   },
+  "an instance of a class that is made anew"(other, wrap) {
+    const make = () => {
+      class Scaled {
+        factor = other ? 3 : 2;
+        scale(x: Tensor): Tensor {
+          return x.mul(this.factor);
+        }
+      }
+      return new Scaled();
+    };
+    const run = wrap((x: Tensor, by: ReturnType<typeof make>) => by.scale(x));
+    return [make(), make(), make()].map((by) => run(input(), by));
+  },
 };

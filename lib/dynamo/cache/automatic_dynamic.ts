@@ -5,6 +5,7 @@
  */
 import { logs } from "../../base/logs.ts";
 import type { DynamicProfile } from "./dynamic_profile.ts";
+import { constructorText } from "../guards/runtime.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
 
 /** How sizes and numbers are treated: as they turn out, all as symbols, none. */
@@ -20,17 +21,26 @@ interface NumberHistory {
 export type Asked =
   | { readonly kind: "number"; readonly place: string; readonly value: number }
   | { readonly kind: "object"; readonly place: string; readonly value: object }
-  /** Of a prototype, among those whose constructors have this text. */
-  | {
-    readonly kind: "prototype";
-    readonly place: string;
-    readonly value: object;
-    readonly text: string | null;
-  }
+  /** Of a prototype, among those whose constructors have the same text. */
+  | { readonly kind: "prototype"; readonly place: string; readonly value: object }
   | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
 
 /** Whether a place has changed; of a shape each dimension. */
 export type Answer = boolean | readonly boolean[];
+
+/** An object as it was last seen. */
+interface ObjectHistory {
+  readonly last: WeakRef<object>;
+  readonly changed: boolean;
+}
+
+function noteObject(known: ObjectHistory | undefined, object: object): ObjectHistory {
+  if (known?.last.deref() === object) return known;
+  return { last: new WeakRef(object), changed: known !== undefined };
+}
+
+/** So many classes of a place are told apart. */
+const MOST_CLASSES = 4;
 
 /** How many calls may run twice because they were other ones than what was assumed. */
 const MOST_FAILED = 4;
@@ -38,7 +48,9 @@ const MOST_FAILED = 4;
 /** What has been seen so far. */
 export class ChangeHistory {
   #numbers = new Map<string, NumberHistory>();
-  #objects = new Map<string, { readonly last: WeakRef<object>; readonly changed: boolean }>();
+  #objects = new Map<string, ObjectHistory>();
+  /** By place; of each the classes met last. Their texts are parts of their modules' texts. */
+  #prototypes = new Map<string, readonly (ObjectHistory & { readonly text: string | null })[]>();
   readonly #expected = new Set<string>();
   /** What is a constant however often it changes, and who has no rule for it as a symbol. */
   readonly #fixed = new Map<string, string>();
@@ -70,23 +82,20 @@ export class ChangeHistory {
 
   /** Notes an object; gives whether there has been another one before. */
   objectChanges(source: string, object: object): boolean {
-    const changed = this.#isAnother(source, object);
+    const noted = noteObject(this.#objects.get(source), object), { changed } = noted;
+    this.#objects.set(source, noted);
     this.asked?.push({ kind: "object", place: source, value: object, changed });
     return changed;
   }
 
-  /** Notes a prototype by its constructor's text; gives whether there has been another one of this text before. */
-  prototypeChanges(source: string, object: object, text: string | null): boolean {
-    const changed = this.#isAnother(`${source} ${text}`, object);
-    this.asked?.push({ kind: "prototype", place: source, value: object, text, changed });
-    return changed;
-  }
-
-  #isAnother(key: string, object: object): boolean {
-    const known = this.#objects.get(key);
-    const changed = known !== undefined && (known.changed || known.last.deref() !== object);
-    this.#objects.set(key, { last: new WeakRef(object), changed });
-    return changed;
+  /** Notes a prototype; gives whether there has been another one before, whose constructor has the same text. */
+  prototypeChanges(source: string, prototype: object): boolean {
+    const text = constructorText(prototype), known = this.#prototypes.get(source) ?? [];
+    const former = known.find((each) => each.text === text), others = known.filter((each) => each !== former);
+    const noted = noteObject(former, prototype);
+    this.#prototypes.set(source, [{ text, ...noted }, ...others.slice(0, MOST_CLASSES - 1)]);
+    this.asked?.push({ kind: "prototype", place: source, value: prototype, changed: noted.changed });
+    return noted.changed;
   }
 
   /** Notes a shape; gives for each dimension whether it has had another size before. */
@@ -139,6 +148,8 @@ export class ChangeHistory {
   /** Asks again what a former process asked: whether the answers are the same, else nothing is noted. */
   agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
     const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;
+    const prototypes = this.#prototypes;
+    this.#prototypes = new Map(prototypes);
     this.#numbers = new Map(numbers);
     this.#objects = new Map(objects);
     this.#shapes = new Map(shapes);
@@ -147,6 +158,7 @@ export class ChangeHistory {
     if (former.every(isSame)) return true;
     this.#numbers = numbers;
     this.#objects = objects;
+    this.#prototypes = prototypes;
     this.#shapes = shapes;
     return false;
   }
@@ -159,7 +171,7 @@ export class ChangeHistory {
       case "object":
         return this.objectChanges(place, value);
       case "prototype":
-        return this.prototypeChanges(place, value, asked.text);
+        return this.prototypeChanges(place, value);
       case "shape":
         return this.shapeChanges(place, value);
       default:
@@ -185,6 +197,7 @@ export class ChangeHistory {
   clear(): void {
     this.#numbers.clear();
     this.#objects.clear();
+    this.#prototypes.clear();
     this.#shapes.clear();
     this.#failedAssumptions = 0;
   }

@@ -257,18 +257,17 @@ function basesOf(guards: readonly Guard[], sizes: ShapeEnv): readonly string[] {
 }
 
 function writeAsked(
-  asked: Asked & { readonly changed: Answer },
+  { kind, place, value, changed }: Asked & { readonly changed: Answer },
   output: OutputGraph,
   by: ByNumber,
 ): Plain {
-  const { kind, place, value, changed } = asked, at = sourceForm.write(output.sourceNamed(place), by);
+  const at = sourceForm.write(output.sourceNamed(place), by);
   switch (kind) {
     case "number":
       return [kind, at, writePrimitive(value), changed];
     case "object":
-      return [kind, at, by.numberOf(value), changed];
     case "prototype":
-      return [kind, at, by.numberOf(value), changed, asked.text];
+      return [kind, at, by.numberOf(value), changed];
     case "shape":
       return [kind, at, [...value], changed];
     default:
@@ -388,12 +387,9 @@ function sourceNamed(sources: readonly Source[]): (name: string) => Source {
 
 /** What was asked; of a number that is handed in, this call's is asked for. */
 function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { readonly changed: Answer } {
-  const [kind, at = null, given = null, answer, text = null] = listIn(form), place = sourceForm.read(at, by);
+  const [kind, at = null, given = null, answer] = listIn(form), place = sourceForm.read(at, by);
   const asked = { place: place.name, changed: answerIn(answer) };
-  if (kind === "object") return { kind, value: by.at(numberIn(given)), ...asked };
-  if (kind === "prototype") {
-    return { kind, value: by.at(numberIn(given)), text: text === null ? null : textIn(text), ...asked };
-  }
+  if (kind === "object" || kind === "prototype") return { kind, value: by.at(numberIn(given)), ...asked };
   if (kind === "shape") return { kind, value: listIn(given).map(Number), ...asked };
   const now = place.kind === "argument" ? args[place.index] : readPrimitive(given);
   if (kind === "number" && typeof now === "number") return { kind, value: now, ...asked };

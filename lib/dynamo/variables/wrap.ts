@@ -216,7 +216,7 @@ export class Wrapper {
       place = prototypeSource(place);
       // Whoever keeps the answer looks for the place
       this.output.rememberSource(place);
-      const changes = this.settings.history.prototypeChanges(place.name, at, constructorText(at));
+      const changes = this.settings.history.prototypeChanges(place.name, at);
       isAnew ??= changes;
       at = Object.getPrototypeOf(at);
     }
