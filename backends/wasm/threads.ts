@@ -17,10 +17,11 @@ import { WORD, workerSource } from "./worker.ts";
 /** Work below which waking others costs more than it brings: about 20 µs. */
 const LEAST_WORK = 100_000;
 /**
- * A thread takes as long to make as so many jobs of the least work: it is made when that much was done without it and the
- * program waits for something, as most programs do between calls, and within a call only after many times as much.
+ * Jobs of the least work after which a thread is made: when the program waits for something, as most do between calls, or
+ * else within a call. Making one takes as long as 1500 of them; what one thread does without optimised code yet, as all do
+ * at first, takes three times what is estimated, and half of that would be saved.
  */
-const LEAST_JOBS = { waiting: 1500, calling: 7500 };
+const LEAST_JOBS = { waiting: 250, calling: 750 };
 /** Chunks of a job per thread: enough to even out what disturbs one of them. */
 const CHUNKS = 4;
 /**
