@@ -89,6 +89,8 @@ export class Inspector {
   private drain: (() => void) | null = null;
   private debugging = 0;
   private endBatch: (() => void) | null = null;
+  /** Whether values have ids that were not let go of. */
+  #hasNamed = false;
 
   constructor() {
     refuseInsideDispatch();
@@ -201,6 +203,7 @@ export class Inspector {
     setStash(value);
     const reply = this.post("Runtime.evaluate", { expression: STASH_TEXT, objectGroup: GROUP, silent: true });
     clearStash();
+    this.#hasNamed = true;
     return textField(fieldsOf(reply.result), "objectId");
   }
 
@@ -255,10 +258,13 @@ export class Inspector {
 
   /** Lets go of every value an id was made for; in a batch once, when it ends. */
   release(): void {
-    atBatchEnd(this.#release);
+    if (this.#hasNamed) atBatchEnd(this.#release);
   }
 
-  readonly #release = (): void => void this.post("Runtime.releaseObjectGroup", { objectGroup: GROUP });
+  readonly #release = (): void => {
+    this.#hasNamed = false;
+    this.post("Runtime.releaseObjectGroup", { objectGroup: GROUP });
+  };
 }
 
 function settle(
