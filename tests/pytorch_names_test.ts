@@ -415,6 +415,8 @@ Deno.test("modules grow and shrink, and a program ends a graph where it wants", 
   ]);
   assertEquals([...list.slice(1)].map((each) => each.constructor.name), ["Tanh"]);
   const named = new nn.ModuleDict({ a: new nn.ReLU() }).update({ b: new nn.Tanh() });
+  // As the layer that it is, to the type checker too
+  assertEquals(named.get("a").call(tensor([-1, 2])).tolist(), [0, 2]);
   assertEquals([named.pop("a") instanceof nn.ReLU, named.keys()], [true, ["b"]]);
   named.clear();
   assertEquals(named.keys(), []);

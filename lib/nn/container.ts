@@ -121,13 +121,17 @@ export class ModuleList<M extends Module = Module> extends Module {
   }
 }
 
-/** Modules by name. */
-export class ModuleDict extends Module {
+/** Modules by name; `M` has the types of those that it is made with. */
+export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Record<string, Module>>>
+  extends Module {
+  constructor(modules?: M);
   constructor(modules: Readonly<Record<string, Module>> = {}) {
     super();
     for (const [name, module] of Object.entries(modules)) this.addModule(name, module);
   }
 
+  get<K extends string & keyof M>(name: K): M[K];
+  get(name: string): Module;
   get(name: string): Module {
     const found = this.namedChildren().find(([key]) => key === name);
     if (!found) {
