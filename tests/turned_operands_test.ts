@@ -90,7 +90,8 @@ Deno.test("turned operands: a weight of many steps is copied once, in front of t
   const before = steps({ products: 9 }), after = turnedOperands(before, nativeTarget);
   verifyProgram(after);
   assertEquals(after.kernels.map(({ kind }) => kind), ["loops", ...new Array(9).fill("extern")]);
-  assertEquals(operands(after), new Array(9).fill([19, COLUMNS, 1]));
+  // Rows are whole lines, and one apart
+  assertEquals(operands(after), new Array(9).fill([19, 32, 1]));
   assertEquals(run(before, after), run(before, before));
 });
 

@@ -5,8 +5,8 @@
  * cache.
  */
 import type { DType } from "../base/dtype.ts";
-import { mul, product } from "../sym/expr.ts";
-import type { BufferView, Kernel } from "../loops/ir.ts";
+import { type Dim, mul, product } from "../sym/expr.ts";
+import type { BufferId, BufferView, Kernel } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
 import type { MakeTemporary } from "./kernels.ts";
 import { vectorise } from "./vectorise.ts";
@@ -20,6 +20,14 @@ export interface Turned {
   readonly copy: Kernel;
 }
 
+/** A new buffer as matrices whose rows are a line further apart than their elements need, where these are known. */
+export function apartRows(shape: readonly Dim[], make: (length: Dim) => BufferId): BufferView {
+  const [rows = 1, columns = 1] = shape.slice(-2);
+  const width = typeof columns === "number" ? (Math.ceil(columns / LINE) + 1) * LINE : columns;
+  const matrix = mul(rows, width), buffer = make(mul(product(shape.slice(0, -2)), matrix));
+  return { buffer, offset: 0, shape, strides: [matrix, width, 1].slice(-shape.length) };
+}
+
 /** The copy of an operand of products; undefined where it is not read by columns, or its sizes are the call's. */
 export function turnedColumns(
   view: BufferView,
@@ -28,9 +36,7 @@ export function turnedColumns(
   const { shape, strides } = view, [rows = 1, columns = 1] = shape.slice(-2);
   if (strides.at(-2) !== 1 || strides.at(-1) === 1 || typeof rows !== "number") return undefined;
   if (typeof columns !== "number" || columns < LEAST_COLUMNS) return undefined;
-  const width = (Math.ceil(columns / LINE) + 1) * LINE, matrix = rows * width;
-  const buffer = temporary(dtype, mul(product(shape.slice(0, -2)), matrix));
-  const turned: BufferView = { buffer, offset: 0, shape, strides: [matrix, width, 1].slice(-shape.length) };
+  const turned = apartRows(shape, (length) => temporary(dtype, length));
   const from = { ...view, dtype };
   const copy = recordLowered(
     { kind: "pointwise", shape, dtype, element: (o, index) => o.load(from, index) },

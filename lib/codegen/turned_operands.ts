@@ -4,12 +4,12 @@
  * writes the operand between the first and the last of them.
  */
 import { valueType } from "../base/dtype.ts";
-import { product } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
-import { replaceWithTemporaries, rowMajor } from "./kernels.ts";
+import { replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
+import { apartRows } from "./turned_columns.ts";
 
 /** Products that are worth a copy. */
 const MANY = 8;
@@ -32,7 +32,7 @@ export function turnedOperands(program: Program, target: Target): Program {
     const own = first.get(place), made: Kernel[] = [];
     if (own) {
       const { view, places } = own, dtype = program.buffers[view.buffer]?.dtype ?? "float32";
-      const copy = rowMajor(temporary(dtype, product(view.shape)), view.shape);
+      const copy = apartRows(view.shape, (length) => temporary(dtype, length));
       const from = { ...view, dtype };
       made.push(
         recordLowered(
