@@ -632,6 +632,24 @@ for (const [name, program] of Object.entries({ ...ASYNC_GENERATORS, ...HANDLED, 
   });
 }
 
+Deno.test("an async generator without instructions, as of direct eval, runs plain where compiled code calls it", async () => {
+  const program: (x: Tensor) => Promise<Tensor> = new Function(`return async function (x) {
+    const evaluating = async function* (x) {
+      yield x.mul(eval("2"));
+    };
+    let y = x.add(1);
+    for await (const part of evaluating(y)) y = y.add(part);
+    return y.mul(2);
+  }`)();
+  const compiled = compile(program, { backend: "eager" }), x = tensor([1, 2]);
+  for (let call = 0; call < 2; call++) {
+    assertEquals((await compiled(x)).tolist(), (await program(x)).tolist());
+  }
+  const { givenUp, uncompiled } = compiler.status(compiled);
+  // Around it there is no way on: that is said, and nothing of dyn's has failed
+  assertEquals([givenUp, uncompiled.map(({ reason }) => reason.id)], [null, ["GB0028"]]);
+});
+
 Deno.test("what an async generator computes that compiled code loops over is captured", async () => {
   async function* parts(this: { by: number }, x: Tensor, log: Log, from = (log.push("default"), 1)) {
     log.push("begun");

@@ -7,7 +7,13 @@ import { noticesAgain } from "../resume/returns.ts";
 import { isOwnModule } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import type { BoundInfo, CallableInfo, ClassInfo, FunctionInfo } from "../functions/functions.ts";
+import {
+  type BoundInfo,
+  type CallableInfo,
+  type ClassInfo,
+  type FunctionInfo,
+  missingInstructions,
+} from "../functions/functions.ts";
 import {
   dataSlot,
   isCallable,
@@ -130,7 +136,8 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
 /** Where the promise of an async function goes, or an async generator, unless it may go on later than as it is written. */
 function promiseOf(code: CodeObject, completion: Completion): Completion {
   const { name, generator } = code;
-  if (completion.kind !== "register" || (generator && noticesAgain(code))) {
+  const staysPlain = generator && (missingInstructions(code) !== null || noticesAgain(code));
+  if (completion.kind !== "register" || staysPlain) {
     return breakGraph("generator", `${name || "an async function"} is called`);
   }
   return generator ? completion : { kind: "promise", register: completion.register };
