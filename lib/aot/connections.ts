@@ -46,8 +46,16 @@ export function connectionsOf(
     readonly reading: ReadonlySet<Entry>;
   },
 ): Connections {
-  const arriving = new PlaceMap(results), toResults = new PlaceMap(results), toInputs = new PlaceMap(inputs);
   const { tape } = recorder;
+  // Written without recording, a tensor has its place on the tape still: a gradient comes to both values or to none
+  const former = new Map<GraphValue, GraphValue>();
+  for (const entry of tape) if (entry.kind === "same") former.set(entry.to, entry.from);
+  const first = (value: GraphValue): GraphValue => {
+    const before = former.get(value);
+    return before ? first(before) : value;
+  };
+  const mapOf = (values: readonly (GraphValue | undefined)[]) => new PlaceMap(values, first);
+  const arriving = mapOf(results), toResults = mapOf(results), toInputs = mapOf(inputs);
   for (const entry of tape) {
     const { sources, made } = endsOf(entry, recorder);
     for (const leads of [toResults, toInputs]) leads.add(made, leads.all(sources));
@@ -75,17 +83,20 @@ export function connectionsOf(
 class PlaceMap {
   readonly #places = new Map<GraphValue, Places>();
 
-  /** Each of some values stands at its own position. */
-  constructor(values: readonly (GraphValue | undefined)[]) {
+  /** Each of some values stands at its own position; `first`: the value that has a place for others as well. */
+  constructor(
+    values: readonly (GraphValue | undefined)[],
+    private readonly first: (value: GraphValue) => GraphValue,
+  ) {
     values.forEach((value, k) => value && this.add([value], placesOf([k])));
   }
 
   add(values: readonly GraphValue[], places: Places): void {
-    for (const value of values) this.#places.set(value, this.all([value]) | places);
+    for (const value of values) this.#places.set(this.first(value), this.all([value]) | places);
   }
 
   all(values: readonly GraphValue[]): Places {
-    return values.reduce((found, value) => found | (this.#places.get(value) ?? 0n), 0n);
+    return values.reduce((found, value) => found | (this.#places.get(this.first(value)) ?? 0n), 0n);
   }
 }
 

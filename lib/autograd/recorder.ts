@@ -49,14 +49,7 @@ export class Recorder {
     return kept;
   }
 
-  /** `from` under another name, connected to it or not. */
-  alias(from: GraphValue, { connected }: { readonly connected: boolean }): GraphValue {
-    const to = new GraphValue(from.node, from.meta);
-    if (connected && this.requiring.has(from)) this.join(from, to);
-    return to;
-  }
-
-  /** Lets the gradient of `to` flow on to `from`. */
+  /** Lets the gradient of `to` flow on to `from`, which has the same place on the tape. */
   join(from: GraphValue, to: GraphValue): void {
     this.tape.push({ kind: "same", from, to });
     this.requiring.add(to);

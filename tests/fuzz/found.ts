@@ -1252,6 +1252,14 @@ export const FOUND: Readonly<Record<string, Found>> = {
         () => [leaf([0.5, -0, 2, 1]), 0.5],
       ]),
   },
+  "the gradient of a result in one that is written later, without recording": {
+    make: () =>
+      life((x: Tensor) => {
+        const product = x.mul(2), quotient = product.div(3);
+        noGrad(() => void product.set([0], 0));
+        return [quotient, product];
+      }, [() => [leaf([0.25])]]),
+  },
   "random numbers behind what the host draws itself": {
     make: () =>
       life((x: Tensor) => {

@@ -36,8 +36,8 @@ export interface ComparisonOptions {
   readonly readsNumbers?: boolean;
   /** How often it asks for gradients. */
   readonly passes?: number;
-  /** Whether it writes into parts of tensors. */
-  readonly writesParts?: boolean;
+  /** Whether it writes in place what the tape and graphs take apart, each in its own way. */
+  readonly addsZeros?: boolean;
   /** Where the compiled program keeps its tensors; "cpu" unless given. */
   readonly device?: DeviceName;
 }
@@ -100,7 +100,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
       failedPass: facts.some(isFailedPass),
       readsNumbers: options.readsNumbers ?? false,
       passes: options.passes ?? 0,
-      writesParts: options.writesParts ?? false,
+      addsZeros: options.addsZeros ?? false,
       needsFloat64: () => needsFloat64(runnable, options.device ?? "cpu"),
     });
     const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));

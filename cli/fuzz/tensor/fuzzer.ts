@@ -16,7 +16,7 @@ import type { Runnable } from "./observe.ts";
 import { fileText } from "./print.ts";
 import { calledNames, passesOf, type Program } from "./program.ts";
 import { widened } from "./rounding.ts";
-import { writesParts } from "./written_parts.ts";
+import { addsZeros } from "./added_zeros.ts";
 
 /** What to leave out: kinds of observations, or of statements. */
 export interface TensorFuzzerOptions {
@@ -74,7 +74,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
         device: tier === "webgpu" ? "webgpu" : "cpu",
         readsNumbers: calledNames(program).includes("number"),
         passes: passesOf(program),
-        writesParts: writesParts(program),
+        addsZeros: addsZeros(program),
       });
       for (const [name, count] of Object.entries({ runs: 1, ...counts })) {
         this.#counts[name] = (this.#counts[name] ?? 0) + count;

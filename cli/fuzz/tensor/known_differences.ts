@@ -26,8 +26,8 @@ interface KnownDifference {
   readonly needsFloat64?: true;
   /** Only in programs that ask for gradients as often, or more often. */
   readonly passes?: number;
-  /** Only in programs that write into parts of tensors. */
-  readonly writesParts?: true;
+  /** Only in programs that write in place what the tape and graphs take apart, each in its own way. */
+  readonly addsZeros?: true;
   readonly is: (difference: FactDifference) => boolean;
   /** What follows from it in the same call, which is then none either. */
   readonly hides: (other: FactDifference) => boolean;
@@ -161,14 +161,14 @@ const KNOWN: readonly KnownDifference[] = [
   },
   {
     because:
-      "the gradient of what is written into a part is added to zeros, where the tape writes it into a copy",
-    writesParts: true,
+      "of what is written in place the tape or a graph adds zeros to the gradient, and the other does not",
+    addsZeros: true,
     is: (difference) => difference.aspect === "gradients" && differsInZeros(difference),
     hides: () => false,
   },
   {
     because: "the same, of gradients that are results or remain",
-    writesParts: true,
+    addsZeros: true,
     passes: 1,
     is: differsInZeros,
     hides: () => false,
@@ -224,8 +224,8 @@ export interface CallContext {
   readonly readsNumbers: boolean;
   /** How often the program asks for gradients. */
   readonly passes: number;
-  /** Whether the program writes into parts of tensors. */
-  readonly writesParts: boolean;
+  /** Whether the program writes in place what the tape and graphs take apart, each in its own way. */
+  readonly addsZeros: boolean;
   /** Whether the device refuses the program plainly, too, since it has no float64; asked where it matters. */
   readonly needsFloat64: () => boolean;
 }
@@ -233,13 +233,13 @@ export interface CallContext {
 /** The differences that are not meant to be. */
 export function withoutKnown(
   differences: readonly FactDifference[],
-  { device, mode, failedPass, readsNumbers, passes, writesParts, needsFloat64 }: CallContext,
+  { device, mode, failedPass, readsNumbers, passes, addsZeros, needsFloat64 }: CallContext,
 ): readonly FactDifference[] {
   const here = KNOWN.filter((each) =>
     (each.device === undefined || each.device === device) &&
     (!each.unrecorded || mode === "noGrad" || mode === "inference") &&
     (!each.failedPass || failedPass) && (!each.readsNumbers || readsNumbers) &&
-    (!each.writesParts || writesParts) && (each.passes ?? 0) <= passes
+    (!each.addsZeros || addsZeros) && (each.passes ?? 0) <= passes
   );
   const known = here.filter((each) => differences.some(each.is) && (!each.needsFloat64 || needsFloat64()));
   return differences.filter((each) => !known.some(({ is, hides }) => is(each) || hides(each)));
