@@ -207,20 +207,22 @@ export class Wrapper {
 
   /**
    * The place of a prototype that functions of the program make anew, as those of classes and literals in them: objects
-   * that inherit from another one of the same text were there before. Null: it is guarded by identity.
+   * that inherit from another one of the same text were there before. Null: it is guarded by identity, as where a class
+   * may have private members, which are others in each evaluation of it.
    */
   #madeAnew(prototype: object | null, source: Source): Source | null {
     if (isKnown(source)) return null;
-    let isAnew: boolean | null = null, place = source;
+    let isAnew: boolean | null = null, hasPrivates = false, place = source;
     for (let at = prototype; at && !types.isProxy(at) && !BUILTIN_OBJECTS.has(at);) {
       place = prototypeSource(place);
       // Whoever keeps the answer looks for the place
       this.output.rememberSource(place);
       const changes = this.settings.history.prototypeChanges(place.name, at);
       isAnew ??= changes;
+      hasPrivates ||= constructorText(at)?.includes("#") ?? false;
       at = Object.getPrototypeOf(at);
     }
-    return isAnew ? prototypeSource(source) : null;
+    return isAnew && !hasPrivates ? prototypeSource(source) : null;
   }
 
   /**
