@@ -20,6 +20,8 @@ export function addsZeros({ body }: Program): boolean {
   for (const statement of everyStatement(body)) {
     if (statement.kind !== "call") continue;
     const { style, name, args: [receiver = null] } = statement, form = FORM_OF.get(name);
+    // Indices of `set` show parts
+    if (name === "set") return true;
     if (form?.inplace) {
       // The tape copies the result of a composition into its receiver
       if (form.definition.gradient.kind === "composite") return true;
