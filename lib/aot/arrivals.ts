@@ -1,8 +1,7 @@
 /**
- * Tangents that do not arrive. A backward graph takes a tangent for each result, and a pass may come from some of them
- * only. Input: gradients and the tangents that each comes from; output: their sums without what has not arrived, as the
- * tape adds them. Invariant: zeros that stand for a tangent reach no gradient that another tangent gives: they would
- * make 0 of -0, and NaN where they meet what is infinite.
+ * Handling of tangents that do not arrive. A backward graph takes a tangent for each result, and a pass may come from
+ * some of them only. Invariant: zeros in place of a tangent reach no gradient of another tangent: they would make 0
+ * of -0, and NaN where they meet what is infinite.
  */
 import { contiguousMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -17,7 +16,7 @@ export class Arrivals implements GradientSums<GraphValue> {
   readonly #api: OpApi<GraphValue>;
   readonly #builder: GraphBuilder;
   readonly #count: number;
-  /** By device, an input that says of each tangent whether it has arrived. */
+  /** For each device, an input that flags which tangents have arrived. */
   readonly #flags = new Map<DeviceName, GraphValue>();
   /** Whether any of some tangents has arrived. */
   readonly #known = new Map<string, GraphValue>();
@@ -41,7 +40,7 @@ export class Arrivals implements GradientSums<GraphValue> {
     return a.seeds.isSubsetOf(b.seeds) ? withB : this.#api.where(this.#arrived(b), withB, a.grad);
   }
 
-  /** Whether a rule is given zeros for one result beside what arrives at others. */
+  /** Returns whether a rule receives zeros for one result beside gradients of others. */
   get fills(): boolean {
     return this.#fills;
   }
@@ -51,7 +50,7 @@ export class Arrivals implements GradientSums<GraphValue> {
     return this.#api.where(this.#arrived(found), found.grad, 0);
   }
 
-  /** Whether anything has arrived that a gradient comes from, on its device. */
+  /** Returns whether any tangent that a gradient comes from has arrived, as a value on its device. */
   #arrived({ grad: { meta: { device } }, seeds }: Found): GraphValue {
     return this.#any(device, [...seeds].toSorted((a, b) => a - b));
   }

@@ -1,8 +1,7 @@
 /**
- * Ahead-of-time autograd as a backend. Input: compilers for forward and backward graphs; output: a graph backend
- * that hands them functional, decomposed, partitioned graphs and runs what they return. Invariant: a compiler
- * sees each graph once, at compile time; nothing is compiled during a backward pass, so that all guards on sizes
- * are known when compilation ends.
+ * Ahead-of-time autograd as a backend: hands functional, decomposed, partitioned graphs to compilers for forward and
+ * backward graphs, and runs what they return. Invariant: a compiler sees each graph once, at compile time; nothing is
+ * compiled during a backward pass, so that all guards on sizes are known when compilation ends.
  */
 import { DynError } from "../base/errors.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
@@ -103,7 +102,7 @@ const functionalCompilers = new WeakMap<
   Pick<Compilation, "fwCompiler" | "bwCompiler" | "kept">
 >();
 
-/** What a backend that `aotAutograd` made compiles functional graphs with; undefined for others. */
+/** Returns the compiler of functional graphs of a backend made by `aotAutograd`; undefined for others. */
 export function functionalCompilerOf(
   backend: GraphBackend,
   role: GraphSignature["role"],
@@ -112,7 +111,7 @@ export function functionalCompilerOf(
   return role === "backward" ? found?.bwCompiler : found?.fwCompiler;
 }
 
-/** How a backend keeps what it compiles; undefined: it does not. */
+/** Returns how a backend caches its compilations; undefined if it does not. */
 export function keptCompilationsOf(backend: GraphBackend): KeptCompilations | undefined {
   return functionalCompilers.get(backend)?.kept;
 }
@@ -188,7 +187,7 @@ function compilePair(
   });
   const { plan } = joint;
   for (const { input } of plan.mutations) refuseFolded(joint.graph.placeholders[input]);
-  // Where a gradient flows through a write, the tape has to see it: the runtime copies.
+  // Where a gradient flows through a write, the tape must see it: the runtime copies.
   const mutatedInputs = plan.mutations.filter(({ differentiable }) => !differentiable);
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
     const role = gm.signature?.role;
@@ -263,7 +262,7 @@ function mergedGradients({ gradients, tangents, origins }: JointGraph): Set<numb
   return merged;
 }
 
-/** How a graph expects one of its inputs. */
+/** Returns the layout in which a graph expects one of its inputs. */
 function savedLayout({ meta: { value } }: Node): SavedLayout {
   if (value.kind !== "tensor") return { kind: "any" };
   const { shape, strides } = value.tensor;
@@ -297,7 +296,7 @@ function guardAliases(captured: GraphModule, { run, mutated, addressed }: Compil
   };
 }
 
-/** Whether two inputs may have elements in common: their ranges of one storage meet. */
+/** Returns whether two inputs may share elements: their ranges of one storage overlap. */
 function overlap(a: unknown, b: unknown): boolean {
   if (!isTensor(a) || !isTensor(b) || a.storage !== b.storage) return false;
   const start = (tensor: Tensor) => tensor.offset * tensor.elementSize();

@@ -1,7 +1,7 @@
 /**
- * Where a forward graph is cut so that its backward pass, which the tape takes, hands gradients on while the rest of it
- * runs, as torch._dynamo's DDPOptimizer. Input: a captured graph and the tensors of a call; output: the nodes before which a
- * part ends. Invariant: a graph that writes to tensors stays whole, since its parts could not save what they read.
+ * Chooses where to cut a forward graph whose backward pass the tape runs, so that gradients are passed on while the
+ * rest of the pass runs, like torch._dynamo's DDPOptimizer. Returns the nodes before which a part ends. Invariant: a
+ * graph that writes to tensors stays whole, since its parts could not save what they read.
  */
 import { bucketPlaceOf } from "../autograd/gradient_buckets.ts";
 import { takesGradients } from "../graph/gradient_call.ts";

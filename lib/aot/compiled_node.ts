@@ -1,7 +1,7 @@
 /**
- * Compiled calls on the tape. Input: what a call was given, gave and saved; output: gradients of its inputs, by the
- * compiled backward graph where that gives what the tape would, else by differentiating the captured graph op by op.
- * Invariant: only saved values are kept, and they are let go once no result can be differentiated any more.
+ * Compiled calls on the tape. Gradients of the inputs come from the compiled backward graph where it computes what
+ * the tape would, else from differentiating the captured graph op by op. Invariant: only saved values are kept, and
+ * they are released once no result can be differentiated any more.
  */
 import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
@@ -56,7 +56,7 @@ export class LostNode extends Node {
   release(): void {}
 }
 
-/** What a call was given and gave. */
+/** The inputs, results and saved values of a call. */
 interface CallValues {
   readonly inputs: readonly unknown[];
   /** Elements that the call has overwritten and that the graph would need to be made again, by input. */
@@ -74,7 +74,7 @@ export class CompiledNode extends Node {
   readonly #pair: CompiledPair;
   readonly #backward: CompiledBackward;
   readonly #sizes: readonly number[];
-  /** Where the generator stood before the call. */
+  /** State of the generator before the call. */
   readonly #random: typeof defaultGenerator.state;
   /** Of its results on the tape, by position. */
   readonly #layouts: Layout[] = [];
@@ -83,9 +83,9 @@ export class CompiledNode extends Node {
   /** The forward's inputs, for differentiating again. */
   #primals: readonly unknown[] | null = null;
   #lent: Tensor[] = [];
-  /** What the latest pass has read. */
+  /** The saved values that the latest pass has read. */
   #read: readonly Reading[] = [];
-  /** What an earlier pass has let go of. */
+  /** Saved values that an earlier pass has released. */
   readonly #spent = new Set<Reading>();
 
   constructor(
@@ -158,13 +158,13 @@ export class CompiledNode extends Node {
         !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
       );
     if (!exact) return again();
-    // What is handed on as a gradient is no longer the node's to free.
+    // A gradient that is returned is no longer the node's to free.
     const handedOn = new Set(results.map((grad) => grad?.storage));
     this.#lent = this.#lent.filter(({ storage }) => !handedOn.has(storage));
     return results;
   }
 
-  /** What the compiled graph gives, for the edges to which gradients lead. */
+  /** Runs the compiled backward graph, for the edges that need gradients. */
   #compiled(
     saved: readonly unknown[],
     { grads, leads }: { readonly grads: readonly (Tensor | null)[]; readonly leads: readonly boolean[] },
@@ -234,8 +234,8 @@ export class CompiledNode extends Node {
   }
 
   /**
-   * What differentiating op by op gives: runs the captured graph again, on aliases of its inputs, and differentiates
-   * that, past the hooks of the results that are asked for.
+   * Differentiates op by op: runs the captured graph again, on aliases of its inputs, and differentiates that, past
+   * the hooks of the requested results.
    */
   #differentiate(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
     const count = this.#pair.captured.graph.placeholders.length;
@@ -245,7 +245,7 @@ export class CompiledNode extends Node {
     const aliases = this.#primals.map((each, k) => {
       const primal = this.#unpack(each);
       if (!isTensor(primal) || !this.edges[k] || k >= count) return primal;
-      // What stands for elements that are gone has no history, but still the input's place on the tape
+      // A stand-in for elements that are gone has no history, but keeps the input's place on the tape
       if (!primal.requiresGrad) primal.requiresGrad = true;
       return enableGrad(() => ops.viewAs(primal, primal));
     });
@@ -360,7 +360,7 @@ export function cloneAsItLies(tensor: Tensor): Tensor {
   return new StandIn(layout).make().copy_(tensor);
 }
 
-/** Whether all elements are finite. */
+/** Returns whether all elements are finite. */
 function isFinite(tensor: Tensor): boolean {
   const elements = readElements(tensor);
   // Anything but a finite number times 0 is NaN, which no sum loses

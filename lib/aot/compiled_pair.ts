@@ -1,6 +1,6 @@
 /**
- * What compiling a captured graph gives. Input: none; output: types of the compiled halves and of what is between them,
- * and how their lists are read. Invariant: forward results come first, then what is saved for the backward.
+ * The compiled form of a captured graph: types of the compiled halves and of the values between them, and how their
+ * lists are read. Invariant: forward results come first, then the values saved for the backward.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -11,9 +11,9 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { JointGraph, RuntimePlan } from "./joint.ts";
 import type { SavedValue } from "./partition.ts";
 
-/** How a saved value must lie. */
+/** The required layout of a saved value. */
 export type SavedLayout =
-  /** It is not a tensor. */
+  /** Not a tensor. */
   | { readonly kind: "any" }
   /** Its sizes are known. */
   | { readonly kind: "known"; readonly layout: Layout }
@@ -45,7 +45,7 @@ export interface CompiledBackward {
   readonly sizes: readonly Sym[];
   /** Forward outputs from this index on are made for the backward only. */
   readonly savedFrom: number;
-  /** How the backward expects what is saved. */
+  /** Layouts that the backward expects of saved values. */
   readonly layouts: readonly SavedLayout[];
   /** Devices of the inputs after the tangents, that say which of them have arrived. */
   readonly arrivals: readonly DeviceName[];

@@ -1,7 +1,7 @@
 /**
  * A part of a captured graph that is compiled when it is first reached, since some of its sizes are known only then.
- * Input: nodes, a backend and the values of a call; output: a function for this call. Invariant: a version serves the
- * calls whose sizes satisfy what was assumed when it was compiled; sizes that it does not name may be any.
+ * Invariant: a version serves the calls whose sizes satisfy the assumptions of its compilation; sizes that it does
+ * not mention may be any.
  */
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
@@ -30,7 +30,7 @@ interface Version {
   readonly run: CompiledFunction;
   /** Sizes that are arguments, in order. */
   readonly sizes: readonly Sym[];
-  /** Which tensors among the inputs require a gradient. */
+  /** Which input tensors require a gradient. */
   readonly requiring: string;
   readonly fits: (sizeOf: (symbol: Sym) => number) => boolean;
 }
@@ -63,7 +63,7 @@ export class CompiledPart {
   /** The part with the values of a call, compiled if nothing that is compiled serves it. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
     const inputs = this.nodes.inputs.map((node) => values.get(node));
-    // What the part would save for its backward is not what the tape saves, and is not to be written
+    // The tape does not save what the part would save for its backward, which therefore must not be overwritten
     const saves = ambient.gradEnabled && this.#givesGradients &&
       inputs.some((value) => isTensor(value) && value.requiresGrad);
     if (saves && this.options.writtenLater) return this.#opByOp.prepare(values, sizeOf);
@@ -80,7 +80,7 @@ export class CompiledPart {
     return this.#plain ??= new GraphPart(this.captured, this.nodes);
   }
 
-  /** Whether the tensors of a call lie in memory as the capture took it. */
+  /** Returns whether the tensors of a call have the layouts of the capture. */
   #laidOutAsCaptured(inputs: readonly unknown[], sizeOf: (symbol: Sym) => number): boolean {
     return this.nodes.inputs.every(({ meta: { value } }, at) => {
       const tensor = inputs[at];
@@ -146,7 +146,7 @@ export class CompiledPart {
       return config.patch({ inductor }, () => modes.without(() => this.options.backend(gm, examples))) ??
         undefined;
     } catch (error) {
-      // What an op says of its operands is the program's error
+      // An op's complaint about its operands is the program's error
       if (error instanceof DynError || this.#settings.errorOnFallback) throw error;
       reportFallback(
         "op by op",

@@ -1,7 +1,6 @@
 /**
- * How the results of one graph hang together on the tape of which they are one node. Input: a recorded tape, and the
- * inputs and results of its graph; output: which results are computed from which, and what passes use up. Invariant:
- * positions are those of the lists of inputs and results.
+ * Dependences between the results of one graph, which are one node on the tape: which results are computed from
+ * which, and what passes use up. Invariant: positions are those of the lists of inputs and results.
  */
 import { type GraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import type { Recorder } from "../autograd/recorder.ts";
@@ -20,11 +19,11 @@ export interface Reading {
   readonly results: Places;
 }
 
-/** What holds between results, by position. */
+/** Relations between results, by position. */
 export interface Connections {
   /** The other results whose gradients flow through each. */
   readonly dependents: readonly (readonly number[])[];
-  /** What backward passes let go of. */
+  /** Saved values that backward passes release. */
   readonly readings: readonly Reading[];
 }
 
@@ -100,7 +99,7 @@ class PlaceMap {
   }
 }
 
-/** What a gradient flows from and to at an entry. */
+/** Returns the values that a gradient flows from and to at an entry. */
 function endsOf(
   entry: Entry,
   { requiring }: Recorder,

@@ -1,7 +1,7 @@
 /**
- * Where a list repeats itself. Input: numbers that stand for calls, equal where calls look alike; output: stretches of
- * equal pieces one behind the other. Invariant: stretches do not overlap; where several could be told apart, the one
- * that leaves the least to do comes first.
+ * Finds repeated stretches in a list of numbers that represent calls, equal where calls look alike: stretches of
+ * equal adjacent pieces. Invariant: stretches do not overlap; if several choices exist, the one that leaves the least
+ * work is preferred.
  */
 
 /** Pieces of the same length, one behind the other. */
@@ -11,19 +11,19 @@ export interface Stretch {
   readonly count: number;
 }
 
-/** What makes a stretch worth having. */
+/** When a stretch is worth outlining. */
 export interface Worth {
   /** Calls of a piece; shorter ones are put together. */
   readonly least: number;
-  /** How long those become at least. */
+  /** Minimum length of pieces after combining short ones. */
   readonly together: number;
   /** Calls that need not be looked at again. */
   readonly saved: number;
   /** The longest piece that is looked for. */
   readonly longest: number;
   /**
-   * How many values made behind `from` are read at each place up to `to` or behind it. A stretch is cut where there are
-   * the fewest, so that pieces hand on little.
+   * Returns the number of values made after `from` that are read at or after each position up to `to`. A stretch is
+   * cut where this is smallest, so that pieces pass few values.
    */
   readonly alive: (from: number, to: number) => readonly number[];
 }

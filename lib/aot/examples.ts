@@ -1,6 +1,6 @@
 /**
- * Example values for the inputs of graphs whose values nobody has yet. Input: a placeholder; output: a tensor without
- * elements or a number, as its metadata says. Invariant: sizes that are symbols are those of the call that was traced.
+ * Example values for graph inputs that have none yet: a tensor without elements or a number, as the placeholder's
+ * metadata says. Invariant: symbolic sizes have the values of the traced call.
  */
 import { DynError } from "../base/errors.ts";
 import type { Node } from "../graph/node.ts";

@@ -1,7 +1,7 @@
 /**
- * A captured graph as one functional graph without gradients, for what runs it elsewhere. Input: a captured graph; output:
- * its functional form, the plan of what is around it, and its compiled form. Invariant: tensors that the captured graph
- * holds are inputs behind its placeholders, in the order of `lifted`.
+ * A captured graph as one functional graph without gradients, for runners elsewhere, with the plan of its
+ * surroundings and its compiled form. Invariant: tensors that the captured graph holds become inputs after its
+ * placeholders, in the order of `lifted`.
  */
 import { DynError } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";

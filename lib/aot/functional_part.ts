@@ -1,7 +1,6 @@
 /**
- * A part of a functional graph, compiled by itself. Input: nodes of the graph, and a compiler; output: what runs them in a
- * call. Invariants: what is handed to other parts lies as the graph says; a part that writes to inputs of the graph is the
- * last one, and nobody reads them after it.
+ * A part of a functional graph, compiled separately. Invariants: values passed to other parts have the layouts that
+ * the graph records; a part that writes to inputs of the graph is the last one, and nobody reads them after it.
  */
 import { InternalError } from "../base/errors.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -16,7 +15,7 @@ import { isTensor } from "../tensor/tensor.ts";
 import { exampleOf } from "./examples.ts";
 import { listOf, moduleOf, outsideSymbols, type PartNodes, type PreparedPart } from "./graph_part.ts";
 
-/** How a part is compiled. */
+/** Options of compiling a part. */
 export interface FunctionalPartOptions {
   readonly compile: GraphCompiler;
   /** Values whose memory the program gets. */
@@ -30,9 +29,9 @@ export class FunctionalPart {
   readonly #module: GraphModule;
   readonly #run: CompiledFunction;
   readonly #symbols: readonly Sym[];
-  /** Where each result is among what the compiled graph gives. */
+  /** Position of each result among the results of the compiled graph. */
   readonly #places: readonly number[];
-  /** Which inputs kernels of other parts may have laid out in an order of their own. */
+  /** Inputs that kernels of other parts may have laid out in another order. */
   readonly #made: readonly boolean[];
 
   readonly nodes: PartNodes;
@@ -42,7 +41,7 @@ export class FunctionalPart {
     parts: PartNodes,
     { compile, own, mutated }: FunctionalPartOptions,
   ) {
-    // What is written without being read is an input, too
+    // A tensor that is written without being read is an input too
     const written = parts.results.flatMap((node) => mutated.get(node) ?? []);
     const nodes = this.nodes = { ...parts, inputs: [...new Set([...parts.inputs, ...written])] };
     this.#symbols = [...outsideSymbols(nodes)];

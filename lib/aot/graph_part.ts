@@ -1,7 +1,6 @@
 /**
- * A run of nodes of a captured graph as a graph of its own. Input: the nodes, and how sizes are written in it; output:
- * a graph whose inputs are sizes, then what earlier nodes computed. Invariant: it computes what the nodes compute
- * where they are.
+ * Extracts a run of nodes of a captured graph as a separate graph whose inputs are sizes, then values computed by
+ * earlier nodes. Invariant: it computes what the nodes compute in place.
  */
 import { InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
@@ -27,13 +26,13 @@ export interface PreparedPart {
   run(): readonly unknown[];
 }
 
-/** How a part is written as a graph. */
+/** How sizes and inputs of a part are represented. */
 export interface PartForm {
-  /** What stands for a symbol. */
+  /** Returns the replacement of a symbol. */
   readonly replace: (symbol: Sym) => Dim;
   /** Symbols that are inputs, as they are in the new graph. */
   readonly sizes: readonly Sym[];
-  /** Whether the value of an input requires a gradient. */
+  /** Returns whether the value of an input requires a gradient. */
   readonly requiresGrad: (input: Node) => boolean;
 }
 
@@ -58,7 +57,7 @@ export class GraphPart {
     return { graph: module.graph, run: () => listOf(module.forward(...args)) };
   }
 
-  /** What an argument tree stands for, given the values of nodes. */
+  /** Resolves an argument tree, given the values of nodes. */
   static resolve(
     argument: Argument,
     values: ReadonlyMap<Node, unknown>,
@@ -145,7 +144,7 @@ export function moduleOf(
   return new GraphModule(graph, captured.attributes, captured.runner);
 }
 
-/** Whether a node's tensor was captured as one that requires a gradient. */
+/** Returns whether a node's tensor was captured as one that requires a gradient. */
 function requiresGrad({ meta: { value } }: Node): boolean {
   return value.kind === "tensor" && value.requiresGrad;
 }

@@ -1,8 +1,7 @@
 /**
- * Several small calls that other processes have a part in, as one. Input: a functional graph; output: the same graph, in
- * which calls of one op with the same arguments, on tensors of one type, are a call on all their elements behind each
- * other; the calls' results are views of its result. Invariants: no call waits for what it is joined with; which calls are
- * joined follows from the graph alone, as on all other processes.
+ * Joins several small collectives into one: calls of one op with the same arguments, on tensors of one type, become a
+ * call on their concatenated elements, and the results are views of its result. Invariants: no call waits for one
+ * that it is joined with; which calls are joined follows from the graph alone, as on all other processes.
  */
 import { itemSize } from "../base/dtype.ts";
 import { counters } from "../base/logs.ts";
@@ -21,7 +20,7 @@ interface Joinable {
   readonly input: Node;
   readonly result: TensorMeta;
   readonly elements: number;
-  /** What it has in common with calls that it may be joined with. */
+  /** The properties that calls must share to be joined. */
   readonly kind: string;
   /** The most elements of all of them. */
   readonly most: number;
@@ -84,7 +83,7 @@ function joinable(node: Node, attributes: Attributes): Joinable | null {
   };
 }
 
-/** Whether a call needs any of a group, where calls that were joined need what any of them needs. */
+/** Returns whether a call depends on any of a group, where joined calls depend on what any of them depends on. */
 function dependsOn(
   { node }: Joinable,
   group: readonly Joinable[],

@@ -1,8 +1,8 @@
 /**
- * The joint graph: forward and backward of a captured graph in one, over values without aliasing. Input: a
- * replayed captured graph; output: a graph that returns forward results, then gradients, and the plan by which
- * the runtime turns forward results into what the captured program returns. Invariant: the forward part does not
- * depend on tangents; every forward result is a node of its own and none is an input.
+ * The joint graph: forward and backward of a captured graph in one, over values without aliasing. It returns forward
+ * results, then gradients; a plan tells the runtime how to turn forward results into what the captured program
+ * returns. Invariant: the forward part does not depend on tangents; every forward result is a node of its own and
+ * none is an input.
  */
 import { type DynError, InternalError } from "../base/errors.ts";
 import type { TreeSpec } from "../base/tree.ts";
@@ -63,14 +63,14 @@ export interface LostResult {
   readonly isUsedUp: boolean;
 }
 
-/** What the runtime does around the compiled graphs. */
+/** The work of the runtime around the compiled graphs. */
 export interface RuntimePlan {
   readonly outputs: readonly OutputPlan[];
   readonly tree: TreeSpec;
   readonly mutations: readonly Mutation[];
-  /** What requires a gradient, first all forward results that do. */
+  /** Results that require a gradient, starting with all forward results that do. */
   readonly differentiable: readonly TapeResult[];
-  /** How they hang together, by position among them. */
+  /** Their dependences, by position among them. */
   readonly connections: Connections;
   /** Forward results from which a backward pass must fail as it does on the tape, those behind others last. */
   readonly lost: readonly LostResult[];
@@ -90,11 +90,11 @@ export interface RuntimePlan {
   readonly recordsAlways: boolean;
 }
 
-/** What a gradient is on the tape. */
+/** The origin of a gradient on the tape. */
 export type GradientOrigin =
-  /** What has arrived, handed on. */
+  /** An incoming gradient, passed on. */
   | { readonly kind: "tangent"; readonly tangent: number }
-  /** What the backward graph gives at a place, the same for all gradients that are one tensor. */
+  /** An output of the backward graph; gradients that are one tensor share the position. */
   | { readonly kind: "output"; readonly output: number };
 
 /** A joint graph and what its inputs and outputs are. */
@@ -117,7 +117,7 @@ export interface JointGraph {
    */
   readonly reached: readonly (readonly number[])[];
   /**
-   * What each gradient is, null where there is none. Passes may make others equal, too, but do not make them one
+   * The origin of each gradient, null where there is none. Passes may make others equal too, but do not make them one
    * tensor.
    */
   readonly origins: readonly (GradientOrigin | null)[];
@@ -266,7 +266,7 @@ function viewLeaves({ outputs }: ForwardTrace, plans: readonly OutputPlan[]): Vi
   });
 }
 
-/** Those from which others among some values are computed. */
+/** Returns those values from which others among them are computed. */
 function viewsBehind(
   trace: ForwardTrace,
   plans: readonly OutputPlan[],

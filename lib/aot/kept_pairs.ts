@@ -1,8 +1,8 @@
 /**
- * Compiled graphs between processes, as PyTorch's AOTAutogradCache and FxGraphCache: what a captured graph was
- * differentiated, partitioned and compiled to. Input: captured graphs; output: their compiled halves as a former
- * process made them. Invariant: the key says all that compilation depends on, the captured graph with all metadata
- * included, and is compared as a whole; what cannot be written down is not kept, and says why (`DYN_LOGS=cache`).
+ * Compiled graphs on disk, like PyTorch's AOTAutogradCache and FxGraphCache: the differentiated, partitioned and
+ * compiled halves of captured graphs. Invariant: the key is the complete text of everything that compilation depends
+ * on, including the captured graph with all metadata, and is compared as a whole; a graph that cannot be serialised
+ * is not kept, and the log says why (`DYN_LOGS=cache`).
  */
 import { getDefaultDtype } from "../base/dtype.ts";
 import { bisection } from "../base/bisect.ts";
@@ -32,9 +32,12 @@ import type { CompiledPair } from "./compiled_pair.ts";
 import { tableOf, tableTensor } from "./late_numbers.ts";
 import { backwardFacts, graphSignature, numberTable, runtimePlan } from "./stored_pair.ts";
 
-/** What of compilers keeping takes. */
+/** The functions of a compiler that caching needs. */
 export interface KeptCompilations {
-  /** What compiling a graph depends on besides the graph and the ambient state; null: it is not kept. */
+  /**
+   * Returns everything that compiling a graph depends on besides the graph and the ambient state; null: it is not
+   * cached.
+   */
   readonly identityOf: (captured: GraphModule) => string | null;
   /** A functional graph as it was compiled; null where it has to be compiled anew. Throws DamagedForm. */
   readonly restore: (gm: GraphModule, form: Plain, symbols: Symbols) => CompiledFunction | null;
@@ -60,7 +63,7 @@ interface Compilation {
   readonly writer: RunWriter | undefined;
 }
 
-/** Where the compiled halves of one captured graph are kept. */
+/** The cache entry of one captured graph's compiled halves. */
 export class KeptPair {
   readonly #compilations = new Map<GraphSignature["role"], Compilation>();
 
@@ -251,7 +254,10 @@ function heldTensors({ attributes }: GraphModule): ReadonlyMap<string, Tensor> {
   );
 }
 
-/** What compilation sees of held tensors: their metadata, and which are one. Their elements are inputs. */
+/**
+ * Describes held tensors as compilation sees them: their metadata, and which are identical. Their elements are
+ * inputs.
+ */
 function describe(held: ReadonlyMap<string, Tensor>, symbols: Symbols): Plain {
   const tensors = [...new Set(held.values())];
   return [...held].map(([name, tensor]) => [

@@ -1,6 +1,6 @@
 /**
- * Keys of the random ops of one compiled call, drawn in the order in which eager execution would. Output: an
- * int32 tensor of two words per op. Invariant: a compiled call advances the generator as the ops themselves would.
+ * Keys of the random ops of one compiled call, drawn in the order of eager execution: an int32 tensor of two words
+ * per op. Invariant: a compiled call advances the generator as the ops themselves would.
  */
 import { defaultGenerator } from "../tensor/random.ts";
 import { writeElements } from "../tensor/host.ts";

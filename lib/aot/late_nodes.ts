@@ -1,7 +1,6 @@
 /**
- * What the last part of a step computes better than an earlier one: with what it fuses with. Input: the groups of a
- * functional graph, and its new values of inputs; output: the same with such nodes in the last group. Invariant: no
- * call that other processes have a part in waits for them.
+ * Moves nodes to the last part of a step where they fuse better than in an earlier one. Invariant: no collective
+ * waits for them.
  */
 import type { Node } from "../graph/node.ts";
 import type { Group } from "./groups.ts";

@@ -1,7 +1,7 @@
 /**
- * Numbers of a captured graph that calls may be given as well as know: what rounds of a loop differ in besides their
- * tensors. Input: calls; output: their numbers that may be read from memory, and tables of such numbers. Invariant: with
- * a number out of its table a call has the results, types and gradients that it has with the number itself, bit for bit.
+ * Numbers of a captured graph that can be read from memory instead of being constants: those that rounds of a loop
+ * differ in, besides their tensors. Invariant: with a number from its table a call has the same results, types and
+ * gradients as with the constant, bit for bit.
  */
 import { type DType, highest, isComplex, isFloat, isInteger, lowest } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -54,7 +54,7 @@ function tableType(computed: DType, value: number): DType | null {
   if (isFloat(computed)) return computed === "float64" ? "float64" : "float32";
   const low = Math.max(-(2 ** 31), Number(lowest(computed)));
   const high = Math.min(2 ** 31 - 1, Number(highest(computed)));
-  // No integer is -0
+  // An integer cannot be -0
   return Number.isInteger(value) && !Object.is(value, -0) && low <= value && value <= high ? "int32" : null;
 }
 
@@ -90,9 +90,9 @@ const isMeta = (value: unknown): value is TensorMeta =>
 export interface NumberTable {
   readonly dtype: DType;
   readonly device: DeviceName;
-  /** How many each call has. */
+  /** Count of numbers in each call. */
   readonly width: number;
-  /** Those of all calls, one call behind the other. */
+  /** The numbers of all calls, one call after another. */
   readonly values: readonly number[];
 }
 

@@ -1,13 +1,12 @@
 /**
- * Writes that may come later than they stand: those of layers to what they keep from call to call and do not read, as
- * running statistics. Input: a call of a captured graph; output: whether it is one. Invariant: nothing else in the graph
- * reads or writes what such a call writes to, nor what it reads, so that its place behind what it reads is its own
- * matter; that inputs which are written to share no memory with others is guarded.
+ * Writes that may be delayed: those of layers to state that they keep between calls and do not read, such as running
+ * statistics. Invariant: nothing else in the graph reads or writes what such a call writes to, nor what it reads, so
+ * that it can run anywhere after its inputs; a guard ensures that written inputs share no memory with others.
  */
 import { Node } from "../graph/node.ts";
 import { findTarget } from "../ops/table.ts";
 
-/** Whether a call is such a write. */
+/** Returns whether a call is such a write. */
 export function isLateWrite(node: Node): boolean {
   const { args: [written], users, meta: { value, onHost } } = node;
   const isWrite = node.op !== "placeholder" && findTarget(node.target)?.inplace === true;
@@ -16,7 +15,7 @@ export function isLateWrite(node: Node): boolean {
   return [...node.inputs()].every((input) => input.users.size === 1 && (input === written || isOwn(input)));
 }
 
-/** Whether a value has memory of its own: it is computed, and no view. */
+/** Returns whether a value owns its memory: it is computed, and not a view. */
 function isOwn({ op, target, args: [source] }: Node): boolean {
   if (op !== "call_function" && op !== "call_method") return false;
   if (target === "getitem") return source instanceof Node && isOwn(source);

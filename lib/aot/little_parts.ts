@@ -1,7 +1,6 @@
 /**
- * Parts that compute next to nothing. Input: the groups of a functional graph; output: the same nodes in fewer groups,
- * since beginning with another part takes longer than computing what some of them do. Invariant: nothing comes before
- * what it reads, and no call that other processes have a part in waits for more than it did, but for such parts.
+ * Merges parts that compute next to nothing, since starting another part takes longer than some of them do.
+ * Invariant: nothing runs before what it reads, and no collective waits for more than it did, except for such parts.
  */
 import type { Node } from "../graph/node.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -11,7 +10,7 @@ import { Classifier } from "./recompute.ts";
 /** Loops over as many elements take less time than beginning with a part, or having a call go on beside it. */
 const FEW = 2048;
 
-/** Whether nodes make next to nothing. */
+/** Returns whether nodes compute next to nothing. */
 function isLittle(nodes: readonly Node[]): boolean {
   const most = (node: Node) => Math.max(elementsOf(node), ...[...node.inputs()].map(elementsOf));
   if (nodes.reduce((sum, node) => sum + most(node), 0) > FEW) return false;
@@ -19,7 +18,7 @@ function isLittle(nodes: readonly Node[]): boolean {
   return nodes.every((node) => ["pointwise", "view", "reduction"].includes(classifier.kindOf(node)));
 }
 
-/** How many elements a node has; Infinity where that is not known. */
+/** Returns the number of elements of a node; Infinity if it is not known. */
 function elementsOf({ meta: { value } }: Node): number {
   const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : [];
   const known = (d: Dim) => typeof d === "number" ? d : Infinity;
@@ -53,7 +52,7 @@ export function withoutLittle(groups: readonly Group[]): Group[] {
   return found;
 }
 
-/** Whether more than next to nothing runs between the first of some groups and what reads its results. */
+/** Returns whether substantial work runs between the first of some groups and the readers of its results. */
 export function hasTime([first, ...rest]: readonly Group[]): boolean {
   const results = new Set(first?.nodes), at = rest.findIndex((group) => reads(group, results));
   const between = at < 0 ? rest : rest.slice(0, at);

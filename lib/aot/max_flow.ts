@@ -1,7 +1,6 @@
 /**
- * Maximum flow and minimum cut by Dinic's algorithm (Dinic 1970). Input: a directed graph with capacities, some
- * of them infinite; output: the vertices on the source's side of a minimum cut. Invariant: every edge has its
- * reverse next to it (index xor 1).
+ * Maximum flow and minimum cut by Dinic's algorithm (Dinic 1970), in a directed graph whose capacities may be
+ * infinite. Invariant: every edge has its reverse next to it (index xor 1).
  */
 import { InternalError } from "../base/errors.ts";
 
@@ -26,8 +25,8 @@ export class FlowNetwork {
   }
 
   /**
-   * Whether each vertex lies on the source's side of a minimum cut: that of the vertices reachable in the
-   * residual network. Throws InternalError where only infinite edges could be cut.
+   * Returns for each vertex whether it lies on the source's side of a minimum cut: it is reachable in the residual
+   * network. Throws InternalError where only infinite edges could be cut.
    */
   minimumCut(source: number, sink: number): boolean[] {
     for (let levels = this.#levels(source); (levels[sink] ?? -1) >= 0; levels = this.#levels(source)) {

@@ -1,8 +1,8 @@
 /**
- * A budget for what backward passes keep: below 1, `config.activationMemoryBudget` has more computed again, the cheapest
- * by byte first, as `activation_memory_budget` of PyTorch's functorch. Input: a graph to cut and a share of what would be
- * saved without a budget; output: the values to save. Invariant: what is saved besides inputs and results never takes
- * more than the share, unless nothing that is left can be computed twice; elements are the same.
+ * The memory budget of backward passes: below 1, `config.activationMemoryBudget` recomputes more values, the cheapest
+ * by byte first, like `activation_memory_budget` of PyTorch's functorch. The budget is a share of what would be saved
+ * without one. Invariant: the saved values besides inputs and results never exceed the share, unless none of them can
+ * be recomputed; elements are the same.
  */
 import { config } from "../base/config.ts";
 import { logs } from "../base/logs.ts";
@@ -59,7 +59,7 @@ class Lives {
 
   constructor({ graph, forward: { independent }, results }: Cuttable) {
     const from = new Map(graph.nodes.map((node, at) => [node, at]));
-    // What a value is needed for it may also be needed for by way of what is computed again
+    // A value may also be needed through nodes that are recomputed
     for (const node of graph.nodes.toReversed()) {
       const uses = [...node.users.keys()].map((user) =>
         (independent.has(user) ? this.#to.get(user) : from.get(user)) ?? 0
@@ -93,7 +93,7 @@ class Lives {
   }
 }
 
-/** What keeps a node from being computed again: the nearest nodes that may be computed once, itself maybe. */
+/** Returns what prevents a node from being recomputed: the nearest nodes that must run once, possibly itself. */
 function costlyBehind(node: Node, once: ReadonlySet<Node>): readonly Node[] {
   const seen = new Set([node]), found: Node[] = [];
   for (const each of seen) {
@@ -103,13 +103,16 @@ function costlyBehind(node: Node, once: ReadonlySet<Node>): readonly Node[] {
   return found;
 }
 
-/** Whether a node gives the same again: calls of regions have cut themselves, and what runs on the host may have effects. */
+/**
+ * Returns whether a node computes the same again: calls of regions have made their own cut, and host ops may have
+ * effects.
+ */
 function isRepeatable(node: Node, { classifier }: ForwardNodes): boolean {
   return node.op === "call_function" && !node.meta.region && !node.meta.onHost &&
     classifier.kindOf(node) !== "other";
 }
 
-/** What computing a node once more takes, as bytes that would move in the same time. */
+/** Returns the cost of recomputing a node, in bytes that could be moved in the same time. */
 function recomputingCost(node: Node): number {
   const moved = [...node.inputs(), node].reduce((sum, each) => sum + bytesOf(each), 0);
   return Math.max(moved, 2 * multiplyAdds(node) / OPERATIONS_PER_BYTE);

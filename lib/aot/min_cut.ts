@@ -1,7 +1,6 @@
 /**
- * Which values of a forward part its backward part is given. Input: a joint graph, the nodes that may not be computed
- * twice; output: the values to save, by a minimum cut on the bytes that saving moves. Invariant: what the backward
- * reads follows from what is saved, without a node that may not be computed twice.
+ * Chooses the values that the backward part receives from the forward part, by a minimum cut on the bytes that saving
+ * moves. Invariant: everything the backward reads follows from saved values, without a node that must not run twice.
  */
 import type { Argument, Graph, Node } from "../graph/node.ts";
 import { mapNodes } from "../graph/node.ts";
@@ -34,7 +33,7 @@ export function ancestors(graph: Graph, of: readonly Argument[]): Set<Node> {
   return ordered;
 }
 
-/** What the forward is run for: its results, and calls that may fail whoever reads them. */
+/** Returns the purposes of the forward: its results, and calls that may fail even if nobody reads them. */
 export function forwardEnds({ graph, results }: JointGraph): readonly Argument[] {
   return [...results, ...graph.nodes.filter(mayFail)];
 }
@@ -43,7 +42,7 @@ export function forwardEnds({ graph, results }: JointGraph): readonly Argument[]
 export interface Cuttable {
   readonly graph: Graph;
   readonly forward: ForwardNodes;
-  /** What exists besides the inputs, whatever is saved. */
+  /** Values that exist besides the inputs, whatever is saved. */
   readonly results: ReadonlySet<Argument>;
   /** Inputs whose elements are others once the backward runs. */
   readonly overwritten: ReadonlySet<Node | undefined>;
@@ -121,7 +120,7 @@ function savingCost(
   return bytesOf(node) * moves * 1.1 ** Math.min(100, Math.max(1, distance)) + 1e-3;
 }
 
-/** How many steps before its first use in the backward a forward value lies. */
+/** Returns the distance of each forward value from its first use in the backward, in steps. */
 function distancesFromBackward(graph: Graph, independent: ReadonlySet<Node>): Map<Node, number> {
   const distances = new Map<Node, number>();
   for (const node of graph.nodes.toReversed()) {

@@ -1,8 +1,6 @@
 /**
- * Equal stretches of a captured graph as calls of one region: the layers of a model, the rounds of a loop. Input: a
- * captured graph; output: one with the same results, in which each such stretch is a node, or null where nothing
- * repeats. Invariant: the stretches behind one region differ in the values that they are given, numbers among them, and
- * in nothing else.
+ * Outlines equal stretches of a captured graph as calls of one region: the layers of a model, the rounds of a loop.
+ * Invariant: the stretches of one region differ only in the values passed to them, numbers among them.
  */
 import { InternalError } from "../base/errors.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
@@ -32,7 +30,7 @@ import { isLateWrite } from "./late_writes.ts";
 
 /** Calls from which on a stretch is worth a region of its own. */
 const LEAST = 16;
-/** How many calls shorter ones are put together to, since what would be fused across their ends is not. */
+/** Minimum number of calls in a piece, since fusion does not cross its ends. */
 const TOGETHER = 64;
 /** Calls that have to be saved. */
 const SAVED = 48;
@@ -104,7 +102,7 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
     return known;
   };
   const lastUse = calls.map((node) => {
-    // What is written in place is handed on by its own name
+    // An in-place result lives on under the name of the written value
     const [written = node] = hasEffect(node) ? node.inputs() : [];
     return Math.max(lastUseOf(node), lastUseOf(written));
   });
@@ -161,7 +159,7 @@ function markedRegions(
   return [...alike.values()].flatMap((pieces) => pieces.length < 2 ? [] : outlineOf(pieces) ?? []);
 }
 
-/** Whether a call may stand in a region: of an op that kernels compute. */
+/** Returns whether a call may be part of a region: it calls an op that kernels compute. */
 function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
   const { op, target, meta } = node;
   if (op !== "call_function" && op !== "call_method") return false;
@@ -232,7 +230,7 @@ function outlineOf(fitting: readonly Wired[]): Outline | null {
 /** A piece and how its calls hang together. */
 interface Wired {
   readonly nodes: readonly Node[];
-  /** What the calls take from outside, each time they do. */
+  /** Outside values that the calls take each time. */
   readonly given: readonly Node[];
   /** Places of calls that are read outside. */
   readonly results: ReadonlySet<number>;
@@ -267,11 +265,11 @@ function wired(nodes: readonly Node[], late: LateNumbers): Wired {
 /** The numbers that pieces differ in, as tables. */
 interface DifferingNumbers {
   readonly tables: readonly NumberTable[];
-  /** By place of the call. */
+  /** Positions of the numbers, by call. */
   readonly places: ReadonlyMap<number, NumberPlace>;
 }
 
-/** Where a number of a call is found. */
+/** Position of a number that varies between rounds. */
 interface NumberPlace {
   /** Its place among the call's arguments. */
   readonly at: number;
@@ -303,7 +301,7 @@ function numbersOf(pieces: readonly Wired[]): DifferingNumbers {
   return { tables, places };
 }
 
-/** Which of the values from outside are one argument: those that are the same value in every piece. */
+/** Groups outside values into arguments: those that are equal in every piece share one. */
 function slotsOf(pieces: readonly Wired[]): {
   /** The slot of each value. */
   readonly of: readonly number[];
@@ -330,7 +328,7 @@ function slotsOf(pieces: readonly Wired[]): {
   return { of, first };
 }
 
-/** Where a call of a region stands. */
+/** Position of a region call. */
 interface End {
   readonly outline: Outline;
   readonly piece: Piece;

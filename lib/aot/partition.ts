@@ -1,7 +1,6 @@
 /**
- * Cuts a joint graph into a forward and a backward graph. Input: a joint graph; output: the two graphs and what
- * goes from one to the other, chosen by a minimum cut on the bytes that saving moves. Invariant: the backward
- * reads only what is saved, tangents and sizes; nothing in it repeats a random op or an expensive one.
+ * Cuts a joint graph into a forward and a backward graph by a minimum cut on the bytes that saving moves. Invariant:
+ * the backward reads only saved values, tangents and sizes; it repeats no random op and no expensive one.
  */
 import { InternalError } from "../base/errors.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
@@ -35,7 +34,7 @@ export interface Partition {
   readonly savedFrom: number;
 }
 
-/** How to cut. */
+/** A strategy for cutting joint graphs. */
 export type Partitioner = (joint: JointGraph) => Partition;
 
 /** Saves what costs least, within the budget of memory, and recomputes the rest. */
@@ -98,7 +97,7 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
       continue;
     }
     const value = builder.valueOf(copyOf(copies, node), meta);
-    // What is overwritten afterwards is copied; so is a part of a tensor that should not be kept for it.
+    // A value that is overwritten later is copied; so is a part of a tensor, rather than keep the whole.
     const overwritten = mutated.has(memoryRoot(node));
     const own = !overwritten && isContiguous(meta) ? value : builtBy(builder).clone(value);
     saved.push({ kind: "output", output: outputs.length });
@@ -148,7 +147,7 @@ function backwardGraph(
     if (node.op === "placeholder") return;
     const copy = copyNode(backward, node, copies);
     copies.set(node, copy);
-    // What is saved may be a row-major copy of what was not.
+    // The saved value may be a row-major copy of one that was not row-major.
     refreshMeta(copy);
   };
   const wanted = gradients.filter((node) => node !== null);

@@ -1,9 +1,9 @@
 /**
- * What of a forward graph may be computed again in the backward. Input: the forward nodes of a joint graph and
- * what depends on tangents; output: the nodes that must be computed once only. Invariant: random ops, library
- * calls and reductions that shrink much are never recomputed, but for products that spread: scores of attention, of which
- * the backward gets the maxima and sums of rows, as flash attention (Dao et al. 2022) does, and what is drawn for each of
- * them, which its keys repeat. The heuristics follow `min_cut_rematerialization_partition` of PyTorch's functorch.
+ * Classifies the forward nodes of a joint graph that may be recomputed in the backward, and those that must run only
+ * once. Invariant: random ops, library calls and reductions that shrink much are never recomputed, except for
+ * products that are much larger than their operands: attention scores, which are recomputed from saved row maxima and
+ * sums as in flash attention (Dao et al. 2022), and random numbers drawn for each score, which their keys reproduce.
+ * The heuristics follow `min_cut_rematerialization_partition` of PyTorch's functorch.
  */
 import { itemSize } from "../base/dtype.ts";
 import { elementCount, type TensorMeta } from "../graph/meta.ts";
@@ -20,14 +20,14 @@ const CHAIN_LIMIT = 100;
 /** A product with so many times the bytes of its operands, and no fewer than these, is computed again and not kept. */
 const SPREAD = { times: 8, bytes: 1 << 22 } as const;
 
-/** How a node is computed. */
+/** The cost class of a node. */
 export type NodeKind = "pointwise" | "view" | "reduction" | "random" | "expensive" | "other";
 
 /** Classifies nodes, each once. */
 export class Classifier {
   readonly #kinds = new Map<Node, NodeKind>();
 
-  /** How a node is computed. */
+  /** The cost class of a node. */
   kindOf(node: Node): NodeKind {
     const known = this.#kinds.get(node);
     if (known) return known;
@@ -36,7 +36,7 @@ export class Classifier {
     return kind;
   }
 
-  /** Whether a compiler may compute both in one loop without storing the first. */
+  /** Returns whether a compiler may compute both in one loop without storing the first. */
   fusible(producer: Node, consumer: Node): boolean {
     return isLoop(this.kindOf(producer)) && isLoop(this.kindOf(consumer));
   }
@@ -141,8 +141,8 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
 }
 
 /**
- * Whether the program wants a value computed again: an intermediate of a checkpoint, which nothing of the forward reads
- * outside of it.
+ * Returns whether the program requests recomputation: the value is an intermediate of a checkpoint that no forward
+ * node outside reads.
  */
 export function isRecomputed(node: Node, required: ReadonlySet<Node>): boolean {
   const { recomputed, begins } = node.meta;
@@ -169,7 +169,7 @@ export function spreadNodes({ required, classifier }: ForwardNodes): Set<Node> {
   return spread;
 }
 
-/** Whether a product has so many more elements than its operands that it is computed again rather than kept. */
+/** Returns whether a product is so much larger than its operands that it is recomputed rather than saved. */
 export function spreads(node: Node, operands: readonly Node[]): boolean {
   if (node.target !== "bmm" && node.target !== "mm") return false;
   const bytes = bytesOf(node), read = operands.reduce((sum, operand) => sum + bytesOf(operand), 0);
@@ -206,7 +206,10 @@ function isCostly(node: Node, classifier: Classifier): boolean {
   }
 }
 
-/** Whether recomputing a node would store it again: something in the backward reads it that cannot fuse with it. */
+/**
+ * Returns whether a recomputed node would be stored again: something in the backward reads it that cannot fuse with
+ * it.
+ */
 function isStoredAgain(start: Node, { required, classifier }: ForwardNodes): boolean {
   if (classifier.kindOf(start) !== "pointwise") return false;
   const seen = new Set<Node>([start]);

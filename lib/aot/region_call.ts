@@ -1,7 +1,6 @@
 /**
- * Calls of a region in a joint graph: one node, and one more where its gradient is taken. Input: a region that has been
- * differentiated, and the values of a call; output: its results. Invariant: a call gives what the region's graph would
- * give in its place, gradients and random numbers included.
+ * Calls of a region in a joint graph: one node, and another for its gradient. Invariant: a call computes what the
+ * region's graph would compute in its place, including gradients and random numbers.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
@@ -24,7 +23,7 @@ export interface RegionVariant {
   readonly name: string;
   /** Results, then what is saved. */
   readonly forward: Region;
-  /** Where each result of the captured region is among those. */
+  /** Position of each result of the captured region among those. */
   readonly results: readonly number[];
   /** Arguments that the region writes to, by place, and where their new values are among those. */
   readonly writes: readonly { readonly input: number; readonly output: number }[];
@@ -45,7 +44,7 @@ export interface RegionBackward {
   readonly gradients: readonly (number | null)[];
 }
 
-/** What a tape holds of a call; its gradient is the call's own. */
+/** The tape entry of a call; its gradient is the call's own. */
 const REGION: OpDefinition = {
   name: "region",
   doc: "A call of a graph.",
@@ -109,7 +108,7 @@ export function callVariant(
     });
     recorder.requiring.add(out);
   }
-  // What writes is not recorded
+  // Writes are not recorded
   replay.functional.recording(false, () => {
     for (const [k, { output }] of writes.entries()) written[k]?.write(valueAt(output));
   });

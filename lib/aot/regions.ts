@@ -1,8 +1,7 @@
 /**
- * Regions of captured graphs, differentiated and cut once for all their calls. Input: calls of regions while a graph is
- * replayed; output: nodes that call the halves, or null where the call has to be replayed as it stands. Invariant: a
- * region becomes a call only where it computes tensors of their own from its arguments, or new values of arguments as
- * optimizers do, and does nothing else.
+ * Regions of captured graphs, differentiated and cut once for all their calls. A call that cannot be handled as one
+ * is replayed in place. Invariant: a region becomes a call only if all it does is to compute new tensors from its
+ * arguments, or new values of arguments as optimizers do.
  */
 import { orNull } from "../base/errors.ts";
 import { bisection } from "../base/bisect.ts";
@@ -62,7 +61,7 @@ export class Regions {
       const argument = args[input];
       return isFunctional(argument) ? [argument] : [];
     });
-    // What is written to is seen through no other argument
+    // A written tensor must be visible through one argument only
     const isSeen = ({ storage }: FunctionalTensor) =>
       args.filter((each) => isFunctional(each) && each.storage === storage).length > 1;
     if (written.some(isSeen)) return null;
@@ -174,7 +173,7 @@ export function jointOfRegions(captured: GraphModule, partition: Partitioner): J
   if (!module) return null;
   const regions = new Regions(partition, true), joint = jointThrough(module, regions);
   const { keeps, differentiated } = regions.seen;
-  // Where no gradient is taken, nothing has to be kept for one
+  // Without a gradient nothing has to be saved
   return joint && keeps && !differentiated ? jointThrough(module, new Regions(partition, false)) : joint;
 }
 
@@ -189,13 +188,13 @@ function jointThrough(module: GraphModule, regions: Regions): JointGraph | null 
         functional.overwritten(entry, value) !== null
       )
     );
-    // What single calls have lost is told of them; a history that is used up is all the same
+    // Lost history is reported for single calls; a history that is used up stays used up
     const isLost = lost.some(({ isUsedUp }) => !isUsedUp);
     return isLost || (differentiable.length > 0 && isOverwritten) ? null : joint;
   });
 }
 
-/** Whether a graph writes in place where no gradient is recorded, and nowhere else. */
+/** Returns whether a graph writes in place only where no gradient is recorded. */
 function writesUnrecorded({ nodes }: Graph): boolean {
   return nodes.every((node) => !hasEffect(node) || node.meta.noGrad === true);
 }
@@ -211,8 +210,8 @@ function requiring(graph: Graph, requires: readonly boolean[]): Graph {
 }
 
 /**
- * Where the results of a region are among those of its forward graph; null where it does more than compute tensors of
- * their own and new values of arguments that no gradient flows into, or where passes could reach one result without
+ * Returns the positions of a region's results among those of its forward graph; null if it does more than compute new
+ * tensors and new values of arguments that no gradient flows into, or if passes could reach one result without
  * another, so that they use up different parts of it.
  */
 function resultsOf({ plan }: JointGraph): number[] | null {

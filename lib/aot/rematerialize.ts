@@ -1,8 +1,7 @@
 /**
- * Recomputation in graphs that make their own backward pass, as whole training steps do: what the program has marked as a
- * checkpoint, what the budget of memory does not hold, and scores of attention are computed a second time where the pass
- * needs them. Input: a functional graph; output: the same with repetitions. Invariant: elements are the same, and random numbers, which repeat
- * by their keys; repetitions stand where they are first read.
+ * Recomputation in graphs that make their own backward pass, as whole training steps do: checkpoints, values beyond
+ * the memory budget, and attention scores are computed a second time where the pass needs them. Invariant: elements
+ * are the same, as are random numbers, which repeat by their keys; repeated nodes are placed before their first use.
  */
 import { config } from "../base/config.ts";
 import { type Graph, mapOperands, type Node } from "../graph/node.ts";
@@ -56,13 +55,13 @@ function cuttableStep(graph: Graph): Cuttable {
 /** Has the backward part read repetitions of what is not saved; tells whether there are any. */
 function repeat({ graph, forward: { independent, required } }: Cuttable, saved: ReadonlySet<Node>): boolean {
   const again = new Map<Node, Node>();
-  /** What stands for a value from `reader` on. */
+  /** Returns the replacement of a value from `reader` on. */
   const copyOf = (node: Node, reader: Node): Node => {
     if (!required.has(node) || saved.has(node) || node.op !== "call_function") return node;
     const known = again.get(node);
     if (known) return known;
     const operands = mapOperands(node, (each) => copyOf(each, reader));
-    // Nothing is checked a second time
+    // Checks run only once
     const meta = { ...node.meta, turn: "again", partition: "backward" } as const;
     const copy = graph.create(node.op, node.target, { name: node.name, ...operands, meta, before: reader });
     again.set(node, copy);

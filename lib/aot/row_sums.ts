@@ -1,8 +1,8 @@
 /**
- * Sums over the rows of a product that spreads, as softmax makes them of the gradients of weights: Σₙ (t · vᵀ)ₘₙ wₘₙ is
- * Σ_c tₘ_c (w · v)ₘ_c, and what the forward has made of the weights is much narrower than they are (the δ of Dao et al. 2022).
- * Input: a joint graph; output: the same with shorter sums on devices where long ones cost. Invariant: both sums are the same
- * real number, rounded otherwise: the long one adds rounded products of a row, the short one products with its rounded results.
+ * Shortens row sums of large products, as softmax computes them from the gradients of its weights: Σₙ (t · vᵀ)ₘₙ wₘₙ
+ * equals Σ_c tₘ_c (w · v)ₘ_c, and the forward's product with the weights is much narrower than they are (the δ of Dao
+ * et al. 2022). Invariant: both sums are the same real number with different rounding: the long one adds rounded
+ * products of a row, the short one products with its rounded results.
  */
 import { isEqual } from "../sym/decide.ts";
 import { type Graph, isList, Node } from "../graph/node.ts";
@@ -43,7 +43,7 @@ function unshaped(node: Node): Node {
   return inner instanceof Node ? unshaped(inner) : node;
 }
 
-/** What a value is the product of, element by element. */
+/** Returns the factors of an elementwise product. */
 function factorsOf(node: Node): readonly Node[] {
   const [a, b] = callOf(unshaped(node), "mul")?.args ?? [];
   const whole = a instanceof Node && b instanceof Node &&

@@ -1,8 +1,7 @@
 /**
- * Runs compiled graphs as the captured program: tensors in, tensors out, with mutations, aliases and gradients as
- * if every op had run by itself. Input: compiled forward and backward, and the plan; output: a function over the
- * captured graph's inputs. Invariant: a compiled call is one node of the autograd graph, which can be differentiated
- * again.
+ * Runs compiled graphs as the captured program: tensors in, tensors out, with mutations, aliases and gradients as if
+ * the ops had run one by one. Invariant: a compiled call is one node of the autograd graph, which can be
+ * differentiated again.
  */
 import { DynError, InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
@@ -33,7 +32,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
   const placesOfViews = new Map(
     plan.differentiable.flatMap((each, place) => each.kind === "view" ? [[each.leaf, place] as const] : []),
   );
-  // Nothing that the program sees is written before the forward graph has run.
+  // Nothing visible to the program is written before the forward graph has run.
   const run = <R>(body: () => R, takeBack: () => void): R => {
     try {
       return body();
@@ -112,7 +111,7 @@ function inputsReadAfterWrites({ mutations, differentiable, connections }: Runti
   });
 }
 
-/** Whether a call has to be on the tape. */
+/** Returns whether a call must be on the tape. */
 function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | null)[]): boolean {
   return recordsAlways ? tensors.some((tensor) => tensor?.requiresGrad) : recordsGrad(tensors);
 }
@@ -207,7 +206,7 @@ function writeBack(
 interface ResultContext {
   readonly inputs: readonly unknown[];
   readonly outputs: readonly unknown[];
-  /** What another leaf is. */
+  /** Returns the value of another leaf. */
   readonly leafAt: (leaf: number) => unknown;
   readonly sizeOf: (symbol: Sym) => number;
 }

@@ -1,8 +1,7 @@
 /**
- * Calls in a graph that other processes have a part in. Input: a captured graph; output: its nodes in an order in which
- * such calls begin as soon as they can, and what does not read their results comes before what does. Invariants: such
- * calls keep their order, which all processes share; nothing passes what writes, draws random numbers or is asked of the
- * host.
+ * Orders the nodes of a captured graph around its collectives: those start as early as possible, and nodes that do
+ * not read their results run before those that do. Invariants: collectives keep their order, which all processes
+ * share; nothing moves past writes, random draws or host ops.
  */
 import { orNull } from "../base/errors.ts";
 import type { SharedCall } from "../base/begun_work.ts";
@@ -11,7 +10,7 @@ import { NotFunctional } from "../autograd/functional.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { type Graph, hasEffect, Node } from "../graph/node.ts";
 
-/** Whether a node is such a call, not one of its results. */
+/** Returns whether a node is such a call, not one of its results. */
 export function beginsWork({ meta: { begins, value } }: Node): boolean {
   return begins === true && value.kind === "tensors";
 }
@@ -21,7 +20,7 @@ export function resultsOf(call: Node): readonly Node[] {
   return [...call.users.keys()].filter(({ meta }) => meta.begins === true);
 }
 
-/** What a graph asks of other processes, in order. */
+/** Returns the collectives of a graph, in order. */
 export function sharedCallsOf(graph: Graph): SharedCall[] {
   return graph.nodes.filter(beginsWork).map(({ target, args, meta: { value } }) => ({
     name: target,
@@ -54,18 +53,21 @@ export function beginningEarly(captured: GraphModule): readonly Node[] {
   ) => [node, ...[...node.users.keys()].filter(isTaken)]);
 }
 
-/** Whether a node is one of several results of another: it stays with that one, since parts give tensors to each other. */
+/**
+ * Returns whether a node is one of several results of another: it stays with that one, since parts pass single
+ * tensors to each other.
+ */
 function isTaken(node: Node): boolean {
   const [from] = node.inputs();
   return node.target === "getitem" && from?.meta.value.kind === "tensors";
 }
 
-/** What a node reads, where it reads a result of several what gives them. */
+/** Returns the inputs of a node; an input that is one of several results counts as the node that made it. */
 function inputsOf(node: Node): readonly Node[] {
   return [...node.inputs()].flatMap((input) => isTaken(input) ? [...input.inputs()] : [input]);
 }
 
-/** Which nodes others do not pass; null where that is not known. In functional graphs all may. */
+/** Returns the nodes that others must not pass; null if that is not known. Functional graphs have none. */
 function staying(captured: GraphModule): ((node: Node) => boolean) | null {
   if (captured.signature) return () => false;
   const drawing = orNull(NotFunctional, () => drawingNodes(captured));
@@ -77,7 +79,7 @@ function staying(captured: GraphModule): ((node: Node) => boolean) | null {
 /** Nodes that may stand in any order that their inputs allow. */
 function inStretch(nodes: readonly Node[]): readonly Node[] {
   const left = new Set(nodes), ordered: Node[] = [];
-  /** What comes of calls that nobody has waited for. */
+  /** Results of collectives that have not been awaited. */
   const pending = new Set<Node>();
   const take = (chosen: readonly Node[]) => {
     for (const node of chosen) if (left.delete(node)) ordered.push(node);
@@ -97,7 +99,7 @@ function inStretch(nodes: readonly Node[]): readonly Node[] {
   return ordered;
 }
 
-/** Those of some nodes that need no others of what is left. */
+/** Returns the nodes that do not depend on any of what is left. */
 function independent(nodes: readonly Node[], left: ReadonlySet<Node>): readonly Node[] {
   const own = new Set<Node>();
   for (const node of nodes) {
@@ -106,7 +108,7 @@ function independent(nodes: readonly Node[], left: ReadonlySet<Node>): readonly 
   return [...own];
 }
 
-/** What a call needs of what is left, in order, without itself. */
+/** Returns what a call depends on among what is left, in order, without the call. */
 function ancestors(call: Node, left: ReadonlySet<Node>): readonly Node[] {
   const found = new Set<Node>([call]);
   for (const node of found) for (const input of inputsOf(node)) if (left.has(input)) found.add(input);
@@ -114,7 +116,7 @@ function ancestors(call: Node, left: ReadonlySet<Node>): readonly Node[] {
   return [...left].filter((node) => found.has(node));
 }
 
-/** What is computed from a call, itself included. */
+/** Returns the nodes computed from a call, itself included. */
 function reached(call: Node, nodes: readonly Node[]): ReadonlySet<Node> {
   const found = new Set<Node>([call]);
   for (const node of nodes) if (inputsOf(node).some((input) => found.has(input))) found.add(node);

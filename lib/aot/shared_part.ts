@@ -1,6 +1,5 @@
 /**
- * A call that other processes have a part in, as a part of a step. Input: a functional graph and the nodes of one call;
- * output: what makes the call. Invariant: nothing but the call runs: a step waits while these lines do.
+ * A collective as a part of a step. Invariant: nothing but the call runs: a step waits while these lines run.
  */
 import { InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -14,7 +13,7 @@ export class SharedPart {
   readonly #graph: Graph;
   readonly #call: Node;
   readonly #function: (...args: readonly unknown[]) => unknown;
-  /** Where each result is among what the call gives. */
+  /** Position of each result among the results of the call. */
   readonly #places: readonly number[];
 
   constructor({ graph, attributes }: GraphModule, readonly nodes: PartNodes) {

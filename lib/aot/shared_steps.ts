@@ -1,8 +1,7 @@
 /**
- * Steps that other processes have a part in, as a whole: differentiated first, and cut at the calls then, so that
- * gradients flow through such calls, and those of a backward pass begin while the rest of it runs. Input: a captured
- * graph; output: a function over its inputs, which runs functional parts. Invariants: such calls keep their order, on all
- * processes; only the last part writes to what existed before the call.
+ * Steps with collectives, compiled as a whole: differentiated first and then cut at the calls, so that gradients flow
+ * through them, and those of a backward pass start while the rest of it runs. Invariants: collectives keep their
+ * order, on all processes; only the last part writes to memory that existed before the call.
  */
 import { orNull } from "../base/errors.ts";
 import { NotFunctional } from "../autograd/functional.ts";
@@ -34,11 +33,11 @@ import { traceForward } from "./trace.ts";
 export interface SharedStep {
   readonly functional: GraphModule;
   readonly plan: RuntimePlan;
-  /** What calls of other processes write their results to. */
+  /** The nodes that collectives write their results to. */
   readonly written: readonly Node[];
 }
 
-/** Whether calls that other processes have a part in are all that cuts a graph, and it is known how they are differentiated. */
+/** Returns whether collectives are the only cuts of a graph, and all of them are differentiable here. */
 function isCutByCallsAlone({ graph, attributes }: GraphModule): boolean {
   const onHost = graph.nodes.filter(({ meta }) => meta.onHost), calls = onHost.filter(beginsWork);
   return calls.length > 0 && onHost.every(({ meta }) => meta.begins) &&

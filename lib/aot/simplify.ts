@@ -1,6 +1,6 @@
 /**
- * Clean-up of joint graphs before they are cut. Input: a joint graph; output: the same with fewer nodes: constants as
- * `full`, no-ops and repeated calls gone. Invariant: that of all passes over functional graphs; and calls that may fail stay.
+ * Clean-up of joint graphs before they are cut: folds constants to `full`, removes no-ops and repeated calls.
+ * Invariant: that of all passes over functional graphs; and calls that may fail stay.
  */
 import {
   COMMON_SUBEXPRESSIONS,

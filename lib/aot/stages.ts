@@ -1,8 +1,7 @@
 /**
- * Graphs in which the host has a say, as a backend: where a size or a number is known only once elements have been
- * read, the graph is cut, and each part is compiled with what is known by then. Input: a captured graph and a backend
- * for parts without such sizes; output: a function over the graph's inputs. Invariant: a call is a transaction: where
- * a part or a check fails, nothing that existed before it has changed.
+ * Compiles graphs with data-dependent sizes, as a backend: where a size or a number is known only after elements have
+ * been read, the graph is cut, and each part is compiled with what is known by then. Invariant: a call is a
+ * transaction: when a part or a check fails, all former values are intact.
  */
 import { agreement, gatherWork, type Wait } from "../base/begun_work.ts";
 import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
@@ -33,7 +32,7 @@ import type { Group } from "./groups.ts";
 import { hasTime } from "./little_parts.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
 
-/** Whether a graph has sizes or numbers that only the host can say while it runs. */
+/** Returns whether a graph has sizes or numbers that are known only while it runs. */
 export function needsStages(graph: Graph): boolean {
   return graph.nodes.some(({ meta }) => meta.onHost === true) ||
     [...symbolsOfNodes(graph.nodes)].some(({ node }) =>
@@ -44,7 +43,7 @@ export function needsStages(graph: Graph): boolean {
 /** Functions whose parts are compiled when calls come to them. */
 const staged = new WeakSet<CompiledFunction>();
 
-/** Whether parts of a function are compiled when calls come to them. */
+/** Returns whether parts of a function are compiled when calls reach them. */
 export function compilesLater(run: CompiledFunction): boolean {
   return staged.has(run);
 }
@@ -111,13 +110,13 @@ interface Call {
   readonly sizes: Map<Sym, number>;
   readonly sizeOf: (symbol: Sym) => number;
   readonly transaction: Transaction;
-  /** How to wait for values that other processes have a part in. */
+  /** Waits for the results of collectives. */
   readonly begun: Map<Node, readonly Wait[]>;
   /** The graph of the part that runs. */
   stage?: Graph;
 }
 
-/** What prepares a part for a call. */
+/** A part before it is prepared for a call. */
 export interface Part {
   readonly nodes: PartNodes;
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart;
@@ -207,7 +206,7 @@ export function stagesBetween(
     return {
       part: partOf(group, parts, later),
       begins: kind === "begins" && hasTime(groups.slice(index)),
-      // Nothing can fail behind the last part, and a part takes back what it has done itself
+      // Nothing after the last part can fail, and a part rolls back its own writes
       writes: index < groups.length - 1 ? written[index] ?? [] : [],
       gives,
       frees: [...lastUse].flatMap(([node, last]) =>
@@ -235,9 +234,9 @@ function groupsOf(
   }
 }
 
-/** What graphs are cut at besides what the host does and what begins. */
+/** Cuts besides those at host ops and collectives. */
 export interface Cuts {
-  /** What the host says. */
+  /** Values determined on the host. */
   readonly late?: ReadonlyMap<Node, readonly LateBinding[]>;
   /** Gradients that the tape takes. */
   readonly taped?: ReadonlySet<Node>;
@@ -299,7 +298,7 @@ export function cut(
     const given = new Set(waiting.flatMap((each) => late.get(each) ?? []).map(({ symbol }) => symbol));
     const needsHost = [...node.inputs()].some((input) => waiting.includes(input)) ||
       [...symbolsOfNodes([node])].some((symbol) => given.has(symbol));
-    // What the host reads it reads before it is written, and random numbers are drawn in their turn, also in functions
+    // Host reads must precede later writes, and random numbers are drawn in order, also inside functions
     const isBehind = hasEffect(node) || waiting.some(isHigherOrder) || (waiting.some(draws) && draws(node));
     if (waiting.length > 0 && (needsHost || isBehind)) close();
     if (hasEffect(node)) { for (const { nodes } of groups) outdated.add(nodes); }
@@ -323,15 +322,18 @@ function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
   return [...found];
 }
 
-/** How gradients of a part come by what earlier parts have computed. */
+/** How gradients of a part reach values that earlier parts have computed. */
 interface Crossed {
-  /** It is computed again, so that a gradient is taken of what its own part has computed. */
+  /** Nodes to recompute, so that the gradient flows through values of its own part. */
   readonly repeated: readonly Node[];
   /** Gradients that the tape takes instead. */
   readonly taped: readonly Node[];
 }
 
-/** How gradients that are taken in a part pass through earlier ones. Throws NotFunctional where they cannot. */
+/**
+ * Determines how gradients that are taken in a part pass through earlier ones. Throws NotFunctional where they
+ * cannot.
+ */
 function crossing(captured: GraphModule, nodes: readonly Node[]): Crossed {
   const { graph } = captured;
   const taking = nodes.filter(takesGradients), [first = null] = taking, own = new Set(nodes);

@@ -1,7 +1,7 @@
 /**
- * What is between the halves of a compiled graph, as data. Input: runtime plans and what the backward half knows;
- * output: codecs of them. Invariant: total over their types; what refers to values of one process (tensors that a graph
- * holds, errors that a pass must end in) is refused.
+ * Codecs for what lies between the halves of a compiled graph: runtime plans and facts of the backward half.
+ * Invariant: total over their types; references to values of one process (tensors that a graph holds, errors that a
+ * pass must end in) are refused.
  */
 import type { GraphSignature, MutatedInput } from "../graph/signature.ts";
 import { constantArgument, dtype } from "../graph/stored/values.ts";
@@ -191,7 +191,7 @@ const savedLayout: Codec<SavedLayout> = union<SavedLayout>({
   strides: record({ strides: list(dim) }),
 });
 
-/** What of a compiled backward is no code. */
+/** The parts of a compiled backward that are not code. */
 export type BackwardFacts = Omit<CompiledBackward, "run" | "functional">;
 
 const numberSet: Codec<ReadonlySet<number>> = {

@@ -1,7 +1,6 @@
 /**
- * Replays a captured graph as calls of core ops on values without aliasing. Input: a GraphModule as captured;
- * output: a graph in the making, with a tape for its gradient. Invariant: the new graph's placeholders are those
- * of the captured graph in order, then lifted attributes, then the keys of random ops.
+ * Replays a captured graph as calls of core ops on values without aliasing. Invariant: the new graph's placeholders
+ * are those of the captured graph in order, then lifted attributes, then the keys of random ops.
  */
 import { flatten, type TreeSpec } from "../base/tree.ts";
 import { contiguousMeta } from "../graph/meta.ts";
@@ -16,7 +15,7 @@ import { GraphReplay, type RegionCalls } from "../autograd/graph_replay.ts";
 /** A captured graph replayed up to its output. */
 export interface ForwardTrace {
   readonly replay: GraphReplay;
-  /** How many random ops drew keys; 0: there is no input for keys. */
+  /** Number of random ops that drew keys; 0: there is no input for keys. */
   readonly randomOps: number;
   /** Leaves of the captured result: functional tensors, sizes and constants. */
   readonly outputs: readonly unknown[];

@@ -1,7 +1,7 @@
 /**
- * Notices loops that a trace has unrolled into a very large graph, and whose rounds differ, so that compilers see them
- * all. Input: a captured graph, and the one that compilers see, in which equal rounds are calls of one region; output: a
- * warning, once for each line. Invariant: the graphs stay as they are.
+ * Warns about loops that a trace has unrolled into a very large graph with rounds that differ, so that compilers see
+ * them all. Equal rounds, which are calls of one region, do not count. The warning appears once for each line.
+ * Invariant: graphs are not changed.
  */
 import { isOwnFile } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
@@ -11,7 +11,7 @@ import { positionText } from "../graph/place.ts";
 /** Operations from which on the loops of a graph are looked at. */
 const MANY = 5000;
 
-/** How often a line has to have been passed to count as a loop. */
+/** Number of passes over a line that counts as a loop. */
 const OFTEN = 100;
 
 /** Lines that have been told. */
@@ -52,7 +52,7 @@ export function noticeUnrolling(captured: Graph, seen: Graph): void {
 
 const isOperation = ({ op }: Node): boolean => op.startsWith("call_");
 
-/** How many operations compilers see: those of regions once. */
+/** Returns the number of operations that compilers see: those of a region count once. */
 function countSeen(graph: Graph): number {
   const graphs = new Set([graph]);
   for (const { meta: { region } } of graph.nodes) if (region) graphs.add(region.graph);

@@ -1,7 +1,6 @@
 /**
- * A mode that finds where gradients become NaN, as `torch.autograd.detect_anomaly`. Input: whether it is on; output: for
- * operations that are recorded the lines that called them, and an error where one gives a gradient that is NaN.
- * Invariant: while it is off nothing is kept.
+ * A mode that finds where gradients become NaN, like `torch.autograd.detect_anomaly`: it records the calling lines of
+ * operations, and throws where a gradient is NaN. Invariant: nothing is recorded while it is off.
  */
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
@@ -11,7 +10,7 @@ import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { wholeBeneath } from "../tensor/levels.ts";
 
-/** How gradients are watched. */
+/** Options of anomaly detection. */
 export interface AnomalyOptions {
   /** Whether NaN is an error, and not only places are kept; true unless given. */
   readonly checkNan?: boolean;
@@ -25,7 +24,7 @@ export function setDetectAnomaly(enabled: boolean, { checkNan = true }: AnomalyO
   state.checksNan = checkNan;
 }
 
-/** Whether the mode is on. */
+/** Returns whether the mode is on. */
 export function isAnomalyEnabled(): boolean {
   return state.enabled;
 }
@@ -37,7 +36,7 @@ export function detectAnomaly<R>(body: () => R, options: AnomalyOptions = {}): R
   return scoped(body, () => Object.assign(state, former));
 }
 
-/** Where the operation under way was called, for messages; null while the mode is off. */
+/** Returns the stack of the current operation for messages; null while the mode is off. */
 export function placeNow(): string | null {
   return state.enabled ? new DynError("An operation").stack ?? null : null;
 }

@@ -6,7 +6,7 @@ import "./install.ts";
 export { backward, grad, type GradOptions } from "./engine.ts";
 /** Derivatives that are taken along with the elements, as `torch.autograd.forward_ad`. */
 export * as forwardAd from "./forward_ad.ts";
-/** What is saved for backward passes, as `torch.autograd.graph`. */
+/** Saved tensors and hooks on them, like `torch.autograd.graph`. */
 export * as graph from "./graph.ts";
 export { Function, FunctionContext } from "./function.ts";
 export { type AnomalyOptions, detectAnomaly, isAnomalyEnabled, setDetectAnomaly } from "./anomaly.ts";

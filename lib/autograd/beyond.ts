@@ -1,8 +1,11 @@
-/** What a computation depends on besides its arguments. Input: tensors with histories; output: whether gradients leave them, and for what leaves. */
+/**
+ * Finds what a computation depends on besides its arguments, from the histories of its results: whether gradients
+ * reach other leaves, and which.
+ */
 import { AccumulateGrad, gradientEdge, type Node } from "./node.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** Whether gradients of outputs flow to more than these tensors: to what the computation has met besides. */
+/** Returns whether gradients of outputs reach anything besides these tensors. */
 export function flowsBeyond(outputs: readonly Tensor[], tensors: readonly Tensor[]): boolean {
   const nodesOf = (list: readonly Tensor[]): Node[] =>
     list.flatMap((tensor) => gradientEdge(tensor)?.node ?? []);

@@ -1,7 +1,6 @@
 /**
- * Functions whose intermediates are computed again in the backward pass, as `torch.utils.checkpoint`. Input: a function
- * and its arguments; output: what it gives. Invariant: gradients are those of a plain call; random numbers are drawn
- * again as they were drawn.
+ * Functions whose intermediates are recomputed in the backward pass, like `torch.utils.checkpoint`. Invariant:
+ * gradients are those of a plain call; random numbers are the same in both runs.
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -11,11 +10,11 @@ import { unwatched } from "../tensor/storage.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { savedTensorsHooks } from "./saved_hooks.ts";
 
-/** How a function is run again. */
+/** Options of recomputation. */
 export interface CheckpointOptions {
   /** Whether random numbers are drawn again as they were; true unless given. */
   readonly preserveRngState?: boolean;
-  /** As PyTorch's programs say it; both run the same here. */
+  /** As in PyTorch; both values behave the same here. */
   readonly useReentrant?: boolean;
 }
 
@@ -25,7 +24,7 @@ interface Place {
   readonly call: Call;
 }
 
-/** What a call has saved, as soon as it was run again. */
+/** The tensors that a call has saved, once it has been recomputed. */
 interface Call {
   readonly again: () => readonly Tensor[];
   tensors: readonly Tensor[] | null;
@@ -48,14 +47,14 @@ export function checkpoint<R>(fn: (...args: readonly unknown[]) => R, ...given: 
   return isOptions(last) ? recomputed(fn, given.slice(0, -1), last) : recomputed(fn, given, {});
 }
 
-/** Whether a value says how a function is run again: no argument has these names alone. */
+/** Returns whether a value is an options object: no argument has only these names. */
 function isOptions(value: unknown): value is CheckpointOptions {
   if (!isPlainObject(value)) return false;
   const names = Object.keys(value);
   return names.length > 0 && names.every(isCheckpointOption);
 }
 
-/** Whether options of a checkpoint have this name. */
+/** Returns whether a checkpoint option has this name. */
 export function isCheckpointOption(name: string): boolean {
   return name === "preserveRngState" || name === "useReentrant";
 }
@@ -84,7 +83,7 @@ function recomputed<R>(
         () => enableGrad(() => fn(...args)),
       );
     try {
-      // What is computed again outlives the node that asks for it
+      // Recomputed tensors outlive the node that requests them
       unwatched(run);
     } catch (thrown) {
       if (!(thrown instanceof Complete)) throw thrown;
@@ -102,7 +101,7 @@ function recomputed<R>(
   );
 }
 
-/** What must be the same both times. */
+/** Describes the properties that must be equal in both runs. */
 function metaText({ dtype, shape, device }: Tensor): string {
   return `${dtype} [${shape}] on ${device}`;
 }
@@ -118,7 +117,10 @@ function tensorAt({ index, call }: Place, saved: readonly string[]): Tensor {
   );
 }
 
-/** What was saved the second time. Throws DynError for other types, shapes or devices than the first time. */
+/**
+ * Returns the tensors saved by the second run. Throws DynError if their types, shapes or devices differ from the
+ * first.
+ */
 function checked(tensors: readonly Tensor[], saved: readonly string[]): readonly Tensor[] {
   const others = tensors.flatMap((each, k) =>
     metaText(each) === saved[k] ? [] : [`number ${k} was ${saved[k]} and is ${metaText(each)}`]

@@ -1,7 +1,7 @@
 /**
- * Ops that users define, as `torch.library.custom_op`. Input: a function of tensors that may do anything with their
- * elements; output: an op, which transforms, the tape and compiled graphs take as one step. Invariant: an op writes to
- * the arguments that it names and to no others, and what it gives shares memory with none of them.
+ * Custom ops, like `torch.library.custom_op`: a function of tensors that may do anything with their elements becomes
+ * an op, which transforms, the tape and compiled graphs treat as one step. Invariant: an op writes only to the
+ * arguments that it names, and its results share memory with none of them.
  */
 import { DynError } from "../base/errors.ts";
 import { reportFallback } from "../base/fallback.ts";
@@ -21,7 +21,7 @@ import { namedParameters } from "./parameter_names.ts";
 /** A function over tensors and plain values that gives a tensor, several, or nothing. */
 export type OpFunction = (...args: never[]) => unknown;
 
-/** What an op is besides its function. */
+/** Properties of an op besides its function. */
 export interface CustomOpOptions {
   /** The parameters that it writes to: by name, or by position. */
   readonly mutatesArgs?: readonly (string | number)[];
@@ -37,15 +37,15 @@ export interface CustomOpOptions {
   readonly isDeferrable?: boolean;
 }
 
-/** How an op is differentiated: gradients of its arguments from those of its results. */
+/** Computes gradients of an op's arguments from those of its results. */
 export type OpBackward = (context: FunctionContext, ...grads: never[]) => unknown;
 
-/** What an op's gradient reads is saved here. */
+/** Saves the values that the op's gradient reads. */
 export interface AutogradOptions {
   readonly setupContext?: (context: FunctionContext, inputs: never, output: never) => void;
 }
 
-/** Where a batch is, for ops that say how they run over one. */
+/** The batch of a call, for ops that register how they run over one. */
 export interface OpBatchInfo {
   readonly batchSize: number;
   readonly randomness: "error" | "different" | "same";
@@ -66,7 +66,7 @@ export interface CustomOp<F extends OpFunction = OpFunction> {
   registerKernel<G extends OpFunction>(devices: DeviceName | readonly DeviceName[], kernel: G): G;
 }
 
-/** What is known of an op. */
+/** The registrations of an op. */
 interface Known {
   readonly name: string;
   readonly mutated: readonly number[];
@@ -82,7 +82,7 @@ interface Known {
 const known = new WeakMap<object, Known>();
 const byName = new Map<string, CustomOp>();
 
-/** Whether a function is an op that a user has defined. */
+/** Returns whether a function is a custom op. */
 export function isCustomOp(fn: unknown): fn is CustomOp {
   return typeof fn === "function" && known.has(fn);
 }
@@ -276,15 +276,15 @@ function runKernel({ name, kernels }: Known, args: readonly unknown[]): unknown 
   return result;
 }
 
-/** What an op gives: tensors without elements, and whether they are in a list. */
+/** Results of an op without elements, and whether they are a list. */
 export interface FakeResults {
   readonly tensors: readonly Tensor[];
   readonly isList: boolean;
 }
 
 /**
- * What an op gives for tensors of which only metadata is known, by what was registered for it; null where nothing was.
- * Results have no elements.
+ * Infers the results of an op on tensors of which only metadata is known, by its registered function; null if there
+ * is none. Results have no elements.
  */
 export function fakeResults(op: CustomOp, args: readonly unknown[]): FakeResults | null {
   const { fake } = entryOf(op);
@@ -299,12 +299,12 @@ export function fakeResults(op: CustomOp, args: readonly unknown[]): FakeResults
   return { tensors, isList: Array.isArray(result) };
 }
 
-/** Whether gradients of results flow to arguments. */
+/** Returns whether gradients of results flow to arguments. */
 export function isDifferentiable(op: CustomOp): boolean {
   return entryOf(op).isDifferentiable;
 }
 
-/** Whether calls begin work that is waited for later. */
+/** Returns whether calls start work that is awaited later. */
 export function isDeferrable(op: CustomOp): boolean {
   return entryOf(op).isDeferrable;
 }

@@ -1,7 +1,7 @@
 /**
- * Derivatives of functions at a point: the namespace `autograd.functional`, as `torch.autograd.functional`. Input: a
- * function of tensors and its arguments, one or a list; output: products with its derivatives, or all of them, in the
- * form of the arguments. Invariant: gradients flow on only where `createGraph` asks for it.
+ * Derivatives of functions at a point: the namespace `autograd.functional`, like `torch.autograd.functional`. Results
+ * are products with derivatives, or all of them, in the structure of the arguments. Invariant: results are
+ * differentiable only with `createGraph`.
  */
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -16,7 +16,7 @@ export type TensorOrList = Tensor | readonly Tensor[];
 /** A function to differentiate. */
 export type TensorFunction = (...inputs: Tensor[]) => TensorOrList;
 
-/** How derivatives are taken. */
+/** Options of derivatives. */
 export interface DerivativeOptions {
   /** Whether they can be differentiated themselves; false unless given. */
   readonly createGraph?: boolean;

@@ -1,8 +1,8 @@
 /**
- * The backward engine: walks the graph from roots to leaves in descending order of creation, sums what arrives at
- * each node and runs it. Input: roots with gradients; output: `.grad` of leaves, or the gradients asked for.
+ * The backward engine: walks the graph from roots to leaves in descending order of creation, sums the gradients that
+ * arrive at each node and runs it. It accumulates into `.grad` of leaves, or returns the requested gradients.
  * Invariant: every node runs at most once, after all that contribute to it; memory of intermediate gradients that
- * nothing can refer to is given back at once.
+ * nothing can reference is freed immediately.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
@@ -143,8 +143,8 @@ function capture(
     hooks,
   });
   pass.run();
-  // What was handed in stays that, and one gradient of two inputs one tensor. A rule may have made it as a view, whose
-  // history is not that of what it shows; modes know tensors by themselves
+  // A gradient that was passed in is returned itself, and one gradient of two inputs is one tensor. A rule may have
+  // made it as a view, whose history is not that of its base; modes track tensors by identity
   const whole = new Map(roots.map(({ grad }) => [grad, grad]));
   return captures.map((_, k) => {
     const found = pass.captured[k] ?? null;
@@ -213,9 +213,9 @@ function rootEdges(roots: readonly Tensor[], gradients: readonly (Tensor | null)
 interface PassOptions {
   readonly createGraph: boolean;
   readonly retainGraph: boolean;
-  /** Where gradients are wanted instead of in `.grad`. */
+  /** The edges whose gradients are returned instead of going to `.grad`. */
   readonly captures: readonly Edge[] | null;
-  /** Which hooks are called: those of leaves, too, or only those of results of operations. */
+  /** Which hooks run: also those of leaves, or only those of results of operations. */
   readonly hooks: "all" | "results";
 }
 
@@ -223,15 +223,15 @@ interface PassOptions {
 class Pass {
   readonly captured: (Tensor | null)[] = [];
   readonly #dependencies = new Map<Node, number>();
-  /** Where gradients are wanted: the operations that lead there, by which edges, and the results that are asked about. */
+  /** The nodes on the way to wanted gradients, by their edges, and the results whose gradients are wanted. */
   readonly #leading = new Map<Node, readonly number[]>();
   readonly #wanted = new Map<Node, Set<number>>();
   readonly #buffers = new Map<Node, (Tensor | null)[]>();
-  /** How many buffered gradients lie in a storage made by this pass. */
+  /** Number of buffered gradients in each storage made by this pass. */
   readonly #pending = new Map<Storage, number>();
   /** Storages that left the pass: in `.grad`, captured, or seen by a hook. */
   readonly #given = new WeakSet<Storage>();
-  /** What had no gradient before this pass. */
+  /** Tensors that had no gradient before this pass. */
   readonly #firsts: Tensor[] = [];
   readonly #start = lastSerial();
 
@@ -295,13 +295,13 @@ class Pass {
     return found;
   }
 
-  /** Whether gradients have to arrive at a result of a node. */
+  /** Returns whether gradients must arrive at a result of a node. */
   #isNeeded({ node, output }: Edge): boolean {
     if (this.options.captures === null || this.#wanted.get(node)?.has(output)) return true;
     return this.#leading.get(node)?.some((edge) => node.reaches(output, edge)) === true;
   }
 
-  /** Whether a node has to hand gradients on. */
+  /** Returns whether a node must pass gradients on. */
   #runs(node: Node): boolean {
     return this.options.captures === null || this.#leading.has(node);
   }
@@ -371,7 +371,7 @@ class Pass {
     } else if (this.#runs(node) && grads.some((g) => g)) {
       this.#apply(node, grads, results);
     } else if (hidden.length > 0 && !this.options.retainGraph) {
-      // What lies between its results has been walked, although nothing is wanted of its inputs
+      // Gradients between its results have been walked, although none of its inputs needs one
       node.release();
     }
     for (const grad of arrived) if (grad) this.#drop(grad);
@@ -435,7 +435,7 @@ class Pass {
     });
   }
 
-  /** Whether a gradient is wanted at an edge of a node. */
+  /** Returns a predicate for the edges of a node at which a gradient is wanted. */
   #isWanted(node: Node): (k: number) => boolean {
     return (k) => {
       const edge = node.edges[k];

@@ -1,6 +1,6 @@
 /**
- * Forward-mode differentiation, as `torch.autograd.forward_ad`. Input: tensors with tangents; output: what ops make of
- * both. Invariant: a tangent means something only while the level lasts at which it was given.
+ * Forward-mode differentiation, like `torch.autograd.forward_ad`. Invariant: a tangent is valid only while the level
+ * lasts at which it was set.
  */
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";

@@ -1,7 +1,6 @@
 /**
- * Results that stand for others: gradients that come to them later go to those, where their hooks are. Input: the
- * results by their edges, and nodes from which they are reached; output: none. Invariant: what stands for a result is
- * made after it, so that edges still lead to nodes made earlier.
+ * Redirects gradients from results to the ones they replace, where the hooks are. Invariant: a replacement is made
+ * after the original, so that edges still lead to nodes made earlier.
  */
 import { AccumulateGrad, type Edge, forwarded, type Node } from "./node.ts";
 

@@ -1,7 +1,7 @@
 /**
- * `autograd.Function`: operations whose gradient the user writes. Input: a subclass with `forward` and
- * `backward`; output: `apply`. Invariant: `forward` runs unrecorded; what `backward` does is recorded when the
- * pass creates a graph, so it is differentiable itself.
+ * `autograd.Function`: operations with a user-written gradient; a subclass with `forward` and `backward` gets
+ * `apply`. Invariant: `forward` runs unrecorded; `backward` is recorded when the pass creates a graph, so it is
+ * differentiable itself.
  */
 import { DynError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
@@ -17,7 +17,7 @@ import { pushedThrough } from "./forward/rules.ts";
 import { type ApplyOptions, gradientEdge, Node, setHistory } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
 
-/** What `forward` and `backward` of one call share. Any further fields may be set on it. */
+/** The context that `forward` and `backward` of one call share. Any further fields may be set on it. */
 export class FunctionContext {
   [field: string]: unknown;
   /** For each argument of `apply`, whether its gradient is wanted. */
@@ -58,7 +58,7 @@ export class FunctionContext {
     for (const each of tensors) this.#dirty.add(each);
   }
 
-  /** Whether gradients that did not arrive are given to backward as zeros (default) or as null. */
+  /** Sets whether gradients that did not arrive are passed to backward as zeros (default) or as null. */
   setMaterializeGrads(value: boolean): void {
     this.#materialize = value;
   }
@@ -202,7 +202,7 @@ function applyAtLevels(
   });
 }
 
-/** What `jvp` gives: an argument without a tangent has one of zeros, unless those are not to be made. */
+/** Calls `jvp`: an argument without a tangent has one of zeros, unless those are not to be materialised. */
 function asked(
   of: FunctionClass,
   { args, context, level }: {

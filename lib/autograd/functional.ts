@@ -1,8 +1,8 @@
 /**
- * Views and in-place ops made functional. Input: calls over tensors that alias each other and are written to;
- * output: calls of pure ops over graph values, by a recorder. Invariant: `FunctionalTensor.value()` is what the
- * tensor would hold now; a write through one alias reaches all others, because only the base of an alias set has
- * a value of its own and views are regenerated from it.
+ * Functionalises views and in-place ops: calls over tensors that alias each other and are written to become calls of
+ * pure ops over graph values, made by a recorder. Invariant: `FunctionalTensor.value()` is what the tensor would hold
+ * now; a write through one alias reaches all others, because only the base of an alias set has a value of its own and
+ * views are regenerated from it.
  */
 import { type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
@@ -35,13 +35,16 @@ export class NotFunctional extends DynError {
   override readonly name: string = "NotFunctional";
 }
 
-/** What an alias set shares. */
+/** State shared by an alias set. */
 export class FunctionalStorage {
   /** Advanced by each write through any alias. */
   version = 0;
-  /** How many writes took place while gradients were recorded. */
+  /** Number of writes while gradients were recorded. */
   recordedWrites = 0;
-  /** How many there were after which views that came before ask again where they come from: not those through detached ones. */
+  /**
+   * Number of writes after which older views must re-derive their history; writes through detached aliases do not
+   * count.
+   */
   refreshes = 0;
   /** Whether a view addresses its elements as they lie in memory. */
   addressed = false;
@@ -57,7 +60,7 @@ export interface ViewStep {
   readonly args: ArgsOf<Params, GraphValue>;
   /** The parameter that is viewed. */
   readonly of: string;
-  /** Which result, where there are several; else undefined. */
+  /** Index of the result, if there are several. */
   readonly index?: number;
   /** Whether gradients were recorded when the view was made. */
   readonly recorded: boolean;
@@ -71,7 +74,7 @@ interface Held {
 /** A tensor of the captured program. */
 export class FunctionalTensor implements TensorLike {
   #known: Held;
-  /** How many refreshes of its memory there had been when it was made. */
+  /** Value of `refreshes` of its memory when it was made. */
   readonly madeAt: number;
 
   /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
@@ -168,7 +171,7 @@ export class FunctionalTensor implements TensorLike {
   }
 }
 
-/** Whether a value is a tensor of the captured program. */
+/** Returns whether a value is a tensor of the captured program. */
 export function isFunctional(value: unknown): value is FunctionalTensor {
   return value instanceof FunctionalTensor;
 }
@@ -195,9 +198,9 @@ export class Functionalizer {
     this.call({ definition, args: parseCall(definition, given, isFunctional), inplace: false })
   );
 
-  /** Where a tensor of the captured program held a value, and at which version first. */
+  /** Where a tensor of the captured program held a value, and the first version at which it did. */
   readonly #places = new Map<GraphValue, { readonly storage: FunctionalStorage; readonly version: number }>();
-  /** What calls in place overwrite themselves: the tape saves a copy of it. */
+  /** Saved copies of values that an in-place call overwrites although its own gradient reads them. */
   readonly #copied = new Map<RecordedCall<GraphValue>, GraphValue>();
 
   constructor(readonly recorder: Recorder) {}

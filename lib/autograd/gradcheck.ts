@@ -1,7 +1,6 @@
 /**
- * Checks gradients against finite differences. Input: a function of float64 tensors and where to check it;
- * output: true, or an error that names the first element that differs. Invariant: the inputs are unchanged
- * afterwards.
+ * Checks gradients of a float64 function against finite differences; an error names the first element that differs.
+ * Invariant: the inputs are unchanged afterwards.
  */
 import { DynError } from "../base/errors.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";

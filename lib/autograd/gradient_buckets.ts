@@ -1,7 +1,6 @@
 /**
- * Gradients that are handed on together, as soon as all of them are there. Input: parameters in buckets, in the order in
- * which backward passes are to come to them; output: the place of a parameter's bucket in that order. Invariant: what
- * compilers make of it changes no result.
+ * Buckets of gradients that are passed on together once all of them are complete, in the order in which backward
+ * passes reach them. Invariant: using or ignoring the order changes no result.
  */
 import type { Tensor } from "../tensor/tensor.ts";
 

@@ -1,7 +1,6 @@
 /**
- * Reverse-mode differentiation of recorded calls, over any kind of tensor value. Input: a tape of calls in
- * execution order, gradients of some values; output: gradients of others, made through an op interface. Serves
- * graphs; the eager tape has its own engine with hooks and freeing. Invariant: entries are visited in reverse
+ * Reverse-mode differentiation of a tape of recorded calls, over any kind of tensor value, through an op interface.
+ * Serves graphs; the eager tape has its own engine with hooks and freeing. Invariant: entries are visited in reverse
  * order, each at most once, and only those on a path from a wanted input to an output.
  */
 import { isDifferentiable } from "../base/dtype.ts";
@@ -25,7 +24,7 @@ export interface RecordedCall<T> {
   readonly own?: OwnGradient<T>;
 }
 
-/** How one call is differentiated; `read` gives an argument or result as it was saved. */
+/** Differentiates one call; `read` returns an argument or result as it was saved. */
 export type OwnGradient<T> = (
   grads: readonly (T | null)[],
   read: (value: T) => T,
@@ -43,7 +42,7 @@ export interface Seed<T> {
   readonly grad: T;
 }
 
-/** What `differentiate` needs. Values are told apart by identity. */
+/** The arguments of `differentiate`. Values are distinguished by identity. */
 export interface Differentiation<T extends TensorLike> {
   readonly api: OpApi<T>;
   readonly tape: readonly TapeEntry<T>[];
@@ -51,13 +50,13 @@ export interface Differentiation<T extends TensorLike> {
   readonly inputs: readonly T[];
   /** Told of each recorded call that a gradient passes through, before it does. */
   readonly visit?: (entry: RecordedCall<T>) => void;
-  /** What the rule of a call sees in place of an argument or result: itself, unless given. */
+  /** Returns what a call's rule receives for an argument or result; default: the value itself. */
   readonly unpack?: (entry: RecordedCall<T>, value: T) => T;
-  /** How gradients that come from several seeds become one; as if all seeds had arrived, unless given. */
+  /** How gradients from several seeds are summed; default: as if all seeds had arrived. */
   readonly sums?: GradientSums<T>;
 }
 
-/** How gradients are put together where some seeds may not arrive. */
+/** Sums of gradients when some seeds may not arrive. */
 export interface GradientSums<T> {
   /** The sum of two gradients of one value that come from different seeds. */
   add(a: FoundGradient<T>, b: FoundGradient<T>): T;
@@ -195,7 +194,7 @@ function propagate<T extends TensorLike>(
   }
 }
 
-/** What the gradient of a call gives for each of its tensors. */
+/** Returns the gradients of a call for each of its tensors. */
 function gradientsOf<T extends TensorLike>(
   api: OpApi<T>,
   { definition: { gradient }, args, outs, own }: RecordedCall<T>,

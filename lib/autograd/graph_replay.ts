@@ -1,8 +1,8 @@
 /**
- * Replays captured graphs as calls of core ops on values without aliasing: the first thing that happens to a
- * captured graph, before anything asks what depends on what. Input: captured nodes in order; output: a graph of pure
- * ops and a tape of versioned values. Invariant: a node's value is what its tensor holds after the nodes replayed so
- * far, and its history includes every write through any alias.
+ * Replays captured graphs as calls of core ops on values without aliasing: the first step after capture, before any
+ * analysis of dependences. The result is a graph of pure ops and a tape of versioned values. Invariant: a node's
+ * value is what its tensor holds after the nodes replayed so far, and its history includes every write through any
+ * alias.
  */
 import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { mapTree } from "../base/tree.ts";
@@ -49,7 +49,7 @@ export interface ReplayedInput {
   readonly node: Node;
   /** The tensor in the captured program, where it is one. */
   readonly tensor?: FunctionalTensor;
-  /** What the tensor held at first. */
+  /** The tensor's initial value. */
   readonly value?: GraphValue;
   readonly requiresGrad: boolean;
 }
@@ -89,7 +89,7 @@ class WatchedValue extends GraphValue {
   }
 }
 
-/** Whether anything is computed. */
+/** Returns whether anything is computed. */
 const hasElements = ({ outs }: RecordedCall<GraphValue>): boolean =>
   outs.some(({ shape }) => !shape.includes(0));
 
@@ -119,7 +119,7 @@ export function drawingNodes(
   return found;
 }
 
-/** By which ops gradients are made, and who is told of it. */
+/** The ops that gradients are made with, and callbacks about them. */
 interface Watchers {
   /** Recorded or not; not unless given. */
   readonly api?: OpApi<GraphValue>;
@@ -127,7 +127,7 @@ interface Watchers {
   readonly visit?: (call: RecordedCall<GraphValue>) => void;
   /** A call's rule reads elements that were saved. */
   readonly read?: (call: RecordedCall<GraphValue>) => void;
-  /** How gradients of several seeds become one. */
+  /** How gradients of several seeds are summed. */
   readonly sums?: GradientSums<GraphValue>;
 }
 
@@ -140,7 +140,7 @@ export class GraphReplay {
   readonly recorder: Recorder = new Recorder((call) => this.#lower(call), () => this.#context());
   readonly functional: Functionalizer = new Functionalizer(this.recorder);
   readonly inputs: ReplayedInput[] = [];
-  /** What tensors held at which the program began a history, by the nodes that say so. */
+  /** Values of tensors at which the program started a history, by node. */
   readonly begun: Map<Node, GraphValue> = new Map();
   /** Values of attributes that became inputs. */
   readonly lifted: unknown[] = [];
@@ -214,7 +214,7 @@ export class GraphReplay {
     return result;
   }
 
-  /** What an argument of the captured graph is: functional tensors in place of nodes. */
+  /** Resolves an argument of the captured graph: nodes become functional tensors. */
   resolve(argument: Argument): unknown {
     return mapLeaves(argument, (leaf): unknown => leaf instanceof Node ? this.#valueOf(leaf) : leaf);
   }
@@ -226,7 +226,7 @@ export class GraphReplay {
     throw new NotFunctional(`Expected a tensor at ${node.name} to differentiate`);
   }
 
-  /** Whether a gradient can reach a captured tensor as it is now. */
+  /** Returns whether a gradient can reach a captured tensor in its current state. */
   requiresGrad(node: Node): boolean {
     return this.recorder.requiring.has(this.tensor(node).value());
   }
@@ -267,7 +267,7 @@ export class GraphReplay {
     }
   }
 
-  /** Whether a gradient comes from a value to another one before it meets what is lost. */
+  /** Returns whether a gradient flows from a value to another one without meeting lost history. */
   flows(from: GraphValue, to: GraphValue): boolean {
     try {
       const [found] = this.gradients([{ value: from, grad: this.core.onesLike(from) }], [to]);
@@ -278,12 +278,12 @@ export class GraphReplay {
     }
   }
 
-  /** Whether backward passes have used up the whole history of a value. */
+  /** Returns whether backward passes have used up the whole history of a value. */
   isUsedUp(value: GraphValue): boolean {
     return callsBehind(this.recorder.tape, [value]).every((call) => this.#released.has(call));
   }
 
-  /** What the inputs that require grad held at first, and what histories begin with. */
+  /** Initial values of the inputs that require grad, and values at which histories start. */
   get leaves(): GraphValue[] {
     const given = this.inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
     return [...given, ...this.begun.values()];
@@ -296,7 +296,7 @@ export class GraphReplay {
     { api = this.core, visit, read, sums }: Watchers = {},
   ): (FoundGradient<GraphValue> | null)[] {
     const unpack = (call: RecordedCall<GraphValue>, value: GraphValue) => {
-      // What has no elements is never read
+      // A tensor without elements is never read
       if (!savedBy(call).includes(value) || value.shape.includes(0) || !hasElements(call)) return value;
       if (this.#released.has(call)) {
         return new LostValue(value, () => new HistoryLost("released", releasedError()));
@@ -304,7 +304,7 @@ export class GraphReplay {
       const versions = this.functional.overwritten(call, value);
       if (!versions) return read ? new WatchedValue(value, () => read(call)) : value;
       const at = { node: nodeNameOf(call.definition), ...versions };
-      // Which of its ops has saved it is not known here
+      // It is not known which of its ops has saved the value
       if (call.own) throw new HistoryLost("overwritten", overwrittenError(value, at));
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };
@@ -439,7 +439,7 @@ export class GraphReplay {
     return result;
   }
 
-  /** What the host computes is given here, as inputs are. */
+  /** Values computed on the host enter as inputs. */
   #onHost(node: Node, attributes: Readonly<Record<string, unknown>>): void {
     const { value, begins } = node.meta;
     if (begins) return void this.#values.set(node, this.#begun(node, attributes));
@@ -454,7 +454,7 @@ export class GraphReplay {
     }
   }
 
-  /** What begins with other processes is a call of the new graph, too. */
+  /** The start of a collective becomes a call of the new graph. */
   #begun(node: Node, attributes: Readonly<Record<string, unknown>>): unknown {
     if (node.meta.value.kind === "tensor") return this.#call(node);
     const [first, ...rest] = node.args, op = sharedOpNamed(node.target, attributes);
@@ -502,7 +502,7 @@ export class GraphReplay {
     }
   }
 
-  /** What the gradient of a call inherits from it: the user's lines. */
+  /** Returns a scope in which gradient calls inherit the user's lines of the call. */
   #context(): () => () => void {
     const { stack } = this.builder.shared;
     return () => {
@@ -513,7 +513,7 @@ export class GraphReplay {
   }
 }
 
-/** What the nodes that a node becomes have in common with it. */
+/** Metadata that the replacements of a node inherit. */
 function sharedBy({ meta: { stack, recomputed } }: Node): SharedMeta {
   return { stack, partition: "forward", ...recomputed === undefined ? {} : { recomputed } };
 }

@@ -1,8 +1,6 @@
 /**
- * Traces a function on fake tensors into a graph of the ops it calls, as `make_fx(tracing_mode="fake")`. Input: a
- * function and example arguments, of which only metadata is used; output: a GraphModule over the tensors among
- * the arguments. Invariant: what autograd does inside the function is part of the graph; tensors that the
- * function captures become attributes.
+ * Traces a function on fake tensors into a graph of the ops it calls, like `make_fx(tracing_mode="fake")`. Invariant:
+ * calls of autograd inside the function are part of the graph; tensors that the function captures become attributes.
  */
 import { checkFunction } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
@@ -116,7 +114,7 @@ class TracingMode implements DispatchMode<Tensor> {
       write({ definition, args });
       return target;
     }
-    // What the tape computes and copies before the write is part of the trace.
+    // Ops and copies that the tape makes before the write are part of the trace.
     const run: Execute = ({ definition }, args) => listOf(this.call({ definition, args, inplace: false }));
     modes.with(this, () => recordInplace({ definition, args }, target, { run, write }));
     return target;

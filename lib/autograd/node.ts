@@ -1,7 +1,7 @@
 /**
- * Nodes of the autograd graph: what made a tensor, and how gradients of its results become gradients of its
- * inputs. Input: a recorded operation; output: `apply`. Invariant: an edge leads to a node made earlier, so that
- * descending sequence numbers are a topological order (accumulators, which have no edges, aside).
+ * Nodes of the autograd graph: each turns gradients of an operation's results into gradients of its inputs.
+ * Invariant: an edge leads to a node made earlier, so that descending sequence numbers are a topological order
+ * (accumulators, which have no edges, aside).
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -21,15 +21,15 @@ export function upcomingSequence(): number {
   return nextSequence;
 }
 
-/** Where a gradient goes: result number `output` of `node`. */
+/** Destination of a gradient: result number `output` of `node`. */
 export interface Edge {
   readonly node: Node;
   readonly output: number;
 }
 
-/** How a node is run. */
+/** Options of running a node. */
 export interface ApplyOptions {
-  /** Whether the gradient of input number k is wanted. */
+  /** Returns whether the gradient of input number k is wanted. */
   readonly wanted: (input: number) => boolean;
 }
 
@@ -52,10 +52,10 @@ export abstract class Node implements GradFn<Tensor> {
   /** Whether `apply` reads elements by itself rather than by ops: modes that stand for several cannot look into it. */
   readonly isOpaque: boolean = false;
 
-  /** Where it was called, while anomalies are looked for. */
+  /** The calling stack, while anomaly detection is on. */
   readonly madeAt: string | null = placeNow();
 
-  /** Where gradients of results go instead of to them, by position: see `forwardGradients`. */
+  /** Results whose gradients are redirected, by position: see `forwardGradients`. */
   forwarding: ReadonlyMap<number, Edge> | null = null;
 
   constructor(public edges: readonly (Edge | null)[]) {}
@@ -66,7 +66,7 @@ export abstract class Node implements GradFn<Tensor> {
   /** Lets go of what was saved for the results that gradients have arrived at; the node cannot run for them again. */
   abstract release(): void;
 
-  /** Whether the gradient of a result flows on to an edge. */
+  /** Returns whether the gradient of a result flows on to an edge. */
   reaches(_output: number, _edge: number): boolean {
     return true;
   }
@@ -77,14 +77,14 @@ export abstract class Node implements GradFn<Tensor> {
   }
 
   /**
-   * As `apply`, and the gradients that arrive at results of which others are dependents, with what comes from these;
-   * their hooks are called on the way.
+   * Like `apply`, but also returns the gradients of results that other results depend on, including the contributions
+   * of those; their hooks run on the way.
    */
   applyInside(_grads: readonly (Tensor | null)[], _options: InsideOptions): InsideGradients {
     throw new InternalError(`Expected results of ${this.name} that are independent`);
   }
 
-  /** As PyTorch prints it, without an address. */
+  /** Returns PyTorch's text, without an address. */
   toString(): string {
     return `<${this.name}>`;
   }
@@ -92,13 +92,13 @@ export abstract class Node implements GradFn<Tensor> {
 
 showAsText(Node.prototype);
 
-/** What is asked for inside of a node. */
+/** Gradients requested inside a node. */
 export interface InsideOptions extends ApplyOptions {
   /** Results whose gradients are wanted. */
   readonly results: readonly number[];
 }
 
-/** What `applyInside` gives. */
+/** The result of `applyInside`. */
 export interface InsideGradients {
   /** Of the inputs: one per edge, null for none. */
   readonly edges: readonly (Tensor | null)[];
@@ -121,7 +121,7 @@ export class AccumulateGrad extends Node {
   release(): void {}
 }
 
-/** Where gradients of a tensor go; null where none are wanted. */
+/** Returns the edge to which gradients of a tensor flow, or null if none are wanted. */
 export function gradientEdge(tensor: Tensor): Edge | null {
   const gradFn = tensor.viewState === null ? tensor.state?.gradFn ?? null : autograd().gradFnOf(tensor);
   if (gradFn !== null) return forwarded({ node: nodeOf(gradFn), output: tensor.state?.output ?? 0 });
@@ -159,7 +159,7 @@ export function setHistory(tensor: Tensor, node: Node, output: number): void {
   }
 }
 
-/** A gradient made to fit an input: summed over broadcast dimensions and converted. */
+/** Fits a gradient to its input: sums over broadcast dimensions and converts the type. */
 export function fitGradient(grad: Tensor, to: Layout, from: string): Tensor {
   let fitted = grad;
   if (!sameList(grad.shape, to.shape)) {

@@ -1,7 +1,6 @@
 /**
- * The node of a recorded op: runs its gradient rule over tensors. Input: the call and its results; output:
- * gradients by input. Invariant: only what the rule says it reads is kept; other tensors are seen by the rule as
- * metadata without elements.
+ * The node of a recorded op: runs its gradient rule over tensors. Invariant: only what the rule declares to read is
+ * kept; the rule sees other tensors as metadata without elements.
  */
 import type { GradientContext, OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
@@ -51,7 +50,7 @@ export interface OpNodeOptions {
   readonly before?: { readonly target: Tensor; readonly copy: Tensor };
 }
 
-/** Whether a rule reads a parameter, "out" included. */
+/** Returns whether a rule reads a parameter, "out" included. */
 export function ruleReads(definition: OpDefinition, what: string): boolean {
   const { gradient } = definition;
   if (gradient.kind !== "rule") return false;

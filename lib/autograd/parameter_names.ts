@@ -1,6 +1,6 @@
 /**
- * Names of the parameters of functions. Input: a function, or a schema that says them; output: names in order.
- * Invariant: a name is never guessed: what is not written as a list of plain names is an error.
+ * Names of a function's parameters, from its source or a schema. Invariant: names are never guessed: a parameter list
+ * that is not a list of plain names is an error.
  */
 import { DynError } from "../base/errors.ts";
 

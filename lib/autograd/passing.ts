@@ -1,7 +1,7 @@
 /**
- * Tensors on their way into and out of something whose gradients are watched. Input: tensors and a function that sees
- * their gradients together; output: the same elements, as results of one node. Invariant: gradients arrive as the function
- * returns them; what has passed is not written in place, since its memory belongs to what was there before.
+ * Passes tensors through a node whose function sees their gradients together: the elements are unchanged. Invariant:
+ * gradients arrive as the function returns them; the passed tensors must not be written in place, since their memory
+ * belongs to the originals.
  */
 import { DynError } from "../base/errors.ts";
 import { aliasOf } from "../tensor/eager.ts";

@@ -1,7 +1,7 @@
 /**
- * Records calls over graph values for later differentiation. Input: calls; output: their results, made by the
- * layer below, and a tape. Invariant: the tape holds only calls with a gradient rule of which some argument
- * requires a gradient; ops whose gradient is that of their composition are taken apart before they are recorded.
+ * Records calls over graph values on a tape for later differentiation; the layer below makes the results. Invariant:
+ * the tape holds only calls with a gradient rule of which some argument requires a gradient; ops whose gradient is
+ * that of their composition are expanded before they are recorded.
  */
 import { nameResults } from "../ops/api.ts";
 import { graphApi, type RunCall } from "../ops/graph_api.ts";

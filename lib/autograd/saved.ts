@@ -1,6 +1,6 @@
 /**
- * Tensors saved for backward passes. Input: a tensor at the time of a call; output: the same tensor later, with
- * the place in the graph that it had. Invariant: elements that were written in place since are never handed out.
+ * Tensors saved for backward passes, restored with the place in the graph that they had. Invariant: a tensor that was
+ * written in place since is never restored.
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -18,7 +18,7 @@ export class SavedTensor {
   readonly #edge: Edge | null;
   readonly layout: Layout;
   #tensor: Tensor | null;
-  /** How hooks keep it; null: there were none. */
+  /** The value packed by hooks; null without hooks. */
   #packed: PackedTensor | null;
 
   /** Saves a tensor; `edge` is its place in the graph where that is not yet known to it. */
@@ -55,7 +55,7 @@ export class SavedTensor {
     return alias;
   }
 
-  /** Whether its elements, if it has any, were written in place since. */
+  /** Returns whether its elements, if it has any, were written in place since. */
   get overwritten(): boolean {
     return this.#tensor !== null && this.layout.numel !== 0 && this.#tensor.storage.version !== this.#version;
   }
@@ -66,7 +66,7 @@ export class SavedTensor {
   }
 }
 
-/** What reading a saved tensor throws that was written in place since; versions count the writes. */
+/** Returns the error for reading a saved tensor that was written in place since; versions count the writes. */
 export function overwrittenError(
   { dtype, shape }: { readonly dtype: DType; readonly shape: readonly Dim[] },
   { node, now, then }: { readonly node: string; readonly now: number; readonly then: number },
@@ -77,7 +77,7 @@ export function overwrittenError(
   );
 }
 
-/** What a second pass over a released graph throws. */
+/** Returns the error for a second pass over a released graph. */
 export function releasedError(): DynError {
   return new DynError(
     "Trying to backward through the graph a second time, or to read saved tensors after they were freed; " +

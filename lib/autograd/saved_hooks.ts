@@ -1,7 +1,7 @@
 /**
- * What becomes of tensors that are saved for backward passes, as `torch.autograd.graph.saved_tensors_hooks`. Input: a pair
- * of functions; output: what they make of each tensor that is saved while they are in force. Invariant: what is unpacked
- * looks as what was packed did.
+ * Hooks on tensors that are saved for backward passes, like `torch.autograd.graph.saved_tensors_hooks`: a pair of
+ * functions packs and unpacks each tensor saved while they are active. Invariant: the unpacked tensor has the
+ * metadata of the packed one.
  */
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
@@ -34,7 +34,7 @@ export function savedTensorsHooks<P, R>(
   const former = inForce.hooks;
   inForce.hooks = {
     pack: (tensor) => hooks.pack(tensor),
-    // What is unpacked is what these hooks have packed
+    // These hooks packed it, so it has their type
     unpack: (packed) => hooks.unpack(packed as P),
   };
   return scoped(body, () => inForce.hooks = former);

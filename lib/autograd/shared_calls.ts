@@ -1,7 +1,7 @@
 /**
- * Calls that other processes have a part in, while a graph is replayed. Input: a captured call of a shared op; output: its
- * result in the new graph, with a gradient on the tape. Invariant: the gradient is one call of a shared op, behind all
- * calls that the pass has made before, as on every other process.
+ * Replays captured calls of collectives: the result is a call in the new graph with a gradient on the tape.
+ * Invariant: the gradient is one call of a collective, after all calls that the pass has made before, as on every
+ * other process.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -13,7 +13,7 @@ import { required } from "../ops/params.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Constant, SharedOp } from "./shared_ops.ts";
 
-/** What a tape holds of a call; its gradient is the call's own. */
+/** The tape entry of a call; its gradient is the call's own. */
 const SHARED: OpDefinition = {
   name: "shared",
   doc: "A call that other processes have a part in.",

@@ -1,14 +1,13 @@
 /**
- * Ops that begin work which other processes have a part in, as graphs know them: linear functions of a tensor, whose
- * gradients are calls of such ops again. Input: the function that stands for such an op in a graph's attributes; output:
- * what it is. Invariant: an op that takes one tensor gives one of the same type; whoever registers it says so of all
- * devices.
+ * Collectives as graphs know them: linear functions of a tensor, whose gradients are calls of such ops again. They
+ * are found by the function in a graph's attributes. Invariant: an op that takes one tensor returns one of the same
+ * type; this is registered for all devices.
  */
 
-/** What an op is told besides its tensor. */
+/** An argument of an op besides its tensor. */
 export type Constant = string | number;
 
-/** Whether a value is one. */
+/** Returns whether a value is one. */
 export function isConstant(value: unknown): value is Constant {
   return typeof value === "string" || typeof value === "number";
 }
@@ -21,18 +20,18 @@ export interface TransposedCall {
   readonly op: SharedOp;
   /** The arguments behind the tensor. */
   readonly rest: readonly Constant[];
-  /** What its result is divided by; by nothing unless given. */
+  /** Divisor of its result; default: none. */
   readonly divisor?: number;
 }
 
-/** What graphs know of such an op. */
+/** The description of a collective for graphs. */
 export interface SharedOp {
-  /** By which graphs call it. */
+  /** The name by which graphs call it. */
   readonly name: string;
   readonly run: SharedRun;
   /** The same with the tensor's own memory for its result, where nobody else reads that; null: it has no such form. */
   readonly runInPlace: SharedRun | null;
-  /** What makes the gradient of a call with these arguments behind the tensor. Throws DynError where there is none. */
+  /** Builds the gradient of a call with these arguments after the tensor. Throws DynError if there is none. */
   readonly transposed: (rest: readonly Constant[]) => TransposedCall;
   /**
    * The most bytes of several calls with these arguments that become one, of all their elements behind each other: what

@@ -1,6 +1,5 @@
 /**
- * Whether a call gives a view. Input: a node; output: whether a result shares elements with its first argument.
- * Invariant: nothing is computed.
+ * Finds calls that return views of their first argument. Invariant: nothing is computed.
  */
 import { DynError } from "../base/errors.ts";
 import type { Node } from "../graph/node.ts";
@@ -16,7 +15,10 @@ import { findTarget } from "../ops/table.ts";
 import { takenApart } from "../ops/taken_apart.ts";
 import { DataDependentSize } from "../sym/decide.ts";
 
-/** Whether a node shows elements of its first argument: views do, and compositions that end in views of arguments. */
+/**
+ * Returns whether a node shows elements of its first argument: views do, and compositions that end in views of
+ * arguments.
+ */
 export function showsArgument(node: Node): boolean {
   const definition = findTarget(node.target)?.definition;
   if (!definition) return false;

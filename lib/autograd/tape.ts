@@ -1,7 +1,7 @@
 /**
- * The tape: eager dispatch tells it of every call that must be differentiable. Input: calls and their results;
- * output: results that know their node. Invariant: after an in-place call the written tensor, its base and all
- * views of that base have a history that includes the call.
+ * The tape: eager dispatch reports every call that must be differentiable, and the results get their node. Invariant:
+ * after an in-place call the written tensor, its base and all views of that base have a history that includes the
+ * call.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
@@ -37,7 +37,7 @@ export function record(call: {
     const auxiliary = name !== undefined && call.definition.auxiliary?.includes(name);
     if (isDifferentiable(result.dtype) && !auxiliary) setHistory(result, node, output);
     if (result.viewState === null) return;
-    // What a composition with a rule of its own shows is an intermediate of it, which has no history
+    // A composition with its own rule returns a view of an intermediate, which has no history
     if (call.definition.implementation.kind !== "view") result.viewState = null;
     else result.viewState.version = result.storage.version;
   });
@@ -156,7 +156,7 @@ function withViewed({ definition, args }: ViewStep<Tensor>, viewed: Tensor): Ten
 }
 
 /**
- * What an in-place call on a view means for the base: the call's gradient inside the view, identity outside.
+ * The gradient of an in-place call on a view, for the base: the call's gradient inside the view, identity outside.
  * Its first edge is that of the base before the call.
  */
 class CopySlices extends Node {

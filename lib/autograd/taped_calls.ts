@@ -1,7 +1,6 @@
 /**
- * Calls whose gradient the tape alone can take, while a graph is replayed. Input: what such a call was given and what it
- * gave; output: where gradients flow through it. Invariant: nothing computes these gradients here: they are inputs of the
- * new graph, which say what there is to flow and how it looks.
+ * Replays captured calls whose gradient only the tape can take. Invariant: nothing computes these gradients here:
+ * they are inputs of the new graph, with metadata of the tangents.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
@@ -10,7 +9,7 @@ import type { GraphBuilder, GraphValue } from "../ops/graph_builder.ts";
 import { required } from "../ops/params.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** What a tape holds of a call; its gradient is the call's own. */
+/** The tape entry of a call; its gradient is the call's own. */
 const TAPED: OpDefinition = {
   name: "taped",
   doc: "A call whose gradient the tape alone can take.",

@@ -1,6 +1,6 @@
 /**
- * Ops of one tensor whose gradients are calls of such ops: the tape and graphs have them from one definition. Input: an op,
- * and what makes its gradient; output: what graphs know of it. Invariant: the op is linear in its tensor.
+ * Linear ops of one tensor whose gradients are calls of such ops too: one definition serves the tape and graphs.
+ * Invariant: the op is linear in its tensor.
  */
 import { DynError } from "../base/errors.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -8,7 +8,7 @@ import { type CustomOp, functionalised } from "./custom_op.ts";
 import type { FunctionContext } from "./function.ts";
 import { isConstant, registerSharedOp, type SharedOp } from "./shared_ops.ts";
 
-/** What is said of an op besides its function. */
+/** Properties of an op besides its function. */
 export type Transposing =
   & Pick<SharedOp, "transposed">
   & Partial<Pick<SharedOp, "mostJoined" | "isCopy" | "runInPlace">>;

@@ -1,7 +1,7 @@
 /**
- * Ops that users write as kernels, in C++ and WGSL. Input: texts, and a function that makes the results; output: an op,
- * which graphs have as one node. Invariant: kernels read and write memory of their device in place; a text is compiled once
- * for the types of its tensors.
+ * Custom ops written as kernels, in C++ and WGSL, with a function that makes the results; graphs hold one node for a
+ * call. Invariant: kernels read and write memory of their device in place; a text is compiled once for the types of
+ * its tensors.
  */
 import { DynError } from "../base/errors.ts";
 import { flatten } from "../base/tree.ts";

@@ -1,8 +1,8 @@
 /**
- * Trees of tensors and other values in one file, as `torch.save` and `torch.load`: models' and optimizers' states, random
- * state, numbers. Input: a tree; output: a safetensors file whose metadata says how its tensors are arranged. Invariant:
- * what is loaded equals what was saved, tensors that shared elements included; what cannot be saved is an error that
- * names its place.
+ * Trees of tensors and other values in one file, like `torch.save` and `torch.load`: states of models, optimizers and
+ * random generators, numbers. The file is a safetensors file whose metadata describes the tree. Invariant: loading
+ * returns what was saved, including shared memory of tensors; a value that cannot be saved is an error that names its
+ * place.
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -16,7 +16,7 @@ import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 /** The name of the tree in the file's metadata. */
 const TREE = "dyn.tree";
 
-/** What is said of a tensor whose pairs are kept. */
+/** Marks a complex tensor, which is stored as pairs. */
 const PAIRS = "pairs";
 
 /** A value as JSON: what JSON has no form for is an array whose first element names it. */
@@ -50,7 +50,7 @@ interface Shared {
   readonly name: string;
   /** One of the tensors. */
   readonly tensor: Tensor;
-  /** How many of them tensors reach: memory may be larger than what lies in it. */
+  /** Number of elements that tensors reach: the memory may be larger. */
   count: number;
 }
 
@@ -78,7 +78,7 @@ class TreeWriter {
     }
   }
 
-  /** What all written tensors lie in, by name. */
+  /** Returns the memory of all written tensors, by name. */
   tensors(): Record<string, Tensor> {
     return Object.fromEntries(
       [...this.#storages.values()].map((

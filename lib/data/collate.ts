@@ -1,4 +1,4 @@
-/** How samples become batches. Input: samples of one kind; output: tensors of them, in the same arrangement. */
+/** Collates samples of one kind into batches: tensors in the same arrangement. */
 import { DynError } from "../base/errors.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";

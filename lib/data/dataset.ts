@@ -8,7 +8,7 @@ import { permutation, type RandomOptions } from "./samplers.ts";
 
 /** Samples by index: what has these members, or extends this. `batch` is a faster way to many at once, where there is one. */
 export abstract class Dataset<S> {
-  /** How many samples there are. */
+  /** Number of samples. */
   abstract readonly length: number;
   /** The sample at an index. */
   abstract get(index: number): S;
@@ -45,7 +45,7 @@ export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
     return this.tensors.map(f) as readonly Tensor[] as T;
   }
 
-  /** How many samples there are, and of what. */
+  /** Returns the number of samples, and their types and shapes. */
   toString(): string {
     return `TensorDataset(${this.length} of ${
       this.tensors.map(({ dtype, shape }) => `${dtype}[${shape.slice(1)}]`).join(", ")
@@ -92,9 +92,9 @@ showAsText(Subset.prototype);
 
 /** Datasets one after the other, as torch.utils.data.ConcatDataset. */
 export class ConcatDataset<S> implements Dataset<S> {
-  /** How many samples there are in all. */
+  /** Total number of samples. */
   readonly length: number;
-  /** How many samples there are up to the end of each dataset. */
+  /** Cumulative number of samples up to the end of each dataset. */
   readonly cumulativeSizes: readonly number[];
 
   /** Takes the datasets. Throws DynError for none. */
@@ -129,7 +129,7 @@ export type Stacked<D> = { -readonly [K in keyof D]: D[K] extends Dataset<infer 
 /** The samples of several datasets side by side, as torch.utils.data.StackDataset. */
 export class StackDataset<D extends readonly Dataset<unknown>[] | Readonly<Record<string, Dataset<unknown>>>>
   implements Dataset<Stacked<D>> {
-  /** How many samples each of them has. */
+  /** Number of samples of each dataset. */
   readonly length: number;
 
   /** Takes the datasets, in a list or by name. Throws DynError unless they are equally long. */

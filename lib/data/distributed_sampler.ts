@@ -1,6 +1,6 @@
 /**
- * Samples that each of several processes reads. Input: a number of samples, a rank; output: indices. Invariant: ranks have
- * equally many indices, and all of them together have every sample; with shuffling all ranks draw the same order.
+ * Divides samples between processes. Invariant: all ranks have the same number of indices, and together they have
+ * every sample; with shuffling all ranks draw the same order.
  */
 import { DynError } from "../base/errors.ts";
 import { getRank, getWorldSize } from "../distributed/group.ts";
@@ -9,13 +9,13 @@ import { permutation, type Sampler, type Sized } from "./samplers.ts";
 
 /** Options of DistributedSampler. */
 export interface DistributedSamplerOptions {
-  /** How many processes read; those of the process group unless given. */
+  /** Number of processes; default: that of the process group. */
   readonly numReplicas?: number | null;
-  /** Which of them this is; its rank unless given. */
+  /** Rank of this process; default: its rank in the process group. */
   readonly rank?: number | null;
   /** Whether the order is random, another one in each epoch; true unless given. */
   readonly shuffle?: boolean;
-  /** Where random orders begin, the same on all ranks; 0 unless given. */
+  /** Seed of random orders, the same on all ranks; default 0. */
   readonly seed?: number;
   /** Whether samples that are not enough for all ranks are left out; else some come twice. False unless given. */
   readonly dropLast?: boolean;
@@ -23,7 +23,7 @@ export interface DistributedSamplerOptions {
 
 /** The part of the samples that is this process's, as torch.utils.data.DistributedSampler. */
 export class DistributedSampler implements Sampler {
-  /** How many indices an iteration gives. */
+  /** Number of indices of an iteration. */
   readonly length: number;
   readonly #replicas: number;
   readonly #rank: number;

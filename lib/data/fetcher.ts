@@ -1,12 +1,12 @@
 /**
- * Batches of samples by index, or of samples in an order of their own. Input: a dataset and how batches are put together;
- * output: batches. Invariant: what a dataset throws says which sample it was, wherever batches are made.
+ * Fetches batches of samples by index, or from an iterable dataset. Invariant: an error that a dataset throws says
+ * which sample it concerns, in whichever thread batches are made.
  */
 import { DynError, messageOf } from "../base/errors.ts";
 import { defaultCollate, defaultConvert } from "./collate.ts";
 import type { Dataset } from "./dataset.ts";
 
-/** What batches are made of, and how. */
+/** The dataset, and how its samples become batches. */
 export interface Batching<S, B> {
   /** Samples by index; null for samples in an order of their own. */
   readonly dataset: Dataset<S> | null;
@@ -84,7 +84,7 @@ function placed(thrown: unknown, index: number): unknown {
   return thrown instanceof SampleError ? thrown : new SampleError(index, "its dataset threw", thrown);
 }
 
-/** What a dataset threw, with the sample. */
+/** An error thrown by a dataset, with the sample. */
 export class SampleError extends DynError {
   override readonly name: string = "SampleError";
 

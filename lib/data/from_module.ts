@@ -1,7 +1,6 @@
 /**
- * Datasets and functions that other threads can make, too: closures cannot be sent, but the module that exports something
- * can be loaded again. Input: a module's address and the name of an export; output: what it exports, or makes. Invariant:
- * whoever is told of a value's origin gets an equal one.
+ * Datasets and functions that other threads can create too: closures cannot be sent, but the module that exports
+ * something can be loaded again. Invariant: every thread creates an equal value from its origin.
  */
 import { DynError, messageOf } from "../base/errors.ts";
 import {
@@ -15,16 +14,16 @@ import {
 } from "./dataset.ts";
 import { received, sendToAll, type SentValue } from "./sent.ts";
 
-/** Where a value came from: an export, or what a call of it gave. */
+/** The origin of a value: an export, or the result of calling one. */
 interface ModuleOrigin {
   readonly kind: "module";
   readonly module: string;
   readonly name: string;
-  /** Those of the call; null where it is the export itself. */
+  /** The arguments of the call; null for the export itself. */
   readonly args: SentValue | null;
 }
 
-/** How another thread makes a dataset or a function. */
+/** A recipe by which another thread creates a dataset or a function. */
 export type Origin =
   | ModuleOrigin
   | { readonly kind: "list"; readonly samples: SentValue }
@@ -44,10 +43,10 @@ type Maker = (...args: never[]) => object;
 type Class = new (...args: never[]) => object;
 
 /**
- * What a module exports, for loaders with workers, which load the module too. `module` is an absolute address:
- * `import.meta.resolve("./digits.ts")`. With `args`, a function is called with them and a class makes an instance, here
- * and in each worker; they are sent to the workers, so that they are tensors, numbers, texts, and arrays and plain objects
- * of these.
+ * Returns an export of a module, for loaders with workers, which load the module too. `module` is an absolute
+ * address: `import.meta.resolve("./digits.ts")`. With `args`, a function is called with them and a class makes an
+ * instance, here and in each worker; they are sent to the workers, so that they are tensors, numbers, texts, and
+ * arrays and plain objects of these.
  *
  * ```ts ignore
  * import type { Digits } from "./digits.ts";
@@ -128,7 +127,7 @@ function called(exported: unknown, args: unknown): unknown {
 
 const isClass = (value: object): boolean => /^class\b/.test(Function.prototype.toString.call(value));
 
-/** How another thread makes a dataset or a function; throws DynError for one of which that is not known. */
+/** Returns the recipe by which another thread creates a dataset or a function. Throws DynError if there is none. */
 export function originOf(value: object, what: string): Origin {
   const known = ORIGINS.get(value);
   if (known) return known;

@@ -17,9 +17,9 @@ import { getWorkerInfo } from "./worker_info.ts";
 import type { WorkerTask } from "./worker_messages.ts";
 import { BatchSampler, RandomSampler, type Sampler, SequentialSampler } from "./samplers.ts";
 
-/** How a loader makes batches. */
+/** Options of a loader. */
 export interface LoaderOptions<S, B> {
-  /** How many samples a batch has; 1 unless given; null: samples come one by one. */
+  /** Number of samples of a batch; default 1; null: samples are not batched. */
   readonly batchSize?: number | null;
   /** A new random order each epoch. */
   readonly shuffle?: boolean;
@@ -33,11 +33,11 @@ export interface LoaderOptions<S, B> {
   readonly collateFn?: (samples: readonly S[]) => B;
   /** Another name for collateFn. */
   readonly collate?: (samples: readonly S[]) => B;
-  /** Where random orders come from; the common generator unless given. */
+  /** Generator of random orders; default: the global one. */
   readonly generator?: Generator | null;
-  /** How many batches `for await`, or each worker, begins before they are asked for; 2 unless given. */
+  /** Number of batches that `for await`, or each worker, prefetches; default 2. */
   readonly prefetchFactor?: number;
-  /** How many threads make batches; 0 unless given: this one does. */
+  /** Number of threads that make batches; default 0: the calling thread makes them. */
   readonly numWorkers?: number;
   /** Accepted without effect: memory of the CPU is not pinned. */
   readonly pinMemory?: boolean;
@@ -87,7 +87,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   readonly #options: LoaderOptions<S, B>;
   readonly #sampler: Iterable<number>;
   readonly #fetcher: Fetcher<S, B>;
-  /** What workers are to do; null where there are none. */
+  /** The task of the workers; null without workers. */
   readonly #task: WorkerTask | null;
   /** Workers that wait for the next epoch. */
   #workers: LoaderWorkers | null = null;
@@ -134,7 +134,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     throw new DynError("Expected a loader of a dataset but found one of samples in an order of their own");
   }
 
-  /** How many samples there are and how they are put together. */
+  /** Returns the number of samples and the batch settings. */
   toString(): string {
     const { shuffle = false, dropLast = false } = this.#options;
     const count = this.#dataset ? `${this.#dataset.length} samples` : "a stream";
@@ -205,7 +205,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     return this.#fetcher.streamed(stream, this.batchSize ?? 1, this.#options.dropLast ?? false);
   }
 
-  /** What workers are asked for: indices, or, null, the batches of their streams. */
+  /** Returns the requests for workers: indices, or null for batches of their streams. */
   #asked(): Iterator<readonly number[]> | null {
     return this.#stream ? null : this.#indices();
   }

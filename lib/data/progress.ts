@@ -1,7 +1,6 @@
 /**
- * Bars for loops that take long, as `tqdm`: how much is done, how fast, how long it will take. Input: anything that can be
- * iterated over; output: the same items, and a line of the terminal that is written again and again. Invariant: the
- * loop sees what it would see; where standard error is not a terminal nothing is written.
+ * Progress bars for long loops, like `tqdm`: items done, rate, remaining time. Invariant: the loop sees the same
+ * items; nothing is written where standard error is not a terminal.
  */
 import { checkOptions } from "../base/checked_input.ts";
 
@@ -9,7 +8,7 @@ import { checkOptions } from "../base/checked_input.ts";
 export interface ProgressOptions {
   /** The text in front of the bar. */
   readonly desc?: string | undefined;
-  /** How many items there are; unless given, the iterable's `length` or `size`, where it has one. */
+  /** Number of items; default: the iterable's `length` or `size`, if it has one. */
   readonly total?: number | undefined;
   /** The name of items in rates; "it" unless given. */
   readonly unit?: string | undefined;
@@ -17,13 +16,13 @@ export interface ProgressOptions {
   readonly leave?: boolean | undefined;
   /** Writes nothing. */
   readonly disable?: boolean | undefined;
-  /** Where the line goes; standard error unless given. */
+  /** Destination of the bar; default standard error. */
   readonly output?: ProgressOutput | undefined;
 }
 
 /** The stream that bars are written to. */
 export interface ProgressOutput {
-  /** Whether a line can be written again; elsewhere nothing is written. */
+  /** Returns whether a line can be rewritten; nothing is written elsewhere. */
   isTerminal(): boolean;
   /** Writes all of it. */
   write(text: string): void;
@@ -114,7 +113,7 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
   }
 }
 
-/** How many items there are, where that is known. */
+/** Returns the number of items, or undefined if it is not known. */
 function countOf(items: object): number | undefined {
   for (const key of ["length", "size"]) {
     try {

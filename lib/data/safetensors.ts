@@ -1,6 +1,6 @@
 /**
- * The safetensors file format: an 8-byte little-endian header length, a JSON header, and the raw elements. Input
- * and output: state dicts with PyTorch's keys and layouts. Invariant: what `save` writes, `load` gives back.
+ * The safetensors file format: an 8-byte little-endian header length, a JSON header, and the raw elements. State
+ * dicts have PyTorch's keys and layouts. Invariant: `load` returns what `save` wrote.
  */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";

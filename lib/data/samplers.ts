@@ -1,6 +1,6 @@
 /**
- * Orders in which samples are read. Input: a number of samples, indices or weights; output: indices, anew each time they are
- * iterated. Invariant: random orders come from a generator, the common one unless another is given.
+ * Orders in which samples are read: indices, drawn again for each iteration. Invariant: random orders come from a
+ * generator, by default the global one.
  */
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
@@ -11,13 +11,13 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** Anything of which the number of samples is known. */
 export interface Sized {
-  /** How many there are. */
+  /** Number of indices of an iteration. */
   readonly length: number;
 }
 
 /** Indices in an order, each time anew, as torch.utils.data.Sampler. */
 export abstract class Sampler<I = number> implements Iterable<I>, Sized {
-  /** How many indices an iteration gives. */
+  /** Number of indices of an iteration. */
   abstract readonly length: number;
   /** The indices. */
   abstract [Symbol.iterator](): Iterator<I>;
@@ -25,7 +25,7 @@ export abstract class Sampler<I = number> implements Iterable<I>, Sized {
 
 /** Options of random orders. */
 export interface RandomOptions {
-  /** Where random numbers come from; the common generator unless given. */
+  /** Generator of random numbers; default: the global one. */
   readonly generator?: Generator | null;
 }
 
@@ -39,7 +39,7 @@ export class SequentialSampler implements Sampler {
   /** Takes what is sampled. */
   constructor(readonly dataSource: Sized) {}
 
-  /** How many indices an iteration gives. */
+  /** Number of indices of an iteration. */
   get length(): number {
     return this.dataSource.length;
   }
@@ -61,13 +61,13 @@ showAsText(SequentialSampler.prototype);
 export interface RandomSamplerOptions extends RandomOptions {
   /** Whether an index may come more than once before all have come; false unless given. */
   readonly replacement?: boolean;
-  /** How many indices an iteration gives; as many as there are samples unless given. */
+  /** Number of indices of an iteration; default: the number of samples. */
   readonly numSamples?: number | null;
 }
 
 /** All indices in a random order, or indices drawn with replacement. */
 export class RandomSampler implements Sampler {
-  /** How many indices an iteration gives. */
+  /** Number of indices of an iteration. */
   readonly length: number;
   readonly #options: RandomSamplerOptions;
 
@@ -116,7 +116,7 @@ export class SubsetRandomSampler implements Sampler {
     this.#options = options;
   }
 
-  /** How many indices an iteration gives. */
+  /** Number of indices of an iteration. */
   get length(): number {
     return this.indices.length;
   }
@@ -139,7 +139,7 @@ showAsText(SubsetRandomSampler.prototype);
 
 /** Options of WeightedRandomSampler. */
 export interface WeightedOptions extends RandomOptions {
-  /** How many are drawn, where it is given by name. */
+  /** Number of samples to draw, if given by name. */
   readonly numSamples?: number;
   /** Whether an index may come more than once; true unless given. */
   readonly replacement?: boolean;
@@ -147,7 +147,7 @@ export interface WeightedOptions extends RandomOptions {
 
 /** Indices drawn with the probabilities that weights are shares of. */
 export class WeightedRandomSampler implements Sampler {
-  /** How many indices an iteration gives. */
+  /** Number of indices of an iteration. */
   readonly length: number;
   readonly #weights: Tensor;
   readonly #options: WeightedOptions;
@@ -207,7 +207,7 @@ export class BatchSampler implements Sampler<number[]> {
     }
   }
 
-  /** How many lists an iteration gives. */
+  /** Number of batches of an iteration. */
   get length(): number {
     const whole = this.sampler.length / this.batchSize;
     return this.dropLast ? Math.floor(whole) : Math.ceil(whole);

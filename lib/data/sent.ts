@@ -1,7 +1,7 @@
 /**
- * Values on their way between threads. Input: trees of tensors, arrays, plain objects and what `structuredClone` keeps
- * whole; output: messages, and the same trees in the other thread. Invariant: elements of tensors are not copied by
- * whoever receives them; what would arrive as something else is an error that names its place.
+ * Messages between threads: trees of tensors, arrays, plain objects and values that `structuredClone` keeps intact.
+ * Invariant: the receiver does not copy elements of tensors; a value that would arrive as something else is an error
+ * that names its place.
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -77,7 +77,9 @@ function sent(
   throw new DynError(`Expected what can be sent to another thread at ${place} but found ${found}`);
 }
 
-/** Whether `structuredClone` makes an equal value of one that is not an array and no plain object. */
+/**
+ * Returns whether `structuredClone` returns an equal value for an object that is neither an array nor a plain object.
+ */
 function isKeptWhole(value: unknown): boolean {
   if (typeof value === "function" || typeof value === "symbol") return false;
   if (typeof value !== "object" || value === null) return true;

@@ -1,8 +1,7 @@
 /**
- * Checkpoints of sharded models: a folder with one file of each rank, as torch.distributed.checkpoint. Input: a model and
- * its optimizer, on all ranks; output: a folder, or the same objects with what a folder holds. Invariants: a folder is
- * there as a whole or as it was before; any number of ranks reads what any other has written, since files say which
- * elements of whole parameters they have.
+ * Checkpoints of sharded models: a folder with one file for each rank, like torch.distributed.checkpoint. All ranks
+ * take part in saving and loading. Invariants: a folder is complete, or is what it was before; any number of ranks
+ * can read what any other number has written, since files record which elements of whole parameters they hold.
  */
 import { DynError, messageOf } from "../base/errors.ts";
 import { isDType } from "../base/dtype.ts";
@@ -27,7 +26,7 @@ export interface ShardedOptimizer {
   readonly state: Map<Tensor, Record<string, Tensor>>;
 }
 
-/** What a checkpoint is of. */
+/** The objects that a checkpoint saves. */
 export interface ShardedState {
   /** A model, sharded or whole. */
   readonly model: Module;
@@ -35,7 +34,7 @@ export interface ShardedState {
   readonly optimizer?: ShardedOptimizer;
 }
 
-/** What is said of a tensor: its whole shape, and how many elements each rank has where it is divided. */
+/** Description of a tensor: its whole shape, and the number of elements of each rank if it is divided. */
 interface Entry {
   readonly shape: readonly number[];
   readonly dtype: string;
@@ -82,7 +81,10 @@ function parametersOf(optimizer: ShardedOptimizer | undefined): Tensor[] {
   return optimizer?.paramGroups.flatMap(({ params }) => params) ?? [];
 }
 
-/** How what an optimizer keeps of a parameter is divided: as the parameter, where it has an element for each of its own. */
+/**
+ * Returns how the optimizer's state of a parameter is divided: like the parameter if it has an element for each of
+ * its elements.
+ */
 function shardFor(parameter: Tensor, shape: readonly number[]): Shard | undefined {
   return `${shape}` === `${parameter.shape}` ? shardOf(parameter) : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Transforms of pictures before a model sees them: the namespace `data.transforms`, as `torchvision.transforms.v2`. Input
- * and output: tensors [..., channels, height, width]. Invariant: random ones draw from the common generator, so that a
- * seed, or a worker's own, says what comes.
+ * Image transforms: the namespace `data.transforms`, like `torchvision.transforms.v2`, for tensors [..., channels,
+ * height, width]. Invariant: random transforms draw from the global generator, so that a seed, or a worker's seed,
+ * determines them.
  */
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -74,7 +74,9 @@ export function resize(size: ImageSize): ImageTransform {
   });
 }
 
-/** By how much each of `given` pixels in a row counts in each of `wanted`: a triangle as wide as what falls together. */
+/**
+ * Returns the weight of each of `given` pixels in each of `wanted`: a triangle as wide as the pixels that are merged.
+ */
 function shares(given: number, wanted: number): Tensor {
   const scale = given / wanted, reach = Math.max(1, scale);
   const rows = Array.from({ length: wanted }, (_, to) => {

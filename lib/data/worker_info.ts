@@ -1,10 +1,10 @@
-/** Which worker of a loader this thread is, as far as its datasets ask. */
+/** Identifies the loader worker that runs in this thread, for datasets. */
 
 /** The facts about a worker that its dataset may ask for, as `torch.utils.data.get_worker_info` gives them. */
 export interface WorkerInfo {
   /** From 0. */
   readonly id: number;
-  /** How many workers the loader has. */
+  /** Number of workers of the loader. */
   readonly numWorkers: number;
   /** With which this worker's random numbers began: another one in each worker. */
   readonly seed: number;

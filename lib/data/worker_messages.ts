@@ -12,7 +12,7 @@ export interface WorkerTask {
   readonly init: Origin | null;
   /** Whether a batch is one sample as it is. */
   readonly single: boolean;
-  /** How samples in an order of their own become batches; null where they have indices. */
+  /** How samples of an iterable dataset become batches; null for datasets with indices. */
   readonly stream: { readonly size: number; readonly dropLast: boolean } | null;
   readonly defaultDtype: FloatType;
 }
@@ -23,7 +23,7 @@ export const SHARED = {
   answers: 0,
   /** The epoch that the loader is in: what was asked in others is not needed. */
   epoch: 1,
-  /** Not 0: the worker has ended. */
+  /** Nonzero when the worker has ended. */
   ended: 2,
 } as const;
 
@@ -55,7 +55,7 @@ export interface Failure {
   readonly sample: number | null;
 }
 
-/** What comes of a request. */
+/** The answer to a request. */
 export type Answer =
   | { readonly kind: "batch"; readonly epoch: number; readonly value: SentValue }
   | { readonly kind: "failed"; readonly epoch: number; readonly failure: Failure }

@@ -1,6 +1,6 @@
 /**
- * Modules that threads of loaders load before anything else: dyn itself with its devices, and what has prepared the main
- * thread for a script. Input: whoever has such a module says so when it loads; output: the list.
+ * Modules that loader threads load first: dyn itself with its devices, and those that prepared the main thread for a
+ * script. A module of this kind registers itself when it loads.
  */
 
 /** A module, and one of its functions that is called there. */
@@ -18,7 +18,7 @@ export function loadInWorkers(module: WorkerModule): void {
   modules.push(module);
 }
 
-/** Those that a thread loads, in order. */
+/** Returns the modules that a thread loads, in order. */
 export function workerModules(): readonly WorkerModule[] {
   return modules;
 }

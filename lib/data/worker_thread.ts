@@ -1,6 +1,6 @@
 /**
- * A worker of a loader, in its thread. Input: how the dataset is made, requests; output: an answer to each, in their order.
- * Invariant: nothing that a dataset throws ends the thread, and requests of former epochs cost nothing.
+ * A worker of a loader, in its thread: answers requests in order. Invariant: errors of a dataset never end the
+ * thread, and requests of former epochs cost nothing.
  */
 import { config } from "../base/config.ts";
 import { setDefaultDtype } from "../base/dtype.ts";
@@ -46,7 +46,7 @@ export function serve(start: WorkerStart): void {
   port.on("message", (request: Request) => void (last = last.then(() => answer(request))));
 }
 
-/** What batches of one worker are made of. */
+/** Makes the batches of one worker. */
 class Source {
   readonly #fetcher: Fetcher<unknown, unknown>;
   /** Samples in an order of their own, with how they become batches; null where they have indices. */
@@ -67,7 +67,7 @@ class Source {
   /** Makes the dataset as the loader's thread has it. */
   static async make({ task, id, numWorkers, seed }: WorkerStart): Promise<Source> {
     setDefaultDtype(task.defaultDtype);
-    // What is made here goes over as memory of the host
+    // Tensors made here are sent as host memory
     chooseDefaultDevice("cpu");
     manualSeed(seed);
     // Each worker is a thread already

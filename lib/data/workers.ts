@@ -1,7 +1,7 @@
 /**
- * The workers of a loader: threads that make its batches. Input: how they make the dataset, the indices of batches; output:
- * batches in the order of the indices. Invariant: a loop that ends before its epoch asks nobody for more; a program's end
- * does not wait for workers, nor does a loader keep them longer than the program has it.
+ * The workers of a loader: threads that make its batches, which arrive in the order of their indices. Invariant: a
+ * loop that ends early requests no more batches; the program can end without waiting for workers, and workers do not
+ * outlive it.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { DynError } from "../base/errors.ts";
@@ -17,15 +17,15 @@ import {
 } from "./worker_messages.ts";
 import { workerModules } from "./worker_modules.ts";
 
-/** What threads run, which load this module for it. */
+/** The function that threads run; they load this module for it. */
 export { serve } from "./worker_thread.ts";
 
-/** What was thrown in a worker, whose own stack its cause has. */
+/** An error thrown in a worker; its cause has the worker's stack. */
 export class WorkerError extends DynError {
   override readonly name: string = "WorkerError";
 }
 
-/** How a loader works with its workers. */
+/** The settings of workers. */
 export interface WorkerOptions {
   readonly count: number;
   /** Batches that are begun for each worker before they are asked for. */
@@ -119,7 +119,7 @@ class Epoch {
   readonly #most: number;
   /** Whose answers come next, in order. */
   readonly #awaited: LoaderWorker[] = [];
-  /** Those whose stream has ended. */
+  /** Workers whose stream has ended. */
   readonly #ended = new Set<LoaderWorker>();
   #asked = 0;
   #isDone = false;
@@ -149,7 +149,7 @@ class Epoch {
         throw errorOf(answer.failure, worker.id);
       case "end": {
         this.#ended.add(worker);
-        // What it was asked for beyond its end
+        // Drops requests beyond the end of the stream
         const others = this.#awaited.filter((each) => each !== worker);
         this.#awaited.splice(0, this.#awaited.length, ...others);
         this.#isDone ||= this.#ended.size === this.#workers.length;
@@ -197,12 +197,12 @@ class LoaderWorker {
       thread: import.meta.url,
     };
     this.#thread = new Worker(PROGRAM, { eval: true, workerData: start, transferList: [port2] });
-    // What ends a thread is written to standard error, and its end is told in the memory that is shared
+    // An error that ends a thread is printed to standard error, and its end is signalled in shared memory
     this.#thread.on("error", () => {});
     this.#thread.unref();
   }
 
-  /** What was asked in other epochs is not needed any more. */
+  /** Requests of former epochs are dropped. */
   begin(epoch: number): void {
     this.#epoch = epoch;
     Atomics.store(this.#shared, SHARED.epoch, epoch);
@@ -227,7 +227,7 @@ class LoaderWorker {
 
   /** The same, later. */
   async waitLater(): Promise<Answer> {
-    // What the process waits for: waiting for memory alone would let it end
+    // Keeps the process alive: a wait for shared memory does not
     const held = setInterval(() => {}, LOOK);
     try {
       for (const deadline = performance.now() + this.#timeout;;) {
@@ -271,7 +271,7 @@ class LoaderWorker {
 /** Milliseconds between two looks whether a worker still is. */
 const LOOK = 1000;
 
-/** What was thrown in a worker as an error of this thread; its cause has the worker's stack. */
+/** Returns a worker's error as an error of this thread; its cause has the worker's stack. */
 function errorOf({ name, message, stack, sample }: Failure, worker: number): DynError {
   const cause = new Error(message);
   cause.name = name;

@@ -1,7 +1,6 @@
 /**
- * Repros of what goes wrong in compilation: DYN_REPRO_AFTER, DYN_REPRO_LEVEL and DYN_REPRO_DIR, as
- * TORCHDYNAMO_REPRO_AFTER and so on. Input: graphs on their way to a compiler; output: the same, with repros
- * written on the way.
+ * Repros of failures in compilation: DYN_REPRO_AFTER, DYN_REPRO_LEVEL and DYN_REPRO_DIR, like TORCHDYNAMO_REPRO_AFTER
+ * and so on. Compilers are wrapped so that they write repros of the graphs they receive.
  *
  * AFTER says which graphs: "dynamo", captured ones on their way to the backend; "aot", the functional forward and
  * backward graphs on their way to its compiler. LEVEL says when, and how small:
@@ -13,7 +12,7 @@
  * 4. as 2, and the first call of every graph is compared with its ops one by one: a wrong answer is reported, made
  *    small and written, and the program goes on with the right one.
  *
- * Invariant: the program gives what it would have given, or what it gives uncompiled.
+ * Invariant: the program computes the same as without repros, or as uncompiled.
  */
 import { config } from "../base/config.ts";
 import { DynError, messageOf, Unsupported } from "../base/errors.ts";
@@ -50,7 +49,7 @@ function wanted(): { readonly after: string; readonly level: number } {
 /** The backend whose graph is being compiled. */
 let backendInUse = "custom";
 
-/** What stands around compilers. */
+/** Wraps compilers with the writing of repros. */
 export const reproInterposer: Interposer = {
   captured: (backend, backendName) => (gm, examples) => {
     const former = backendInUse;

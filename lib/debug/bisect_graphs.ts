@@ -1,7 +1,6 @@
 /**
- * What `dyn bisect` switches off around compilers: whole graphs, and ops of functional graphs. Input: graphs on
- * their way to a compiler; output: the compiled graph, or one of which only the first ops are compiled and the rest
- * run one by one. Invariant: without a bisection nothing is different.
+ * Switches off, for `dyn bisect`, the compilation of whole graphs and of ops of functional graphs: of a graph that is
+ * cut, only the first ops are compiled and the rest run one by one. Invariant: without a bisection nothing changes.
  */
 import { bisection } from "../base/bisect.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -11,7 +10,7 @@ import { type Argument, Graph, mapNodes, Node } from "../graph/node.ts";
 import { placeOfNode, positionText, userPosition } from "../graph/place.ts";
 import { currentTitle } from "./fault_report.ts";
 
-/** What stands around compilers. */
+/** Wraps compilers with the cut of a bisection. */
 export const bisectInterposer: Interposer = {
   captured: (backend) => (gm, examples) => {
     if (bisection.allows("graphs", () => graphText(gm))) return backend(gm, examples);
@@ -43,7 +42,7 @@ function compiledUpTo(
 ): CompiledFunction {
   const { nodes, placeholders, output } = gm.graph;
   const end = nodes.indexOf(last);
-  // What takes the results of the last one apart belongs to it.
+  // A getitem of the last compiled op's results belongs to it.
   const isFirst = (node: Node, at: number) =>
     at <= end ||
     (node.target === "getitem" && [...node.inputs()].every((input) => nodes.indexOf(input) <= end));

@@ -1,10 +1,9 @@
 /**
- * Compiled graphs that check themselves: some calls also run op by op, and both are compared. Input: a graph,
- * compiled and as it is, and which calls to check; output: a function in place of the compiled one.
+ * Compiled graphs that check themselves: some calls also run op by op, and the results are compared.
  *
- * Invariants: what runs twice is the graph, on copies of its arguments and with the same random numbers, so that
- * effects of the program happen once; a call that differs has the plain values and state; a graph that was found
- * wrong is reported once and runs op by op from then on.
+ * Invariants: the graph runs twice on copies of its arguments and with the same random numbers, so that effects of
+ * the program happen once; a call that differs keeps the values and state of the uncompiled run; a graph found wrong
+ * is reported once and runs op by op from then on.
  */
 import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
@@ -23,7 +22,7 @@ import { check, type Finding } from "./check/verdict.ts";
 import { reportFault } from "./fault_report.ts";
 import { accuracyFault, type Stage, type Surroundings, within } from "./repro/case.ts";
 
-/** What a checked graph is made of. */
+/** The parts of a checked graph. */
 export interface CheckedParts {
   readonly compiled: CompiledFunction;
   /** The graph as it was before a backend saw it. */
@@ -32,9 +31,9 @@ export interface CheckedParts {
   readonly original: Graph;
   /** Compiles parts of the graph, in the same way. */
   readonly compile: GraphCompiler;
-  /** Whether a call is checked, by its number from 0. */
+  /** Returns whether a call is checked, by its number from 0. */
   readonly isChecked: (call: number) => boolean;
-  /** Which tool asks, by the name of its log artifact. */
+  /** The tool that checks, by the name of its log artifact. */
   readonly tool: "shadow" | "repro";
   readonly stage: Stage;
   readonly backendName: string;
@@ -51,7 +50,7 @@ export function snapshotOf(gm: GraphModule): GraphModule {
   return new GraphModule(copyGraph(gm.graph), gm.attributes, gm.runner, gm.signature);
 }
 
-/** Whether a graph calls functions of the program, which must not run twice. */
+/** Returns whether a graph calls functions of the program, which must not run twice. */
 export function callsProgram({ attributes }: GraphModule): boolean {
   return Object.values(attributes).some((value) => typeof value === "function");
 }
@@ -88,7 +87,7 @@ export class CheckedGraph {
     try {
       counters.add(tool, "checked");
       const finding = modes.without(() => check({ compiled, gm: reference }, args));
-      // What compiles parts of the graph now is not to be looked at by tools again.
+      // Tools must not check the parts that are compiled during the search.
       const quiet = { shadow: 0, reproAfter: "" };
       if (finding) modes.without(() => config.patch(quiet, () => this.#report(finding, args)));
     } catch (error) {
@@ -128,7 +127,7 @@ export class CheckedGraph {
   }
 }
 
-/** Where the difference begins. */
+/** Describes where the difference begins. */
 function culpritLines(culprit: Culprit | null, { part }: Finding): string[] {
   if (!culprit) return ["  no part of the graph is wrong by itself"];
   const position = userPosition(culprit.node);

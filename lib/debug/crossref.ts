@@ -1,8 +1,8 @@
 /**
- * Capture only, and each op's result is held against what the tracer took it to be: its shape, strides, type and
- * device. For telling wrong inference, which later stages build upon, from wrong code. Input: captured graphs;
- * output: the same run op by op. Invariant: a result that is not as inferred is an InternalError that names the op
- * and the line; elements are not looked at.
+ * Checks inference: captures only, runs the graph op by op, and compares each result with the shape, strides, type
+ * and device that the tracer inferred. This separates wrong inference, which later stages build upon, from wrong
+ * code. Invariant: a result that differs is an InternalError that names the op and the line; elements are not
+ * compared.
  */
 import { InternalError } from "../base/errors.ts";
 import type { GraphBackend } from "../graph/backend.ts";

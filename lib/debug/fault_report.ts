@@ -1,7 +1,6 @@
 /**
- * What tools do with a failing compilation: write a repro, try it, and tell. Input: a case and how it fails;
- * output: a folder with the repro, and lines for the message. Invariant: whatever goes wrong here is told and does
- * not reach the program.
+ * Reports a failing compilation: writes a repro, runs it, and describes both in lines for the message. Invariant:
+ * errors here are reported and do not reach the program.
  */
 import { functionTitle } from "../base/compile_times.ts";
 import { DynError, messageOf } from "../base/errors.ts";
@@ -17,7 +16,7 @@ import { newFolder, verifyRepro, writeRepro } from "./repro/write.ts";
 /** Graphs of at most this many operations are shown in messages. */
 const MOST_SHOWN = 8;
 
-/** How long a minification inside a program may take. */
+/** Time limit of a minification inside a program. */
 const MILLISECONDS = 60_000;
 
 /** The function that is being compiled, for titles; read while it is. */
@@ -26,7 +25,7 @@ export function currentTitle(): string {
   return compile ? functionTitle(compile.root ?? compile) : "a graph";
 }
 
-/** What is to be reported. */
+/** The failure to report. */
 export interface FaultReport {
   readonly found: ReproCase;
   readonly fault: Fault;
@@ -80,7 +79,7 @@ export function writeProgram(
   });
 }
 
-/** What trying the repro gives. */
+/** Runs the repro and describes the outcome. */
 export function verdictOf(path: string): string {
   const { verified, output } = verifyRepro(path);
   if (verified) return "  (tried: it fails in the same way by itself)";

@@ -1,8 +1,8 @@
 /**
- * A debug folder per compilation, `DYN_COMPILE_DEBUG` or `config.inductor.trace.enabled`, as PyTorch's
- * `TORCH_COMPILE_DEBUG`. Input: everything that is recorded; output: `<root>/run_<time>_<pid>/<id>_<function>/`
- * with graphs, loops before and after fusion, memory plan, code and times; what belongs to one of several graphs
- * is in a folder of that graph's name. Invariant: `config.inductor.trace` says which files there are.
+ * A debug folder for each compilation, `DYN_COMPILE_DEBUG` or `config.inductor.trace.enabled`, like PyTorch's
+ * `TORCH_COMPILE_DEBUG`: `<root>/run_<time>_<pid>/<id>_<function>/` with graphs, loops before and after fusion,
+ * memory plan, code and times; if there are several graphs, each has a subfolder of its name. Invariant:
+ * `config.inductor.trace` selects the files.
  */
 import { join } from "node:path";
 import { config, type TraceConfig } from "../base/config.ts";
@@ -57,7 +57,7 @@ function createRun(root: string): string {
   }
 }
 
-/** Where debug folders go: `DYN_COMPILE_DEBUG` names the place unless it only switches them on. */
+/** Returns the root of debug folders: `DYN_COMPILE_DEBUG`, unless its value only switches them on. */
 export function debugRoot(): string {
   const asked = Deno.env.get("DYN_COMPILE_DEBUG") ?? "";
   return asked === "" || asked === "1" || asked === "0" ? "dyn_compile_debug" : asked;

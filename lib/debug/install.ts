@@ -1,6 +1,6 @@
 /**
- * Adds the recorders that the environment and the settings ask for, the debugging backend, and what notebooks show.
- * Input: `DYN_TRACE` when this module loads, `config.inductor.trace` at each compilation; output: files. Invariant:
+ * Installs the recorders that the environment and the settings request, the debugging backend, and the display in
+ * notebooks. `DYN_TRACE` is read when this module loads, `config.inductor.trace` at each compilation. Invariant:
  * nothing is written before something is compiled.
  */
 import { recording } from "../base/recording.ts";

@@ -1,6 +1,6 @@
 /**
- * Minifies what a repro describes: the work of `dyn minify`. Input: an import of the repro; output: a smaller repro
- * in a new folder beside it, and lines that tell. Invariant: a repro that does not fail as it says is not changed.
+ * Minifies a repro: the work of `dyn minify`. The smaller repro goes to a new folder beside it. Invariant: a repro
+ * that does not fail as described is not changed.
  */
 import { config } from "../base/config.ts";
 import { compilerOf, faultOf, faultText, isSameFault } from "./repro/case.ts";
@@ -8,11 +8,11 @@ import { caseDescribedBy } from "./repro/load.ts";
 import { minify, sizeText } from "./repro/minify.ts";
 import { verdictOf, writeProgram } from "./fault_report.ts";
 
-/** What came of it. */
+/** The outcome of a minification. */
 export type MinifyOutcome =
   /** The module describes no repro. */
   | { readonly kind: "none" }
-  /** It does not fail, or no smaller one does. */
+  /** The repro does not fail, or no smaller one does. */
   | { readonly kind: "same"; readonly lines: readonly string[] }
   | { readonly kind: "smaller"; readonly lines: readonly string[] };
 
@@ -21,7 +21,7 @@ export async function minifyDescribed(
   load: () => Promise<unknown>,
   { milliseconds, folder, progress }: {
     readonly milliseconds: number;
-    /** Where the smaller one goes: into a new folder in it. */
+    /** The folder in which a new folder for the smaller repro is created. */
     readonly folder: string;
     readonly progress: (text: string) => void;
   },

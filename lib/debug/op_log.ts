@@ -1,7 +1,7 @@
 /**
- * A log of the ops that run, as `torch.utils._debug_mode.DebugMode`: what eager execution does, and what compiled
- * graphs do where they run op by op (backends "eager" and "aot_eager"). Input: a body; output: one entry an op, in
- * order, with a digest of each result by which two logs can be compared. Invariant: the body does what it would do.
+ * A log of the ops that run, like `torch.utils._debug_mode.DebugMode`: those of eager execution, and those of
+ * compiled graphs that run op by op (backends "eager" and "aot_eager"). Each entry has a digest of the result, by
+ * which two logs can be compared. Invariant: the body behaves as without the log.
  */
 import { isFloat } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
@@ -22,13 +22,13 @@ export interface LoggedOp {
   readonly results: readonly string[];
   /** Per result the sum of its elements' sizes, in double precision: equal values have equal digests. */
   readonly digests: readonly number[];
-  /** How many compositions of other ops it is inside of. */
+  /** Number of enclosing compositions. */
   readonly depth: number;
 }
 
 /** A log in the making. */
 export class DebugMode {
-  /** What was logged, in order. */
+  /** The logged ops, in order. */
   readonly entries: LoggedOp[] = [];
 
   /** Runs `body` and logs its ops; those that a composition is made of stand below it. */
@@ -61,7 +61,7 @@ function lineOf({ name, args, results, digests, depth }: LoggedOp): string {
 }
 
 class LoggingMode implements DispatchMode<Tensor> {
-  /** What takes the calls that this mode has seen: a batch, or tangents. */
+  /** The mode that receives the calls after this one: a batch, or tangents. */
   readonly #outer: DispatchMode<Tensor> | null = modes.top;
 
   constructor(readonly entries: LoggedOp[], readonly depth: number) {}

@@ -1,14 +1,13 @@
 /**
- * The report of a trace folder as one HTML page. Input: processes as trace_format.ts reads them; output: a page
- * that needs nothing besides itself: what was compiled, why and for how long, the user's lines beside the graphs and the
- * kernels that come of them, what ran. Invariant: whatever texts hold, they are shown, never run; the page stays below
- * some megabytes: texts that it has no room for end with a word of how much there is.
+ * The report of a trace folder as one self-contained HTML page: compilations, their causes and times, the user's
+ * lines beside the graphs and kernels generated from them, and the kernels that ran. Invariant: texts are shown,
+ * never run; the page stays below some megabytes: texts that do not fit are truncated with a note of their length.
  */
 import { htmlPage } from "./pages/page.ts";
 import reportScript from "./pages/report.js" with { type: "text" };
 import type { TracedCompile, TracedProcess } from "./trace_format.ts";
 
-/** What a report is about, counted. */
+/** Counts for the summary of a report. */
 export interface ReportCounts {
   readonly processes: number;
   readonly compiles: number;
@@ -132,7 +131,7 @@ function compileData({ begin, end, artifacts, phases }: TracedCompile, cut: (tex
   };
 }
 
-/** What a failed guard expected, what it found, and the line that needs it, as mismatches are written down. */
+/** Splits the text of a guard mismatch into the expected value, the value found, and the line that needs it. */
 export function changeOf(
   reason: string,
 ): { readonly old: string; readonly found: string; readonly needs: string } {

@@ -1,8 +1,7 @@
 /**
- * Shadow mode, `config.shadow` and DYN_SHADOW: a share of the calls of each compiled graph is checked against the
- * graph's ops one by one. Input: captured graphs on their way to a backend; output: compiled graphs that check
- * themselves. Invariant: which calls are checked depends on their count alone, and the first is; without the
- * setting nothing is different.
+ * Shadow mode, `config.shadow` and DYN_SHADOW: checks a share of the calls of each compiled graph against the graph's
+ * ops one by one. Invariant: which calls are checked depends only on their number, and the first always is; without
+ * the setting nothing changes.
  */
 import { config, shadowRate } from "../base/config.ts";
 import { logs } from "../base/logs.ts";
@@ -42,7 +41,7 @@ export function shadowed(backend: GraphBackend, backendName: string): GraphBacke
   };
 }
 
-/** Whether a call, by its number from 0, is one of a share: those at which calls·rate passes an integer. */
+/** Returns whether a call, by its number from 0, is sampled: those at which calls·rate passes an integer. */
 export function isSampled(call: number, rate: number): boolean {
   return Math.ceil(call * rate) < Math.ceil((call + 1) * rate);
 }

@@ -1,8 +1,8 @@
 /**
- * Structured trace files, `DYN_TRACE=<folder>`: what `dyn report` reads. Input: everything that is recorded;
- * output: per process one log of JSON lines (trace_format.ts) and one file of Chrome trace events with the phases,
- * which chrome://tracing and Perfetto open. Invariant: both files are whole after every record, however the
- * process ends; a process that records nothing leaves no file.
+ * Structured trace files, `DYN_TRACE=<folder>`, which `dyn report` reads: for each process one log of JSON lines
+ * (trace_format.ts) and one file of Chrome trace events with the phases, for chrome://tracing and Perfetto.
+ * Invariant: both files are valid after every record, however the process ends; a process that records nothing leaves
+ * no file.
  */
 import { join } from "node:path";
 import { DynError, messageOf } from "../base/errors.ts";

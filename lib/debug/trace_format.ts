@@ -1,7 +1,6 @@
 /**
- * The lines of a trace log and how they are read back. Input: the text of a log; output: its processes, each with
- * its compilations and what belongs to them. Invariant: a line that is cut off (the process was killed while it
- * wrote) or of an unknown kind is skipped and counted.
+ * The format of a trace log, and its parser: processes with their compilations. Invariant: a line that is truncated
+ * (the process was killed during a write) or of an unknown kind is skipped and counted.
  */
 import { isPlainObject } from "../base/tree.ts";
 import type { Plain } from "../base/recording.ts";
@@ -56,11 +55,11 @@ export type TraceLine =
     readonly duration: number;
     readonly meta: Meta;
   }
-  /** What ran since the process began; a later one takes the place of a former one. */
+  /** Totals since the process began; later records replace former ones. */
   | {
     readonly kind: "runtime";
     readonly kernels: readonly TracedKernel[];
-    /** How many there are, with those that are left out. */
+    /** Number of kernels, including those omitted. */
     readonly kernelCount: number;
     /** Microseconds since 1970, device, bytes in use. */
     readonly memory: readonly (readonly [number, string, number])[];

@@ -1,8 +1,8 @@
 /**
- * What a traced program runs: kernels with their times and costs, memory in use. Input: starts of programs; output: lines
- * for the trace log, each of which says everything so far. Invariant: what is kept, and how much is written, grows
- * with the number of kernels and the logarithm of the time, not with the number of calls. Kernels are timed where the
- * host shares their memory; elsewhere timing would change what is measured, and they are counted alone.
+ * Records the kernels of a traced program with their times and costs, and memory in use, as lines of the trace log
+ * with running totals. Invariant: memory and log size grow with the number of kernels and the logarithm of the time,
+ * not with the number of calls. Kernels are timed where the host shares their memory; elsewhere timing would change
+ * the measurement, and they are only counted.
  */
 import { findDevice, type ProgramCall, type TimeSpan } from "../loops/device.ts";
 import { type Launch, launches } from "../loops/launch.ts";
@@ -54,7 +54,7 @@ export function traceRuns(write: (line: LineOf<"runtime">) => void): void {
   };
   launches.watcher = (launch, call) => {
     const { program, device, costs } = launch, isTimed = findDevice(device)?.hostReadable === true;
-    // What runs together has one time, which is the first one's
+    // Kernels that run together have one time, that of the first
     const times = new Map<number, number>();
     const clock = {
       ran(ran: readonly number[], span: TimeSpan) {

@@ -27,7 +27,7 @@ export class VonMises extends Distribution {
     return this.loc;
   }
 
-  /** That of the direction: 1 less the length of its mean. */
+  /** Variance of the direction: 1 minus the length of its mean. */
   get variance(): Tensor {
     const { concentration: k } = this;
     return ops.i1e(k).div(ops.i0e(k)).neg().add(1);
@@ -42,7 +42,7 @@ export class VonMises extends Distribution {
     return k.mul(cosine.sub(1)).sub(Math.log(2 * Math.PI)).sub(ops.i0e(k).log());
   }
 
-  /** By rejection from a wrapped Cauchy distribution (Best and Fisher, 1979). */
+  /** Samples by rejection from a wrapped Cauchy distribution (Best and Fisher, 1979). */
   protected draw(shape: SampleShape): Tensor {
     const k = ops.expand(this.concentration, [...shape]).to("float64");
     const tau = k.square().mul(4).add(1).sqrt().add(1), rho = tau.sub(tau.mul(2).sqrt()).div(k.mul(2));
@@ -66,7 +66,10 @@ export class VonMises extends Distribution {
 /** Shares whose density is that of two outcomes, as `torch.distributions.ContinuousBernoulli`. */
 export class ContinuousBernoulli extends OfChances {
   override readonly hasRsample = true;
-  /** Where the formulas are 0 / 0, at a half: their expansions are taken, at a value of its own for the others. */
+  /**
+   * Separates the values near 1/2, where the formulas are 0 / 0: those use expansions, and the formulas get a safe
+   * value there.
+   */
   #around(): { readonly isMiddle: Tensor; readonly safe: Tensor; readonly off: Tensor } {
     const { probs } = this, off = probs.sub(0.5), isMiddle = off.abs().lt(1e-3);
     return { isMiddle, safe: ops.where(isMiddle, 0.25, probs), off };

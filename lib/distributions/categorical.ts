@@ -169,7 +169,7 @@ export class Multinomial extends Distribution {
     );
   }
 
-  /** By the entropies of single trials, and by what the counts say of their order. */
+  /** Combines the entropies of single trials with that of the order of the counts. */
   override entropy(): Tensor {
     const n = this.totalCount, { probs } = this;
     const support = ops.reshape(ops.arange(1, n + 1), [n, ...probs.shape.map(() => 1)]).to(probs.dtype);

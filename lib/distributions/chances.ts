@@ -1,6 +1,6 @@
 /**
- * Probabilities given as such or as logits, the way discrete distributions take them. Input: either; output: both.
- * Invariant: the one that is given is kept as it is, the other is computed where it is asked for.
+ * Probabilities or logits of discrete distributions. Invariant: the form that is given is kept unchanged, the other
+ * is computed when it is read.
  */
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -51,7 +51,7 @@ export class TwoChances {
     return new TwoChances(probs ? { probs } : { logits: logits ?? this.logits });
   }
 
-  /** Which of the two was given, and its value. */
+  /** Returns the given form and its value. */
   toString(): string {
     return this.#probs ? `probs: ${parameterText(this.#probs)}` : `logits: ${parameterText(this.logits)}`;
   }
@@ -107,7 +107,7 @@ export abstract class CountOfChances extends OfChances {
   }
 }
 
-/** What probabilities of several outcomes have to be. */
+/** Constraints of probabilities of several outcomes. */
 export const OUTCOMES: ArgConstraints = { probs: simplex, logits: realVector };
 
 /** Probabilities of one of several outcomes: the last dimension. */

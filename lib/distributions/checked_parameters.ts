@@ -1,7 +1,7 @@
 /**
- * What parameters have to be. Input: a distribution and constraints of its parameters; output: none, or an error that names
- * the first value that does not meet one. Invariant: elements are read only where that costs no graph break and no mode
- * could be misled: neither in compiled functions nor under `vmap`.
+ * Validation of distribution parameters: an error names the first value that violates its constraint. Invariant:
+ * elements are read only where that causes no graph break and cannot mislead a mode: neither in compiled functions
+ * nor under `vmap`.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -10,7 +10,7 @@ import type { ArgConstraints } from "./constraints.ts";
 
 const checks = { areOn: true };
 
-/** Whether parameters are looked at, as `Distribution.set_default_validate_args`: they are unless told otherwise. */
+/** Sets whether parameters are validated, like `Distribution.set_default_validate_args`; they are by default. */
 export function setDefaultValidateArgs(value: boolean): void {
   checks.areOn = value;
 }

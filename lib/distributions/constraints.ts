@@ -1,6 +1,6 @@
 /**
- * Sets of values: the namespace `distributions.constraints`, as `torch.distributions.constraints`. Input: values; output:
- * whether each event is in the set. Invariant: asking changes nothing and has no gradient.
+ * Sets of values: the namespace `distributions.constraints`, like `torch.distributions.constraints`. Invariant:
+ * checks have no side effects and no gradient.
  */
 import { DynError } from "../base/errors.ts";
 import { showAsText } from "../base/shown.ts";
@@ -16,11 +16,11 @@ export interface Bounds {
   readonly upper?: number | Tensor;
 }
 
-/** What values may be. */
+/** A set of values. */
 export class Constraint {
   /** Takes how it reads after "Expected scale to be", a test of events, and what events are. */
   constructor(
-    /** As it reads in an error. */
+    /** Text in errors after "Expected scale to be". */
     readonly text: string,
     private readonly holds: (value: Tensor) => Tensor,
     /** Dimensions of one event. */
@@ -31,12 +31,12 @@ export class Constraint {
     readonly bounds: Bounds = {},
   ) {}
 
-  /** Whether each event is in the set: bools, without the dimensions of an event. */
+  /** Returns whether each event is in the set: bools, without the dimensions of an event. */
   check(value: Tensor): Tensor {
     return noGrad(() => this.holds(value));
   }
 
-  /** As it reads in an error. */
+  /** Returns the text of the constraint as errors show it. */
   toString(): string {
     return `Constraint(${this.text})`;
   }
@@ -44,10 +44,10 @@ export class Constraint {
 
 showAsText(Constraint.prototype);
 
-/** What parameters have to be, by name. */
+/** Constraints of parameters, by name. */
 export type ArgConstraints = Readonly<Record<string, Constraint>>;
 
-/** How a constraint is made of others. */
+/** The kind and parts of a compound constraint. */
 interface Compound {
   readonly kind: "independent" | "cat" | "stack";
   readonly of: readonly Constraint[];
@@ -57,7 +57,7 @@ interface Compound {
   readonly lengths?: readonly number[];
 }
 
-/** What values may be that have parts. */
+/** A constraint of values that consist of parts. */
 export class CompoundConstraint extends Constraint {
   /** Takes its parts and a test of events. */
   constructor(
@@ -160,7 +160,7 @@ export const corrCholesky: Constraint = new Constraint(
 const byEigenvalues = (text: string, holds: (values: Tensor) => Tensor) =>
   new Constraint(text, (x) => {
     const symmetry = symmetric.check(x);
-    // What is not symmetric has no such eigenvalues to ask for
+    // Eigenvalues are computed only if all matrices are symmetric
     return symmetry.all().item<boolean>() ? symmetry.logicalAnd(holds(ops.eigvalsh(x)).all(-1)) : symmetry;
   }, 2);
 

@@ -1,7 +1,7 @@
 /**
- * Divergences of distributions of different families on the real line, by what they have in common: log q is a sum of
- * functions of x, whose means under p are known. Input: two distributions; output: −H(p) − E[log q(x)] under p, infinite
- * where p reaches beyond the values of q. Invariant: a family is described once, not once for each of its partners.
+ * Divergences of distributions of different families on the real line. log q is written as a sum of functions of x
+ * whose means under p are known, so that the divergence is −H(p) − E[log q(x)] under p, and infinite where p has
+ * values that q excludes. Invariant: a family is described once, not once for each pair.
  */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -123,7 +123,7 @@ function familyOf(d: Distribution): Family | undefined {
   return undefined;
 }
 
-/** Whether one bound is not above another: known of numbers, else by element, which are finite. */
+/** Returns whether one bound is at most the other: directly for numbers, else by element, all of which are finite. */
 function ordered(low: Bound, high: Bound): boolean | Tensor {
   if (typeof low !== "number") return high === -Infinity ? false : low.le(high);
   if (typeof high === "number") return low <= high;
@@ -142,7 +142,7 @@ export function crossDivergence(p: Distribution, q: Distribution): Tensor | null
   ];
   if (inside.includes(false)) return ops.fullLike(ops.add(p.variance, q.variance), Infinity);
   const bounds: Tensor[] = [];
-  // What is infinite for want of a mean has no gradient: means without bound are 0 while they are computed with
+  // Infinite divergences have no gradient: infinite means count as 0 during the computation
   const bounded = (mean: Tensor): Tensor => {
     const isBounded = mean.isfinite();
     bounds.push(isBounded);

@@ -1,7 +1,6 @@
 /**
- * What all distributions have, as `torch.distributions.Distribution`. Input: parameters that broadcast against each
- * other; output: samples, densities and moments. Invariant: a sample has the shape that is asked for, then that of the
- * batch (of parameters), then that of one event.
+ * The base of all distributions, like `torch.distributions.Distribution`. Invariant: a sample has the requested
+ * shape, then that of the batch (of parameters), then that of one event.
  */
 import { getDefaultDtype, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -43,7 +42,7 @@ export function broadcastAll<const P extends readonly Parameter[]>(...given: P):
 export abstract class Distribution {
   /** Whether samples can be differentiated by the parameters. */
   readonly hasRsample: boolean = false;
-  /** What parameters have to be, by name. */
+  /** Constraints of parameters, by name. */
   readonly argConstraints: ArgConstraints = {};
 
   constructor(readonly batchShape: SampleShape, readonly eventShape: SampleShape = []) {}
@@ -62,12 +61,12 @@ export abstract class Distribution {
     return this.variance.sqrt();
   }
 
-  /** What values can be drawn. Throws DynError where it is not known. */
+  /** The set of values that can be drawn. Throws DynError if it is not known. */
   get support(): Constraint {
     return this.unknown("support");
   }
 
-  /** Whether `enumerateSupport` is known. */
+  /** Whether `enumerateSupport` is implemented. */
   get hasEnumerateSupport(): boolean {
     return false;
   }
@@ -90,7 +89,7 @@ export abstract class Distribution {
     return noGrad(() => this.draw(this.extended(shape)).detach());
   }
 
-  /** So many samples. */
+  /** Draws `count` samples. */
   sampleN(count: number): Tensor {
     return this.sample([count]);
   }
@@ -172,7 +171,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(["argConstraints", "batchShape",
 export const parameterText = (value: Tensor): string =>
   value.numel() === 1 ? `${value.detach().reshape([]).item()}` : `[${value.shape}]`;
 
-/** What has a batch of its own: distributions inside of others, chances. */
+/** Objects with a batch: nested distributions, probabilities. */
 interface Expandable {
   readonly batchShape: SampleShape;
   expand(batchShape: SampleShape): Expandable;

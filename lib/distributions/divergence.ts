@@ -1,6 +1,6 @@
 /**
- * Kullback–Leibler divergences, as `torch.distributions.kl`. Input: two distributions; output: how far the first is from
- * the second. Invariant: a pair of classes that nobody has registered is an error.
+ * Kullback–Leibler divergences, like `torch.distributions.kl`. Invariant: a pair of classes without a registered
+ * function is an error.
  */
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";

@@ -1,6 +1,6 @@
 /**
- * Transforms of whole vectors and matrices: onto simplices, triangular factors, correlations and covariances. Input: a
- * value; output: its image and the logarithm of how much volumes grow. Invariant: as of `Transform`.
+ * Transforms of whole vectors and matrices: onto simplices, triangular factors, correlations and covariances.
+ * Invariants are those of `Transform`.
  */
 import { DynError } from "../base/errors.ts";
 import { finfo } from "../base/type_info.ts";
@@ -52,7 +52,7 @@ export class StickBreakingTransform extends Transform {
     return first.log().sub(left.log()).add(remaining(first, 1).log());
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(given: Tensor, y: Tensor): Tensor {
     const x = given.sub(remaining(given, 1).log()), first = y.narrow(-1, 0, (y.shape.at(-1) ?? 1) - 1);
     return ops.logsigmoid(x).sub(x).add(first.log()).sum(-1);
@@ -69,7 +69,9 @@ export class StickBreakingTransform extends Transform {
   }
 }
 
-/** How many parts are left at each place of a vector, itself among them; `more` behind the vector. */
+/**
+ * Returns the number of remaining entries at each place of a vector, including that place; `more` is added to each.
+ */
 function remaining(x: Tensor, more: number): Tensor {
   return ops.onesLike(x).cumsum(-1).neg().add((x.shape.at(-1) ?? 0) + more);
 }
@@ -143,7 +145,7 @@ export class CorrCholeskyTransform extends Transform {
     return t.log1p().sub(t.neg().log1p()).div(2);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
     const left = entriesBelow(y.square().cumsum(-1).neg().add(1), -2);
     const growth = x.add(softplus(x.mul(-2))).sub(Math.LN2).sum(-1).mul(-2);

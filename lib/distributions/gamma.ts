@@ -158,7 +158,7 @@ export class Dirichlet extends Distribution {
 
   override get mode(): Tensor {
     const rest = ops.clamp(this.concentration.sub(1), 0, null), [count = 1] = this.eventShape;
-    // Where no concentration is 1 or more the density has no bound, at any corner: PyTorch names the first one
+    // If all concentrations are below 1 the density is unbounded at every corner: PyTorch returns the first one
     const corner = ops.oneHot(ops.argmax(rest, -1), count).to(rest.dtype);
     return ops.where(this.concentration.lt(1).all(-1, true), corner, rest.div(rest.sum(-1, true)));
   }

@@ -23,7 +23,7 @@ import { LocationScale } from "./location_scale.ts";
 
 const EULER = 0.5772156649015329;
 
-/** What is drawn by the inverse of its cdf, at random numbers like a parameter. */
+/** Distributions that are sampled by the inverse of their cdf, at random numbers shaped like a parameter. */
 abstract class ByQuantile extends Distribution {
   override readonly hasRsample: boolean = true;
   /** A parameter, for its type and device. */
@@ -362,7 +362,7 @@ export class GeneralizedPareto extends ByQuantile {
     return ops.where(isZero, z, ops.clamp(safe.mul(z), -1, null).log1p().div(safe)).neg();
   }
 
-  /** Where the concentration is 0, and concentrations to divide by. */
+  /** Separates zero concentrations, and replaces them for divisions. */
   #apart(): { readonly isZero: Tensor; readonly safe: Tensor } {
     const isZero = this.concentration.eq(0);
     return { isZero, safe: ops.where(isZero, 1, this.concentration) };

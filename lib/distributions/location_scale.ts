@@ -1,4 +1,4 @@
-/** What distributions share that are one of them, moved and stretched. */
+/** The base of location-scale distributions. */
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, positive, real } from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";

@@ -71,11 +71,12 @@ export class Wishart extends Distribution {
     );
   }
 
-  /** By Bartlett's decomposition. */
+  /** The set of positive definite matrices. */
   override get support(): Constraint {
     return positiveDefinite;
   }
 
+  /** Samples by Bartlett's decomposition. */
   protected draw(shape: SampleShape): Tensor {
     const degrees = this.df.unsqueeze(-1).sub(counted(this.#size, this.df));
     const lengths = standardGamma(degrees.div(2), shape.slice(0, -1)).mul(2).sqrt();
@@ -142,11 +143,12 @@ export class LKJCholesky extends Distribution {
     return this.unknown("variance");
   }
 
-  /** By directions of rows and their lengths (Lewandowski, Kurowicka and Joe 2009, the onion method). */
+  /** The set of Cholesky factors of correlations. */
   override get support(): Constraint {
     return corrCholesky;
   }
 
+  /** Samples rows by direction and length (Lewandowski, Kurowicka and Joe 2009, the onion method). */
   protected draw(shape: SampleShape): Tensor {
     const squares = this.lengths.sample(shape.slice(0, shape.length - 2 - this.batchShape.length)).unsqueeze(
       -1,

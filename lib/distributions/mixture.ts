@@ -43,7 +43,7 @@ export class MixtureSameFamily extends Distribution {
     return this.#shares().mul(this.componentDistribution.mean).sum(this.#dim);
   }
 
-  /** By the law of total variance. */
+  /** Variance by the law of total variance. */
   get variance(): Tensor {
     const { mean, variance } = this.componentDistribution, shares = this.#shares();
     const apart = mean.sub(this.mean.unsqueeze(this.#dim)).square();

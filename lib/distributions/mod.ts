@@ -24,6 +24,6 @@ export { Independent, LogisticNormal, TransformedDistribution } from "./transfor
 /** Invertible maps of random variables, as `torch.distributions.transforms`. */
 export * as transforms from "./transforms.ts";
 export * from "./transforms.ts";
-/** What values and parameters may be, as `torch.distributions.constraints`. */
+/** Sets of values and parameters, like `torch.distributions.constraints`. */
 export * as constraints from "./constraints.ts";
 export { bijectTo, transformTo } from "./unconstrained.ts";

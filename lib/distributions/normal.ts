@@ -180,7 +180,7 @@ export type Covariance =
   | { readonly precisionMatrix: Tensor }
   | { readonly scaleTril: Tensor };
 
-/** What each of the forms has to be. */
+/** Constraints of each form of a covariance. */
 export const COVARIANCE: ArgConstraints = {
   covarianceMatrix: positiveDefinite,
   precisionMatrix: positiveDefinite,

@@ -9,7 +9,7 @@ import { OneHotCategorical, type Outcomes } from "./categorical.ts";
 import { type Chances, ManyChances, OfChances, OUTCOMES } from "./chances.ts";
 import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
 
-/** What relaxed distributions of one outcome or the other share. */
+/** The base of relaxed distributions of two outcomes. */
 abstract class RelaxedChances extends OfChances {
   override readonly hasRsample = true;
 

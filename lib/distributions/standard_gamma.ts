@@ -1,7 +1,7 @@
 /**
- * Samples of gamma distributions with rate 1, by rejection (Marsaglia and Tsang, 2000), and their gradients by
- * concentrations. Input: concentrations; output: samples. Invariant: a rejection has no gradient of its own, so that a
- * sample moves with its concentration as its quantile does: dx/da = −(∂F/∂a) / p(x) (Figurnov et al., 2018).
+ * Samples of gamma distributions with rate 1, by rejection (Marsaglia and Tsang, 2000), and their gradients with
+ * respect to concentrations. Invariant: a rejection is not differentiable, so a sample moves with its concentration
+ * as its quantile does: dx/da = −(∂F/∂a) / p(x) (Figurnov et al., 2018).
  */
 import { ops } from "../tensor/eager.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
@@ -48,8 +48,8 @@ export function slopeAt(a: number, x: number, digamma: number): number {
 }
 
 /**
- * By the series γ(a, x) = xᵃ e⁻ˣ Σ xᵏ / (a (a + 1) … (a + k)) and its derivative, over the density. Sums of positive
- * terms, whose difference loses some digits in the far upper tail only.
+ * The series γ(a, x) = xᵃ e⁻ˣ Σ xᵏ / (a (a + 1) … (a + k)) and its derivative, divided by the density. All terms are
+ * positive; the difference of the sums loses some digits only in the far upper tail.
  */
 function series(a: number, x: number, digamma: number): number {
   let term = 1 / a, harmonic = 1 / a, sum = term, weighted = term * harmonic;
@@ -62,7 +62,7 @@ function series(a: number, x: number, digamma: number): number {
   return -x * ((Math.log(x) - digamma) * sum - weighted);
 }
 
-/** By Rice's expansion around the saddle point of the density, for large a. */
+/** Rice's expansion around the saddle point of the density, for large a. */
 function saddlePoint(a: number, x: number): number {
   if (x > 0.9 * a && x < 1.1 * a) {
     // Near the saddle point the quotients below are 0 / 0: their expansion in x − a

@@ -1,6 +1,6 @@
 /**
- * Invertible maps of random variables. Input: a value; output: its image, and how much volumes grow there. Invariant:
- * `inv(call(x))` is x as far as the image tells, and x itself with a cache.
+ * Invertible maps of random variables, with the volume change at a value. Invariant: `inv(call(x))` is x as far as
+ * the image determines it, and x itself with a cache.
  */
 import { showAsText } from "../base/shown.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -13,7 +13,7 @@ export interface TransformOptions {
 
 /** A map, as `torch.distributions.Transform`. Subclasses define `image` and `preimage`, or `call` and `inv` themselves. */
 export abstract class Transform {
-  /** How many dimensions one event has. */
+  /** Number of dimensions of one event. */
   readonly eventDim: number = 0;
   /** Whether values and images belong to each other one by one. */
   readonly bijective: boolean = true;
@@ -68,12 +68,12 @@ export abstract class Transform {
     return shape;
   }
 
-  /** What `call` gives where nothing is kept. */
+  /** Computes `call` without the cache. */
   protected image(x: Tensor): Tensor {
     return this.call(x);
   }
 
-  /** What `inv` gives where nothing is kept. */
+  /** Computes `inv` without the cache. */
   protected preimage(y: Tensor): Tensor {
     return this.inv(y);
   }

@@ -1,6 +1,6 @@
 /**
- * Distributions that are made of others: images of random variables, batches that are one event. Input: distributions and
- * transforms; output: a distribution. Invariant: the others are not changed.
+ * Distributions derived from others: images of random variables, batches as one event. Invariant: the original
+ * distributions are not changed.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";

@@ -1,7 +1,6 @@
 /**
- * Transforms of single numbers and ways to join transforms: the namespace `distributions.transforms`, with those of
- * vectors and matrices, as `torch.distributions.transforms`. Input: a value; output: its image and the logarithm of how
- * much volumes grow. Invariant: as of `Transform`.
+ * Transforms of single numbers and compositions of transforms: the namespace `distributions.transforms`, with those
+ * of vectors and matrices, like `torch.distributions.transforms`. Invariants are those of `Transform`.
  */
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -46,7 +45,7 @@ export class AffineTransform extends Transform {
     return y.sub(this.loc).div(this.scale);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     return sumRightmost(ops.mul(ops.onesLike(x), this.scale).abs().log(), this.eventDim);
   }
@@ -67,7 +66,7 @@ export class ExpTransform extends Transform {
     return y.log();
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     return x;
   }
@@ -88,7 +87,7 @@ export class SigmoidTransform extends Transform {
     return y.log().sub(y.neg().log1p());
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     return softplus(x).add(softplus(x.neg())).neg();
   }
@@ -109,7 +108,7 @@ export class TanhTransform extends Transform {
     return y.atanh();
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     return x.add(softplus(x.mul(-2))).neg().add(Math.LN2).mul(2);
   }
@@ -130,7 +129,7 @@ export class SoftplusTransform extends Transform {
     return y.neg().expm1().neg().log().add(y);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     return softplus(x.neg()).neg();
   }
@@ -157,7 +156,7 @@ export class PowerTransform extends Transform {
     return y.pow(isTensor(this.exponent) ? this.exponent.reciprocal() : 1 / this.exponent);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
     return y.mul(this.exponent).div(x).abs().log();
   }
@@ -204,7 +203,7 @@ export class CumulativeDistributionTransform extends Transform {
     return this.distribution.icdf(y);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     return this.distribution.logProb(x);
   }
@@ -247,7 +246,7 @@ export class ReshapeTransform extends Transform {
     return y.reshape([...this.inverseShape(y.shape)]);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     return x.newZeros(x.shape.slice(0, x.ndim - this.inShape.length));
   }
@@ -315,7 +314,7 @@ export class IndependentTransform extends Transform {
     return this.base.inv(y);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
     return sumRightmost(this.base.logAbsDetJacobian(x, y), this.reinterpretedBatchNdims);
   }
@@ -376,7 +375,7 @@ export class ComposeTransform extends Transform {
     return this.parts.reduceRight((x, part) => part.inv(x), y);
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor): Tensor {
     let at = x, dim = this.domainDim, sum = ops.zerosLike(sumRightmost(x, dim));
     for (const part of this.parts) {
@@ -404,7 +403,7 @@ function times(a: number | Tensor | null, b: number | Tensor | null): number | T
   return isTensor(a) ? a.mul(b) : isTensor(b) ? b.mul(a) : a * b;
 }
 
-/** What leaves values as they are. */
+/** Leaves values unchanged. */
 export const identityTransform: Transform = new ComposeTransform([]);
 
 /** Transforms of the slices of a dimension, or of what lies along it. */
@@ -447,7 +446,7 @@ abstract class ByParts extends Transform {
     return this.each(y, (transform, part) => transform.inv(part));
   }
 
-  /** How much volumes grow at a value, as a logarithm. */
+  /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
     const images = this.take(y);
     let k = 0;

@@ -1,6 +1,6 @@
 /**
- * Transforms from all numbers into sets, as `torch.distributions.biject_to` and `transform_to`. Input: a constraint of the
- * namespace `constraints`; output: a transform whose images meet it. Invariant: what `bijectTo` gives can be inverted.
+ * Transforms from unconstrained numbers into sets, like `torch.distributions.biject_to` and `transform_to`: images
+ * satisfy a constraint of the namespace `constraints`. Invariant: `bijectTo` returns invertible transforms.
  */
 import { oneLine } from "../base/shown.ts";
 import { DynError } from "../base/errors.ts";

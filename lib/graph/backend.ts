@@ -1,7 +1,7 @@
 /**
- * What a graph backend is: the contract between capture and whatever runs graphs. Input: a captured graph and the
- * values of its placeholders in the traced call; output: a function over those placeholders. Invariant: the
- * result of that function has the structure that the graph's output node names.
+ * The contract between capture and graph backends: a backend receives a captured graph and the values of its
+ * placeholders in the traced call, and returns a function over those placeholders. Invariant: the result of that
+ * function has the structure that the graph's output node names.
  */
 import type { GraphModule } from "./graph_module.ts";
 

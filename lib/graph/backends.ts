@@ -1,12 +1,11 @@
 /**
- * Graph backends by name. Input: names and backends; output: the backend of a name. Invariant: names are unique;
- * registering a name again replaces its backend.
+ * The registry of graph backends. Invariant: names are unique; registering a name again replaces its backend.
  */
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "./backend.ts";
 
-/** What may be said of a backend. */
+/** Options of a registered backend. */
 export interface BackendOptions {
   /** Debug backends are not listed unless asked for. */
   readonly debug?: boolean;
@@ -14,7 +13,7 @@ export interface BackendOptions {
   readonly module?: string;
   /** Whether graphs that it fails on run op by op, unless the settings want to see the failure. */
   readonly declines?: boolean;
-  /** What it needs besides dyn, and what it is for, in a few words. */
+  /** Its purpose and requirements besides dyn, in a few words. */
   readonly needs?: string;
   /** Why it is unavailable here; null where it is available. Asked when somebody wants to use it. */
   readonly absence?: () => string | null;
@@ -23,7 +22,7 @@ export interface BackendOptions {
 /** A backend in a list. */
 export interface BackendDescription {
   readonly name: string;
-  /** What it needs besides dyn, and what it is for; null where nobody said. */
+  /** Its purpose and requirements; null if none were given. */
   readonly needs: string | null;
   /** Why it is unavailable here; null where it is available. */
   readonly missing: string | null;
@@ -67,7 +66,7 @@ export function backendModule(name: string): string | undefined {
   return backends.get(name)?.module;
 }
 
-/** Whether graphs that a backend fails on run op by op; who tries out a backend wants to see what is wrong. */
+/** Returns whether graphs that a backend fails on run op by op; otherwise the failure is shown. */
 export function backendDeclines(name: string): boolean {
   return backends.get(name)?.declines ?? false;
 }
@@ -89,7 +88,7 @@ export function listBackends({ debug = false }: { readonly debug?: boolean } = {
   return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
 }
 
-/** What the listed backends need, and whether it is there; debug ones only with `{ debug: true }`. */
+/** Describes the listed backends: requirements, and whether they are met; debug ones only with `{ debug: true }`. */
 export function describeBackends(options: { readonly debug?: boolean } = {}): BackendDescription[] {
   return listBackends(options).map((name) => {
     const { needs = null, absence } = backends.get(name) ?? {};
@@ -111,7 +110,7 @@ export function setDefaultBackend(backend: string | GraphBackend | null): void {
   chosen = backend;
 }
 
-/** What `compile` uses where it is given no backend: what was set, DYN_BACKEND, or "inductor". */
+/** Returns the backend that `compile` uses by default: the one that was set, DYN_BACKEND, or "inductor". */
 export function getDefaultBackend(): string | GraphBackend {
   return chosen ?? (Deno.env.get("DYN_BACKEND") || "inductor");
 }

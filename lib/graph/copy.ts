@@ -1,6 +1,6 @@
 /**
- * Copies of graphs. Input: a graph, and which part of it is wanted; output: a graph of new nodes with the same
- * names, arguments and metadata. Invariant: the original is left as it is.
+ * Copies of graphs, in whole or in part: new nodes with the same names, arguments and metadata. Invariant: the
+ * original is not changed.
  */
 import { Graph, mapOperands, type Node } from "./node.ts";
 

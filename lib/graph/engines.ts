@@ -1,19 +1,18 @@
 /**
- * Engines: what can run parts of functional graphs in place of dyn's own code, found when the program starts. Input: an
- * engine; output: it is known to who makes backends of engines. Invariant: engines may come before or after those who
- * ask for them.
+ * Engines: alternatives to dyn's own code for parts of functional graphs, registered when the program starts.
+ * Invariant: engines may register before or after their users look for them.
  */
 import type { CompiledFunction } from "./backend.ts";
 import type { GraphModule } from "./graph_module.ts";
 import type { Graph, Node } from "./node.ts";
 
-/** What measurements of an engine go by. */
+/** How an engine is measured. */
 export interface EngineComparison {
-  /** What tells it, and the machine's code around it, from others: times are kept under it. */
+  /** Returns a text that identifies the engine and the machine's code around it: times are cached under it. */
   identity(): string;
   /**
-   * What it takes over, piece by piece: nodes that it has only together are one piece. Views that it takes along with all
-   * that read them are in none.
+   * Returns the pieces that it takes over: nodes that it supports only together are one piece. Views that it takes
+   * along with all their readers are in none.
    */
   pieces(graph: Graph): readonly (readonly Node[])[];
 }
@@ -22,13 +21,13 @@ export interface EngineComparison {
 export interface Engine {
   /** The name of its backend. */
   readonly name: string;
-  /** What it needs, for people. */
+  /** Its requirements, for people. */
   readonly needs: string;
   /** Why it is unavailable here; null where it is available. */
   absence(): string | null;
-  /** How what it takes over is compared with the inductor's code; absent: it is not. */
+  /** How its pieces are compared with the inductor's code; absent: they are not. */
   readonly comparison?: EngineComparison;
-  /** Whether it takes a node over. */
+  /** Returns whether it supports a node. */
   supports(node: Node): boolean;
   /** A part made of such nodes as a function that returns the list of outputs; null: it declines. */
   compile(part: GraphModule): CompiledFunction | null;

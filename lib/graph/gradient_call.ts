@@ -1,7 +1,7 @@
 /**
- * Gradients taken inside a captured graph: the node that `loss.backward()` or `autograd.grad` becomes. Input: a node
- * of that kind; output: its parts by name. Invariant: the node has one result per input, taken apart by `getitem`,
- * and each result is a row-major tensor with memory of its own.
+ * Gradients taken inside a captured graph: the node for `loss.backward()` or `autograd.grad`, and its parts by name.
+ * Invariant: the node has one result per input, selected by `getitem`, and each result is a row-major tensor with
+ * memory of its own.
  */
 import { InternalError } from "../base/errors.ts";
 import { type Argument, isList, Node } from "./node.ts";
@@ -9,7 +9,7 @@ import { type Argument, isList, Node } from "./node.ts";
 /** The target of such nodes. */
 export const GRADIENTS = "autograd.grad";
 
-/** What to differentiate, in terms of nodes. */
+/** The nodes of a gradient call. */
 export interface GradientCall {
   readonly outputs: readonly Node[];
   readonly inputs: readonly Node[];
@@ -23,7 +23,7 @@ export interface GradientCall {
   readonly complete: boolean;
 }
 
-/** Whether a node takes gradients. */
+/** Returns whether a node takes gradients. */
 export function takesGradients(node: Node): boolean {
   return node.op === "call_function" && node.target === GRADIENTS;
 }
@@ -42,7 +42,7 @@ export function gradientArguments(
   };
 }
 
-/** What a node differentiates. */
+/** Returns the outputs, inputs and tangents of a gradient node. */
 export function gradientCallOf(node: Node): GradientCall {
   const [outputs, inputs, tangents] = node.args;
   const { retainGraph = false, createGraph = false, complete = true } = node.kwargs;

@@ -1,7 +1,7 @@
 /**
- * A graph with the values its `get_attr` nodes name, as a callable: what graph backends receive. Input: a graph,
- * attributes, and a runner for its operations; output: results by interpretation, and printed source.
- * Invariant: the graph may be changed between calls as long as `recompile` is called afterwards, as in torch.fx.
+ * A graph with the values that its `get_attr` nodes name, as a callable: what graph backends receive. A call
+ * interprets it with a runner for its operations. Invariant: the graph may be changed between calls as long as
+ * `recompile` is called afterwards, as in torch.fx.
  */
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import { showAsText } from "../base/shown.ts";
@@ -24,11 +24,11 @@ export abstract class Callable {
     return self;
   }
 
-  /** What a call does. */
+  /** Computes a call. */
   abstract forward(...args: unknown[]): unknown;
 }
 
-// So that `call` and `apply` are there, as on any function.
+// Gives it `call` and `apply` like any function.
 Object.setPrototypeOf(Callable.prototype, Function.prototype);
 
 /** Calling it is `forward`. */
@@ -49,7 +49,9 @@ export class GraphModule extends Callable {
     /** @internal */
     readonly runner: Runner,
     /**
-     * What calls besides the returned values do, for graphs that aot made.
+     * Effects of calls besides the returned values, for graphs made by aot.
+     *
+     * @internal
      *
      * @internal
      */
@@ -90,7 +92,7 @@ export class GraphModule extends Callable {
     return text;
   }
 
-  /** What `printReadable` prints. */
+  /** Returns the text that `printReadable` prints. */
   readable(name = "forward"): string {
     return printGraph(this.graph, { types: true, name });
   }

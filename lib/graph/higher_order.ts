@@ -1,7 +1,7 @@
 /**
- * Control flow that depends on tensors: one of two functions, a loop while a condition holds, a loop over the first
- * dimension. Input: functions over lists of tensors and how tensors are handled; output: lists of tensors. Eager calls
- * and nodes of graphs run the same code. Invariant: results are row-major and share memory with nothing.
+ * Control flow that depends on tensors: a choice of two functions, a loop while a condition holds, a loop over the
+ * first dimension. Eager calls and nodes of graphs run the same code. Invariant: results are row-major and share
+ * memory with nothing.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import type { Node } from "./node.ts";
@@ -20,7 +20,7 @@ type HigherOrderTarget = (typeof HIGHER_ORDER)[keyof typeof HIGHER_ORDER];
 
 const TARGETS: ReadonlySet<string> = new Set(Object.values(HIGHER_ORDER));
 
-/** Whether a node calls functions as often as tensors say. */
+/** Returns whether a node calls functions depending on tensors. */
 export function isHigherOrder({ op, target }: Node): boolean {
   return op === "call_function" && TARGETS.has(target);
 }
@@ -30,13 +30,13 @@ type Values = readonly unknown[];
 /** A function over lists of values. */
 export type ListFunction = (...values: Values) => Values;
 
-/** How tensors are handled. */
+/** Access to tensors for control flow. */
 export interface RegionAccess {
   /** The one element of a tensor, or a number itself, as a condition. */
   isTrue(value: unknown): boolean;
-  /** What a function gives, each row-major with memory of its own. */
+  /** Runs a function and returns its results, each row-major with memory of its own. */
   own(run: () => Values): Values;
-  /** How many rows a tensor has. */
+  /** Returns the number of rows of a tensor. */
   rows(value: unknown): number;
   /** A copy of one row. */
   row(value: unknown, index: number): unknown;

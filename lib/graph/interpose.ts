@@ -1,7 +1,6 @@
 /**
- * Where tools stand between a graph and what compiles it: shadow mode, repros, bisection. Input: compilers, of
- * captured graphs and of the functional graphs that come of them; output: the same compilers with what the tools
- * put around them. Invariant: without tools a compiler is itself; the tool that was added last is the outermost.
+ * Interposers wrap the compilers of captured graphs and of functional graphs: shadow mode, repros, bisection.
+ * Invariant: without tools a compiler is returned unchanged; the tool that was added last is the outermost.
  */
 import type { CompiledFunction, GraphBackend } from "./backend.ts";
 import type { GraphModule } from "./graph_module.ts";
@@ -9,7 +8,7 @@ import type { GraphModule } from "./graph_module.ts";
 /** Compiles a functional graph with a signature; the result returns the list of outputs. */
 export type GraphCompiler = (gm: GraphModule, exampleInputs: readonly unknown[]) => CompiledFunction;
 
-/** What stands around compilers. Either may be absent. */
+/** Wrappers of compilers. Either may be absent. */
 export interface Interposer {
   /** Around backends of captured graphs; `backendName` is what the user chose. */
   readonly captured?: (backend: GraphBackend, backendName: string) => GraphBackend;

@@ -1,7 +1,6 @@
 /**
- * Runs a graph node by node. Input: a graph, the values of its placeholders and a runner for its operations;
- * output: the value of the output node. Invariant: a value is dropped after its last use, so that at any time
- * only what later nodes read is alive.
+ * Runs a graph node by node. Invariant: a value is dropped after its last use, so that at any time only what later
+ * nodes read is alive.
  */
 import { asProgram } from "../base/own_builtins.ts";
 import { DynError, noteUndone } from "../base/errors.ts";
@@ -44,7 +43,7 @@ export interface Runner extends ElementAccess {
   begin(): Transaction;
 }
 
-/** What a run has changed so far. */
+/** Tracks the changes of a run. */
 export interface Transaction {
   /** Called before a value is written in place. */
   willWrite(value: unknown): void;
@@ -79,7 +78,7 @@ interface Step {
  */
 export class Interpreter {
   readonly #steps: Step[] = [];
-  /** What the slots of the steps hold before they have run. */
+  /** Initial contents of the slots. */
   readonly #unset: readonly undefined[];
   readonly #names: readonly string[];
   readonly #bindings: ReadonlyMap<Sym, SizeBinding>;

@@ -1,13 +1,13 @@
 /**
- * What is known of a tensor without its elements. Graph nodes, fake tensors and shape inference share it.
- * Invariant: shape and strides have the same length; strides and offset count elements.
+ * Metadata of tensors, shared by graph nodes, fake tensors and shape inference. Invariant: shape and strides have the
+ * same length; strides and offset count elements.
  */
 import type { DType } from "../base/dtype.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
 import { isEqual, provablyEqual } from "../sym/decide.ts";
 import type { DeviceName } from "../loops/device.ts";
 
-/** What is known of a tensor without its elements. */
+/** Metadata of a tensor: everything but its elements. */
 export interface TensorMeta {
   /** Sizes of the dimensions. */
   readonly shape: readonly Dim[];
@@ -39,7 +39,7 @@ export function contiguousMeta(shape: readonly Dim[], dtype: DType, device: Devi
   return { shape, strides: contiguousStrides(shape), offset: 0, dtype, device };
 }
 
-/** Whether elements lie in row-major order without gaps (dimensions of size 1 may have any stride). */
+/** Returns whether elements lie in row-major order without gaps (dimensions of size 1 may have any stride). */
 export function isContiguous(meta: Pick<TensorMeta, "shape" | "strides">): boolean {
   let step: Dim = 1;
   for (let d = meta.shape.length - 1; d >= 0; d--) {
@@ -61,11 +61,11 @@ export function elementCount(meta: Pick<TensorMeta, "shape">): Dim {
   return product(meta.shape);
 }
 
-/** What a write into a layout with shared elements says. */
+/** The error for a write into a layout with shared elements. */
 export const SHARED_ELEMENTS =
   "Expected a tensor whose elements lie apart but several indices refer to a single memory location; clone() it first";
 
-/** Whether no two indices of a layout address one element, as a tensor that is written must have it. */
+/** Returns whether no two indices of a layout address the same element, which a tensor must satisfy to be written. */
 export function elementsLieApart(shape: readonly number[], strides: readonly number[]): boolean {
   if (shape.includes(0)) return true;
   const axes = shape.flatMap((size, d) => size > 1 ? [{ size, stride: Math.abs(strides[d] ?? 0) }] : []);
@@ -99,7 +99,7 @@ function placesDiffer(
   return true;
 }
 
-/** Whether the elements of a tensor fill its memory without gaps, for all sizes. */
+/** Returns whether the elements of a tensor fill its memory without gaps, for all sizes. */
 export function isDense({ shape, strides }: Pick<TensorMeta, "shape" | "strides">): boolean {
   const left = shape.flatMap((size, d) => size === 1 ? [] : [{ size, stride: strides[d] ?? 0 }]);
   if (left.some(({ size }) => size === 0)) return true;
@@ -112,7 +112,7 @@ export function isDense({ shape, strides }: Pick<TensorMeta, "shape" | "strides"
   return true;
 }
 
-/** Whether there are several. */
+/** Returns whether the result is a list. */
 export function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
   return Array.isArray(result);
 }

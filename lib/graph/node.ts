@@ -45,7 +45,7 @@ export interface SourcePosition {
   readonly code: string;
 }
 
-/** What a node's value is known to be: one tensor, several, a size, or nothing known. */
+/** The known kind of a node's value: one tensor, several, a size, or unknown. */
 export type NodeValue =
   | { readonly kind: "tensor"; readonly tensor: TensorMeta; readonly requiresGrad: boolean }
   | { readonly kind: "tensors"; readonly tensors: readonly TensorMeta[]; readonly requiresGrad: boolean }
@@ -55,7 +55,7 @@ export type NodeValue =
 
 /** A functional graph that other graphs call, as often as they like: it is lowered and compiled once. */
 export interface Region {
-  /** What it computes. */
+  /** The graph that computes it. */
   readonly graph: Graph;
   /** Results before this index are handed to the program, and have memory of their own. */
   readonly ownResults: number;
@@ -63,13 +63,13 @@ export interface Region {
   readonly mutatedInputs: readonly number[];
 }
 
-/** What is known of a node. */
+/** Metadata of a node. */
 export interface NodeMeta {
-  /** What it computes: types, sizes, or that nothing is known. */
+  /** The value: types, sizes, or unknown. */
   value: NodeValue;
   /** User frames, innermost last. */
   stack: readonly SourcePosition[];
-  /** Where a placeholder's value comes from, as the guards print it: L["x"]. */
+  /** Source of a placeholder's value, as the guards print it: L["x"]. */
   source?: string;
   /** Set on inputs that are no arguments: what the program holds from call to call, as parameters and buffers. */
   held?: true;
@@ -86,7 +86,7 @@ export interface NodeMeta {
   begins?: true;
   /** Set on what the host runs with a gradient of its own, and on its results: the tape alone passes through it. */
   taped?: true;
-  /** Which part of a joint graph the node belongs to. */
+  /** The part of a joint graph that the node belongs to. */
   partition?: "forward" | "backward";
   /** Set on what a function did that the program has marked as a region: the number of its call in the trace. */
   regionCall?: number;
@@ -425,7 +425,7 @@ export class Graph {
 
 showAsText(Graph.prototype);
 
-/** Whether a call changes its first argument: in-place ops end in an underscore by the naming rule of ops. */
+/** Returns whether a call changes its first argument: in-place ops end in an underscore by the naming rule of ops. */
 export function hasEffect(node: Node): boolean {
   return (node.op === "call_function" || node.op === "call_method") && node.target.endsWith("_") &&
     !node.target.startsWith("_");
@@ -442,7 +442,7 @@ export function forEachNode(argument: Argument, visit: (node: Node) => void): vo
   }
 }
 
-/** What an argument tree is made of. */
+/** A leaf of an argument tree. */
 export type ArgumentLeaf = Exclude<
   Argument,
   readonly Argument[] | { readonly [key: string]: Argument }

@@ -1,7 +1,7 @@
 /**
- * Nodes whose values are JavaScript's own: elements of tensors as numbers, arithmetic on them with the operators of the
- * language, sizes as numbers, and checks of what was assumed. Input: a node; output: what it is, and its value from
- * those of its arguments. Invariant: these nodes run on the host, between the parts of a graph that are compiled.
+ * Nodes whose values are JavaScript numbers: elements of tensors, arithmetic on them with the operators of the
+ * language, sizes, and checks of assumptions. Invariant: these nodes run on the host, between the parts of a graph
+ * that are compiled.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import type { Node } from "./node.ts";
@@ -24,22 +24,22 @@ type NumberTarget = (typeof NUMBER)[keyof typeof NUMBER];
 
 const TARGETS: ReadonlySet<string> = new Set(Object.values(NUMBER));
 
-/** What operations take for granted of sizes that elements say does not hold of this call. */
+/** Thrown when an assumption of operations about data-dependent sizes does not hold in this call. */
 export class AssumptionFailed extends DynError {
   override readonly name = "AssumptionFailed";
 }
 
-/** Whether a node has a number of JavaScript as its value, or checks one. */
+/** Returns whether a node has a JavaScript number as its value, or checks one. */
 export function isNumberNode({ op, target }: Node): boolean {
   return op === "call_function" && TARGETS.has(target);
 }
 
-/** Whether a node checks what was assumed. */
+/** Returns whether a node checks an assumption. */
 export function isCheck({ op, target }: Node): boolean {
   return op === "call_function" && target === NUMBER.check;
 }
 
-/** What number nodes need of tensors. */
+/** Access to tensors for number nodes. */
 export interface ElementAccess {
   /** The one element of a tensor. */
   item(tensor: unknown): unknown;

@@ -1,7 +1,7 @@
 /**
- * Clean-up passes on functional graphs that need no knowledge of particular ops. Input: a graph without in-place
- * ops; output: the same graph, changed; each pass says whether it changed anything. Invariant: values stay as they
- * are; whoever promised memory of their own to equal results gives it to them afterwards.
+ * Clean-up passes on functional graphs that need no knowledge of particular ops. Each pass changes the graph and
+ * returns whether it changed anything. Invariant: values are unchanged; if equal results were promised separate
+ * memory, the caller restores that afterwards.
  */
 import { formatArgument, type Graph, type Node, type NodeMeta } from "./node.ts";
 
@@ -29,7 +29,7 @@ export function eliminateCommonSubexpressions(graph: Graph): boolean {
   return graph.eliminateDeadCode((node) => !repeated.has(node));
 }
 
-/** What the surviving node does, it does for both: a forward use makes it part of the forward. */
+/** The surviving node acts for both: a forward use makes it part of the forward. */
 function mergeMeta(into: NodeMeta, from: NodeMeta): void {
   if (from.partition === "forward") into.partition = "forward";
 }

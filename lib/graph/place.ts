@@ -1,14 +1,13 @@
 /**
- * Where a node comes from, for messages. Input: a node, or frames; output: a place and a line of the user's program.
- * Invariant: the innermost frame that is not dyn's own, where there is one: `model.call(x)` rather than the inside
- * of a layer.
+ * Places of nodes in the user's program, for messages. Invariant: the innermost frame outside dyn is chosen if there
+ * is one: `model.call(x)` rather than the inside of a layer.
  */
 import { isOwnFile } from "../base/errors.ts";
 import type { Node, SourcePosition } from "./node.ts";
 
 const known = new Map<string, boolean>();
 
-/** Whether a position is in a file of dyn's. */
+/** Returns whether a position is in a file of dyn. */
 export function isOwnPosition({ file }: Pick<SourcePosition, "file">): boolean {
   let found = known.get(file);
   if (found === undefined) known.set(file, found = isOwnFile(file));
@@ -30,7 +29,7 @@ export function positionText({ functionName, file, line }: SourcePosition): stri
   return `${functionName || "<anonymous>"} (${file}:${line})`;
 }
 
-/** What a node computes and where the program asks for it: `tanh, at block (model.ts:5)`. */
+/** Describes a node's operation and the line that requested it: `tanh, at block (model.ts:5)`. */
 export function placeOfNode(node: Node): string {
   const what = node.op === "placeholder" ? `the input ${node.name}` : node.target;
   const position = userPosition(node);

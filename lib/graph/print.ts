@@ -1,7 +1,6 @@
 /**
- * Graphs as JavaScript that a person can read: the source of `forward`, with the user's lines as comments and
- * every value dropped after its last use. Input: a graph; output: text. Invariant: one statement per node, in
- * order; the same graph prints the same text.
+ * Graphs as JavaScript that a person can read: the source of `forward`, with the user's lines as comments and every
+ * value dropped after its last use. Invariant: one statement per node, in order; the same graph prints the same text.
  */
 import type { DType } from "../base/dtype.ts";
 import { TextWriter } from "../base/text_writer.ts";
@@ -119,7 +118,7 @@ export function metaText(meta: Pick<TensorMeta, "shape" | "dtype"> & Partial<Ten
   return `${SHORT[meta.dtype]}${list(meta.shape)}${meta.strides ? list(meta.strides) : ""}`;
 }
 
-/** What is known of a node's value, in short; empty where nothing is. */
+/** Returns a short description of a node's value; empty if nothing is known. */
 export function typeText(value: NodeValue): string {
   switch (value.kind) {
     case "tensor":

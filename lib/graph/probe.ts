@@ -1,7 +1,7 @@
 /**
- * Graphs that show what they compute on the way. Input: a graph; output: a graph that also returns the value of
- * each node that is one tensor, and the nodes they are of. Invariant: the values are those right after the node,
- * whatever is written in place later; the tape does not see that they are taken.
+ * Instruments graphs to return intermediate values: the new graph also returns the value of each node that is one
+ * tensor. Invariant: the values are those right after the node, even if they are written in place later; the tape
+ * does not see the extra outputs.
  */
 import { copyNodes } from "./copy.ts";
 import { GraphModule } from "./graph_module.ts";

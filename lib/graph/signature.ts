@@ -22,9 +22,9 @@ export interface MutatedInput {
   readonly output: number;
 }
 
-/** What the parts of a graph's inputs and outputs mean. */
+/** The roles of a graph's inputs and outputs. */
 export interface GraphSignature {
-  /** Which graph of a compiled function this is. */
+  /** The role of the graph in a compiled function. */
   readonly role: "inference" | "forward" | "backward";
   /**
    * A compiler that writes such a result into the input's memory returns the input itself in its place; the

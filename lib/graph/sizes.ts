@@ -1,7 +1,7 @@
 /**
- * Where the values of a graph's size symbols come from when it runs. Input: a graph whose placeholders know
- * their metadata; output: per symbol the placeholder, and its dimension, stride or own value, that gives it.
- * Invariant: every binding reads a plain symbol, so that no equation has to be solved at run time.
+ * Bindings of a graph's size symbols at run time: for each symbol the placeholder whose dimension, stride or own
+ * value determines it. Invariant: every binding reads a plain symbol, so that no equation has to be solved at run
+ * time.
  */
 import { DynError } from "../base/errors.ts";
 import { type Dim, freeSymbols, Sym } from "../sym/expr.ts";
@@ -9,7 +9,7 @@ import type { SourcePart } from "../sym/size_guards.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
 import type { TensorMeta } from "./meta.ts";
 
-/** How the value of a node gives a symbol that nothing gives before it runs. */
+/** How the value of a node determines a symbol that no input determines. */
 export interface LateBinding {
   readonly symbol: Sym;
   /** Index of the result, where there are several. */
@@ -55,11 +55,11 @@ export interface SizeBinding {
   readonly symbol: Sym;
   /** Index among the graph's placeholders. */
   readonly input: number;
-  /** What of that placeholder. */
+  /** The part of that placeholder. */
   readonly part: SourcePart;
 }
 
-/** What a run-time value must offer to bind sizes: eager tensors do. */
+/** The interface of run-time values that bind sizes: eager tensors implement it. */
 export interface SizedValue {
   readonly shape: readonly Dim[];
   stride?(): readonly number[];

@@ -151,7 +151,7 @@ export class SELU extends MaybeInplace {
 
 /** x·Φ(x), exact or by its tanh approximation */
 export class GELU extends Module {
-  /** How the error function is computed: exactly, or by tanh. */
+  /** Formula of the error function: exact, or the tanh approximation. */
   readonly approximate: "none" | "tanh";
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -221,9 +221,9 @@ export class Tanh extends Module {
 
 /** log(1 + e^(beta·x)) / beta */
 export class Softplus extends Module {
-  /** How sharp the bend is. */
+  /** Sharpness of the bend. */
   readonly beta: number;
-  /** Where the other branch begins. */
+  /** Value at which the other branch begins. */
   readonly threshold: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -410,7 +410,7 @@ const THRESHOLD = { required: ["threshold", "value"], positional: ["inplace"] } 
 
 /** x above the threshold, else `value` */
 export class Threshold extends Module {
-  /** Where the other branch begins. */
+  /** Value at which the other branch begins. */
   readonly threshold: number;
   /** The value that replaces inputs up to the threshold. */
   readonly value: number;

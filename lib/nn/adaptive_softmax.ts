@@ -1,7 +1,7 @@
 /**
- * Softmax over many classes by clusters of rare ones (Grave et al. 2017). Input: activations and classes; output: the
- * log-probabilities of those and their mean. Invariant: every row goes through every cluster, so that a call is one graph
- * of known sizes; what a row does not need is left out by its class.
+ * Softmax over many classes with clusters of rare ones (Grave et al. 2017). Invariant: every row goes through every
+ * cluster, so that a call is one graph of known sizes; results of clusters that a row does not need are masked by its
+ * class.
  */
 import { DynError } from "../base/errors.ts";
 import { cat, logSoftmax, where, zerosLike } from "../tensor/generated_functions.ts";
@@ -16,7 +16,7 @@ import type { Placement } from "./placement.ts";
 export interface AdaptiveSoftmaxSizes {
   /** Features of the input. */
   readonly inFeatures: number;
-  /** How many classes there are. */
+  /** Number of classes. */
   readonly nClasses: number;
   /** The first class of each cluster of rare ones, ascending. */
   readonly cutoffs: readonly number[];
@@ -24,7 +24,7 @@ export interface AdaptiveSoftmaxSizes {
 
 /** Options of AdaptiveLogSoftmaxWithLoss. */
 export interface AdaptiveSoftmaxOptions extends Placement {
-  /** How much narrower each cluster's projection is. */
+  /** Factor by which the projection of each cluster is narrower than the previous one. */
   readonly divValue?: number;
   /** Whether the head has one; false unless given. */
   readonly headBias?: boolean;
@@ -41,17 +41,17 @@ export type AdaptiveResult = [output: Tensor, loss: Tensor] & {
   readonly loss: Tensor;
 };
 
-/** As torch.nn.AdaptiveLogSoftmaxWithLoss. */
+/** Like torch.nn.AdaptiveLogSoftmaxWithLoss. */
 export class AdaptiveLogSoftmaxWithLoss extends Module {
   /** Features of the input. */
   readonly inFeatures: number;
-  /** How many classes there are. */
+  /** Number of classes. */
   readonly nClasses: number;
   /** With the number of classes at the end. */
   readonly cutoffs: readonly number[];
-  /** How many classes the head knows itself. */
+  /** Number of classes that the head computes itself. */
   readonly shortlistSize: number;
-  /** How many clusters of rare classes there are. */
+  /** Number of clusters of rare classes. */
   readonly nClusters: number;
   /** Scores of frequent classes and of clusters. */
   readonly head: Linear;

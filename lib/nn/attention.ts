@@ -1,6 +1,6 @@
 /**
- * The attention layer (Vaswani et al. 2017). Input: sequences [L, N, E] ([N, L, E] with batchFirst, [L, E] without a
- * batch); output: the same shapes. Invariant: parameters have PyTorch's names and layouts.
+ * The attention layer (Vaswani et al. 2017), for sequences [L, N, E] ([N, L, E] with batchFirst, [L, E] without a
+ * batch). Invariant: parameters have PyTorch's names and layouts.
  */
 import { DynError } from "../base/errors.ts";
 import { empty, zeros } from "../tensor/generated_functions.ts";
@@ -35,7 +35,7 @@ export interface MultiheadAttentionOptions extends Placement {
 export interface AttentionSizes {
   /** Features of queries and results. */
   readonly embedDim: number;
-  /** How many heads share them. */
+  /** Number of heads, which share the features. */
   readonly numHeads: number;
 }
 
@@ -85,7 +85,7 @@ const KEYS: Readonly<Record<string, string>> = {
 export class MultiheadAttention extends Module {
   /** Features of queries and results. */
   readonly embedDim: number;
-  /** How many heads share them. */
+  /** Number of heads, which share the features. */
   readonly numHeads: number;
   /** Features of keys. */
   readonly kdim: number;

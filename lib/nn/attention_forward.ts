@@ -1,7 +1,6 @@
 /**
- * Multi-head attention as a function of its parameters (Vaswani et al. 2017). Input: queries, keys and values, projections
- * and masks; output: mixed values and, where asked for, the weights. Invariant: computed on [N, heads, L, headDim]; masks
- * become numbers that are added to scores.
+ * Multi-head attention as a function of its parameters (Vaswani et al. 2017); attention weights are returned on
+ * request. Invariant: computed on [N, heads, L, headDim]; masks become numbers that are added to scores.
  */
 import { DynError } from "../base/errors.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Tensors that are buffers of the modules whose fields they are assigned to. Input: a tensor; output: one that shares its
- * elements and says so of itself. Invariant: it is an ordinary tensor for everything else.
+ * Tensors that become buffers of the modules whose fields they are assigned to. A buffer shares the elements of the
+ * tensor it is made from. Invariant: in every other respect it is an ordinary tensor.
  */
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
@@ -27,13 +27,13 @@ export class Buffer extends Tensor {
     return plain;
   }
 
-  /** Whether a value is such a tensor. */
+  /** Returns whether a value is a buffer. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return persistenceOf(value) !== null;
   }
 }
 
-/** Whether a buffer is part of state dicts; null for what is no buffer by itself. */
+/** Returns whether a buffer is part of state dicts; null for values that are not buffers. */
 export function persistenceOf(value: unknown): boolean | null {
   if (!(value instanceof Tensor)) return null;
   const held: Tensor & { readonly [PERSISTENCE]?: unknown } = value, found = held[PERSISTENCE];

@@ -1,7 +1,6 @@
 /**
- * Deep copies of object graphs that hold tensors, as Python's `copy.deepcopy`. Input: an object; output: an equal
- * one. Invariants: what was one object inside of the original is one object inside of the copy, and tensors that
- * shared memory share the copy's; functions are shared, everything else is not.
+ * Deep copies of object graphs that hold tensors, like Python's `copy.deepcopy`. Invariants: shared objects of the
+ * original are shared in the copy, and so is shared tensor memory; functions are not copied, everything else is.
  */
 import { itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";

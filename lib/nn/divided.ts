@@ -1,10 +1,11 @@
 /**
- * Parameters of which other processes hold other parts. Input: such parameters, from what divides them; output: what counts
- * for the whole. Invariant: parameters that are divided alike share one object, so that they are asked about together.
+ * Parameters that are divided between processes. Code that divides parameters registers them here; code that needs
+ * values of whole parameters asks here. Invariant: parameters that are divided in the same way share one object, so
+ * that they are handled together.
  */
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** How a parameter is divided. */
+/** The division of a parameter between processes. */
 export interface Division {
   /** The norm of order `p` of what all processes have, from that of what this one has; all of them call it. */
   normOfAll(own: Tensor, p: number): Tensor;
@@ -21,7 +22,7 @@ export function noteDivision(parameter: Tensor, division: Division): void {
   noted.any = true;
 }
 
-/** How a parameter is divided; null where this process has the whole. */
+/** Returns the division of a parameter, or null if this process holds all of it. */
 export function divisionOf(parameter: Tensor): Division | null {
   return divisions.get(parameter) ?? null;
 }

@@ -1,4 +1,4 @@
-/** The error function of one number. Input: a number; output: erf of it, as the operation gives it in float64. */
+/** The error function of one number, as the op computes it in float64. */
 import { fromTypedArray } from "../tensor/creation.ts";
 
 /** erf(x) */

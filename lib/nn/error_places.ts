@@ -1,8 +1,7 @@
 /**
- * Names the module in which a call went wrong: by its path from the outermost module whose call was under way.
- *
- * Input: an error that passes through the calls of modules, the innermost first; output: the same error, whose message
- * ends in the path. Invariant: an error of a call that is not inside of another module's says nothing of modules.
+ * Adds the path of the module in which a call failed to its error, from the outermost module being called. Errors
+ * pass through the module calls, innermost first; the message ends in the path. Invariant: an error outside nested
+ * module calls names no module.
  */
 import { DynError } from "../base/errors.ts";
 

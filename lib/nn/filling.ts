@@ -2,7 +2,7 @@
 
 const SKIPPING = { active: false };
 
-/** Whether fillings are left out. */
+/** Returns whether parameters are left uninitialised. */
 export const isFillingLeftOut = (): boolean => SKIPPING.active;
 
 /** Calls `make` without filling the parameters that it creates. */

@@ -1,8 +1,8 @@
 /**
- * Attention whose scores and mask are functions, as `torch.nn.attention.flex_attention` (Dong et al. 2024). Input: queries
- * [B, Hq, L, E], keys [B, Hkv, S, E] and values [B, Hkv, S, Ev]; output: [B, Hq, L, Ev]. Invariant: functions get all their
- * scores at once, with positions of shapes that broadcast to them, and go through them element by element; compiled, they
- * run inside the kernels of attention, which keep no scores in memory and skip what is hidden behind a causal mask.
+ * Attention whose scores and mask are functions, like `torch.nn.attention.flex_attention` (Dong et al. 2024), for
+ * queries [B, Hq, L, E], keys [B, Hkv, S, E] and values [B, Hkv, S, Ev]. Invariant: the functions receive all their
+ * scores at once, with positions in shapes that broadcast to them, and map them element by element; compiled, they
+ * run inside the attention kernels, which keep no scores in memory and skip what a causal mask hides.
  */
 import { DynError } from "../base/errors.ts";
 import {
@@ -16,13 +16,13 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** Where scores are: int64 tensors [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [S]. */
+/** Positions of scores: int64 tensors [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [S]. */
 export type Positions = readonly [batch: Tensor, head: Tensor, query: Tensor, key: Tensor];
 
 /** New scores for those of a shape [B, H, L, S], by their positions. */
 export type ScoreMod = (score: Tensor, ...at: Positions) => Tensor;
 
-/** Whether queries may look at keys: bools that broadcast to [B, H, L, S]. */
+/** Decides which keys queries may attend to: bools that broadcast to [B, H, L, S]. */
 export type MaskMod = (...at: Positions) => Tensor;
 
 /** The keys that queries may look at, for sizes of scores. */

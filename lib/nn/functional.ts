@@ -115,11 +115,11 @@ export function ctcLoss(...given: Arguments<CtcRequired, CtcOptions, typeof CTC>
 export interface TripletDistanceOptions {
   /** The Euclidean distance of vectors in the last dimension, unless given. */
   readonly distanceFunction?: ((a: Tensor, b: Tensor) => Tensor) | null;
-  /** By how much distances shall differ; 1 unless given. */
+  /** Required difference of distances; default 1. */
   readonly margin?: number;
   /** Whether the positive takes the anchor's place where it is nearer to the negative. */
   readonly swap?: boolean;
-  /** How the losses of a batch are reduced; "mean" unless given. */
+  /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: "none" | "mean" | "sum";
 }
 

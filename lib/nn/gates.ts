@@ -1,7 +1,7 @@
 /**
- * One step of a recurrent layer, by kind. Input: the products of the step's input and of its state with their
- * weights, gates side by side along the last dimension in PyTorch's order, and the states before; output: the states
- * after. Invariant: the first state is the step's output.
+ * One step of a recurrent layer, by kind: the new states from the products of the step's input and of its state with
+ * their weights (gates side by side along the last dimension in PyTorch's order) and the previous states. Invariant:
+ * the first state is the step's output.
  */
 import { DynError } from "../base/errors.ts";
 import { zeros } from "../tensor/generated_functions.ts";

@@ -1,7 +1,6 @@
 /**
- * Limits for gradients: the namespace `nn.utils`. Input: parameters after a backward pass; output: their gradients
- * changed in place. Invariant: nothing is read back from a tensor unless `errorIfNonfinite` asks for it, so that a
- * step that clips is one graph.
+ * Gradient clipping: the namespace `nn.utils`. Gradients are changed in place. Invariant: nothing is read back from a
+ * tensor unless `errorIfNonfinite` requires it, so that a step that clips is one graph.
  */
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -18,7 +17,7 @@ export interface TotalNormOptions {
   readonly normType?: number;
   /** Whether a norm that is NaN or infinite is an error. */
   readonly errorIfNonfinite?: boolean;
-  /** How PyTorch is to run; accepted without effect. */
+  /** Implementation choice of PyTorch; accepted without effect. */
   readonly foreach?: boolean | null;
 }
 
@@ -115,7 +114,7 @@ interface Limited {
 }
 
 interface LimitedOptions {
-  /** How PyTorch is to run; accepted without effect. */
+  /** Implementation choice of PyTorch; accepted without effect. */
   readonly foreach?: boolean | null;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Functions that are called when modules are: before and behind `forward`, with gradients of what went in and came out,
- * and when states are written and read. Input: registrations, and calls of a module with some of them; output: calls in PyTorch's order.
- * Invariant: a module without hooks is called as if there were none.
+ * Hooks of modules: before and after `forward`, on gradients of inputs and outputs, and on reading and writing of
+ * states. Invariants: hooks run in PyTorch's order; a module without hooks has no extra cost.
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -68,13 +67,13 @@ export type LoadStateDictPreHook<M> = (
 /** Called when a module's state was read, with the lists of what did not fit, which it may change. */
 export type LoadStateDictPostHook<M> = (module: M, result: UnfitKeys) => void;
 
-/** Where a hook stands among others. */
+/** The position of a hook among others. */
 export interface HookOptions {
   /** Before those that are there. */
   readonly prepend?: boolean;
 }
 
-/** How a hook of calls is called. */
+/** Options of forward hooks. */
 export interface ForwardHookOptions extends HookOptions {
   /** With arguments by name apart: the last one, where it is a plain object. */
   readonly withKwargs?: boolean;
@@ -101,7 +100,7 @@ export interface RegisteredHooks<M> {
   readonly read: Hooks<LoadStateDictPostHook<M>>;
 }
 
-/** No hooks. */
+/** Returns empty lists of hooks. */
 export function noHooks<M>(): RegisteredHooks<M> {
   return {
     before: new Map(),
@@ -274,7 +273,7 @@ class Gradients<M extends object> {
       let grads = gradOutput;
       for (const hook of this.#before) grads = replacing(grads, hook(this.module, grads));
       this.#outputs = grads;
-      // Nothing that went in has gradients: there is no later moment
+      // No input has a gradient, so no later moment would call the hooks
       if (!this.#hasInputs) this.#shown(this.#inputs.map(() => null));
       return grads;
     });

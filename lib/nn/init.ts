@@ -22,7 +22,7 @@ export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
   return { fanIn: inputs * field, fanOut: outputs * field };
 }
 
-/** Where random numbers come from. */
+/** The generator to draw from. */
 interface Drawing {
   readonly generator?: Generator | null;
 }
@@ -136,7 +136,7 @@ export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number 
   }
 }
 
-/** Which count of a weight's connections scales it; PyTorch's spelling is taken too. */
+/** Which connections of a weight scale it: those coming in or going out. PyTorch's spelling is accepted too. */
 export type FanMode = "fanIn" | "fanOut" | "fan_in" | "fan_out";
 
 interface KaimingOptions extends Drawing {

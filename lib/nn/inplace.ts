@@ -1,6 +1,6 @@
 /**
- * Functions of nn.functional that write their result into their input, and the options of those that may. Input:
- * arguments as of the op; output: the input itself. Invariant: the numbers are those of the op.
+ * Functions of nn.functional that write their result into their input, and their options. Invariant: the numbers are
+ * those of the op.
  */
 import type { Tensor } from "../tensor/tensor.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Layers that learn the size of what goes in from their first input, as torch.nn.LazyLinear and its kin. Input: everything
- * else that the layer is told; output: after the first call, or after a state is loaded, the layer itself, an instance of
- * its own class. Invariant: parameters stay the objects that they are, so that an optimizer may have them before.
+ * Layers that take their input size from the first input, like torch.nn.LazyLinear and its relatives. After the first
+ * call, or after a state is loaded, the layer is an instance of the complete class. Invariant: parameters keep their
+ * identity, so that an optimizer may be given them before.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -28,7 +28,7 @@ export class UninitializedParameter extends Parameter {
     super(empty([0], { device: "meta" }));
   }
 
-  /** What it is. */
+  /** Returns the placeholder text of a parameter that has no shape yet. */
   override toString(): string {
     return "UninitializedParameter";
   }
@@ -50,7 +50,7 @@ type InputSize = "inFeatures" | "inChannels" | "numFeatures";
 interface Plan {
   readonly Layer: LayerClass;
   readonly size: InputSize;
-  /** How many dimensions inputs may have; null: any but none. */
+  /** Allowed numbers of input dimensions; null for any but 0. */
   readonly ranks: readonly number[] | null;
   /** The dimension of an input that is the size; from the end where it is negative. */
   readonly dim: number;

@@ -70,7 +70,7 @@ const BILINEAR = {
   positional: ["bias", "device", "dtype"],
 } as const;
 
-/** x1·W·x2ᵀ + b for every output: x1 [..., in1], x2 [..., in2] → [..., out], as torch.nn.Bilinear. */
+/** x1·W·x2ᵀ + b for every output: x1 [..., in1], x2 [..., in2] → [..., out], like torch.nn.Bilinear. */
 export class Bilinear extends Module {
   readonly in1Features: number;
   readonly in2Features: number;

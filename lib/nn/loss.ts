@@ -14,7 +14,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
-/** How the losses of a batch are reduced. */
+/** Reduction of the losses of a batch. */
 export type Reduction = "none" | "mean" | "sum";
 
 interface ReductionOptions {

@@ -141,7 +141,7 @@ export class MultiMarginLoss extends WeightedLoss {
   readonly p: number;
   /** The distance that is wanted. */
   readonly margin: number;
-  /** How the losses of a batch are reduced: "mean", "sum" or "none". */
+  /** Reduction of the losses of a batch: "mean", "sum" or "none". */
   readonly reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -182,7 +182,7 @@ export class SoftMarginLoss extends Module {
 
 /** Mean binary cross entropy over classes, of logits [N, C]. */
 export class MultiLabelSoftMarginLoss extends WeightedLoss {
-  /** How the losses of a batch are reduced: "mean", "sum" or "none". */
+  /** Reduction of the losses of a batch: "mean", "sum" or "none". */
   readonly reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */

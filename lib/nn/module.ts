@@ -267,7 +267,7 @@ export class Module {
     return this.train(false);
   }
 
-  /** Whether gradients flow into the parameters. */
+  /** Sets whether gradients flow into the parameters. */
   requiresGrad_(requiresGrad = true): this {
     for (const parameter of this.parameters()) parameter.requiresGrad_(requiresGrad);
     return this;

@@ -1,6 +1,6 @@
 /**
- * State dicts of modules. Input: a module, and tensors by PyTorch's names; output: the same names, and the module with
- * these tensors. Invariant: nothing is written before all shapes, and under `strict` all names, are known to fit.
+ * State dicts of modules, under PyTorch's names. Invariant: nothing is written before all shapes, and under `strict`
+ * all names, are known to fit.
  */
 import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -66,7 +66,7 @@ export function buffersOf(owner: Pick<Stateful<unknown>, "bufferEntries">): Buff
   return entries;
 }
 
-/** Those of one module. */
+/** Returns the entries of one module, without its children. */
 function ownEntriesOf<M>(owner: Stateful<M>, prefix: string): StateEntry[] {
   const entries: StateEntry[] = [];
   for (const [field, value] of Object.entries(owner)) {

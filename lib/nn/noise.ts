@@ -14,7 +14,7 @@ export class AlphaDropout extends RandomZeros {
   }
 }
 
-/** As AlphaDropout, of whole channels [N, C, ...], as torch.nn.FeatureAlphaDropout. */
+/** Like AlphaDropout for whole channels [N, C, ...], as torch.nn.FeatureAlphaDropout. */
 export class FeatureAlphaDropout extends RandomZeros {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {

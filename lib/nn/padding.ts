@@ -23,7 +23,7 @@ type SideArguments = Arguments<Sides, object, typeof SIDES>;
 type FilledArguments = Arguments<Filled, object, typeof FILLED>;
 
 abstract class Pad extends Module {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static readonly rank: number;
   /** [before, after] of the last dimension, then of the one before it, … */
   readonly padding: readonly number[];
@@ -76,90 +76,90 @@ abstract class CircularPad extends PlainPad {
 
 /** Pads with a value, as torch.nn.ConstantPad1d. */
 export class ConstantPad1d extends ConstantPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
 /** Pads with a value, as torch.nn.ConstantPad2d. */
 export class ConstantPad2d extends ConstantPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
 /** Pads with a value, as torch.nn.ConstantPad3d. */
 export class ConstantPad3d extends ConstantPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad1d. */
 export class ZeroPad1d extends ZeroPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad2d. */
 export class ZeroPad2d extends ZeroPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad3d. */
 export class ZeroPad3d extends ZeroPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad1d. */
 export class ReflectionPad1d extends ReflectionPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad2d. */
 export class ReflectionPad2d extends ReflectionPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad3d. */
 export class ReflectionPad3d extends ReflectionPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad1d. */
 export class ReplicationPad1d extends ReplicationPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad2d. */
 export class ReplicationPad2d extends ReplicationPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad3d. */
 export class ReplicationPad3d extends ReplicationPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;
 }
 
 /** Pads with its other end, as torch.nn.CircularPad1d. */
 export class CircularPad1d extends CircularPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
 /** Pads with its other end, as torch.nn.CircularPad2d. */
 export class CircularPad2d extends CircularPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
 /** Pads with its other end, as torch.nn.CircularPad3d. */
 export class CircularPad3d extends CircularPad {
-  /** How many dimensions it pads. */
+  /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;
 }

@@ -16,7 +16,7 @@ export class Parameter extends Tensor {
     this.requiresGrad_(wanted);
   }
 
-  /** As PyTorch prints it. */
+  /** Returns the text that PyTorch prints. */
   override toString(): string {
     return `Parameter containing:\n${super.toString()}`;
   }

@@ -1,4 +1,4 @@
-/** Where a layer's parameters and buffers are made. */
+/** The options that say where a layer's parameters and buffers are created. */
 import type { DType } from "../base/dtype.ts";
 
 /** Options that all layers with parameters have; the default device and type unless given. */

@@ -1,7 +1,7 @@
 /**
- * Linear layers with weights of eight bits, as `torchao.quantization`. Input: a trained model; output: the same model whose
- * linear layers hold int8 weights with a scale for each output. Invariant: a weight is its scale times an integer from −127
- * to 127, the nearest one; nothing of the float32 weight stays.
+ * Linear layers with 8-bit weights, like `torchao.quantization`: the linear layers of a trained model get int8
+ * weights with a scale for each output. Invariant: a weight is its scale times the nearest integer from −127 to 127;
+ * the float32 weight is not kept.
  */
 import { checkFunction } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
@@ -16,7 +16,7 @@ import type { Parameter } from "./parameter.ts";
 /** The largest integer of a weight or an activation: the range is symmetric. */
 const MOST = 127;
 
-/** How layers are quantized; made by `int8WeightOnly` and `int8DynamicActivationInt8Weight`. */
+/** A quantization scheme; made by `int8WeightOnly` and `int8DynamicActivationInt8Weight`. */
 export interface QuantizationConfig {
   /** Whether inputs are rounded to eight bits too, by a scale for each row that is found as it comes. */
   readonly activations: "kept" | "int8";
@@ -94,7 +94,7 @@ export class QuantizedLinear extends Module {
   }
 }
 
-/** Whether a layer computes what `Linear` does: derived ones may do more. */
+/** Returns whether a layer computes exactly what `Linear` does: subclasses may do more. */
 const isPlainLinear = (module: unknown): module is Linear =>
   module instanceof Linear && Reflect.get(module, "forward") === Linear.prototype.forward;
 

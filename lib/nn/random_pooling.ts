@@ -1,6 +1,6 @@
 /**
- * Pooling layers besides maxima and means of even windows: power means, maxima at random places, and the way back from
- * maxima. Input: [N, C, ...], or [C, ...] without a batch.
+ * Pooling layers other than maximum and average over even windows: power-average, random windows, and unpooling, for
+ * [N, C, ...] or [C, ...].
  */
 import {
   fractionalMaxPool2d,
@@ -82,7 +82,7 @@ interface Window {
   readonly kernelSize: Sizes;
 }
 
-/** How many windows lie at random places: their number or their share of the input, one of the two. */
+/** The number of random windows, or their share of the input: exactly one of the two. */
 export interface FractionalMaxPoolOptions {
   /** Sizes of the result. */
   readonly outputSize?: Sizes | null;

@@ -1,9 +1,8 @@
 /**
- * Recurrent layers: Elman networks, LSTM (Hochreiter and Schmidhuber 1997) and GRU (Cho et al. 2014). Input: a
- * sequence [L, N, inputSize] ([N, L, inputSize] with batchFirst, [L, inputSize] without a batch) and possibly
- * former states; output: the outputs of all steps and the last states. Invariants: parameters have PyTorch's names,
- * shapes and order of gates; the inputs of all steps meet their weight in one product a layer and direction, so
- * that a step has only the product of its state.
+ * Recurrent layers: Elman networks, LSTM (Hochreiter and Schmidhuber 1997) and GRU (Cho et al. 2014), over a sequence
+ * [L, N, inputSize] ([N, L, inputSize] with batchFirst, [L, inputSize] without a batch). Invariants: parameters have
+ * PyTorch's names, shapes and order of gates; the inputs of all steps are multiplied by their weight in one product
+ * for each layer and direction, so that a step computes only the product of its state.
  */
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -41,7 +40,7 @@ export interface RecurrentSizes {
 
 /** Options of recurrent layers. */
 export interface RecurrentOptions extends Placement {
-  /** How many layers are stacked; 1 unless given. */
+  /** Number of stacked layers; default 1. */
   readonly numLayers?: number;
   /** Whether there are biases; true unless given. */
   readonly bias?: boolean;
@@ -154,7 +153,7 @@ export abstract class RNNBase extends Module {
     return this.projSize || this.hiddenSize;
   }
 
-  /** Nothing: parameters lie in memory as the layer needs them, as `flatten_parameters` has them lie. */
+  /** Does nothing: parameters already lie in memory as `flatten_parameters` arranges them. */
   flattenParameters(): void {}
 
   /** The parameters of each layer and direction. */
@@ -361,7 +360,7 @@ export class RNN extends RNNBase {
   }
 }
 
-/** As torch.nn.GRU. */
+/** Like torch.nn.GRU. */
 export class GRU extends RNNBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
@@ -385,7 +384,7 @@ export class GRU extends RNNBase {
   }
 }
 
-/** As torch.nn.LSTM. */
+/** Like torch.nn.LSTM. */
 export class LSTM extends RNNBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, LSTMOptions, typeof PROJECTED>) {

@@ -1,6 +1,6 @@
 /**
- * Single steps of recurrent layers. Input: an input [N, inputSize] or [inputSize] and possibly former states; output: the
- * states after the step. Invariant: parameters have PyTorch's names, shapes and order of gates.
+ * Single steps of recurrent layers, for inputs [N, inputSize] or [inputSize]. Invariant: parameters have PyTorch's
+ * names, shapes and order of gates.
  */
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { empty, linear } from "../tensor/generated_functions.ts";

@@ -12,7 +12,7 @@ import type { Placement } from "./placement.ts";
 export interface CTCOptions {
   /** The class of blanks; 0 unless given. */
   readonly blank?: number;
-  /** How the losses of a batch are reduced; "mean" unless given. */
+  /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: Reduction;
   /** Whether losses of targets that do not fit are 0 instead of infinite. */
   readonly zeroInfinity?: boolean;
@@ -46,7 +46,7 @@ export class CTCLoss extends Module {
 export interface LinearCrossEntropySizes {
   /** Features of the input. */
   readonly inFeatures: number;
-  /** How many classes there are. */
+  /** Number of classes. */
   readonly numClasses: number;
 }
 
@@ -56,7 +56,7 @@ export interface LinearCrossEntropyOptions extends Placement {
   readonly outFeatures?: readonly number[];
   /** Whether the linear layer has one; false unless given. */
   readonly bias?: boolean;
-  /** How the losses of a batch are reduced; "mean" unless given. */
+  /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: Reduction;
   /** [C], a factor a class. */
   readonly weight?: Tensor | null;
@@ -83,11 +83,11 @@ const LINEAR = {
 
 /** A linear layer and the cross entropy of what it gives, as torch.nn.LinearCrossEntropyLoss. */
 export class LinearCrossEntropyLoss extends WeightedLoss {
-  /** How many classes there are. */
+  /** Number of classes. */
   readonly numClasses: number;
   /** Sizes of a loss of several dimensions. */
   readonly outFeatures: readonly number[];
-  /** How the losses of a batch are reduced; "mean" unless given. */
+  /** Reduction of the losses of a batch; "mean" by default. */
   readonly reduction: Reduction;
   /** A class that does not count. */
   readonly ignoreIndex: number | null;

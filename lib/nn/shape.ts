@@ -49,7 +49,7 @@ const UPSCALE = { required: ["upscaleFactor"], positional: [] } as const;
 
 /** [N, C·r², H, W] → [N, C, H·r, W·r] */
 export class PixelShuffle extends Module {
-  /** By what height and width grow. */
+  /** Factor by which height and width grow. */
   readonly upscaleFactor: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -72,7 +72,7 @@ const DOWNSCALE = { required: ["downscaleFactor"], positional: [] } as const;
 
 /** [N, C, H·r, W·r] → [N, C·r², H, W] */
 export class PixelUnshuffle extends Module {
-  /** By what height and width shrink. */
+  /** Factor by which height and width shrink. */
   readonly downscaleFactor: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -95,7 +95,7 @@ const GROUPS = { required: ["groups"], positional: [] } as const;
 
 /** Channels of [N, C, H, W] dealt out over groups. */
 export class ChannelShuffle extends Module {
-  /** How many groups the channels form. */
+  /** Number of groups of channels. */
   readonly groups: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -186,9 +186,9 @@ export class Fold extends Module {
 export interface UpsampleOptions {
   /** The sizes of the result. */
   readonly size?: Sizes | null;
-  /** By what each size grows, where no sizes are given. */
+  /** Factor of each size, when no sizes are given. */
   readonly scaleFactor?: Sizes | null;
-  /** How elements in between are found; "nearest" unless given. */
+  /** Interpolation; default "nearest". */
   readonly mode?: "nearest" | "linear" | "bilinear" | "bicubic" | "trilinear";
   /** Whether the corners of input and output are the same points. */
   readonly alignCorners?: boolean | null;

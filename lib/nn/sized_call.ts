@@ -1,6 +1,5 @@
 /**
- * Calls of layers that can be told the size of their output, by position or by name: `layer.call(x, { outputSize })`. Input:
- * what follows the tensors; output: the size, or null.
+ * Calls of layers that accept the size of their output, by position or by name: `layer.call(x, { outputSize })`.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 

@@ -148,7 +148,7 @@ export class Embedding extends Table {
 
 /** Options of bags of embeddings. */
 export interface EmbeddingBagOptions extends EmbeddingOptions {
-  /** How the rows of a bag are reduced; "mean" unless given. */
+  /** Reduction of the rows of a bag; default "mean". */
   readonly mode?: "sum" | "mean" | "max";
   /** Whether offsets name the end of the last bag too. */
   readonly includeLastOffset?: boolean;
@@ -162,7 +162,7 @@ const BAG = {
 
 /** Arguments of a call besides the indices. */
 interface BagCall {
-  /** Where bags start, of indices in a row. */
+  /** Offsets of bags in a vector of indices. */
   readonly offsets?: Tensor | null;
   /** A factor for each index. */
   readonly perSampleWeights?: Tensor | null;

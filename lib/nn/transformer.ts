@@ -1,7 +1,7 @@
 /**
- * The Transformer (Vaswani et al. 2017): layers of its encoder and decoder, stacks of them, and both together. Input:
- * sequences [L, N, E] ([N, L, E] with batchFirst, [L, E] without a batch); output: the same shapes. Invariant: parameters
- * have PyTorch's names and layouts.
+ * The Transformer (Vaswani et al. 2017): encoder and decoder layers, stacks of them, and the complete model, for
+ * sequences [L, N, E] ([N, L, E] with batchFirst, [L, E] without a batch). Invariant: parameters have PyTorch's names
+ * and layouts.
  */
 import { DynError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
@@ -323,7 +323,7 @@ const ENCODER_CALL = ["mask", "srcKeyPaddingMask", "isCausal"] as const;
 export class TransformerEncoder extends Module {
   /** The layers, in order. */
   readonly layers: ModuleList<TransformerEncoderLayer>;
-  /** How many there are. */
+  /** Number of layers. */
   readonly numLayers: number;
   /** The normalisation at the end. */
   readonly norm: LayerNorm | null;
@@ -352,7 +352,7 @@ export class TransformerEncoder extends Module {
 export class TransformerDecoder extends Module {
   /** The layers, in order. */
   readonly layers: ModuleList<TransformerDecoderLayer>;
-  /** How many there are. */
+  /** Number of layers. */
   readonly numLayers: number;
   /** The normalisation at the end. */
   readonly norm: LayerNorm | null;

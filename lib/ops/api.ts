@@ -1,6 +1,6 @@
 /**
- * The ops as typed functions over any kind of tensor. Input: how a call is made; output: one function per op.
- * Invariant: several results come as an array that also has them by name.
+ * The ops as typed functions over any kind of tensor, whichever way calls are made. Invariant: several results come
+ * back as an array whose elements also have names.
  */
 import { InternalError } from "../base/errors.ts";
 import { defineHidden, defineOwn } from "../base/own_builtins.ts";
@@ -56,7 +56,10 @@ export function nameResults<T>(definition: OpDefinition, results: readonly T[]):
   return named;
 }
 
-/** Whether an op is a method of tensors: its first parameter is one, unless the definition says otherwise. */
+/**
+ * Returns whether an op is a method of tensors: it is when its first parameter is a tensor, unless the definition
+ * says otherwise.
+ */
 export function isMethod(definition: OpDefinition): boolean {
   const [first] = Object.values(definition.params);
   return definition.exposure?.method ?? (first?.kind === "tensor" || first?.kind === "operand");

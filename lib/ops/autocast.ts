@@ -1,7 +1,6 @@
 /**
- * Which ops change the types of their operands while types are chosen automatically, as PyTorch's on the CPU. Input: an
- * op, its arguments and the type of the region; output: the type to convert floating operands to, or that nothing
- * changes. Invariant: float64, integers and bools stay as they are.
+ * The ops whose operands autocast converts, as in PyTorch's autocast on the CPU. Invariant: float64, integers and
+ * bools are never converted.
  */
 import { type DType, isFloat } from "../base/dtype.ts";
 import type { OpName } from "./generated.ts";
@@ -123,18 +122,20 @@ const POLICIES: ReadonlyMap<string, Policy> = new Map(
   [...named("lower"), ...named("float32"), ...named("widest"), ...named("through")],
 );
 
-/** What becomes of a call. */
+/** How autocast treats a call. */
 export type Autocast =
   /** Floating operands other than float64 are converted to this type. */
   | { readonly kind: "convert"; readonly dtype: DType }
-  /** It runs as it is, and so do the ops it is made of. */
+  /** The call runs unchanged, and so do the ops it is composed of. */
   | { readonly kind: "plain" }
   /** Its composition is looked at op by op. */
   | { readonly kind: "through" };
 
 const PLAIN: Autocast = { kind: "plain" }, THROUGH: Autocast = { kind: "through" };
 
-/** What becomes of a call of an op with operands of these types; `mode`: its parameter of that name. */
+/**
+ * Returns how autocast treats a call of an op with operands of these types; `mode`: the op's parameter of that name.
+ */
 export function autocastOf(
   name: string,
   region: AutocastType,
@@ -154,7 +155,7 @@ export function autocastOf(
   }
 }
 
-/** Whether autocast converts elements of a type. */
+/** Returns whether autocast converts elements of a type. */
 export function isEligible(dtype: DType): boolean {
   return isFloat(dtype) && dtype !== "float64";
 }

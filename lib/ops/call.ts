@@ -1,7 +1,6 @@
 /**
- * Parses a call of an op: positional arguments, then possibly one object of further arguments by name. Input:
- * what the caller wrote and a predicate for tensor values; output: one value per parameter. Shared by the eager
- * library, the tracer and symbolic tracing, hence generic in the tensor type. Invariant: the result has exactly
+ * Parses a call of an op: positional arguments, then possibly one object of further arguments by name. Shared by the
+ * eager library, the tracer and symbolic tracing, hence generic in the tensor type. Invariant: the result has exactly
  * the definition's parameters, in order, each of its kind.
  */
 import { isDType } from "../base/dtype.ts";
@@ -13,7 +12,7 @@ import { Sym } from "../sym/expr.ts";
 import type { OpDefinition } from "./definition.ts";
 import type { ArgsOf, ArgumentTypes, Param, ParamKind, Params } from "./params.ts";
 
-/** Whether a value stands for a tensor in the caller's world. */
+/** Type guard for values that represent tensors in the caller's world. */
 export type TensorPredicate<T> = (value: unknown) => value is T;
 
 /** One resolved argument of any kind. */
@@ -26,7 +25,7 @@ interface Slot {
 
 interface Signature {
   readonly slots: readonly Slot[];
-  /** How many slots may be filled by position. */
+  /** Number of slots that can be filled by position. */
   readonly positional: number;
 }
 
@@ -116,13 +115,13 @@ export function withoutTrailing(given: readonly unknown[]): readonly unknown[] {
   return count === given.length ? given : given.slice(0, count);
 }
 
-/** Whether an op makes new tensors on a device of choice, so that its callers may ask for requiresGrad too. */
+/** Returns whether an op creates new tensors on a chosen device, so that its callers may also pass requiresGrad. */
 export function isCreation(definition: OpDefinition): boolean {
   const { device } = definition.params;
   return device !== undefined && device.keyword === true;
 }
 
-/** What was split off the options of a call, and the rest of it. */
+/** A value split off the options of a call, and the remaining arguments. */
 interface Split {
   readonly given: readonly unknown[];
   readonly value: unknown;
@@ -160,7 +159,7 @@ export function splitGenerator(
   return { given, generator: value };
 }
 
-/** Whether calls may ask for the result in the first tensor, as functions of `nn.functional` are asked. */
+/** Returns whether calls accept `inplace: true`, as functions of `nn.functional` do. */
 export function takesInplace({ inplace, exposure }: OpDefinition): boolean {
   return inplace === true && (exposure?.namespaces?.includes("nn.functional") ?? false);
 }

@@ -1,8 +1,7 @@
 /**
- * Metadata of a call's results, compositions included. Input: a definition and its arguments as metadata; output:
- * metadata of the results, and which of them a gradient can reach. Invariant: for a composition it is what its ops
- * give, since that is what runs: its own rule may say less of types and strides, and accept what one of its ops
- * refuses. So a call that is accepted here is refused by elements alone.
+ * Metadata of a call's results, including compositions, and which results a gradient can reach. Invariant: the
+ * metadata of a composition is that of the ops it runs: its own rule may say less about types and strides, and may
+ * accept what one of its ops refuses. A call that is accepted here can be refused only because of its elements.
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import type { TensorMeta } from "../graph/meta.ts";
@@ -29,7 +28,7 @@ type Args = ArgsOf<Params, ComposedMeta>;
 const isMeta = (value: unknown): value is ComposedMeta =>
   typeof value === "object" && value !== null && "requiresGrad" in value && "dtype" in value;
 
-/** What the rule of the op itself says. */
+/** Infers from the op's own rule, without looking into its composition. */
 function inferAlone(definition: OpDefinition, args: Args): Metas {
   const inferred: TensorMeta | readonly TensorMeta[] = definition.infer(args);
   const reaches = definition.gradient.kind !== "none" &&

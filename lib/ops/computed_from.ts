@@ -1,7 +1,6 @@
 /**
- * Which values of a captured graph, which may still write in place, have the memory that others show. Input: nodes;
- * output: the values behind them. Invariant: two values may share memory only where their roots are one, or both are
- * inputs, since inputs may show memory of each other.
+ * The memory that each value of a captured graph shows, while the graph may still write in place. Invariant: two
+ * values may share memory only if they have the same root, or both are inputs, since inputs may alias each other.
  */
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { findTarget } from "./table.ts";
@@ -20,14 +19,14 @@ export function rootOf(node: Node): Node {
   return root;
 }
 
-/** Whether any of some nodes may show memory of these. Inputs may show that of each other. */
+/** Returns whether any of the nodes may show memory of these roots. Inputs may alias each other. */
 export function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolean {
   const hasInput = [...roots].some(({ op }) => op === "placeholder");
   return nodes.map(rootOf).some((root) => roots.has(root) || (hasInput && root.op === "placeholder"));
 }
 
 /**
- * What nodes are computed from: their inputs, and the calls that have written into the memory of these before. Data edges
+ * The nodes that a node is computed from: its inputs, and earlier calls that wrote into their memory. Data edges
  * alone do not lead from `c.sum()` to `c.copy_(z)`.
  */
 export class ComputedFrom {
@@ -50,7 +49,7 @@ export class ComputedFrom {
     return this.#writes.get(memoryOf(node)) ?? [];
   }
 
-  /** What a node is computed from. */
+  /** Returns the nodes that a node is computed from. */
   of(node: Node): readonly Node[] {
     const inputs = [...node.inputs()];
     if (this.#writes.size === 0) return inputs;

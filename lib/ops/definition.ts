@@ -1,8 +1,8 @@
 /**
- * What an op is: one object that says its parameters, the metadata of its result, how it is computed, its
- * gradient and its samples. Everything else (methods, eager kernels, fake tensors, graph metadata, tape, joint
- * graph, lowering, tests) is derived. Invariant: the functions of a definition are pure and ask sizes only
- * through sym/decide.ts, so that they serve known and symbolic sizes alike.
+ * The definition of an op: one object with its parameters, the metadata of its result, its implementation, its
+ * gradient and its samples. Everything else (methods, eager kernels, fake tensors, graph metadata, tape, joint graph,
+ * lowering, tests) is derived. Invariant: the functions of a definition are pure and compare sizes only through
+ * sym/decide.ts, so that they serve known and symbolic sizes alike.
  */
 import type { DType, HostArray } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -14,7 +14,7 @@ import type { TensorLike } from "./tensor_like.ts";
 
 export type { TensorLike };
 
-/** How the result is computed: exactly one way. */
+/** How the result is computed: in exactly one way. */
 export type Implementation<P extends Params> =
   /** Its elements, as a loop body or a library call. One entry per result; a library call may give several. */
   | {
@@ -48,7 +48,7 @@ export type Implementation<P extends Params> =
   /** From elements in host memory, at once; no kernel computes it. */
   | { readonly kind: "host"; compute(args: ArgsOf<P, HostTensor>): readonly HostTensor[] };
 
-/** How an alias is read and written. */
+/** Reads and writes an alias as index arithmetic. */
 export interface View<P extends Params> {
   lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
   /**
@@ -75,18 +75,18 @@ export interface ElementRange {
   readonly values: TensorMeta;
   readonly low: Dim;
   readonly high: Dim;
-  /** How messages name an element: "index", "class". */
+  /** The word for an element in messages: "index", "class". */
   readonly what: string;
 }
 
-/** What a gradient rule is given. */
+/** The arguments of a gradient rule. */
 export interface GradientContext<P extends Params, T> {
   readonly args: ArgsOf<P, T>;
   /** The results of the forward op. */
   readonly out: readonly T[];
   /** Gradients of the results; null where none reached it. */
   readonly grads: readonly (T | null)[];
-  /** Whether the gradient of a tensor parameter is wanted (others may be left out). */
+  /** Returns whether the gradient of a tensor parameter is needed (others may be left out). */
   needs(param: string): boolean;
 }
 
@@ -95,7 +95,7 @@ export type Gradients<P extends Params, T> = {
   readonly [K in keyof P]?: T | null | readonly (T | null)[];
 };
 
-/** How the op is differentiated. Total: an op that is not says why. */
+/** How the op is differentiated. Every op has an entry: one that is not differentiable says why. */
 export type Gradient<P extends Params> =
   | {
     readonly kind: "rule";
@@ -104,7 +104,7 @@ export type Gradient<P extends Params> =
     /** Values that the rule reads besides `grads`, so that the rest is not saved: "out" or parameter names. */
     readonly saves: readonly string[];
   }
-  /** That of the composition. */
+  /** Differentiated through its composition. */
   | { readonly kind: "composite" }
   | { readonly kind: "none"; readonly because: string };
 
@@ -143,7 +143,7 @@ export interface ErrorSample extends Sample {
   readonly message: string;
 }
 
-/** Where an op shows up besides the table. */
+/** Where an op is exposed besides the table. */
 export interface Exposure {
   /** A method of Tensor (its first parameter is the receiver). Default true when that is a tensor. */
   readonly method?: boolean;
@@ -160,7 +160,7 @@ export const INTERNAL = { method: false, free: false } as const satisfies Exposu
 /** Ops that `nn.functional` alone has. */
 export const FUNCTIONAL = { ...INTERNAL, namespaces: ["nn.functional"] } as const satisfies Exposure;
 
-/** What is said of an op besides how it is computed and differentiated. */
+/** The description of an op apart from its implementation and gradient. */
 export interface OpDescription<P extends Params = Params> {
   /** Public name, in camelCase. */
   readonly name: string;
@@ -207,14 +207,14 @@ export interface OpDescription<P extends Params = Params> {
    * stay where they are, and it shows them as the result does.
    */
   readonly inplace?: boolean | "layout";
-  /** What arguments are that a call of `name_` leaves out, where that is not what they are elsewhere. */
+  /** Defaults of arguments that a call of `name_` leaves out, where they differ from those of other calls. */
   readonly inplaceDefaults?: Readonly<Record<string, number>>;
   readonly exposure?: Exposure;
   /** Metadata of the results from that of the arguments. Throws DynError for bad arguments. */
   infer(args: ArgsOf<P, TensorMeta>): TensorMeta | readonly TensorMeta[];
   /**
-   * What must hold of elements before kernels run; eager execution reads and checks it. Kernels clamp indices, so
-   * that an unchecked bad one never reaches foreign memory.
+   * Ranges that elements must lie in before kernels run; eager execution reads and checks them. Kernels clamp
+   * indices, so that an unchecked bad one never reaches foreign memory.
    */
   ranges?(args: ArgsOf<P, TensorMeta>): readonly ElementRange[];
   readonly samples: readonly Sample[];
@@ -229,7 +229,7 @@ export interface OpDefinition<P extends Params = Params> extends OpDescription<P
 /** An op that is other ops. Its gradient is theirs unless it has one of its own. */
 export interface Composition<P extends Params> extends OpDescription<P> {
   compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
-  /** As `Implementation` has it; false where absent. */
+  /** As in `Implementation`; false if absent. */
   readonly isOneCall?: boolean;
   readonly gradient?: Gradient<P> | SingleRule<P>;
 }

@@ -1,14 +1,14 @@
 /**
- * Gradients behind what the host computes: a graph runs in stages then, and a gradient passes through several of them.
- * Input: the nodes that are differentiated; output: the nodes that the gradient passes through, and who takes it: the last
- * stage, which computes again what earlier ones have, or the tape, on which all stages leave theirs. Invariant: what is
- * computed again gives the same: it draws no random numbers, has no gradient of its own, and nothing was written before.
+ * Gradients of graphs whose values are partly computed on the host: such a graph runs in stages, and a gradient
+ * passes through several of them. Either the last stage takes the gradient and recomputes what earlier ones have
+ * computed, or the tape takes it, on which every stage records its part. Invariant: recomputing yields the same
+ * values: what is recomputed draws no random numbers, has no gradient of its own, and was not written to before.
  */
 import { takesGradients } from "../graph/gradient_call.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { ComputedFrom } from "./computed_from.ts";
 
-/** What a gradient passes through on its way from some nodes, in the order of the graph. */
+/** Returns the nodes that a gradient from some nodes passes through, in the order of the graph. */
 export function gradientPath(graph: Graph, from: Iterable<Node>): readonly Node[] {
   const path = new Set<Node>(), computed = new ComputedFrom(graph);
   const add = (node: Node) => {
@@ -23,15 +23,15 @@ export function gradientPath(graph: Graph, from: Iterable<Node>): readonly Node[
   return graph.nodes.filter((node) => path.has(node));
 }
 
-/** What is asked about a path. */
+/** A question about a gradient path: its inputs and the nodes on it. */
 export interface Crossing {
-  /** What gradients are taken with respect to; none where these are leaves. */
+  /** The tensors that gradients are taken with respect to; empty for leaves. */
   readonly inputs: readonly Node[];
   /** Whether the gradients have a history of their own. */
   readonly createGraph: boolean;
   /** In front of which node the path is to be computed a second time; null: at the end of the graph. */
   readonly before: Node | null;
-  /** Whether a node draws random numbers, be it in what it is composed of. */
+  /** Returns whether a node draws random numbers, itself or in its composition. */
   readonly draws: (node: Node) => boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The ops as functions over graph values. Input: how a call is made; output: every op by name, making its calls that
- * way. Used by gradients, compositions and passes. Invariant: arguments are parsed as those of users are.
+ * The ops as functions over graph values, for gradients, compositions and passes. Invariant: arguments are parsed
+ * exactly as those of user calls.
  */
 import { makeOpApi } from "./api.ts";
 import { parseCall } from "./call.ts";

@@ -1,8 +1,6 @@
 /**
- * Appends ops to a graph: metadata by inference, arguments in one normal form. Input: a definition and its
- * resolved arguments over `GraphValue`s; output: the results as `GraphValue`s. Used by gradients, decomposition
- * and tracing. Invariant: a node's arguments parse to what it was made from, and its metadata is what `infer`
- * says.
+ * Appends ops to a graph, with inferred metadata and normalised arguments, for gradients, decomposition and tracing.
+ * Invariant: a node's arguments parse to the call it was made from, and its metadata is what `infer` returns.
  */
 import { isMetas } from "../graph/meta.ts";
 import type { DType } from "../base/dtype.ts";
@@ -52,7 +50,7 @@ export class GraphValue implements TensorLike {
   }
 }
 
-/** Whether a value is a tensor of a graph. */
+/** Returns whether a value is a tensor of a graph. */
 export function isGraphValue(value: unknown): value is GraphValue {
   return value instanceof GraphValue;
 }
@@ -66,7 +64,7 @@ export function valueOfNode(node: Node): GraphValue {
   return new GraphValue(node, value.tensor);
 }
 
-/** What a call gives: one tensor, or several. */
+/** The result of a call: one tensor, or several. */
 export type Results = GraphValue | readonly GraphValue[];
 
 /** The results of a call as a list. */
@@ -103,14 +101,14 @@ export function argumentsOfNode<T>(
   return parseCall(definition, given, isTensor);
 }
 
-/** What the nodes that a builder makes have in common. */
+/** Metadata shared by all nodes that a builder makes. */
 export type SharedMeta =
   & Partial<Pick<NodeMeta, "stack" | "partition" | "noGrad" | "recomputed" | "ofPass" | "turn">>
   & {
     readonly requiresGrad?: boolean;
   };
 
-/** Where a node stands: what nodes have in common with it that are made in its place. */
+/** Returns the metadata that nodes made in place of a node inherit from it. */
 export function placeOf({ meta: { stack, partition, ofPass, turn } }: Node): SharedMeta {
   return {
     stack,

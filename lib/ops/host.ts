@@ -1,6 +1,6 @@
 /**
- * Ops whose result sizes depend on elements: computed from host memory, between the kernels of a graph. Input: elements; output:
- * elements. Invariant: results are fresh, row-major and ordered as PyTorch orders them.
+ * Ops whose result sizes depend on elements: computed in host memory, between the kernels of a graph. Invariant:
+ * results are fresh, row-major and ordered as in PyTorch.
  */
 import { numberArray } from "../base/bfloat16.ts";
 import { type DType, type HostArray, isFloat } from "../base/dtype.ts";

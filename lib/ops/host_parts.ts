@@ -1,12 +1,15 @@
 /**
- * Which calls the host has a part in. Input: a resolved call; output: whether it, or anything that it is composed of, is
- * computed from elements in host memory. Invariant: nothing is computed.
+ * Finds the calls that run on the host, wholly or in part, because something in their composition is computed from
+ * elements in host memory. Invariant: nothing is computed.
  */
 import { DynError } from "../base/errors.ts";
 import type { GraphValue, OpCall } from "./graph_builder.ts";
 import { takenApart } from "./taken_apart.ts";
 
-/** Whether the host computes a part of a call. Compositions are asked only where their definitions say that it may. */
+/**
+ * Returns whether a part of a call runs on the host. A composition is expanded only if its definition says that it
+ * may.
+ */
 export function runsOnHost(call: OpCall<GraphValue>): boolean {
   const { implementation, hostParts } = call.definition;
   if (implementation.kind === "host") return true;

@@ -1,6 +1,6 @@
 /**
- * What calls expect of the elements of their indices. Input: a node of a functional graph; output: its index tensors and
- * their ranges. Invariant: what a region is given says which indices it has, so that whoever calls it can check them.
+ * The index tensors of calls and the ranges that their elements must lie in. Invariant: the checks of a region refer
+ * to its inputs, so that its caller can make them.
  */
 import { graphValueOf } from "./rewrite/metadata.ts";
 import { InternalError } from "../base/errors.ts";
@@ -24,10 +24,10 @@ export interface IndexCheck {
   readonly high: Dim;
 }
 
-/** How ops are found by what nodes call. */
+/** Finds the op that a node calls. */
 type Lookup = (target: string) => OpDefinition | undefined;
 
-/** What an op expects of its indices. */
+/** Returns the checks of an op's indices. */
 function checksOf(node: Node, lookup: Lookup): IndexCheck[] {
   const definition = node.op === "call_function" ? lookup(node.target) : undefined;
   if (!definition?.ranges) return [];
@@ -45,7 +45,7 @@ function checksOf(node: Node, lookup: Lookup): IndexCheck[] {
   });
 }
 
-/** What a call, of an op or of a region, expects of its indices; those of a region are made by the builder. */
+/** Returns the index checks of a call of an op or region; those of a region are built by the builder. */
 export function checksOfCall(node: Node, lookup: Lookup, builder: GraphBuilder): IndexCheck[] {
   const { meta: { region }, args } = node;
   if (!region) return checksOf(node, lookup);
@@ -76,12 +76,12 @@ export function checksOfCall(node: Node, lookup: Lookup, builder: GraphBuilder):
   });
 }
 
-/** How many calls may lie between what a region is given and its indices. */
+/** The maximum number of calls between a region's inputs and its indices. */
 const NEAR = 8;
 
 /**
- * Whether the indices of a graph follow from what it is given by so little that whoever calls it as a region may make
- * them for the check.
+ * Returns whether the indices of a graph follow from its inputs in so few steps that the caller of the region can
+ * compute them for the check.
  */
 export function isGivenIndices(graph: Graph, lookup: Lookup): boolean {
   const follows = (node: Node): boolean => {

@@ -1,6 +1,6 @@
 /**
- * Compositions whose elements come each of those of the operands at its own place. Input: none; output: their names.
- * Invariant: what single definitions say of themselves is not repeated here.
+ * The names of elementwise compositions: each result element depends only on the operands' elements at its own place.
+ * Invariant: properties that single definitions state are not repeated here.
  */
 import type { OpName } from "./generated.ts";
 

@@ -23,7 +23,7 @@ export interface ArgumentTypes<T> {
   float: number;
   /** A number or a name: the order of a norm. */
   scalarOrString: Scalar | string;
-  /** As intOrInts, or a name: "same" padding. */
+  /** intOrInts, or a name: "same" padding. */
   intsOrString: number | readonly number[] | string;
   /** An integer that is a constant of the program (a dimension, a count of dimensions). */
   int: number;
@@ -32,7 +32,7 @@ export interface ArgumentTypes<T> {
   intOrInts: number | readonly number[];
   /** One dimension, several, or null for all. */
   dims: number | readonly number[];
-  /** As dims, or a boolean: `var(x, unbiased)`. */
+  /** dims, or a boolean: `var(x, unbiased)`. */
   dimsOrBool: number | readonly number[] | boolean;
   /** A count of dimensions, or two lists of dimensions to pair. */
   pairs: number | readonly (readonly number[])[];

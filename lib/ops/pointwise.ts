@@ -1,7 +1,7 @@
 /**
- * Builders of elementwise ops: from a scalar body and a derivative to a whole definition, with broadcasting and
- * promotion. Input: what is particular to an op; output: its definition. Invariant: bodies get all operands in
- * one element type, that of the computation; the result is converted to the result's type.
+ * Builders of elementwise ops: they turn a scalar body and a derivative into a whole definition, with broadcasting
+ * and promotion. Invariant: bodies get all operands in one element type, that of the computation; the result is
+ * converted to the result's type.
  */
 import { DynError } from "../base/errors.ts";
 import { categoryOf, type DType, type DTypeCategory } from "../base/dtype.ts";
@@ -28,11 +28,7 @@ import { defineWideOp, lowerWideOp } from "./wide.ts";
 /** Anything that may stand as an operand where tensors are T. */
 export type OperandOf<T> = T | Scalar | Dim;
 
-/**
- * How operand types become the type of computation and of the result.
- * - promote: the promoted type. float: likewise, integers become the default float. compare: computed in the
- *   promoted type, result bool. logical: operands become bool.
- */
+/** How operand types determine the computation type and the result type. */
 export type TypeRule = "promote" | "float" | "compare" | "logical";
 
 /** The types that a rule gives for operands. */
@@ -150,14 +146,14 @@ export function binarySamples(range: readonly [number, number] = [-2, 2], number
   ];
 }
 
-/** What a derivative may read. */
+/** The values that a derivative may read. */
 export interface UnaryContext<T> {
   readonly grad: T;
   readonly self: T;
   readonly out: T;
 }
 
-/** What is particular to an op of one tensor. */
+/** The body, derivative and type rule of a unary op. */
 export interface UnarySpec {
   readonly name: string;
   readonly graphName?: string;
@@ -259,7 +255,7 @@ export function acceptedMeta(
   return contiguousMeta(self.shape, self.dtype, self.device);
 }
 
-/** What a derivative of a binary op may read. */
+/** The values that a derivative of a binary op may read. */
 export interface BinaryContext<T> {
   readonly grad: T;
   readonly self: T;
@@ -269,7 +265,7 @@ export interface BinaryContext<T> {
 
 type BinaryDerivative = <T extends TensorLike>(o: OpApi<T>, context: BinaryContext<T>) => T;
 
-/** What is particular to an op of a tensor and a tensor or number. */
+/** The body, derivatives and type rule of an op of a tensor and a tensor or number. */
 export interface BinarySpec {
   readonly name: string;
   readonly graphName?: string;

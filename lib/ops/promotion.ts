@@ -1,7 +1,6 @@
 /**
- * Operands of pointwise ops: which type they promote to and how one element of them is loaded. Input: tensors,
- * numbers and symbolic sizes; output: types and values. Invariant: promotion is PyTorch's: tensors with
- * dimensions outrank 0-d tensors, which outrank numbers, within one category.
+ * Operands of pointwise ops: their promoted type, and loads of single elements. Invariant: promotion is PyTorch's:
+ * tensors with dimensions outrank 0-d tensors, which outrank numbers, within one category.
  */
 import {
   categoryOf,
@@ -20,14 +19,14 @@ import type { Scalar } from "./params.ts";
 import type { TensorLike } from "./definition.ts";
 import { broadcastIndex } from "./shapes.ts";
 
-/** Whether an operand is a tensor rather than a number. */
+/** Returns whether an operand is a tensor rather than a number. */
 export function isTensor<T extends { readonly shape: readonly Dim[] }>(
   value: T | Scalar | Dim | null | undefined | readonly unknown[] | string,
 ): value is T {
   return typeof value === "object" && value !== null && !(value instanceof Sym) && !Array.isArray(value);
 }
 
-/** Whether a value is a number as an element may be. */
+/** Returns whether a value is a number that a tensor can hold as an element. */
 export function isScalar(value: unknown): value is Scalar | Dim {
   return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ||
     value instanceof Sym;

@@ -1,7 +1,7 @@
-/** Where random numbers come from, as far as calls name it: a `Generator`. */
+/** The source of random numbers that a call can name: a `Generator`. */
 export interface RandomSource {
   /** Two words for the next random call. */
   next(): readonly [key0: number, key1: number];
-  /** What its sequence began with. */
+  /** Returns the seed that the sequence started from. */
   initialSeed(): number;
 }

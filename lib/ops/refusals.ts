@@ -1,6 +1,6 @@
 /**
- * Conditions on elements inside of compositions. Input: a condition that must not hold anywhere; output: zeros to be added
- * to what depends on it. Invariant: a call for which it holds is refused as one with an index out of range is, compiled too.
+ * Checks of elements inside compositions. A check is a tensor of zeros that is added to the values that depend on it.
+ * Invariant: a call whose condition holds is refused as one with an index out of range is, also when compiled.
  */
 import { DynError } from "../base/errors.ts";
 import type { TensorLike } from "./definition.ts";
@@ -16,14 +16,14 @@ export function zeroUnless<T extends TensorLike>(
   try {
     return o.indexSelect(o.newZeros(like, [1]), 0, index);
   } catch (error) {
-    // Where the elements are at hand, the index is refused at once: in the words of the call
+    // Where the elements are available the index is refused immediately, with the message of the call
     throw error instanceof DynError ? new DynError(`Expected ${expected}`) : error;
   }
 }
 
-/** What a refusal says, and the type of its zero. */
+/** The message of a refusal, and a tensor with the type of its zeros. */
 interface Refusal<T> {
   readonly like: T;
-  /** How the message goes on after "Expected". */
+  /** Rest of the message after "Expected". */
   readonly expected: string;
 }

@@ -1,7 +1,6 @@
 /**
- * Shape rules that ops share: dimensions counted from the end, broadcasting, reduced shapes, inferred sizes and
- * index ranges. Input: sizes, known or symbolic; output: sizes. Invariant: sizes are compared through
- * sym/decide.ts only, so that what a trace assumes is recorded.
+ * Shape rules that ops share: dimensions counted from the end, broadcasting, reduced shapes, inferred sizes and index
+ * ranges. Invariant: sizes are compared through sym/decide.ts only, so that what a trace assumes is recorded.
  */
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub, Sym } from "../sym/expr.ts";
@@ -37,7 +36,7 @@ export function normalizeDims(dims: number | readonly number[] | null, rank: num
 /** Dimensions that a tensor which is reduced may have, as PyTorch counts them in the bits of a word. */
 const MOST_REDUCED = 64;
 
-/** As `normalizeDims`, but an empty list also means all dimensions: the rule of sums. */
+/** Like `normalizeDims`, but an empty list also means all dimensions, as in sums. */
 export function reducedDims(dims: number | readonly number[] | null, rank: number): number[] {
   if (rank > MOST_REDUCED) {
     throw new DynError(`Expected at most ${MOST_REDUCED} dimensions but found ${rank}`);
@@ -80,14 +79,14 @@ export function broadcastShapes(...shapes: readonly (readonly Dim[])[]): Dim[] {
   return out;
 }
 
-/** Whether a shape broadcasts to another without changing it. */
+/** Returns whether a shape broadcasts to another without changing it. */
 export function broadcastsTo(shape: readonly Dim[], to: readonly Dim[]): boolean {
   if (shape.length > to.length) return false;
   const lead = to.length - shape.length;
   return shape.every((size, d) => isEqual(size, 1) || isEqual(size, to[lead + d] ?? 1));
 }
 
-/** Whether two shapes are the same. */
+/** Returns whether two shapes are the same. */
 export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   return a.length === b.length && a.every((size, d) => isEqual(size, b[d] ?? 0));
 }
@@ -184,7 +183,7 @@ export function sliceRange(size: Dim, start: Dim | null, end: Dim | null): { sta
   const clamp = (bound: Dim): Dim => {
     const from = isLess(bound, 0) ? add(bound, size) : bound;
     if (isLess(from, 0)) return 0;
-    // Which of both a size is that only elements say is for the call to say
+    // Which of the two an unbacked size equals is decided when the graph runs
     if (isUnbacked(from) || isUnbacked(size)) return min(from, size);
     return from === size || isAtMost(from, size) ? from : size;
   };
@@ -194,7 +193,7 @@ export function sliceRange(size: Dim, start: Dim | null, end: Dim | null): { sta
   return { start: first, end: isLess(last, first) ? first : last };
 }
 
-/** How many elements a slice has. */
+/** Returns the number of elements of a slice. */
 export function sliceLength(range: { start: Dim; end: Dim }, step: number): Dim {
   return floorDiv(add(sub(range.end, range.start), step - 1), step);
 }

@@ -1,6 +1,6 @@
 /**
- * The total table of ops. Input: what the families export; output: look-ups by public name, by graph name and by
- * the name of an in-place call. Invariant: names are unique, and an op's name in a family is its own.
+ * The complete table of ops, looked up by public name, by graph name or by the name of an in-place call. Invariant:
+ * names are unique, and an op's name in a family is its own.
  */
 import { InternalError } from "../base/errors.ts";
 import { apart } from "../base/own_builtins.ts";
@@ -151,7 +151,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...windowFunctions,
 } satisfies Record<OpName, OpDefinition>;
 
-/** What a target of a call names. */
+/** The op that a call target names, and how it is called. */
 export interface CallTarget {
   readonly definition: OpDefinition;
   /** Whether the result is written into the first tensor. */
@@ -162,7 +162,7 @@ const targets = new Map<string, CallTarget>();
 const definitions = new Map<string, OpDefinition>(Object.entries(OPS));
 
 for (const [name, definition] of definitions) {
-  // What a definition does not have is not to be found among what programs give all objects.
+  // A missing field must not be found on the prototype that programs can extend
   for (const each of [definition, definition.params, ...Object.values(definition.params)]) apart(each);
   if (name !== definition.name) {
     throw new InternalError(
@@ -196,7 +196,7 @@ export function opNamed(name: string): OpDefinition {
   return found;
 }
 
-/** What a public name, alias, graph name or in-place name ("add_") calls; undefined where it is not an op. */
+/** Returns the op of a public name, alias, graph name or in-place name ("add_"), or undefined. */
 export function findTarget(name: string): CallTarget | undefined {
   return targets.get(name);
 }

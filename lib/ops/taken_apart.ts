@@ -1,6 +1,6 @@
 /**
- * What calls are composed of. Input: a resolved call; output: its results over stand-ins for its arguments, in a graph of
- * their own. Invariant: nothing is computed; compositions are taken apart on metadata.
+ * Expands the composition of a resolved call into a graph of its own, over placeholders for its arguments. Invariant:
+ * nothing is computed; compositions are expanded on metadata.
  */
 import { Graph } from "../graph/node.ts";
 import type { OpDefinition } from "./definition.ts";

@@ -6,7 +6,7 @@ import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
 
-/** What compositions and gradients may ask of a tensor value: eager tensor, graph node or fake. */
+/** The properties that compositions and gradients may read of a tensor value: eager tensor, graph node or fake. */
 export interface TensorLike {
   /** Sizes of the dimensions. */
   readonly shape: readonly Dim[];
@@ -16,7 +16,7 @@ export interface TensorLike {
   readonly device: DeviceName;
 }
 
-/** Whether a value is of those. */
+/** Returns whether a value is one of them. */
 export function isTensorLike<T extends TensorLike>(value: unknown): value is T {
   return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
 }

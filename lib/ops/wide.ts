@@ -1,7 +1,7 @@
 /**
- * Ops that compute with small floats as float32. Input: a definition; output: the same whose composition and gradient
- * get float32 in the place of float16 and bfloat16 and round their results once. Invariant: types of results are those
- * of the definition; where no tensor has such a type, nothing is different.
+ * Ops that compute with small floats in float32: a definition becomes one whose composition and gradient receive
+ * float32 instead of float16 and bfloat16 and round their results once. Invariant: types of results are those of the
+ * definition; calls without such a tensor are unchanged.
  */
 import { isHalf } from "../base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -49,7 +49,7 @@ export function defineWideOp<const P extends Params>(written: OpSource<P>): OpDe
         rule<T extends TensorLike>(o: OpApi<T>, context: GradientContext<P, T>): Gradients<P, T> {
           const { args, out, grads } = context;
           if (!hasHalves(args) && !out.some((x) => isHalf(x.dtype))) return gradient.rule(o, context);
-          // What is not saved has no elements to convert
+          // Values that are not saved have no elements to convert
           const saved = (x: T, name: string) => gradient.saves.includes(name) ? widened(o, x) : x;
           const found = gradient.rule(o, {
             args: mapTensors<P, T, T>(args, saved),

@@ -1,7 +1,6 @@
 /**
- * Automatic choice of types, and operations of users within it: the namespace `amp`, as `torch.amp`. Input: the methods of a
- * `Function`; output: methods that see the region that its forward was called in. Invariant: backward chooses types as
- * forward did.
+ * Automatic mixed precision for user-defined functions: the namespace `amp`, like `torch.amp`. The methods of a
+ * `Function` run in the autocast region of its forward call. Invariant: backward chooses types as forward did.
  */
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { type DType, isFloat } from "../base/dtype.ts";

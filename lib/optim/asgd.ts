@@ -13,7 +13,7 @@ import { descent, PerParameter, stateWith, type UpdateContext } from "./per_para
 
 export interface ASGDOptions {
   lr: number;
-  /** How fast parameters decay; also how fast the rate does. */
+  /** Decay rate of parameters, and of the learning rate. */
   lambd: number;
   /** The power of the step by which the rate decays. */
   alpha: number;

@@ -1,6 +1,6 @@
 /**
- * Averages of a model's parameters over training: evenly (Izmailov et al. 2018) or decaying, and the rates that go with
- * them. Input: a model after each of its steps; output: a model of averages. The namespace `optim.swaUtils`.
+ * Averages of a model's parameters over training, even (Izmailov et al. 2018) or exponential, and the learning rates
+ * that go with them: the namespace `optim.swaUtils`.
  */
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -59,11 +59,11 @@ const isFloating = (x: Tensor): boolean => x.isFloatingPoint();
 export class AveragedModel<M extends Module = Module> extends Module {
   /** The model of averages, first a copy. */
   readonly module: M;
-  /** How many have been averaged. */
+  /** Number of averaged models. */
   nAveraged: Tensor = tensor(0, { dtype: "int64" });
   /** Whether buffers are averaged too. */
   readonly useBuffers: boolean;
-  /** How averages are made. */
+  /** Computes the new averages. */
   private readonly average: MultiAverageFunction;
 
   /** Takes the model to follow, which it copies. */
@@ -183,7 +183,7 @@ export class SWALR extends LRScheduler {
     this.apply();
   }
 
-  /** Whether the rate is a factor of the first one. */
+  /** Returns whether the rate is a factor of the initial one. */
   override get isFactor(): boolean {
     return false;
   }

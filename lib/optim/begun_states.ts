@@ -1,6 +1,6 @@
 /**
- * States that were begun ahead of the steps that need them. Input: optimizers and parameters; output: states in the
- * optimizers. Invariant: what no step has written to is taken back, so that nobody can tell.
+ * Optimizer states that are created before the steps that need them. Invariant: states that no step has written to
+ * are removed again, so that they cannot be observed.
  */
 import type { Tensor } from "../tensor/tensor.ts";
 import type { ParamState } from "./optimizer.ts";
@@ -17,7 +17,7 @@ interface Begun {
 export class BegunStates {
   readonly #begun: Begun[] = [];
 
-  /** Whether there is nothing to take back. */
+  /** Returns whether there is nothing to remove. */
   get isEmpty(): boolean {
     return this.#begun.length === 0;
   }

@@ -1,7 +1,7 @@
 /**
- * Schedules that go up and down, of rates and of momenta the other way (Smith 2017; Smith and Topin 2018). Input: an
- * optimizer; output: `lr` of its groups, and `momentum` or the first of `betas`. Invariant: both are functions of the number
- * of steps.
+ * Schedules that cycle the learning rate, and momentum in the opposite direction (Smith 2017; Smith and Topin 2018):
+ * they set `lr` of an optimizer's groups, and `momentum` or the first of `betas`. Invariant: both are functions of
+ * the number of steps.
  */
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -23,7 +23,7 @@ function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonl
 
 /** A schedule that sets momenta too. */
 abstract class Cycle extends LRScheduler {
-  /** Whether the rate is a factor of the first one. */
+  /** Returns whether the rate is a factor of the initial one. */
   override get isFactor(): boolean {
     return false;
   }
@@ -124,7 +124,7 @@ export class CyclicLR extends Cycle {
     this.apply();
   }
 
-  /** Which share of the whole height it has reached. */
+  /** Returns the reached share of the full height. */
   private heightAt(epoch: number): number {
     const { stepSizeUp = 2000, mode = "triangular", gamma = 1, scaleFn = null } = this.options;
     const whole = stepSizeUp + (this.options.stepSizeDown ?? stepSizeUp), top = stepSizeUp / whole;

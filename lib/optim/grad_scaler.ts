@@ -1,7 +1,7 @@
 /**
- * Scaling of losses, so that small gradients of float16 do not become 0, as `torch.amp.GradScaler`. Input: losses and
- * optimizers; output: the same steps, but that those with infinite gradients are left out. Invariant: between two
- * calls of `update` each optimizer is unscaled and stepped at most once.
+ * Loss scaling, so that small float16 gradients do not underflow to 0, like `torch.amp.GradScaler`. Steps with
+ * infinite gradients are skipped. Invariant: between two calls of `update` each optimizer is unscaled and stepped at
+ * most once.
  */
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
@@ -34,17 +34,17 @@ export interface GradScalerOptions {
 export interface GradScalerState {
   /** The scale. */
   readonly scale?: number;
-  /** By what the scale grows. */
+  /** Factor by which the scale grows. */
   readonly growth_factor?: number;
-  /** By what the scale shrinks at infinities. */
+  /** Factor by which the scale shrinks after infinite gradients. */
   readonly backoff_factor?: number;
   /** Steps without infinities before the scale grows. */
   readonly growth_interval?: number;
-  /** Such steps so far. */
+  /** Number of consecutive steps without infinities. */
   readonly _growth_tracker?: number;
 }
 
-/** How far an optimizer has come since the last update, and whether its gradients are infinite. */
+/** Progress of an optimizer since the last update, and whether its gradients are infinite. */
 interface Progress {
   stage: "unscaled" | "stepped";
   readonly foundInf: boolean;
@@ -168,7 +168,7 @@ export class GradScaler {
     return this.#enabled ? this.#scale : 1;
   }
 
-  /** By what the scale grows. */
+  /** Factor by which the scale grows. */
   getGrowthFactor(): number {
     return this.#growthFactor;
   }
@@ -178,7 +178,7 @@ export class GradScaler {
     this.#growthFactor = factor;
   }
 
-  /** By what the scale shrinks at infinities. */
+  /** Factor by which the scale shrinks after infinite gradients. */
   getBackoffFactor(): number {
     return this.#backoffFactor;
   }
@@ -198,7 +198,7 @@ export class GradScaler {
     this.#growthInterval = interval;
   }
 
-  /** Whether it scales at all. */
+  /** Returns whether losses are scaled at all. */
   isEnabled(): boolean {
     return this.#enabled;
   }

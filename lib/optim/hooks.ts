@@ -1,7 +1,7 @@
 /**
- * Functions that are called around steps of optimizers and where their states are written and read. Input: registrations;
- * output: lists that the optimizer goes through. Invariant: they run in the order in which they were registered, the ones
- * to be first in front of the others. Hooks are typed as methods are, so that an optimizer of one kind stands for any.
+ * Hooks around steps of optimizers and around reading and writing of their states. Invariant: they run in the order
+ * of registration, prepended ones first. Hooks are typed as methods, so that an optimizer of one kind can be used as
+ * any.
  */
 import { checkFunction } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
@@ -17,7 +17,7 @@ export type OptimizerHook<O> = { hook(optimizer: O): void }["hook"];
 /** Called with a state that was written, or is to be read; a state that it gives replaces it. */
 export type OptimizerStateHook<O, S> = { hook(optimizer: O, state: S): S | void }["hook"];
 
-/** Where a hook stands among others. */
+/** The position of a hook among others. */
 export interface PlaceOfHook {
   /** Before those that are there; false unless given. */
   readonly prepend?: boolean;

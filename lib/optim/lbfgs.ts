@@ -1,7 +1,6 @@
 /**
- * L-BFGS, as torch.optim.LBFGS: directions from the curvature that the last steps have shown. Input: a closure that
- * computes the loss and its gradients; output: changed parameters. Invariant: between two steps, all that is
- * remembered is in `stateDict`.
+ * L-BFGS, like torch.optim.LBFGS: search directions from the curvature of recent steps. Invariant: between two steps,
+ * the whole state is in `stateDict`.
  */
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -29,9 +28,9 @@ export interface LBFGSOptions {
   toleranceGrad: number;
   /** A step ends where no parameter, or the loss, changes by more. */
   toleranceChange: number;
-  /** How many changes are remembered. */
+  /** Number of remembered updates. */
   historySize: number;
-  /** How far to go along a direction: "strong_wolfe", or null for `lr`. */
+  /** Line search along a direction: "strong_wolfe", or null for a step of `lr`. */
   lineSearchFn: "strong_wolfe" | null;
   /** Whether to climb instead of to descend. */
   maximize: boolean;
@@ -58,7 +57,7 @@ interface Change {
 interface Memory {
   readonly changes: readonly Change[];
   readonly direction: Tensor;
-  /** How far along it. */
+  /** Length of the step. */
   readonly length: number;
   /** The gradient before. */
   readonly grad: Tensor;

@@ -25,7 +25,7 @@ export interface LineSearch {
   readonly tolerance: number;
 }
 
-/** How much the loss must fall, and its slope flatten, as shares of the slope at the start. */
+/** Required decrease of the loss and of its slope, as shares of the initial slope. */
 const FALL = 1e-4, FLATTEN = 0.9;
 
 /** The point that was found, the best one where none fulfils the conditions, and how often the loss was evaluated. */
@@ -85,7 +85,10 @@ function ordered([a, b]: readonly [LinePoint, LinePoint]): [LinePoint, LinePoint
   return a.loss <= b.loss ? [a, b] : [b, a];
 }
 
-/** Where the cubic through two points with their slopes is least, within bounds; their middle where it has no minimum. */
+/**
+ * Returns the minimum of the cubic through two points with their slopes, within bounds; the midpoint if there is no
+ * minimum.
+ */
 function cubicMinimum(a: LinePoint, b: LinePoint, [least, most]: readonly [number, number]): number {
   const [left, right] = a.at <= b.at ? [a, b] : [b, a];
   const d1 = left.slope + right.slope - 3 * (left.loss - right.loss) / (left.at - right.at);

@@ -127,7 +127,7 @@ export class CosineAnnealingLR extends LRScheduler {
     this.etaMin = options.etaMin ?? 0;
   }
 
-  /** Whether the rate is a factor of the first one: where it goes down to 0. */
+  /** Returns whether the rate is a factor of the initial one: only where it falls to 0. */
   override get isFactor(): boolean {
     return this.etaMin === 0;
   }
@@ -160,7 +160,7 @@ const RESTARTS = { required: ["t0"], positional: ["tMult", "etaMin"] } as const;
 export class CosineAnnealingWarmRestarts extends LRScheduler {
   /** Steps until the first restart. */
   readonly t0: number;
-  /** By what the steps between restarts grow. */
+  /** Factor by which the number of steps between restarts grows. */
   readonly tMult: number;
   /** The least rate. */
   readonly etaMin: number;
@@ -184,7 +184,7 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
     }
   }
 
-  /** Whether the rate is a factor that other schedules may share: PyTorch's sets it anew. */
+  /** Returns whether the rate is a factor that other schedules may share: PyTorch's schedule overwrites the rate. */
   override get isFactor(): boolean {
     return false;
   }
@@ -240,7 +240,7 @@ export class LambdaLR extends FactorSchedule {
     this.apply();
   }
 
-  /** Whether the rate is a factor that other schedules may share: PyTorch's sets it anew. */
+  /** Returns whether the rate is a factor that other schedules may share: PyTorch's schedule overwrites the rate. */
   override get isFactor(): boolean {
     return false;
   }

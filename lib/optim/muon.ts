@@ -11,7 +11,7 @@ import {
 } from "./optimizer.ts";
 import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
 
-/** How the rate of a matrix depends on its size. */
+/** Adjustments of the learning rate to the size of a matrix. */
 const ADJUSTMENTS = {
   original: (rows: number, columns: number) => Math.sqrt(Math.max(1, rows / columns)),
   match_rms_adamw: (rows: number, columns: number) => 0.2 * Math.sqrt(Math.max(rows, columns)),
@@ -27,7 +27,7 @@ export interface MuonOptions {
   nsCoefficients: readonly [number, number, number];
   /** The least norm that is divided by. */
   eps: number;
-  /** How often the polynomial is applied. */
+  /** Number of applications of the polynomial. */
   nsSteps: number;
   adjustLrFn: keyof typeof ADJUSTMENTS;
 }

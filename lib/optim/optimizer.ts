@@ -28,7 +28,7 @@ export type ParamsOrGroups<H> = Iterable<Tensor> | Iterable<Partial<H> & { param
 /** The arguments after the parameters: hyperparameters by position in PyTorch's order, then the rest by name. */
 export type Hyperparameters<H> = readonly (H[keyof H] | Partial<H & ExecutionOptions> | undefined)[];
 
-/** How PyTorch is to run a step. Accepted without effect: a compiled step is one fused kernel. */
+/** Implementation choices of PyTorch. Accepted without effect: a compiled step is one fused kernel. */
 export interface ExecutionOptions {
   readonly foreach: boolean | null;
   readonly fused: boolean | null;

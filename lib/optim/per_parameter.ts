@@ -1,6 +1,6 @@
 /**
- * Optimizers that treat each parameter by itself. Input: gradients and what is kept of a parameter; output: changed
- * parameters. Invariant: a step is one tensor program for every step, so that one captured graph serves them all.
+ * Optimizers that update each parameter independently. Invariant: every step is the same tensor program, so that one
+ * captured graph serves all steps.
  */
 import { DynError } from "../base/errors.ts";
 import { viewAsReal } from "../tensor/generated_functions.ts";
@@ -61,7 +61,7 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
   }
 }
 
-/** Which way to go, and what shrinks. */
+/** The direction of the step, and weight decay. */
 interface Direction {
   readonly maximize: boolean;
   readonly weightDecay: number;

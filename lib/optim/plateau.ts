@@ -1,6 +1,6 @@
 /**
- * A schedule that follows a number, as torch.optim.lr_scheduler.ReduceLROnPlateau. Input: an optimizer and the number
- * after each epoch; output: rates of its groups.
+ * A schedule that follows a metric, like torch.optim.lr_scheduler.ReduceLROnPlateau: the metric after each epoch
+ * determines the rates of the optimizer's groups.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";

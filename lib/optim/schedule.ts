@@ -1,6 +1,6 @@
 /**
- * The base of learning-rate schedules. Input: an optimizer; output: rates of its groups. Invariant: a rate is a
- * function of the number of steps and of the group's first rate.
+ * The base of learning-rate schedules, which set the rates of an optimizer's groups. Invariant: a rate is a function
+ * of the number of steps and of the group's initial rate.
  */
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText, withSettings } from "../base/shown.ts";
@@ -28,7 +28,7 @@ export abstract class LRScheduler {
     this.baseRates = optimizer.paramGroups.map(firstRateOf);
   }
 
-  /** Whether the rate is the first one times a factor, which other schedules may share. */
+  /** Returns whether the rate is the initial one times a factor, which other schedules may share. */
   get isFactor(): boolean {
     return true;
   }

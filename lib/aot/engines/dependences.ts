@@ -1,7 +1,7 @@
 /**
- * What has to run before what in a graph, as captured or functional. Input: a graph; output: for each node the earlier
- * ones that it has to come behind, and the memories that it may write. Invariant: any order of the nodes that keeps to
- * this gives the same values, the same contents of memory and the same random numbers.
+ * Dependences between the nodes of a graph, captured or functional: for each node the earlier ones that it must
+ * follow, and the memory that it may write. Invariant: any order of the nodes that respects them yields the same
+ * values, memory contents and random numbers.
  */
 import { NotFunctional } from "../../autograd/functional.ts";
 import { drawingNodes } from "../../autograd/graph_replay.ts";
@@ -17,7 +17,7 @@ export type MemoryClass = Node;
 
 /** The order that a graph asks for. */
 export interface Dependences {
-  /** What a node has to come behind: what it reads, and what reads or writes memory that it writes or reads. */
+  /** The nodes that a node must follow: those it reads, and those that access memory in conflict with it. */
   readonly before: ReadonlyMap<Node, ReadonlySet<Node>>;
   /** The memory that a value may show. */
   readonly classOf: (node: Node) => MemoryClass;
@@ -25,7 +25,7 @@ export interface Dependences {
   readonly writes: (node: Node) => ReadonlySet<MemoryClass>;
 }
 
-/** How a node treats memory, at the least. */
+/** A lower bound on how a node accesses memory. */
 type Conduct = "pure" | "shows" | "writes" | "anything";
 
 function conductOf(node: Node): Conduct {
@@ -87,7 +87,7 @@ interface Use {
   readers: Node[];
 }
 
-/** What a graph's order has to keep to. */
+/** Returns the dependences that an order of the graph must respect. */
 export function dependencesOf(gm: GraphModule): Dependences {
   const { graph } = gm, classes = new Classes(), drawing = drawingOf(gm), [first] = graph.placeholders;
   // Inputs may share memory with each other

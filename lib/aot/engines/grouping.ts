@@ -1,7 +1,6 @@
 /**
- * Which nodes run together. Input: nodes in order, the engine of each, and what each has to come behind; output: groups
- * of one engine each, in an order in which they can run. Invariants: no group needs another that needs it, by any way
- * around; no two groups of one engine could be one.
+ * Groups the nodes of a graph by engine, in an order in which the groups can run. Invariants: groups have no cyclic
+ * dependence, direct or indirect; no two groups of one engine could be merged.
  */
 import { InternalError } from "../../base/errors.ts";
 import type { Node } from "../../graph/node.ts";
@@ -100,7 +99,7 @@ function ancestors(groups: readonly OpenGroup[]): Ancestors {
   return { numbers, bits };
 }
 
-/** Whether a third group has to run behind one and before another. */
+/** Returns whether a third group must run after one and before another. */
 function isBetween({ numbers, bits }: Ancestors, from: OpenGroup, to: OpenGroup): boolean {
   const at = numbers.get(from) ?? 0;
   for (const each of to.needs) {

@@ -8,7 +8,7 @@ import type { EngineName } from "./grouping.ts";
 
 /** Nodes of a graph that one engine runs. */
 export interface Part {
-  /** Which attribute of the whole it is: the engine's name, or "rest", with a number. */
+  /** Name of the attribute that holds it: the engine's name, or "rest", with a number. */
   readonly name: string;
   /** The engine; null: none wants them. */
   readonly engine: EngineName;

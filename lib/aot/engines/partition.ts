@@ -1,7 +1,7 @@
 /**
- * A graph cut into parts for several engines. Input: a captured or functional graph, and what each engine takes over;
- * output: parts as graph modules, and the graph that calls them. Invariant: run one after the other the parts give what
- * the graph gives, with the same writes, shared memory and random numbers, whatever order they were cut in.
+ * Cuts a captured or functional graph into parts for several engines, as graph modules, and builds the graph that
+ * calls them. Invariant: run in sequence the parts compute what the graph computes, with the same writes, shared
+ * memory and random numbers, whatever the order of the cuts.
  */
 import { checkFunction } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -18,7 +18,7 @@ import { type EngineName, type Group, groupNodes } from "./grouping.ts";
 import type { Part } from "./part.ts";
 import { runParts } from "./run_parts.ts";
 
-/** What each engine takes over, by its name; the first that wants a node gets it. */
+/** The nodes that each engine supports, by its name; the first that supports a node gets it. */
 export type Supports = Readonly<Record<string, (node: Node) => boolean>>;
 
 /** A graph in parts. */

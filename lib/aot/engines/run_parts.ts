@@ -1,8 +1,7 @@
 /**
- * Runs the parts of a graph, each compiled by its engine. Input: a partition and a compiler for each part; output: a
- * function over the graph's inputs. Invariants: a part is handed tensors as its graph says, laid out as there and with
- * the same need of gradients, or runs op by op; what an engine gives has the types and shapes that the graph says; a call
- * that fails takes back what its parts wrote.
+ * Runs the parts of a graph, each compiled by its engine. Invariants: a part receives tensors with the layouts and
+ * gradient requirements that its graph records, or runs op by op; an engine's results have the recorded types and
+ * shapes; a call that fails rolls back the writes of its parts.
  */
 import { DynError, isUndone, noteUndone } from "../../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../../graph/backend.ts";
@@ -39,7 +38,7 @@ export function runParts(
     try {
       return running.forward(...args);
     } catch (error) {
-      // What an engine says is nothing that the program's own ops would say
+      // An engine's error is not one that the program's own ops would throw
       throw call.transaction.rollBack() && call.failure !== error ? noteUndone(error, original.graph) : error;
     } finally {
       open = outer;
@@ -50,7 +49,7 @@ export function runParts(
 /** A call in progress. */
 interface Call {
   readonly transaction: Transaction;
-  /** What an engine has thrown. */
+  /** The error of an engine. */
   failure: unknown;
 }
 
@@ -93,8 +92,8 @@ function sizesOf(module: GraphModule): (args: readonly unknown[]) => SizeOf {
 }
 
 /**
- * Whether tensors lie in memory as a graph has it, where engines would read other elements, and require gradients as it
- * has it: what an earlier part has written to may require one, which would be lost.
+ * Returns a check that tensors have the layout that a graph records, without which engines would read other elements,
+ * and the same requiresGrad: a tensor written by an earlier part may require a gradient, which would be lost.
  */
 function inputCheck(module: GraphModule): (args: readonly unknown[]) => boolean {
   const sizes = sizesOf(module), { graph: { placeholders }, signature } = module;

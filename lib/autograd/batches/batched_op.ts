@@ -1,7 +1,7 @@
 /**
- * An op over a batch as an op of its own: for compositions that are differentiated as a whole, whose parts have other
- * gradients where there are several, or hide some. Input: an op and which of its tensors have the batch; output: an op
- * whose composition and gradient are those of the op, each over the batch. Invariant: it is made for eager tensors only.
+ * Wraps an op over a batch as one op, for compositions that are differentiated as a whole and whose parts have other
+ * gradients, or expose intermediates that must stay hidden. Its composition and gradient are those of the op, each
+ * over the batch. Invariant: used for eager tensors only.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -25,7 +25,7 @@ export interface OverBatch {
 export interface BatchPlaces {
   readonly size: number;
   readonly batched: readonly boolean[];
-  /** What runs calls over a batch of this size. */
+  /** Returns the runner of calls over a batch of this size. */
   readonly over: (size: number) => OverBatch;
 }
 
@@ -95,7 +95,7 @@ function make(definition: OpDefinition, { size, batched, over }: BatchPlaces): O
         const summed = (grad: unknown, of: unknown, from: unknown): Tensor | null => {
           if (!isTensor(grad) || !isTensor(of) || !isTensor(from)) return null;
           const whole = wholeOf(mode, mode.run(() => fitGradient(grad, of.layout, name)));
-          // What all elements of the batch share gets the gradients of all of them
+          // A tensor shared by the whole batch receives the sum of all gradients
           return from === of ? ops.sum(whole, 0) : whole;
         };
         const gathered: Record<string, unknown> = {};

@@ -1,7 +1,7 @@
 /**
- * What runs calls of a function over a batch. Input: calls on tensors that stand for one element of the batch; output:
- * the same calls on whole batches, by the rules of ops. Invariant: what a call gives for an element is what it would
- * give if it ran for that element alone; what has no rule runs so, for each of them.
+ * Runs calls of a function over a batch: calls on tensors that represent one element of the batch become calls on
+ * whole batches, by the batching rules of ops. Invariant: the result for an element is that of a call on that element
+ * alone; ops without a rule run once for each element.
  */
 import { DynError, InternalError } from "../../base/errors.ts";
 import { reportFallback } from "../../base/fallback.ts";
@@ -29,7 +29,7 @@ type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
 export class BatchingMode implements DispatchMode<Tensor>, Level {
   readonly name = "vmap";
   readonly opByOp = true;
-  /** What takes the calls that this mode makes. */
+  /** The mode that receives the calls that this mode makes. */
   readonly #outer: DispatchMode<Tensor> | null = modes.top;
   /** Off while parts of a call run that is recorded as a whole. */
   #records = true;
@@ -287,7 +287,7 @@ type Apart = Pick<BatchCall<Params, Tensor>, "definition" | "args"> & {
 /** Ops of which users know that they have no rule. */
 const told = new Set<OpDefinition>();
 
-/** Whether gradients flow through the whole batch of a tensor. */
+/** Returns whether gradients flow through the whole batch of a tensor. */
 function flowsBelow(tensor: Tensor, level: Level): boolean {
   const whole = wholeOf(tensor, level);
   return whole !== undefined && requiresGradBeneath(whole);

@@ -1,19 +1,19 @@
 /**
- * One run of a function over a batch: what `vmap` is made of. Input: a function of tensors and tensors with the batch
- * first; output: what it gives, with the batch first. Invariant: in compiled code a call is part of the graph around it.
+ * One run of a function over a batch: the basis of `vmap`. Tensors come and go with the batch first. Invariant: in
+ * compiled code a call is part of the surrounding graph.
  */
 import { DynError } from "../../base/errors.ts";
 import type { Randomness } from "../../ops/batching/random.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { BatchingMode } from "./mode.ts";
 
-/** What a function gives for one element of a batch: tensors, and what it says of them. */
+/** The result of a function for one element of a batch: tensors, and their arrangement. */
 export interface BatchResults<F> {
   readonly tensors: readonly unknown[];
   readonly aside: F;
 }
 
-/** What a function gives over a batch. */
+/** The result of a function over a batch. */
 export interface OverBatch<F> {
   readonly tensors: readonly Tensor[];
   readonly aside: F;
@@ -21,7 +21,7 @@ export interface OverBatch<F> {
   readonly batched: readonly boolean[];
 }
 
-/** How a function runs over a batch. */
+/** Options of a run over a batch. */
 export interface BatchOptions {
   readonly size: number;
   readonly randomness: Randomness;
@@ -55,7 +55,7 @@ export function ownHistory(tensor: Tensor): Tensor {
   return tensor.requiresGrad ? tensor : tensor.requiresGrad_();
 }
 
-/** Whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
+/** Returns whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
 export function isTraced(): boolean {
   return false;
 }

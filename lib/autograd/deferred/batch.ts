@@ -1,7 +1,6 @@
 /**
- * Calls that were put off, as data. Input: calls in the order in which they were made; output: their text, by which equal
- * batches are found again, their graph, and what they do when they run one by one. Invariant: batches of one text compute
- * the same from tensors of the same layouts.
+ * A batch of deferred calls as data: its text, by which equal batches are found again, its graph, and its execution
+ * one by one. Invariant: batches with the same text compute the same from tensors of the same layouts.
  */
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { InternalError } from "../../base/errors.ts";
@@ -103,7 +102,7 @@ export class Batch {
     return [state, ...this.#lines, `return ${results}`].join("\n");
   }
 
-  /** What batches have in common that differ in sizes and numbers only. */
+  /** The text that batches share which differ only in sizes and numbers. */
   get structure(): string {
     return this.calls.map(({ definition, inplace }) => `${graphNameOf(definition)}${inplace ? "_" : ""}`)
       .join();
@@ -154,7 +153,7 @@ export class Batch {
 
   /** Gives what is wanted the elements that a compiled graph has found. */
   take(found: readonly unknown[]): void {
-    // What a graph hands on from its inputs, or gives twice, has to be memory of its own
+    // A graph output that is an input, or that occurs twice, needs memory of its own
     const taken = new Set<Memory>(this.inputs.map(({ storage }) => storage.memory));
     this.wanted.forEach((tensor, k) => {
       const result = found[k];

@@ -1,7 +1,7 @@
 /**
- * Compiled autograd: backward passes whose calls are put off, compiled together and run as one graph. Input: passes, and
- * the backend that the compiler has installed; output: the same gradients. Invariant: what was compiled is found again by
- * the complete text of the calls and the layouts of their inputs; what runs otherwise is counted by the reason.
+ * Compiled autograd: backward passes whose calls are deferred, compiled together and run as one graph by the
+ * installed backend. Invariant: compiled graphs are looked up by the complete text of the calls and the layouts of
+ * their inputs; passes that run uncompiled are counted by reason.
  */
 import { config } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -20,7 +20,7 @@ let backendInForce: () => GraphBackend = () => {
   throw new DynError("Expected a backend for compiled autograd but found none; import dyn's module");
 };
 
-/** What the current scope says; null: what the settings say. */
+/** The setting of the current scope; null: the global settings apply. */
 let scope: { readonly backend: GraphBackend | null } | null = null;
 
 /** Says which backend serves where nothing else is asked for. */
@@ -35,11 +35,11 @@ export function withPassBackend<R>(backend: GraphBackend | null, body: () => R):
   return scoped(body, () => scope = former);
 }
 
-/** What is known of the graphs of one backend. */
+/** The compiled graphs of one backend. */
 class CompiledBatches {
   /** Null: the backend has declined. */
   readonly byKey = new Map<string, CompiledFunction | null>();
-  /** How many graphs there are of each structure. */
+  /** Number of graphs of each structure. */
   readonly variants = new Map<string, number>();
 }
 
@@ -50,13 +50,13 @@ export function forgetCompiledPasses(): void {
   known = new WeakMap();
 }
 
-/** Whether passes are to be compiled now, by which backend; null: they are not. */
+/** Returns the backend for compiling passes now, or null if they are not compiled. */
 function passBackend(): GraphBackend | null {
   if (scope !== null) return scope.backend;
   return config.compiledAutograd ? backendInForce() : null;
 }
 
-/** What a pass is like. */
+/** Properties of a pass. */
 export interface PassForm {
   readonly createGraph: boolean;
   readonly devices: ReadonlySet<string>;
@@ -79,7 +79,7 @@ export function runPass(form: PassForm, walk: () => void): void {
   try {
     modes.with(deferral, walk);
   } finally {
-    // What a failed pass has accumulated before stays, as in plain execution
+    // As in eager execution, a failed pass keeps what it has accumulated
     deferral.settle();
     for (const [reason, count] of deferral.plain) {
       counters.add("compiled_autograd_plain", reason, count);
@@ -107,7 +107,7 @@ function runBatch(backend: GraphBackend, batch: Batch): void {
   try {
     found = run(...batch.inputs);
   } catch (error) {
-    // Nothing was written: the calls themselves say what is wrong
+    // Nothing was written, so the calls themselves reproduce the error
     batch.runEach();
     reportFallback(
       "compiled autograd",

@@ -1,8 +1,7 @@
 /**
- * A mode that puts calls off and makes them together. Input: calls, and who runs a batch of them; output: tensors that
- * have their metadata at once, and their elements as soon as anybody looks. Invariant: nobody can tell from elements or
- * errors of calls that these were put off: storages that waiting calls read or write have the calls made before anybody
- * else reads, writes or frees them.
+ * A mode that defers calls and runs them in batches: tensors have their metadata at once, and their elements when
+ * they are first read. Invariant: deferral cannot be observed through elements or errors: a storage that waiting
+ * calls read or write triggers those calls before anything else reads, writes or frees it.
  */
 import { isComplex } from "../../base/dtype.ts";
 import { InternalError } from "../../base/errors.ts";
@@ -66,7 +65,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
     return asResult(results, { definition, args });
   }
 
-  /** What is filled with one number needs no tensor to look at, whose elements may be gone, only its metadata. */
+  /** A filled tensor needs only metadata: the elements of the tensor it follows may be gone. */
   #filled({ definition, args }: ResolvedCall<Tensor>, value: number): Tensor {
     const [meta] = inferResults(definition, mapTensors(entryOf(definition), args, (tensor) => tensor.meta));
     if (!meta) throw new InternalError(`Expected a result of ${definition.name} but found none`);
@@ -95,7 +94,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
     return target;
   }
 
-  /** What stands against putting a call off; null: nothing. */
+  /** Returns why a call cannot be deferred, or null if it can. */
   #whyPlain({ definition, args, inplace }: ResolvedCall<Tensor>): string | null {
     const { implementation, gradient } = definition, { kind } = implementation;
     if (kind === "host" || kind === "random") return `${definition.name}: ${kind}`;
@@ -121,7 +120,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
     return null;
   }
 
-  /** Whether a call in place is one that plain execution would not refuse. */
+  /** Returns whether eager execution would accept an in-place call. */
   #canWrite({ definition, args }: Pick<ResolvedCall<Tensor>, "definition" | "args">): boolean {
     const entry = entryOf(definition), [target] = tensorsOf(entry, args);
     if (!target || !liesApart(target.layout) || typeof args.dtype === "string") return false;

@@ -1,7 +1,7 @@
 /**
- * What runs calls forward: with their tangents. Input: calls on tensors of which some were given tangents at this level;
- * output: the same calls, whose results have tangents. Invariant: elements are those of the calls themselves; calls made
- * for tangents are seen by what stands around the level and not by the level, so that levels nest.
+ * Runs calls with forward-mode tangents: calls on tensors some of which have tangents at this level return results
+ * with tangents. Invariant: elements are those of the calls themselves; calls that compute tangents are visible to
+ * outer levels but not to this one, so that levels nest.
  */
 import { isDifferentiable } from "../../base/dtype.ts";
 import { DynError, InternalError } from "../../base/errors.ts";
@@ -23,9 +23,9 @@ type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
 /** One level of forward-mode differentiation. */
 export class ForwardMode implements DispatchMode<Tensor> {
   readonly opByOp = true;
-  /** Where tangents are held. */
+  /** The level that holds the tangents. */
   readonly level = new TangentLevel();
-  /** What takes the calls that this mode makes. */
+  /** The mode that receives the calls that this mode makes. */
   readonly #outer: DispatchMode<Tensor> | null = modes.top;
 
   /** Runs a body whose calls carry tangents; these are forgotten afterwards, for promises when they settle. */

@@ -1,8 +1,8 @@
 /**
- * How tangents pass through ops. Input: a call, its results and the tangents of its tensors; output: tangents of the
- * results. Invariant: each is the derivative that the op's gradient rule says; ops have no second definition of it. Linear
- * ops are themselves, each element of an elementwise op has one factor, and what a rule pulls back is pushed forward by
- * differentiating the rule, which is linear in the gradients that it is given.
+ * Propagates tangents through ops. Invariant: tangents follow from the op's gradient rule; ops have no second
+ * definition of the derivative. A linear op applies to the tangent itself, an elementwise op multiplies by one factor
+ * for each element, and any other rule is transposed by differentiating it, since it is linear in the gradients it
+ * receives.
  */
 import { isComplex, isDifferentiable } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -47,7 +47,7 @@ const LINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
   diagonalScatter: ["self", "src"],
   embeddingRows: ["weight"],
   toDevice: ["self"],
-  // What was there does not matter
+  // The former contents do not matter
   copy: ["src"],
   fill: ["value"],
   zero: ["self"],
@@ -121,7 +121,7 @@ function added(terms: readonly Tangents[]): Tangents {
   );
 }
 
-/** Where each element depends on one of each operand, its factor is the same in both directions. */
+/** Each element depends on one element of each operand, so its factor is the same in both directions. */
 function elementwise({ definition, args, results, tangentOf }: ForwardCall): Tensor | null {
   const { gradient } = definition, [out] = results;
   if (gradient.kind !== "rule" || !out) return null;

@@ -1,7 +1,6 @@
 /**
- * The files that MNIST and CIFAR come in. Input: their files, packed or not; output: uint8 pictures and int64 labels.
- * Invariant: sizes that the files state are those of their contents. http://yann.lecun.com/exdb/mnist,
- * https://www.cs.toronto.edu/~kriz/cifar.html
+ * Readers of the MNIST and CIFAR files, compressed or not: uint8 images and int64 labels. Invariant: the sizes in a
+ * file's header match its contents. http://yann.lecun.com/exdb/mnist, https://www.cs.toronto.edu/~kriz/cifar.html
  */
 import { join } from "node:path";
 import { DynError } from "../../base/errors.ts";

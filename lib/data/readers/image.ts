@@ -1,7 +1,7 @@
 /**
- * Pictures as tensors. Input: files of PNG, by fast-png, or JPEG, by jpeg-js; output: uint8 of shape [channels, height,
- * width], as `torchvision.io.read_image`. Invariant: no pixel changes, but for samples of 16 bits, of which the high eight
- * are kept.
+ * Image files as tensors: PNG by fast-png, JPEG by jpeg-js; uint8 of shape [channels, height, width], like
+ * `torchvision.io.read_image`. Invariant: pixels are unchanged, except that of 16-bit samples only the high eight
+ * bits are kept.
  */
 import { DynError } from "../../base/errors.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
@@ -10,7 +10,7 @@ import { bytesOf, functionOf, libraryOf, nameOf, type Source } from "./source.ts
 
 const PNG = "npm:fast-png@^8.0.0", JPEG = "npm:jpeg-js@^0.4.4";
 
-/** Which channels a picture has: as it comes, one of brightness, or three of colour. */
+/** Channels of an image: unchanged, one of brightness, or three of colour. */
 export type ImageMode = "unchanged" | "gray" | "rgb";
 
 /** Samples by rows, `channels` of them for a pixel. */
@@ -41,7 +41,7 @@ async function decode(bytes: Uint8Array, name: string): Promise<Samples> {
   throw new DynError(`Expected a PNG or JPEG file but found ${name}`);
 }
 
-/** What a library gave. Throws DynError where it is not a picture. */
+/** Validates the result of a decoder. Throws DynError if it is not an image. */
 function samplesOf(found: unknown, name: string): Samples {
   const { width, height, channels, data, palette }: Record<string, unknown> = Object(found);
   const isPicture = typeof width === "number" && typeof height === "number" && typeof channels === "number";

@@ -1,6 +1,6 @@
 /**
- * NumPy's files of one array, as `numpy.load` and `numpy.save`. Input and output: tensors. Invariant: what is written is
- * read again, by NumPy too. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * NumPy's files of one array, like `numpy.load` and `numpy.save`. Invariant: files that are written here can be read
+ * here and by NumPy. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 import { concat } from "../../base/bytes.ts";
 import { type DType, hostArray, itemSize } from "../../base/dtype.ts";

@@ -1,4 +1,4 @@
-/** Where readers take bytes from, and the libraries that they leave formats to. */
+/** Sources of bytes for readers, and the libraries that decode formats. */
 import process from "node:process";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { readNamed } from "../../base/whole_file.ts";

@@ -1,6 +1,6 @@
 /**
- * Tables of numbers and texts. Input: CSV, by papaparse, or a JSON value a line; output: columns by name, tensors of those
- * that are numbers. Invariant: a cell that is not a number is an error that names its line and column, never NaN.
+ * Tables of numbers and texts, from CSV (papaparse) or JSON lines: columns by name, numeric ones as tensors.
+ * Invariant: a cell that is not a number is an error that names its line and column, never NaN.
  */
 import type { DType } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -21,7 +21,7 @@ export interface CsvOptions {
 
 /** Rows of cells. */
 export class Table {
-  /** How many rows there are. */
+  /** Number of rows. */
   readonly length: number;
   readonly #rows: readonly (readonly string[])[];
   /** The line of the file that row 0 stands on. */
@@ -73,7 +73,7 @@ export class Table {
     );
   }
 
-  /** How many rows there are of which columns. */
+  /** Returns the number of rows and the names of columns. */
   toString(): string {
     return `Table(${this.length} rows of ${this.columns.join(", ")})`;
   }

@@ -1,6 +1,6 @@
 /**
- * Tokenizers by their `tokenizer.json`, as models are published with, by Hugging Face's library. Input: texts; output:
- * numbers of tokens, and texts again.
+ * Tokenizers from the `tokenizer.json` that models are published with, through Hugging Face's library: texts to token
+ * ids and back.
  */
 import { DynError, messageOf } from "../../base/errors.ts";
 import { tensor } from "../../tensor/creation.ts";
@@ -19,7 +19,7 @@ export interface EncodeOptions {
 export interface BatchOptions extends EncodeOptions {
   /** The number that shorter texts are filled up with; 0 unless given. */
   readonly padding?: number;
-  /** How many tokens of a text are kept at most; all unless given. */
+  /** Maximum number of tokens of a text; unlimited by default. */
   readonly maxLength?: number;
 }
 
@@ -32,7 +32,7 @@ export class Tokenizer {
     this.#model = model;
   }
 
-  /** How many tokens there are. */
+  /** Size of the vocabulary. */
   get length(): number {
     const found: unknown = this.#call("get_vocab", [true]);
     return found instanceof Map ? found.size : Object.keys(Object(found)).length;

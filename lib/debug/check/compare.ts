@@ -1,7 +1,6 @@
 /**
- * Whether elements are the same up to rounding. Input: elements that were computed in two ways and, where they
- * are not near each other at once, the exact ones; output: the worst difference, or null. Invariant: a difference
- * is reported only if rounding does not explain it.
+ * Decides whether elements computed in two ways are equal up to rounding; `exact` values are computed only where the
+ * two are not close. Invariant: a difference is reported only if rounding does not explain it.
  *
  * - Equal, both NaN, or |got − want| ≤ near·|want| + nearScale·max|want|: the same.
  * - Else double precision decides. `exact` is the same graph in float64, `nudged` that of inputs which differ in
@@ -28,18 +27,21 @@ export interface Arbiter {
 
 /** The worst of the elements that differ. */
 export interface ElementDifference {
-  /** How many differ, of how many. */
+  /** Number of different elements, and of all elements. */
   readonly count: number;
   readonly total: number;
   /** Place of the worst in row-major order. */
   readonly at: number;
   readonly got: number | bigint;
   readonly want: number | bigint;
-  /** How far they may be apart there. */
+  /** Allowed difference at that element. */
   readonly allowed: number;
 }
 
-/** How near elements of a type are that differ by rounding alone, by their own size and by that of the largest. */
+/**
+ * Tolerances within which elements of a type differ by rounding alone, relative to the element and to the largest
+ * one.
+ */
 const NEAR: Readonly<Record<FloatType, { readonly near: number; readonly scale: number }>> = {
   float32: { near: 2e-5, scale: 1e-6 },
   float64: { near: 1e-11, scale: 1e-12 },
@@ -55,18 +57,18 @@ const floatOf = (dtype: DType): FloatType | null => {
 
 const nearOf = (dtype: DType) => NEAR[floatOf(dtype) ?? "float32"];
 
-/** What is allowed where nothing can be computed in double precision. */
+/** Tolerance where nothing can be computed in double precision. */
 const FAR = { near: 1e-3, scale: 1e-4 } as const;
 
 const NOISE = 64;
 
-/** What an element may be: as far as `allowed` from `of`. */
+/** The values that an element may have: within `allowed` of `of`. */
 interface Bound {
   readonly of: number;
   readonly allowed: number;
 }
 
-/** Whether two arrays are near each other without asking further. */
+/** Returns whether two arrays are equal within the tolerances of their type. */
 export function areNear(got: Elements, want: Elements): boolean {
   const { near, scale } = nearOf(want.dtype);
   return compareElements(got, want, (at, largest) => around(want, at, near, scale * largest)) === null;
@@ -131,7 +133,7 @@ function compareElements(
     // An infinity that is the exact answer too, or the NaN of one.
     if (Object.is(Number(g), of)) continue;
     count++;
-    // What is not a number is worse than any number.
+    // NaN is worse than any number.
     const excess = Number.isNaN(distance) ? Infinity : distance - allowed;
     if (found === null || excess > worst) {
       worst = excess;

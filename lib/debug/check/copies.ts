@@ -1,7 +1,7 @@
 /**
- * Copies of a graph's arguments, so that it can run without the program noticing. Input: arguments; output: the
- * same with memory of their own. Invariant: copies share memory where the originals do, at the same offsets; they
- * require gradients where the originals do, and are leaves where the originals are.
+ * Copies of a graph's arguments, so that it can run without side effects on the program. Invariant: copies share
+ * memory where the originals do, at the same offsets; they require gradients where the originals do, and are leaves
+ * where the originals are.
  */
 import {
   type DType,
@@ -20,9 +20,9 @@ import type { Storage } from "../../tensor/storage.ts";
 import { isTensor, modes, Tensor } from "../../tensor/tensor.ts";
 
 /**
- * What becomes of elements: "same" keeps them where they are; "double" brings them to the CPU, which has float64, and
- * makes float64 of other floats; "perturbed" does so too and changes each by up to half a unit in its last place, as
- * rounding of the input might have.
+ * Precision of copied elements: "same" keeps type and device; "double" moves them to the CPU, which has float64, and
+ * converts floats to float64; "perturbed" also changes each by up to half a unit in the last place, as rounding of
+ * the input might have.
  */
 export type Precision = "same" | "double" | "perturbed";
 

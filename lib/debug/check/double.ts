@@ -1,7 +1,6 @@
 /**
- * Graphs in double precision: what decides whether an answer is wrong or merely rounded. Input: a body that calls
- * ops on float64 copies; output: its result, with every float32 along the way a float64 on the CPU. Invariant: random ops draw
- * what they draw in the program's own precision.
+ * Runs graphs in double precision, which decides whether an answer is wrong or merely rounded: every float32 along
+ * the way becomes a float64 on the CPU. Invariant: random ops draw what they draw in the program's own precision.
  */
 import {
   type DType,

@@ -1,11 +1,10 @@
 /**
- * The first op that goes wrong in a compiled graph. Input: a graph, what compiles it, and a call whose results
- * differ; output: the node at which they begin to. Invariant: the graph is left as it is, and nothing is seen by
- * the program.
+ * Locates the first op with a wrong result in a compiled graph, given a call whose results differ. Invariant: the
+ * graph is unchanged, and the program observes nothing.
  *
- * A graph that also returns every value on the way shows the first wrong one at once. Where the fault hides as
- * soon as values are returned, since they are fused otherwise then, and for gradients, the graph is cut short
- * behind one node or another until the shortest part that fails is found.
+ * A graph that also returns every intermediate value shows the first wrong one directly. Returning values changes
+ * fusion, which may hide the fault; then, and for gradients, the graph is truncated after one node or another until
+ * the shortest failing part is found.
  */
 import { logs } from "../../base/logs.ts";
 import type { CompiledFunction } from "../../graph/backend.ts";
@@ -18,7 +17,7 @@ import { check, type Finding } from "./verdict.ts";
 /** Compiles a graph for a call with given arguments; null where the graph is to be interpreted. */
 export type CompileGraph = (gm: GraphModule, args: readonly unknown[]) => CompiledFunction | null;
 
-/** Where results begin to differ. */
+/** The node at which results begin to differ. */
 export interface Culprit {
   /** Of the original graph. */
   readonly node: Node;
@@ -138,7 +137,7 @@ class Search {
     return found && found.part === this.#finding.part && found.kind === this.#finding.kind ? part : null;
   }
 
-  /** What differs in a graph; null also where it cannot be compiled. */
+  /** Returns the difference of a graph; null also when it cannot be compiled. */
   #check(gm: GraphModule): Finding | null {
     try {
       gm.graph.lint();

@@ -1,7 +1,7 @@
 /**
- * One run of a graph on copies of its arguments, with everything that it does to be compared: results, what it
- * leaves in its arguments, gradients. Input: a function over arguments, and copies; output: a trial. Invariant: the
- * program's tensors and the random generator are as before; two trials of one case use the same tangents.
+ * One run of a graph on copies of its arguments, with all its effects for comparison: results, changed arguments,
+ * gradients. Invariant: the program's tensors and the random generator are unchanged; two trials of one case use the
+ * same tangents.
  */
 import { flatten, specText, type TreeSpec } from "../../base/tree.ts";
 import { isDifferentiable } from "../../base/dtype.ts";
@@ -18,7 +18,7 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { type Copies, copyArguments, type Precision } from "./copies.ts";
 import { inDouble } from "./double.ts";
 
-/** What a run did. */
+/** The outcome of a run. */
 export type Trial =
   | {
     readonly kind: "done";
@@ -29,12 +29,12 @@ export type Trial =
     readonly state: readonly unknown[];
     /** Per argument; null where none is wanted or none arrives. */
     readonly gradients: readonly (Tensor | null)[];
-    /** What went wrong in the backward pass; null where nothing did. */
+    /** The error of the backward pass, or null. */
     readonly backwardError: unknown;
   }
   | { readonly kind: "threw"; readonly error: unknown };
 
-/** What is run. */
+/** The arguments and settings of a run. */
 export interface TrialCase {
   readonly args: readonly unknown[];
   /** Whether gradients are compared: functional graphs have none. */

@@ -1,7 +1,7 @@
 /**
- * Whether a compiled graph does what the graph does op by op. Input: both ways to run it, and a call; output: what
- * differs, or null. Invariant: neither run is seen by the program; results, what the arguments hold afterwards,
- * gradients, layouts, shared memory and errors all count.
+ * Decides whether a compiled graph does the same as the graph does op by op; returns the difference, or null.
+ * Invariant: neither run is visible to the program; results, contents of the arguments afterwards, gradients,
+ * layouts, shared memory and errors are all compared.
  */
 import { messageOf } from "../../base/errors.ts";
 import type { CompiledFunction } from "../../graph/backend.ts";
@@ -11,13 +11,13 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { areNear, differenceOf, type ElementDifference, type Elements } from "./compare.ts";
 import { caseOf, runTrial, structureText, type Trial, type TrialCase } from "./trial.ts";
 
-/** What differs. */
+/** A difference between two runs. */
 export interface Finding {
-  /** Which part of the call: what comes of it, or the gradients. */
+  /** The part of the call: results and effects, or the gradients. */
   readonly part: "forward" | "backward";
-  /** Which kind of difference, the same for the same fault. */
+  /** The kind of difference; the same fault has the same kind. */
   readonly kind: "values" | "layout" | "memory" | "error";
-  /** Which result, where it is one. */
+  /** Index of the result, if it is one. */
   readonly result?: number;
   /** Of what, and how. */
   readonly text: string;
@@ -90,7 +90,9 @@ class Comparison {
     return null;
   }
 
-  /** What the arguments hold; a functional graph's compiler may write where the interpreter returns. */
+  /**
+   * Compares the contents of the arguments; a functional graph's compiler may write where the interpreter returns.
+   */
   #state(got: Done, want: Done): Finding | null {
     const { signature } = this.gm;
     for (const [at, w] of want.state.entries()) {
@@ -102,7 +104,7 @@ class Comparison {
     return null;
   }
 
-  /** Which results share memory with arguments or with each other. */
+  /** Compares which results share memory with arguments or with each other. */
   #memory(got: Done, want: Done): Finding | null {
     if (this.gm.signature) return null;
     const relations = (run: Done) => run.results.map((each, at) => this.#sharing(run, each, at));
@@ -129,7 +131,8 @@ class Comparison {
   }
 
   #gradients(got: Done, want: Done): Finding | null {
-    // Where the tape refuses (a saved value was written to), a compiled graph may know better: nothing to compare.
+    // Where the tape refuses (a saved value was written to), a compiled graph may still work: there is nothing to
+    // compare.
     if (want.backwardError !== null) return null;
     if (got.backwardError !== null) {
       const text = `in the backward pass ${errorText(got.backwardError, null)}`;

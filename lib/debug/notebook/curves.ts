@@ -1,4 +1,4 @@
-/** Curves as a picture. Input: numbers by name; output: SVG. Invariant: what is no finite number leaves a gap. */
+/** Curves as SVG. Invariant: a number that is not finite leaves a gap. */
 import { escapeHtml } from "../pages/escape.ts";
 
 /** A curve over its steps. */

@@ -1,7 +1,7 @@
 /**
- * How values show in notebooks: Deno's Jupyter kernel asks values for `Symbol.for("Jupyter.display")`. Input: tensors,
- * modules, profiles, curves, images; output: the same by type of media. Invariant: what is written shows as text, never
- * as HTML of its own; a tensor of any size shows at most some hundred elements.
+ * Rich display of tensors, modules, profiles, curves and images in notebooks: Deno's Jupyter kernel calls
+ * `Symbol.for("Jupyter.display")`, which returns content by media type. Invariant: texts are escaped, never
+ * interpreted as HTML; a tensor of any size shows at most some hundred elements.
  */
 import { isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -30,7 +30,7 @@ export class Displayed {
     this.#media = media;
   }
 
-  /** What notebooks ask for. */
+  /** Called by notebooks. */
   [Symbol.for("Jupyter.display")](): MediaBundle {
     return this.#media;
   }
@@ -45,7 +45,7 @@ showAsText(Displayed.prototype);
 
 /** Options of `image`. */
 export interface DisplayImageOptions {
-  /** What the dimensions are; "CHW", or "HW" of a matrix, unless given. */
+  /** Layout of the dimensions; default "CHW", or "HW" for a matrix. */
   readonly dataformats?: DataFormats | undefined;
 }
 

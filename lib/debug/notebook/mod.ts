@@ -1,2 +1,2 @@
-/** What notebooks show besides tensors and modules, which show by themselves: the namespace `notebook`. */
+/** Display in notebooks beyond tensors and modules, which need no call: the namespace `notebook`. */
 export { curves, Displayed, type DisplayImageOptions, image, type MediaBundle } from "./display.ts";

@@ -1,15 +1,14 @@
 /**
- * Pages that need nothing besides themselves. Input: a title, scripts and data; output: HTML. Invariant: whatever the
- * data hold, they are shown, never run: scripts put them into the page as text alone.
+ * Self-contained HTML pages. Invariant: data are shown, never run: scripts insert them into the page as text only.
  */
 import base from "./base.js" with { type: "text" };
 import style from "./base.css" with { type: "text" };
 import { escapeHtml } from "./escape.ts";
 
-/** What a page is made of. */
+/** The contents of a page. */
 export interface PageParts {
   readonly title: string;
-  /** What fills the page: the text of a module that imports base.js alone. */
+  /** The script that fills the page: the text of a module that imports only base.js. */
   readonly script: string;
   /** Handed to the script; JSON can hold it. */
   readonly data: unknown;

@@ -1,19 +1,19 @@
 /**
- * Events by name, added up, and the table of them, as `torch.autograd.profiler_util.EventList`. Input: events; output:
- * rows and text. Invariant: an event inside of one of the same name and kind counts once in totals.
+ * Sums of events by name, and their table, like `torch.autograd.profiler_util.EventList`. Invariant: an event inside
+ * one of the same name and kind counts once in totals.
  */
 import { checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import type { EventKind, ProfileEvent } from "./events.ts";
 import { type MachineLimits, machineLimits, shareOfLimit } from "./limits.ts";
 
-/** What all events of one name and kind come to. Times are microseconds. */
+/** Totals of all events of one name and kind. Times are microseconds. */
 export interface KeyAverage {
   /** The name. */
   readonly key: string;
-  /** What its events are. */
+  /** The kind of the events. */
   readonly kind: EventKind;
-  /** How often it ran. */
+  /** Number of events. */
   readonly count: number;
   /** Time of the program, with what lies inside; of kernels 0. */
   readonly cpuTimeTotal: number;
@@ -188,7 +188,7 @@ function averageOf(group: readonly ProfileEvent[]): KeyAverage {
   };
 }
 
-/** Whether an event's time is not part of the program's, or all of it is that of others. */
+/** Returns whether an event's time is not part of the program's, or is all contained in other events. */
 function isBeside({ kind }: ProfileEvent): boolean {
   return kind === "kernel" || kind === "step" || kind === "collective";
 }

@@ -1,6 +1,6 @@
 /**
- * A profile in the Trace Event Format. Input: what was recorded; output: JSON. Invariant: events of one track lie inside
- * each other or apart; those that may not, because they are asynchronous, are written as pairs of a beginning and an end.
+ * Writes a profile in the Trace Event Format. Invariant: events of one track are nested or disjoint; asynchronous
+ * events, which may overlap, are written as pairs of a beginning and an end.
  */
 import type { EventKind, Recorded } from "./events.ts";
 

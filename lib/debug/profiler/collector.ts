@@ -1,7 +1,7 @@
 /**
- * Collects events while a program runs. Input: what observation, launches and recorders tell; output: events and
- * samples of memory. Invariant: the program does what it would do, and what is collected is complete whenever the
- * collector is asked; only kernels on devices with a queue run one at a time, since each is timed.
+ * Collects events and memory samples while a program runs. Invariant: the program behaves as without the profile, and
+ * the events collected are complete at any time; only kernels on devices with a queue are serialised, since each is
+ * timed.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Ended, observed, type Observer, type SpanKind } from "../../base/observation.ts";
@@ -67,7 +67,7 @@ export class Collector implements Observer {
     this.#sample();
   }
 
-  /** What was collected so far, in order of beginnings. */
+  /** Events collected so far, in order of their start. */
   get recorded(): Recorded {
     const events = this.#events.toSorted((a, b) => a.start - b.start || b.duration - a.duration);
     nestPhases(events);

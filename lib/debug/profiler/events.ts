@@ -1,10 +1,9 @@
-/** What a profile holds. Input: none; output: types: spans of work, samples of memory. */
+/** The contents of a profile: spans of work, samples of memory. */
 import type { SpanKind } from "../../base/observation.ts";
 import type { DeviceName } from "../../loops/device.ts";
 
 /**
- * What an event is: a span, a kernel that ran on a device, a call that processes make together, a phase of a compilation, a
- * step of the schedule.
+ * The kind of an event: a span, a kernel on a device, a collective, a phase of a compilation, a step of the schedule.
  */
 export type EventKind = SpanKind | "kernel" | "collective" | "compile" | "step";
 
@@ -12,15 +11,15 @@ export type EventKind = SpanKind | "kernel" | "collective" | "compile" | "step";
 export interface ProfileEvent {
   /** Of the op, function, kernel or phase. */
   readonly name: string;
-  /** What it is. */
+  /** The kind of the event. */
   readonly kind: EventKind;
   /** From the beginning of the profile. */
   readonly start: number;
-  /** How long it took. */
+  /** Duration in microseconds. */
   readonly duration: number;
   /** The event that it lies in; null: none. */
   readonly parent: ProfileEvent | null;
-  /** What `duration` holds that is not part of other events. */
+  /** The part of `duration` that is not covered by other events. */
   readonly selfDuration: number;
   /** Time of kernels in it; of a kernel its own. */
   readonly kernelDuration: number;
@@ -39,7 +38,7 @@ export interface ProfileEvent {
   readonly isAsync: boolean;
 }
 
-/** How much memory of a device was in use at a time. */
+/** Memory of a device in use at one time. */
 export interface MemorySample {
   /** Microseconds from the beginning of the profile. */
   readonly time: number;
@@ -51,7 +50,7 @@ export interface MemorySample {
   readonly reserved: number;
 }
 
-/** What was recorded of one stretch of the program. */
+/** The recording of one stretch of the program. */
 export interface Recorded {
   readonly events: readonly ProfileEvent[];
   readonly memory: readonly MemorySample[];

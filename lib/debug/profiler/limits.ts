@@ -1,7 +1,6 @@
 /**
- * What a device can do at most, measured: bytes per second of a large copy, operations per second of a large matrix
- * product. Input: a device's name; output: rates. Invariant: measured once a process, by kernels alone, in memory that
- * is given back.
+ * Measures the limits of a device: bytes per second of a large copy, operations per second of a large matrix product.
+ * Invariant: measured once in each process, counting kernels alone, in memory that is freed afterwards.
  */
 import { contiguousStrides } from "../../graph/meta.ts";
 import {
@@ -119,8 +118,8 @@ function rate(device: Device, program: Program, counted: "bytes" | "operations")
 }
 
 /**
- * How near work comes to the limits: 1 where it takes no longer than its bytes or operations must. Null where a rate is 0,
- * since the device's kernels could not be timed.
+ * Returns how close work comes to the limits of its device: 1 where it takes no longer than its bytes or operations
+ * must. Null where a rate is 0, because the device's kernels could not be timed.
  */
 export function shareOfLimit(
   { bytes, flops, microseconds }: {

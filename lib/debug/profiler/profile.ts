@@ -1,6 +1,7 @@
 /**
- * Profiles: what runs, how long, on what memory, as `torch.profiler`. Input: a program; output: its events, averaged,
- * as a table or as a trace. Invariant: the program gives what it would give; nothing is kept of what runs outside.
+ * Profiles: which kernels and phases run, how long, and in how much memory, like `torch.profiler`. The events can be
+ * averaged, printed as a table or written as a trace. Invariant: the program computes the same as without a profile;
+ * nothing outside the profile is recorded.
  */
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -15,7 +16,7 @@ import type { ProfilerAction, Schedule } from "./schedule.ts";
 
 /** Options of `profile`. */
 export interface ProfileOptions {
-  /** Which steps are recorded, where the program tells of them by `step()`; all, unless given. */
+  /** Which of the steps that the program marks by `step()` are recorded; default: all. */
   readonly schedule?: Schedule | undefined;
   /** Called whenever something was recorded that is whole: at the end of each cycle, or of the program. */
   readonly onTraceReady?: ((profile: Profile) => void) | undefined;
@@ -54,7 +55,7 @@ export class Profile {
     this.#action = "none";
   }
 
-  /** How many steps are over. */
+  /** Number of completed steps. */
   get stepNum(): number {
     return this.#step;
   }
@@ -95,7 +96,7 @@ export class Profile {
     return this.#recorded.events;
   }
 
-  /** How much memory was in use, a sample at each change. Throws DynError where nothing was recorded. */
+  /** Returns the memory in use, a sample for each change. Throws DynError if nothing was recorded. */
   memoryTimeline(): readonly MemorySample[] {
     return this.#recorded.memory;
   }

@@ -1,27 +1,27 @@
 /**
- * Which steps a profile records, as `torch.profiler.schedule`. Input: numbers of steps; output: a function from a
- * step's number to what is done in it. Invariant: the last step of each cycle saves.
+ * Schedules of a profile, like `torch.profiler.schedule`: a function from a step's number to the action in that step.
+ * Invariant: the last step of each cycle saves.
  */
 import { checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 
-/** What is done in a step: nothing; what is collected is thrown away; it is kept; it is kept and handed over. */
+/** The action of a step: none; record and discard; record; record and hand over. */
 export type ProfilerAction = "none" | "warmup" | "record" | "recordAndSave";
 
-/** What is done in step number `step`, from 0. */
+/** Returns the action of a step, counting from 0. */
 export type Schedule = (step: number) => ProfilerAction;
 
 /** Options of `schedule`, in steps. */
 export interface ScheduleOptions {
-  /** Not watched, at the beginning of each cycle; 0 unless given. */
+  /** Number of unrecorded steps at the beginning of each cycle; default 0. */
   readonly wait?: number;
   /** Watched and thrown away: what only first calls take; 0 unless given. */
   readonly warmup?: number;
   /** Recorded. */
   readonly active: number;
-  /** How many cycles there are; 0, unless given: as many as there are steps. */
+  /** Number of cycles; default 0: until the program ends. */
   readonly repeat?: number;
-  /** Not watched, once, before the first cycle; 0 unless given. */
+  /** Number of unrecorded steps before the first cycle; default 0. */
   readonly skipFirst?: number;
 }
 

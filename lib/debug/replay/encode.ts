@@ -1,11 +1,11 @@
 /**
- * Values of a running program as the text of a program that makes them again. Input: values; output: statements,
- * tensors to keep beside them, and what could not be recorded. Invariant: an object that is met twice is made once;
- * reading runs no code of the program; what cannot be recorded is named in the text and throws when it is touched.
+ * Serialises values of a running program as the text of a program that recreates them, with tensors in separate files
+ * and a list of values that could not be recorded. Invariant: an object that occurs twice is created once; recording
+ * runs no code of the program; a value that cannot be recorded is named in the text and throws on access.
  *
  * Recorded: primitives; tensors with shared memory, gradients, but without history; arrays, plain objects, Map, Set,
- * Date, RegExp, typed arrays; functions and classes by their text with the variables that they capture; instances
- * by their class and their own fields; whatever dyn or the runtime offer by name. Not recorded: private members,
+ * Date, RegExp, typed arrays; functions and classes by their text with the variables that they capture; instances by
+ * their class and their own fields; exports of dyn and globals of the runtime by name. Not recorded: private members,
  * proxies, promises, generators, weak collections, handles of the runtime, bound functions, accessors of objects.
  */
 import { types } from "node:util";
@@ -17,7 +17,7 @@ import { Parameter } from "../../nn/parameter.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import { publicName } from "./public_names.ts";
 
-/** No more objects than this are recorded. */
+/** Maximum number of recorded objects. */
 const MOST_OBJECTS = 20_000;
 
 /** Recorded values. */
@@ -26,7 +26,7 @@ export class Recorded {
   readonly creations: string[] = [];
   readonly fills: string[] = [];
   readonly tensors: Map<string, Tensor> = new Map();
-  /** What could not be recorded, and why. */
+  /** Values that could not be recorded, and why. */
   readonly missing: string[] = [];
   readonly #names = new Map<unknown, string>();
 

@@ -1,7 +1,6 @@
 /**
- * What values are called from outside: the exports of dyn, and what the runtime gives every program. Input: a
- * value; output: an expression for it. Invariant: evaluating the expression in a program that imports dyn as `dyn`
- * gives that very value.
+ * Public names of values: exports of dyn and globals of the runtime. Invariant: evaluating the name in a program that
+ * imports dyn as `dyn` returns that very value.
  */
 import * as autograd from "../../autograd/autograd.ts";
 import { compile } from "../../compile.ts";
@@ -55,7 +54,7 @@ export function publicName(value: unknown): string | undefined {
   return known.get(value) ?? (isPublicModule(value) ? "dyn" : undefined);
 }
 
-/** Whether a value is the namespace object of the public module. */
+/** Returns whether a value is the namespace object of the public module. */
 function isPublicModule(value: object): boolean {
   return Reflect.get(value, Symbol.toStringTag) === "Module" && Object.hasOwn(value, "compile") &&
     Reflect.get(value, "compile") === compile;
@@ -81,7 +80,7 @@ function collect(): Map<unknown, string> {
   }
   found.set(globalThis, "globalThis");
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(globalThis))) {
-    // What was put there by the program is its own; accessors of the runtime are asked for their value.
+    // Enumerable globals were defined by the program; accessors of the runtime are read.
     if (!/^[A-Za-z_$][\w$]*$/.test(name) || descriptor.enumerable) continue;
     add("value" in descriptor ? descriptor.value : undefined, name, 2);
   }

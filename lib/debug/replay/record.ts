@@ -1,8 +1,8 @@
 /**
  * Execution records, `config.replayRecordEnabled`: a call of a compiled function that throws, in compilation or
- * afterwards, is written down as a program that makes the call alone. Input: calls; output: a folder with
- * `replay.ts` and the tensors that it needs. Invariant: what is recorded is the state before the call, and the
- * program does not notice; an error is recorded once, by the innermost compiled function.
+ * afterwards, is written as a program that makes only that call: a folder with `replay.ts` and the tensors it needs.
+ * Invariant: the state before the call is recorded, without effects on the program; an error is recorded once, by the
+ * innermost compiled function.
  */
 import { join } from "node:path";
 import { Config, config, InductorConfig } from "../../base/config.ts";

@@ -1,6 +1,6 @@
 /**
- * What the programs of execution records call. Input: a recorded call; output: the call, made alone, and the exit
- * code. Invariant: what could not be recorded throws when it is touched, never stands for something else.
+ * The runtime of execution records: makes the recorded call and sets the exit code. Invariant: a value that could not
+ * be recorded throws on access and is never replaced by another.
  */
 import { config, type ConfigPatch } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";

@@ -1,7 +1,6 @@
 /**
- * A compilation that fails, by itself: a graph, a call of it, what compiles it, and how it fails. Input: what a
- * tool met or a repro wrote down; output: whether it fails, and in the same way. Invariant: trying a case leaves no
- * trace in the program: arguments are copied, settings and the random generator are put back.
+ * A failing compilation in isolation: a graph, a call of it, its compiler, and the failure. Invariant: trying a case
+ * leaves no trace in the program: arguments are copied, settings and the random generator are restored.
  */
 import { functionalCompilerOf } from "../../aot/backend.ts";
 import { lookupBackend } from "../../graph/backends.ts";
@@ -15,10 +14,10 @@ import { defaultGenerator, type GeneratorState } from "../../tensor/random.ts";
 import { caseOf, runTrial, type Trial } from "../check/trial.ts";
 import { check, type Finding } from "../check/verdict.ts";
 
-/** Which graphs a tool looks at: captured ones, or the functional ones that come of them. */
+/** The graphs that a tool examines: captured ones, or the functional ones derived from them. */
 export type Stage = "dynamo" | "aot";
 
-/** How a case fails. */
+/** The failure of a case. */
 export type Fault =
   /** Compiling it, or the compiled graph, throws. */
   | { readonly kind: "error"; readonly name: string; readonly message: string }
@@ -32,7 +31,7 @@ export type Fault =
     readonly text: string;
   };
 
-/** What a case depends on besides the graph. */
+/** State that a case depends on besides the graph. */
 export interface Surroundings {
   readonly gradEnabled: boolean;
   readonly generator: GeneratorState;
@@ -50,7 +49,7 @@ export interface ReproCase {
   readonly surroundings: Surroundings;
 }
 
-/** What a graph is compiled with at a stage. */
+/** Returns the compiler of graphs at a stage. */
 export function compilerOf(
   { stage, backend, gm }: Pick<ReproCase, "stage" | "backend" | "gm">,
 ): GraphCompiler {
@@ -81,7 +80,7 @@ export function within<R>({ gradEnabled, generator, settings }: Surroundings, bo
   }
 }
 
-/** How a case fails; null where it does not. With `compare`, the results have to be the graph's too. */
+/** Returns the failure of a case, or null. With `compare`, results that differ from the graph's are a failure too. */
 export function faultOf(
   { gm, args, surroundings }: Pick<ReproCase, "gm" | "args" | "surroundings">,
   compile: GraphCompiler,
@@ -105,12 +104,12 @@ export function faultOf(
   });
 }
 
-/** Whether a graph throws op by op too: then that is the program's error. */
+/** Returns whether a graph also throws op by op: then the error is the program's. */
 export function failsPlainly({ gm, args }: Pick<ReproCase, "gm" | "args">): boolean {
   return failureOf(runTrial((...given) => gm.forward(...given), caseOf(gm, args))) !== null;
 }
 
-/** What a trial throws, in either pass. */
+/** Returns the error of a trial, in either pass. */
 function failureOf(trial: Trial): { readonly error: unknown } | null {
   if (trial.kind === "threw") return trial;
   return trial.backwardError === null ? null : { error: trial.backwardError };
@@ -127,7 +126,7 @@ export function errorFault(error: unknown): Fault {
   return { kind: "error", name, message: messageOf(error) };
 }
 
-/** Whether two faults are of the same kind; numbers and names in messages may differ. */
+/** Returns whether two failures are of the same kind; numbers and names in messages may differ. */
 export function isSameFault(a: Fault, b: Fault): boolean {
   if (a.kind === "unknown" || b.kind === "unknown") return true;
   if (a.kind === "error") {

@@ -1,7 +1,7 @@
 /**
- * Repros as they run: the namespace `repro` that their programs import. Input: the description that script.ts
- * writes, which people may change; output: the case, tried, and the exit code. Invariant: `run` says whether the
- * case still fails in the way that the description names; under `dyn minify` it hands the case over instead.
+ * The runtime of repros: the namespace `repro` that their programs import. It builds the case from the description
+ * that script.ts writes and people may change, tries it and sets the exit code. Invariant: `run` reports whether the
+ * case still fails as described; under `dyn minify` it passes the case on instead.
  */
 import { encodeElements, numberArray } from "../../base/bfloat16.ts";
 import { type DType, type HostArray, isDType, itemSize } from "../../base/dtype.ts";
@@ -51,7 +51,7 @@ export interface ReproTensor {
   readonly device?: string;
   /** Whether a gradient is wanted, and whether the tensor is a leaf or the result of something else. */
   readonly grad?: "leaf" | "result";
-  /** How guards called it. */
+  /** The name that guards use. */
   readonly source?: string;
   /** The elements of its memory, in order. */
   readonly data?: readonly (number | bigint)[] | Tensor;
@@ -61,13 +61,13 @@ export interface ReproTensor {
   readonly dynamic?: readonly number[];
 }
 
-/** What a graph is written with. */
+/** The functions that a repro builds its graph with. */
 export interface ReproTools {
   /** The ops by their names in graphs: `ops.add(x, 1)`. */
   readonly ops: Readonly<Record<string, (...args: readonly unknown[]) => Argument>>;
   /** Says which line of the program the statements below come from. */
   readonly at: (place: string, code: string) => void;
-  /** Whether gradients of the statements below are recorded. */
+  /** Sets whether gradients of the statements below are recorded. */
   readonly history: (kind: HistoryKind) => void;
   /** Arithmetic of sizes. */
   readonly size: {
@@ -81,11 +81,11 @@ export interface ReproTools {
   };
 }
 
-/** What `repro.run` is given. */
+/** The argument of `repro.run`. */
 export interface ReproDescription {
   readonly stage: Stage;
   readonly backend: string;
-  /** How it fails. */
+  /** The expected failure. */
   readonly fault:
     | Omit<Extract<Fault, { kind: "accuracy" }>, "text">
     | Exclude<Fault, { kind: "accuracy" }>;
@@ -135,7 +135,7 @@ export function run(description: ReproDescription): void {
   Deno.exitCode = same ? 1 : 3;
 }
 
-/** Where a wrong answer begins, as a line. */
+/** Returns the line at which a wrong answer begins. */
 function firstWrong(found: ReproCase): string {
   const { gm, args, surroundings } = found;
   const compile = compilerOf(found);

@@ -1,7 +1,6 @@
 /**
- * Makes a failing case as small as it gets, by trying smaller ones. Input: a case and how it fails; output: a case
- * that fails in the same way. Invariant: every case that is kept has been compiled and run; the time is bounded, and
- * what was reached by then is given.
+ * Minifies a failing case by trying smaller ones that fail in the same way. Invariant: every case that is kept has
+ * been compiled and run; the time is bounded, and the smallest case found by then is returned.
  */
 import { logs } from "../../base/logs.ts";
 import type { GraphCompiler } from "../../graph/interpose.ts";
@@ -11,7 +10,7 @@ import { type Fault, faultOf, isSameFault, type ReproCase } from "./case.ts";
 import { type Call, rebuild } from "./rebuild.ts";
 import { REDUCTIONS } from "./reductions.ts";
 
-/** How minifying went. */
+/** The result of a minification. */
 export interface Minified {
   readonly found: ReproCase;
   /** Compilations that were tried. */
@@ -24,7 +23,7 @@ export interface Minified {
 
 /** Limits of one minification. */
 export interface MinifyOptions {
-  /** No case is tried after this many milliseconds. */
+  /** Time limit for starting further cases. */
   readonly milliseconds: number;
   /** Told after each reduction that made the case smaller. */
   readonly progress?: (text: string) => void;

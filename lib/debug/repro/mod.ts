@@ -1,4 +1,4 @@
-/** What the programs of repros and of execution records import: the namespace `repro`. */
+/** The namespace `repro`, which the programs of repros and of execution records import. */
 export {
   load,
   type ReproDescription,

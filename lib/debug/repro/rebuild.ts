@@ -1,7 +1,6 @@
 /**
- * Replays graphs with changes. Input: a graph with its arguments, and what is to be different; output: a new graph
- * with new arguments. Invariant: metadata is inferred anew, so that a change of sizes, types or nodes carries
- * through; a change that the ops refuse throws DynError.
+ * Replays graphs with changes into new graphs with new arguments. Invariant: metadata is inferred again, so that a
+ * change of sizes, types or nodes carries through; a change that the ops refuse throws DynError.
  */
 import { DynError } from "../../base/errors.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
@@ -20,7 +19,7 @@ export interface Call {
   readonly dynamic?: boolean;
 }
 
-/** What is different in the replay. */
+/** A change to make in the replay. */
 export interface Edit {
   /** Whether sizes that are symbols stay so, or become the call's numbers; as the call says unless given. */
   readonly dynamic?: boolean;
@@ -46,7 +45,7 @@ class Replay {
   readonly #recorder = new GraphRecorder();
   readonly #made = new Map<Node, Argument>();
   readonly #args: unknown[] = [];
-  /** What the symbols of the original are now. */
+  /** Replacements of the original's symbols. */
   readonly #sizes = new Map<Sym, Dim>();
 
   constructor(readonly call: Call, readonly edit: Edit) {}

@@ -1,7 +1,7 @@
 /**
- * Makes a graph call by call, as repros write it down. Input: inputs with values, then calls of ops by their graph
- * names; output: a GraphModule. Invariant: the nodes hold exactly the arguments that were given, and their metadata
- * is what the ops infer from them, so that replaying a graph gives the same graph.
+ * Builds a graph call by call, from inputs with values and calls of ops by their graph names, as repros list them.
+ * Invariant: the nodes hold exactly the given arguments, and their metadata is inferred from them, so that replaying
+ * a graph yields the same graph.
  */
 import { formOf } from "../../ops/complex/form.ts";
 import { DynError } from "../../base/errors.ts";
@@ -18,20 +18,20 @@ import { ShapeEnv } from "../../sym/shape_env.ts";
 import { graphRunner } from "../../tensor/graph_runner.ts";
 import { isTensor } from "../../tensor/tensor.ts";
 
-/** How an input is recorded. */
+/** Properties of a recorded input. */
 export interface InputOptions {
-  /** Whether a dimension's size is a symbol. */
+  /** Returns whether a dimension's size is a symbol. */
   readonly dynamic?: (dim: number) => boolean;
   readonly source?: string | undefined;
 }
 
-/** What a call's node knows besides its arguments. */
+/** Metadata of a call's node besides its arguments. */
 export type CallMeta = Pick<NodeMeta, "stack"> & Partial<Pick<NodeMeta, "noGrad" | "leaf">>;
 
-/** What a node does with histories of gradients: goes on with them, leaves them alone, or begins one. */
+/** Gradient history at a node: recorded, not recorded, or started there. */
 export type HistoryKind = "kept" | "off" | "begun";
 
-/** How nodes say so. */
+/** The metadata for each kind of history. */
 export const HISTORIES: Readonly<Record<HistoryKind, Pick<CallMeta, "noGrad" | "leaf">>> = {
   kept: {},
   off: { noGrad: true },
@@ -116,7 +116,7 @@ export class GraphRecorder {
   }
 }
 
-/** What a call gives. */
+/** Infers the value of a call. */
 function inferred(node: Node): NodeValue {
   if (takesGradients(node)) return gradientsOf(node);
   const requiresGrad = !node.meta.noGrad && requiresAny(node), begins = node.meta.leaf === true;
@@ -168,7 +168,7 @@ function requiresAny(node: Node): boolean {
   return any;
 }
 
-/** What stands for a node among the arguments of a call. */
+/** Returns the stand-in for a node among the arguments of a call. */
 function resolved(argument: Argument): unknown {
   if (!(argument instanceof Node)) return argument;
   const { value } = argument.meta;

@@ -1,7 +1,6 @@
 /**
- * Ways to make a failing case smaller. Input: a case and whether a changed one still fails; output: a smaller case.
- * Invariant: what a reduction gives fails as the case that it was given does; a change that the ops refuse counts
- * as one that does not fail.
+ * Reductions of a failing case. Each tries smaller cases. Invariant: a reduced case fails in the same way as the
+ * original; a change that the ops refuse counts as one that does not fail.
  */
 import { type DType } from "../../base/dtype.ts";
 import { DynError, orNull } from "../../base/errors.ts";
@@ -13,7 +12,7 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { copyArguments } from "../check/copies.ts";
 import { type Call, type Edit, rebuild } from "./rebuild.ts";
 
-/** Whether a changed call still fails in the same way. */
+/** Returns whether a changed call still fails in the same way. */
 export type Fails = (call: Call) => boolean;
 
 /** One way to make a case smaller. */

@@ -1,7 +1,7 @@
 /**
- * Repros as programs. Input: a failing case and how it came about; output: the text of `repro.ts`, and the tensors
- * that are too large to write into it. Invariant: running the text gives the same case (load.ts reads it): the same
- * nodes, elements, layouts, shared memory, settings and random numbers.
+ * Writes a repro as a program: the text of `repro.ts`, and tensors that are too large for the text. Invariant:
+ * running the text recreates the same case (load.ts reads it): the same nodes, elements, layouts, shared memory,
+ * settings and random numbers.
  */
 import { DynError } from "../../base/errors.ts";
 import { TextWriter } from "../../base/text_writer.ts";
@@ -18,7 +18,7 @@ import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import type { Fault, ReproCase } from "./case.ts";
 import type { HistoryKind } from "./recorder.ts";
 
-/** What a repro says besides the case. */
+/** Information in a repro besides the case. */
 export interface ReproAbout {
   readonly fault: Fault;
   /** Lines for people, at the top. */
@@ -30,7 +30,7 @@ export interface ReproAbout {
 /** A repro on its way to a file. */
 export interface ReproText {
   readonly text: string;
-  /** By name, for `inputs.safetensors` beside it. */
+  /** Tensors by name, for `inputs.safetensors` beside it. */
   readonly tensors: Readonly<Record<string, Tensor>>;
 }
 
@@ -93,7 +93,7 @@ function symbolicDims({ meta: { value } }: Node): number[] {
   return value.tensor.shape.flatMap((size, dim) => size instanceof Sym ? [dim] : []);
 }
 
-/** What a node does with histories of gradients. */
+/** Returns the gradient history at a node. */
 const historyOf = ({ meta: { leaf, noGrad } }: Node): HistoryKind => leaf ? "begun" : noGrad ? "off" : "kept";
 
 /** The graph as a function: one statement a node, under the line of the program that it comes from. */
@@ -196,7 +196,7 @@ function sizeText(size: Sym, inputs: readonly Node[], bindings: readonly SizeBin
 /** Inputs as a program describes them. */
 export interface InputTexts {
   readonly texts: readonly (readonly [name: string, text: string])[];
-  /** Those that are too large to be written down. */
+  /** Tensors that are too large for the text. */
   readonly tensors: Readonly<Record<string, Tensor>>;
 }
 
@@ -208,7 +208,7 @@ export interface NamedInput {
   readonly more?: readonly (readonly [name: string, text: string])[];
 }
 
-/** How inputs are described; the first on a storage has its elements, others share them. */
+/** Describes inputs; the first tensor of a storage lists its elements, others refer to it. */
 export function describeInputs(inputs: readonly NamedInput[]): InputTexts {
   const owners = new Map<Storage, string>();
   const tensors: Record<string, Tensor> = {};

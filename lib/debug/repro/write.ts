@@ -1,7 +1,7 @@
 /**
- * Repros as folders. Input: a failing case; output: a folder with `repro.ts`, tensors beside it, and a `deno.json`
- * by which it finds this toolchain; and whether the program really fails by itself, tried in a process of its own.
- * Invariant: nothing outside of the folder is written, and no folder is used twice.
+ * Writes repros as folders: `repro.ts`, tensors beside it, and a `deno.json` that maps to this installation; then
+ * runs the program in a separate process to check that it fails. Invariant: nothing outside the folder is written,
+ * and no folder is reused.
  */
 import { join } from "node:path";
 import { config } from "../../base/config.ts";
@@ -17,11 +17,11 @@ export interface WrittenRepro {
   readonly path: string;
   /** Whether it fails by itself; null where that was not tried. */
   readonly verified: boolean | null;
-  /** What it printed last, where it does not fail as it should. */
+  /** Its last output, if it does not fail as expected. */
   readonly output: string;
 }
 
-/** Where the toolchain's modules are. */
+/** The root of this installation's modules. */
 const ROOT = new URL("../../../", import.meta.url);
 
 /** A new folder below `config.reproDir`; `name` says what is in it. Throws DynError where it cannot be made. */

@@ -1,9 +1,9 @@
 /**
- * The layers of a recorded training step, and what of them ranks can divide. Input: a step's operations; output: a workload.
- * Invariants: every parameter belongs to the layer that reads it first, every operation of the forward pass to the one whose
- * matrix came last. Matrices are taken to be divided by columns and by rows in turns, as plans of tensor parallel divide
- * them: what follows one by columns is in parts, one by rows adds them up. Layers are taken to share the backward pass as
- * they share the forward pass.
+ * Splits a recorded training step into layers and determines which of their values ranks can divide. Invariants:
+ * every parameter belongs to the layer that reads it first, every operation of the forward pass to the one whose
+ * matrix came last. Matrices are taken to be divided by columns and by rows in turns, as plans of tensor parallel
+ * divide them: values after one divided by columns are in parts, one by rows adds them up. Layers are taken to share
+ * the backward pass as they share the forward pass.
  */
 import { memoryOf, type RecordedStep, type Value } from "./recorded_step.ts";
 import type { Amount, Workload } from "./workload.ts";
@@ -20,9 +20,9 @@ interface Parts {
   readonly backward: readonly Value[];
   readonly update: readonly Value[];
   readonly parameters: ReadonlySet<Value>;
-  /** What the optimizer keeps. */
+  /** The optimizer's state. */
   readonly state: readonly Value[];
-  /** What else is held from call to call. */
+  /** Other values that persist between calls. */
   readonly constants: readonly Value[];
 }
 
@@ -42,7 +42,7 @@ function partsOf({ inputs, operations, written }: RecordedStep): Parts {
   const forward = operations.filter((value) => !value.ofPass && passes.has(value));
   const early = new Set([...forward, ...backward]), update = operations.filter((value) => !early.has(value));
   const gradients = new Set<Value>(backward);
-  // What comes of gradients; operations stand in their order
+  // Values computed from gradients; operations are in order
   for (const value of operations) if (value.reads.some((each) => gradients.has(each))) gradients.add(value);
   const isTrained = (input: Value) => {
     const after = written.get(input);
@@ -143,7 +143,10 @@ class Layers {
     return true;
   }
 
-  /** What has parts gives parts, unless it meets a whole activation as large: then they are joined. */
+  /**
+   * Values computed from divided values are divided, unless they meet a whole activation as large: then the parts are
+   * joined.
+   */
   #other(layer: GrowingLayer, value: Value, others: readonly Value[]): boolean {
     const divided = others.filter((each) => this.#divided.has(each));
     if (divided.length === 0) return false;
@@ -177,7 +180,7 @@ function setOutputs(
   }
 }
 
-/** Whether a graph changes parameters by their gradients. */
+/** Returns whether a graph updates parameters by their gradients. */
 export function isTraining(step: RecordedStep): boolean {
   return partsOf(step).parameters.size > 0;
 }

@@ -1,7 +1,7 @@
 /**
- * How long messages and collectives take on links of given latency and bandwidth (Thakur et al. 2005, Optimization of
- * Collective Communication Operations in MPICH). Input: groups of ranks and bytes; output: seconds. Invariants: nothing
- * takes time in a group of one; more bytes, more ranks or more latency never take less time.
+ * Times of messages and collectives on links of given latency and bandwidth (Thakur et al. 2005, Optimization of
+ * Collective Communication Operations in MPICH). Invariants: a group of one takes no time; more bytes, more ranks or
+ * more latency never take less time.
  */
 import { DynError } from "../../base/errors.ts";
 
@@ -14,8 +14,8 @@ export interface Link {
 }
 
 /**
- * By which way collectives go: in rings, where every rank sends all the time and a message passes through all of them, or
- * up and down trees, in as many steps as the number of ranks has binary digits. "best": whichever is faster, as libraries
+ * Algorithms of collectives: rings, where every rank sends all the time and a message passes through all of them, or
+ * trees, up and down, in as many steps as the number of ranks has binary digits. "best": the faster one, as libraries
  * choose.
  */
 export const TOPOLOGIES = ["ring", "tree", "best"] as const;
@@ -39,7 +39,7 @@ export interface Span {
   readonly stride: number;
 }
 
-/** What a rank of a group has of the slowest link in it. */
+/** Returns the share of the slowest link that a rank of a group has. */
 export function linkOf({ ranksPerNode, within, between }: Cluster, { ranks, stride }: Span): Link {
   if (ranks * stride <= ranksPerNode) return within;
   // Groups that are interleaved on a node share its way out
@@ -82,7 +82,7 @@ export function sendSeconds(cluster: Cluster, span: Span, bytes: number): number
   return latency + bytes / bandwidth;
 }
 
-/** What an all-reduce took. */
+/** The time of a measured all-reduce. */
 export interface MeasuredReduce {
   readonly ranks: number;
   readonly bytes: number;
@@ -110,7 +110,7 @@ export function fittedLink(measured: readonly MeasuredReduce[]): Link {
   }
   const determinant = aa * bb - ab * ab;
   const latency = (a1 * bb - b1 * ab) / determinant, perByte = (b1 * aa - a1 * ab) / determinant;
-  // Where one of them explains everything the other may come out below zero
+  // If one term explains everything, the other may come out below zero
   if (latency <= 0) return { latency: 0, bandwidth: bb / b1 };
   if (perByte <= 0) return { latency: a1 / aa, bandwidth: Infinity };
   return { latency, bandwidth: 1 / perByte };

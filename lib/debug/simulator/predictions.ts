@@ -1,13 +1,13 @@
 /**
- * What a training step takes on many ranks. Input: a workload, a cluster and how the ranks divide the work; output: seconds,
- * and bytes of the fullest rank. Invariants: on one rank it is the recorded step; micro-batches are the recorded batch, so
- * that no time is guessed for other shapes.
+ * Predicts the time of a training step on many ranks, and the memory of the fullest rank, from a workload, a cluster
+ * and a layout. Invariants: on one rank the prediction is the recorded step; micro-batches are the recorded batch, so
+ * that no time is extrapolated to other shapes.
  */
 import { gpipe, mostKept, oneForwardOneBackward } from "../../distributed/pipelining/orders.ts";
 import { allGatherSeconds, allReduceSeconds, type Cluster, sendSeconds, type Span } from "./links.ts";
 import { type Layer, share, stagesOf, total, type Workload } from "./workload.ts";
 
-/** How ranks divide a step: copies of the model, whose layers so many ranks divide, in so many stages. */
+/** Division of a step over ranks: `data` copies of the model, layers divided by `tensor` ranks, in so many stages. */
 export interface Layout {
   readonly data: number;
   readonly tensor: number;
@@ -16,7 +16,7 @@ export interface Layout {
   readonly sharded: boolean;
 }
 
-/** What the prediction goes by. */
+/** The assumptions of a prediction. */
 export interface Terms {
   readonly cluster: Cluster;
   /** Batches of a step of a pipeline. */
@@ -24,11 +24,11 @@ export interface Terms {
   /** Whether gradients, and parameters of layers, travel while the ranks compute. */
   readonly overlaps: boolean;
   readonly schedule: "gpipe" | "1f1b";
-  /** How much faster a rank computes than the machine that the step was recorded on. */
+  /** Speed of a rank relative to the machine that recorded the step. */
   readonly speed: number;
 }
 
-/** What a step takes. */
+/** The predicted step. */
 export interface Prediction {
   readonly layout: Layout;
   readonly seconds: number;
@@ -100,7 +100,7 @@ function stageTimes(
   };
 }
 
-/** What a layout takes; null where the model has fewer layers than it has stages. */
+/** Predicts a layout; null if the model has fewer layers than stages. */
 export function predict(workload: Workload, layout: Layout, terms: Terms): Prediction | null {
   const { data, tensor, stages } = layout, parts = stagesOf(workload.layers, stages, tensor);
   if (!parts) return null;

@@ -1,7 +1,7 @@
 /**
- * A training step as a list of operations. Input: the functional graph of a compiled step, with its calls of regions, and how
- * long its operations took; output: operations in their order, each with what it reads. Invariants: equal layers that the
- * graph holds once as a region stand here as often as they run; a view is the memory that it shows.
+ * A training step as a list of operations, from the functional graph of a compiled step with its region calls and the
+ * times of its operations. Invariants: equal layers that the graph holds once as a region appear as often as they
+ * run; a view counts as the memory it shows.
  */
 import { itemSize } from "../../base/dtype.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
@@ -10,11 +10,11 @@ import { type Argument, type Graph, isList, Node } from "../../graph/node.ts";
 import { findTarget } from "../../ops/table.ts";
 import { hintOf } from "../../sym/decide.ts";
 
-/** What an operation gives, or an input. */
+/** An input, or the result of an operation. */
 export interface Value {
   /** The op's name in graphs; null: an input of the graph. */
   readonly target: string | null;
-  /** Of an input: where it comes from, as guards print it. */
+  /** For an input: its source, as guards print it. */
   readonly source: string | null;
   /** Whether the program holds it from call to call. */
   readonly held: boolean;
@@ -37,7 +37,7 @@ export interface RecordedStep {
   readonly written: ReadonlyMap<Value, Value>;
 }
 
-/** How long one operation took. */
+/** The time of one operation. */
 export interface TimedOp {
   readonly target: string;
   readonly seconds: number;
@@ -70,7 +70,7 @@ class Walk {
 
   constructor(private readonly times: readonly TimedOp[]) {}
 
-  /** How long the next operation of a name took. */
+  /** Returns the time of the next operation of a name. */
   #secondsOf(target: string): number {
     const next = this.times[this.#at];
     if (next?.target !== target) return 0;

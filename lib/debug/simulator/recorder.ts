@@ -1,7 +1,7 @@
 /**
- * Records the training steps that a program compiles. Input: its compilations and calls; output: workloads. Invariant: the
- * program computes what it does without it: each graph also runs op by op, and those results are dropped, since graphs that
- * compilers see change nothing by themselves; kernels are compiled anew, and calls wait for them.
+ * Records the training steps that a program compiles, as workloads. Invariant: the program computes the same as
+ * without it: each graph also runs op by op and those results are dropped, which is safe because functional graphs
+ * have no side effects; kernels are compiled again, and calls wait for them.
  */
 import { config } from "../../base/config.ts";
 import { DynError } from "../../base/errors.ts";
@@ -15,7 +15,7 @@ import type { Workload } from "./workload.ts";
 /** A graph that takes a whole training step, and its calls. */
 interface Step {
   readonly module: GraphModule;
-  /** How long the first call's operations took one by one. */
+  /** The times of the first call's operations, one by one. */
   times: readonly TimedOp[] | null;
   /** Seconds of each call. */
   readonly calls: number[];
@@ -29,10 +29,10 @@ export interface Recorded {
   readonly seconds: number;
 }
 
-/** As often each operation is timed; the first time includes what is made ready for later ones. */
+/** Number of timings of each operation; the first includes one-time preparation. */
 const ROUNDS = 3;
 
-/** How long the operations of a graph take at best, one by one, in the order in which they run. */
+/** Returns the best times of a graph's operations, run one by one in order. */
 function timesOf({ graph, runner, attributes }: GraphModule, args: readonly unknown[]): TimedOp[] {
   const rounds = Array.from({ length: ROUNDS }, () => {
     const times: TimedOp[] = [];

@@ -1,7 +1,6 @@
 /**
- * Which way of dividing a step over ranks fits and is fastest. Input: a workload, a number of ranks and what each can hold;
- * output: the best layout of each strategy. Invariant: a layout that fits is better than one that does not; of those that
- * fit, the one with more batches in a second is.
+ * Searches for the fastest layout of each strategy that fits, given a workload, a number of ranks and their memory.
+ * Invariant: a layout that fits beats one that does not; of those that fit, the one with the highest throughput wins.
  */
 import { type Layout, predict, type Prediction, type Terms } from "./predictions.ts";
 import type { Workload } from "./workload.ts";
@@ -12,7 +11,7 @@ export const STRATEGIES = ["data", "sharded", "tensor", "pipeline", "mixed"] as 
 /** One of `STRATEGIES`. "mixed": any of the others together. */
 export type StrategyName = typeof STRATEGIES[number];
 
-/** Whether a layout is of a strategy; what ranks are left are copies. */
+/** Returns whether a layout belongs to a strategy; the remaining ranks are copies. */
 const IS_OF: Readonly<Record<StrategyName, (layout: Layout) => boolean>> = {
   data: ({ tensor, stages, sharded }) => tensor === 1 && stages === 1 && !sharded,
   sharded: ({ tensor, stages, sharded }) => tensor === 1 && stages === 1 && sharded,

@@ -1,4 +1,4 @@
-/** A simulation as text. Input: a recorded step and the best layouts for numbers of ranks; output: a table. */
+/** A simulation as a table of text. */
 import type { Recorded } from "./recorder.ts";
 import { type Choice, fastest, rateOf } from "./strategies.ts";
 import { share } from "./workload.ts";

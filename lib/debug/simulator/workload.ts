@@ -1,6 +1,6 @@
 /**
- * What a training step asks of a rank, as far as its division over ranks needs it. Input: layers in their order; output:
- * stages of them. Invariant: sizes are bytes and times seconds, of one batch of the recorded step on one rank.
+ * The workload of a training step: its layers in order, and their division into stages. Invariant: sizes are bytes
+ * and times seconds, for one batch of the recorded step on one rank.
  */
 
 /** An amount of which tensor parallel divides a part over its ranks. */
@@ -9,7 +9,7 @@ export interface Amount {
   readonly divided: number;
 }
 
-/** What belongs to one matrix of parameters, and what follows it up to the next. */
+/** One matrix of parameters, and the operations that follow it up to the next. */
 export interface Layer {
   /** Bytes of parameters. */
   readonly parameters: Amount;

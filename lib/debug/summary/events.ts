@@ -1,7 +1,6 @@
 /**
- * Events of event files, which TensorBoard reads too. Input: values by tag and step; output: messages, and back.
- * Invariant: what is written reads back as it was, in the precision of the file: scalars have 32 bits.
- * Field numbers: event.proto, summary.proto, tensor.proto of TensorBoard.
+ * Events of event files, which TensorBoard reads too. Invariant: reading returns what was written, in the precision
+ * of the file: scalars have 32 bits. Field numbers: event.proto, summary.proto, tensor.proto of TensorBoard.
  */
 import { concat } from "../../base/bytes.ts";
 import { bytesField, doubleField, doublesField, Fields, floatField, intField } from "../../base/protobuf.ts";

@@ -1,7 +1,6 @@
 /**
- * Event files as they grow, for pages that show them. Input: files; output: what is new in them since the last look,
- * as JSON can hold it. Invariant: what is kept is bounded: of long curves every second point is dropped, of images,
- * histograms and texts the last ones are kept.
+ * Follows growing event files for pages that show them: each look returns what is new, as JSON. Invariant: memory is
+ * bounded: long curves are thinned to every second point, and only the latest images, histograms and texts are kept.
  */
 import { decodeEvent, type SummaryEvent } from "./events.ts";
 import { readRecords } from "./wire.ts";
@@ -16,7 +15,7 @@ export type ShownValue =
   ]
   | readonly [step: number, time: number, value: string];
 
-/** What came of one tag of a run. */
+/** New values of one tag of a run. */
 export interface ShownSeries {
   readonly run: string;
   readonly tag: string;
@@ -58,7 +57,7 @@ export class EventFollower {
     return [...this.#series.values()];
   }
 
-  /** What has been written since the last look. */
+  /** Returns the values written since the last look. */
   look(): ShownSeries[] {
     const fresh = new Map<string, ShownSeries & { values: ShownValue[] }>();
     for (const [path, file] of this.#files) {
@@ -105,7 +104,7 @@ function shownValue({ step, time, value }: SummaryEvent): ShownValue {
   }
 }
 
-/** What a file holds behind a place; nothing where it has been removed. */
+/** Returns the bytes of a file from an offset; empty if the file has been removed. */
 function tailOf(path: string, from: number): Uint8Array {
   let opened: Deno.FsFile;
   try {

@@ -1,7 +1,7 @@
 /**
- * Histograms of event files, as `make_histogram` of torch.utils.tensorboard. Input: numbers; output: counts between
- * limits that grow by a tenth each, from 1e-12 to 1e20 on both sides of zero. Invariant: empty buckets at the ends are
- * left out, all but the first.
+ * Histograms of event files, like `make_histogram` of torch.utils.tensorboard: counts between limits that grow by a
+ * tenth each, from 1e-12 to 1e20 on both sides of zero. Invariant: empty buckets at the ends are dropped, except the
+ * first.
  */
 import { DynError } from "../../base/errors.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Tensors as images. Input: a tensor and what its dimensions are; output: pixels. Invariant: floats are from 0 to 1 and
- * integers from 0 to 255, as in torch.utils.tensorboard; what lies outside is cut off.
+ * Tensors as images. Invariant: floats range from 0 to 1 and integers from 0 to 255, as in torch.utils.tensorboard;
+ * values outside are clamped.
  */
 import { isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -8,7 +8,7 @@ import { readElements } from "../../tensor/host.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { Pixels } from "./png.ts";
 
-/** What the dimensions of an image are: channels, height, width. */
+/** Layout of an image's dimensions: channels, height, width. */
 export type DataFormats = "CHW" | "HWC" | "HW";
 
 /** The pixels of an image of 1, 3 or 4 channels. Throws DynError for a tensor that is none. */

@@ -1,4 +1,4 @@
-/** PNG files. Input: pixels; output: bytes. Invariant: no pixel changes. https://www.w3.org/TR/png-3 */
+/** Encodes PNG files. Invariant: lossless. https://www.w3.org/TR/png-3 */
 import process from "node:process";
 import { concat } from "../../base/bytes.ts";
 

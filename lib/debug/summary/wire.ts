@@ -1,6 +1,6 @@
 /**
- * TFRecord files. Input: records; output: bytes, and back. Invariant: a record that is not whole, or whose checksum is
- * wrong, is not read. https://www.tensorflow.org/tutorials/load_data/tfrecord
+ * TFRecord files. Invariant: a record that is incomplete, or whose checksum is wrong, is not read.
+ * https://www.tensorflow.org/tutorials/load_data/tfrecord
  */
 import { concat } from "../../base/bytes.ts";
 

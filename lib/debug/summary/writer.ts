@@ -1,7 +1,6 @@
 /**
- * Curves of a training run for people to look at: event files as `torch.utils.tensorboard.SummaryWriter` writes them.
- * Input: values by tag and step; output: a file that TensorBoard and `dyn watch` read. Invariant: what was added
- * is in the file after at most a second, and all of it when the process ends.
+ * Writes curves of a training run as event files, like `torch.utils.tensorboard.SummaryWriter`; TensorBoard and `dyn
+ * watch` read them. Invariant: a value is in the file after at most a second, and all are when the process ends.
  */
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -19,11 +18,11 @@ export type { DataFormats } from "./pixels.ts";
 
 /** Options of `addImage`. */
 export interface ImageOptions {
-  /** What the dimensions are; "CHW" unless given. */
+  /** Layout of the dimensions; default "CHW". */
   readonly dataformats?: DataFormats | undefined;
 }
 
-/** How long values wait for others to be written with them, in milliseconds, and how many bytes at most. */
+/** Maximum delay of buffered values in milliseconds, and maximum number of buffered bytes. */
 const WAIT = 1000, MOST_BYTES = 1 << 16;
 
 let count = 0;
@@ -42,7 +41,7 @@ export class Writer {
   #closed = false;
   /** Steps of tags whose calls name none. */
   readonly #steps = new Map<string, number>();
-  /** Where no call waits for it, a disk that is full for a while ends no program: what is not written is kept. */
+  /** A disk that is temporarily full must not end the program from a timer: unwritten values are kept. */
   readonly #flush = () => {
     try {
       this.flush();

@@ -1,7 +1,7 @@
 /**
- * Graphs as data. Input: a graph whose calls go to ops by name; output: data, and an equal graph again. Invariant: what
- * a graph refers to besides its own nodes (functions, tensors, other graphs) is refused, never left out; lines of the
- * program are no part of it, and come from the graph that is compiled.
+ * Serialises graphs whose calls go to ops by name. Invariant: references beyond a graph's own nodes (functions,
+ * tensors, other graphs) are refused, never left out; source lines are not included and come from the graph that is
+ * compiled.
  */
 import type { Plain } from "../../base/recording.ts";
 import { Graph, type Node, type NodeMeta, type Opcode, type Region, type SourcePosition } from "../node.ts";
@@ -10,7 +10,7 @@ import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "..
 import type { Symbols } from "../../sym/stored/symbols.ts";
 import { nodeValue, readArgument, writeArgument } from "./values.ts";
 
-/** Where nodes of a graph take their lines from: the stacks of another graph's nodes, by number. */
+/** Source lines for nodes: the stacks of another graph's nodes, by number. */
 export type Stacks = readonly (readonly SourcePosition[])[];
 
 /** Each stack of a graph's nodes once. */
@@ -58,7 +58,7 @@ export function writeGraph(
     const { value, stack, source, held, noGrad, leaf, onHost, begins: _, taped: __, partition, ...marks } =
       meta;
     const { region, regionCall, recomputed, ofPass, turn: own, ...others } = marks;
-    // What nodes come to know besides has to be written, too
+    // Fails to compile when a field is added that must be serialised too
     others satisfies Record<string, never>;
     if (onHost) throw new NotStorable(`${name}, which the host computes`);
     const written = {

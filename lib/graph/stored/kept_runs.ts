@@ -1,6 +1,6 @@
 /**
- * What compiled graphs can be made of again in another process. Input: functions that compilers of functional graphs
- * gave, and how each is written down; output: data. Invariant: a function that nobody said it of is not kept.
+ * Serialises compiled functions, so that another process can recreate them: compilers of functional graphs register
+ * how each is written. Invariant: a function without a registration is not kept.
  */
 import type { Plain } from "../../base/recording.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
@@ -17,7 +17,7 @@ export function keepable(run: CompiledFunction, write: RunWriter): CompiledFunct
   return run;
 }
 
-/** How a compiled graph is written down; undefined: it cannot be. */
+/** Returns how a compiled graph is serialised; undefined if it cannot be. */
 export function writerOf(run: CompiledFunction): RunWriter | undefined {
   return writers.get(run);
 }

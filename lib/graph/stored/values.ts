@@ -1,6 +1,6 @@
 /**
- * What nodes say and hold, as data. Input: metadata and arguments; output: codecs of them. Invariant: an argument reads
- * back as the same value: −0, NaN, bigints and undefined included.
+ * Codecs of node metadata and arguments. Invariant: an argument reads back as the same value: −0, NaN, bigints and
+ * undefined included.
  */
 import { DTYPES } from "../../base/dtype.ts";
 import type { Plain } from "../../base/recording.ts";
@@ -36,7 +36,7 @@ export interface NodeNumbers {
   at(number: number): Node;
 }
 
-/** No nodes. */
+/** Refuses all nodes. */
 export const NO_NODES: NodeNumbers = {
   numberOf(node) {
     throw new DamagedForm(`Expected no node but found ${node.name}`);

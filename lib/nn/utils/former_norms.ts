@@ -1,7 +1,7 @@
 /**
- * Normalised weights under the names that older checkpoints have: `weight_g` and `weight_v`, `weight_orig`, `weight_u` and
- * `weight_v`, as torch.nn.utils.weight_norm and spectral_norm; `parametrizations` has the newer forms. Input: a module and
- * the name of its weight; output: the module, whose weight is computed when it is read.
+ * Normalised weights under the names that older checkpoints use: `weight_g` and `weight_v`, `weight_orig`, `weight_u`
+ * and `weight_v`, like torch.nn.utils.weight_norm and spectral_norm; `parametrizations` has the newer forms. The
+ * weight of a module is computed when it is read.
  */
 import { type Trailing, trailing } from "../../base/arguments.ts";
 import { DynError } from "../../base/errors.ts";

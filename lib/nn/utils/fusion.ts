@@ -1,6 +1,6 @@
 /**
- * Batch norms that are folded into the layer before them, as `torch.nn.utils.fusion`. Input: two layers in evaluation mode;
- * output: one new layer that gives what both give. Invariant: neither is changed.
+ * Folds batch norms into the preceding layer, like `torch.nn.utils.fusion`: one new layer computes the same as both
+ * in evaluation mode. Invariant: neither is changed.
  */
 import { DynError } from "../../base/errors.ts";
 import { zerosLike } from "../../tensor/generated_functions.ts";

@@ -1,6 +1,6 @@
 /**
- * Parametrizations that are known by name: the namespace `nn.utils.parametrizations`, as torch.nn.utils.parametrizations.
- * Input: a module and the name of its weight; output: the module, whose weight is normalised or orthogonal.
+ * Named parametrizations: the namespace `nn.utils.parametrizations`, like torch.nn.utils.parametrizations. They
+ * normalise the weight of a module or make it orthogonal.
  */
 import { type Trailing, trailing } from "../../base/arguments.ts";
 import { DynError } from "../../base/errors.ts";
@@ -93,7 +93,7 @@ export function spectralNorm<M extends Module>(
   return registerParametrization(module, name, new SpectralNorm(weight, { ...options, dim }));
 }
 
-/** How orthogonal matrices are made of others. */
+/** Map from arbitrary to orthogonal matrices. */
 export type OrthogonalMap = "matrixExp" | "cayley" | "householder";
 
 /** Options of orthogonal. */

@@ -1,8 +1,7 @@
 /**
- * Parameters that are functions of others: the namespace `nn.utils.parametrize`, as torch.nn.utils.parametrize. Input: a
- * module, the name of one of its tensors and modules to compute it with; output: the same module, whose tensor is computed
- * when it is read. Invariant: the originals are parameters `parametrizations.<name>.original` of the module, so that they
- * are trained and saved in the place of the tensor.
+ * Parameters that are functions of others: the namespace `nn.utils.parametrize`, like torch.nn.utils.parametrize. A
+ * tensor of a module is computed by other modules when it is read. Invariant: the originals are parameters
+ * `parametrizations.<name>.original` of the module, so that they are trained and saved instead of the tensor.
  */
 import { DynError } from "../../base/errors.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -25,9 +24,9 @@ const CACHE: { values: Map<ParametrizationList, Tensor> | null } = { values: nul
 export class ParametrizationList extends Module {
   /** A parametrization by its number. */
   [index: number]: Parametrization;
-  /** How many parametrizations there are. */
+  /** Number of parametrizations. */
   length = 0;
-  /** How many originals there are. */
+  /** Number of originals. */
   readonly originals: number;
 
   /** Takes the first parametrization and the tensor that it shall give. */
@@ -106,7 +105,7 @@ function listOf(module: Module, name: string): ParametrizationList | undefined {
   return found instanceof ParametrizationList ? found : undefined;
 }
 
-/** Whether a tensor of a module, or any of them, is computed. */
+/** Returns whether a tensor of a module, or any of them, is parametrized. */
 export function isParametrized(module: Module, tensorName: string | null = null): boolean {
   const all: unknown = Reflect.get(module, "parametrizations");
   if (!(all instanceof Parametrizations)) return false;
@@ -158,7 +157,7 @@ export function registerParametrization<M extends Module>(
   const all: unknown = Reflect.get(module, "parametrizations");
   if (all instanceof Parametrizations) all.addModule(tensorName, list);
   Reflect.deleteProperty(module, tensorName);
-  // Not enumerable: it is none of the fields that parameters are
+  // Not enumerable: parameters are found by the enumerable fields
   Object.defineProperty(module, tensorName, {
     // The list of the module that it is read of, which may be a copy
     get(this: Module): Tensor {

@@ -1,8 +1,7 @@
 /**
- * Parameters with parts that are held at zero: the namespace `nn.utils.prune`, as torch.nn.utils.prune. Input: a module,
- * the name of one of its tensors and a method that chooses elements; output: the same module, whose tensor is made before
- * each call of `<name>Orig`, a parameter, times `<name>Mask`, a buffer. Invariant: states have PyTorch's keys for both
- * (`weight_orig`, `weight_mask`), and what was pruned stays so, whatever is pruned after it.
+ * Pruning: the namespace `nn.utils.prune`, like torch.nn.utils.prune. Before each call, the tensor of a module
+ * becomes `<name>Orig`, a parameter, times `<name>Mask`, a buffer. Invariant: states have PyTorch's keys for both
+ * (`weight_orig`, `weight_mask`), and pruned elements stay pruned when more are pruned later.
  */
 import { DynError } from "../../base/errors.ts";
 import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
@@ -15,7 +14,7 @@ import { Parameter } from "../parameter.ts";
 /** The kind of choice: single elements, whole slices of a dimension, or the elements of a mask. */
 export type PruningKind = "unstructured" | "structured" | "global";
 
-/** How importances are said. */
+/** Options of pruning by importance. */
 export interface PruningOptions {
   /** In the shape of the tensor; its own elements unless given. */
   readonly importanceScores?: Tensor | null;
@@ -266,7 +265,7 @@ export function remove<M extends Module>(module: M, name: string): M {
   return module;
 }
 
-/** Whether any tensor of a module, or of those below, is pruned. */
+/** Returns whether any tensor of a module or its submodules is pruned. */
 export function isPruned(module: Module): boolean {
   return module.modules().some((each) =>
     [...each.registeredHooks?.before.values() ?? []].some(({ hook }) => PRUNING.has(hook))
@@ -307,7 +306,7 @@ function checkAmount(amount: number): void {
   throw new DynError(`Expected a share in [0, 1] or a number to prune but found ${amount}`);
 }
 
-/** How many of `size` are meant. Throws DynError for more than there are. */
+/** Returns the number of elements that `amount` stands for, of `size`. Throws DynError for more than there are. */
 function countOf(amount: number, size: number): number {
   if (Number.isInteger(amount)) {
     if (amount <= size) return amount;

@@ -1,6 +1,6 @@
 /**
- * Sequences of several lengths: the namespace `nn.utils.rnn`, as torch.nn.utils.rnn. Input: sequences, or a padded batch of
- * them with lengths; output: one packed by time, which recurrent layers take, or padded again.
+ * Sequences of different lengths: the namespace `nn.utils.rnn`, like torch.nn.utils.rnn. They are packed by time for
+ * recurrent layers, and padded again.
  */
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
@@ -15,11 +15,11 @@ export class PackedSequence {
   constructor(
     /** [sum of lengths, ...] */
     readonly data: Tensor,
-    /** How many sequences there are at each time, falling. */
+    /** Number of sequences at each time, descending. */
     readonly batchSizes: readonly number[],
     /** The place in the batch of each sequence, from the longest down; null: they stand so. */
     readonly sortedIndices: readonly number[] | null = null,
-    /** Where each of the batch went; null: they stand so. */
+    /** New position of each sequence of the batch; null if unchanged. */
     readonly unsortedIndices: readonly number[] | null = null,
   ) {}
 
@@ -136,7 +136,7 @@ export interface PadOptions {
   readonly batchFirst?: boolean;
   /** The value behind the ends; 0 unless given. */
   readonly paddingValue?: number;
-  /** Where padding goes; "right" unless given. */
+  /** Side of the padding; default "right". */
   readonly paddingSide?: "left" | "right";
 }
 
@@ -192,7 +192,7 @@ export function unpackSequence(packed: PackedSequence): Tensor[] {
   return unpadSequence(padded, lengths, { batchFirst: true });
 }
 
-/** Where each place of a permutation went; null for none, as `torch.nn.utils.rnn.invert_permutation`. */
+/** Returns the inverse of a permutation, or null for null, like `torch.nn.utils.rnn.invert_permutation`. */
 export function invertPermutation(permutation: Tensor | null): Tensor | null {
   return permutation === null ? null : permutation.argsort();
 }

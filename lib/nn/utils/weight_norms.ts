@@ -1,6 +1,6 @@
 /**
- * What weights that are normalised are computed by, whichever way a module holds their parts. Input: lengths and
- * directions, or a weight and estimates of its singular vectors; output: the weight.
+ * Computes normalised weights, however a module stores their parts: from lengths and directions, or from a weight and
+ * estimates of its singular vectors.
  */
 import { DynError } from "../../base/errors.ts";
 import { randn } from "../../tensor/generated_functions.ts";
@@ -26,7 +26,7 @@ export function lengthened(length: Tensor, direction: Tensor, dim: number): Tens
 export interface SpectralOptions {
   /** The name of the weight; "weight" unless given. */
   readonly name?: string;
-  /** How often the estimate is improved by each call while training; 1 unless given. */
+  /** Number of power iterations for each call while training; default 1. */
   readonly nPowerIterations?: number;
   /** The least length that vectors are divided by; 1e-12 unless given. */
   readonly eps?: number;
@@ -34,12 +34,12 @@ export interface SpectralOptions {
   readonly dim?: number | null;
 }
 
-/** How the greatest singular value of a weight is estimated. */
+/** Settings for the estimate of the largest singular value of a weight. */
 export interface PowerIteration {
   readonly nPowerIterations: number;
   readonly eps: number;
   readonly dim: number;
-  /** Which vector is improved first; "u" unless given. */
+  /** The vector that is improved first; default "u". */
   readonly begins?: "u" | "v";
 }
 

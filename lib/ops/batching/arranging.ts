@@ -1,6 +1,6 @@
 /**
- * Copies, joins, padding and new tensors over batches. Input: a call; output: the same over tensors with the batch first.
- * Invariant: dimensions, sizes and repetitions in the arguments are those of one element.
+ * Copies, joins, padding and new tensors over batches. Invariant: dimensions, sizes and repetitions in the arguments
+ * are those of one element.
  */
 import { type Dim, product } from "../../sym/expr.ts";
 import { adaptivePooling } from "../nn/adaptive.ts";

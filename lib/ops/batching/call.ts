@@ -1,7 +1,6 @@
 /**
- * One call of an op over a batch: its arguments, of which some have a further first dimension, and what rules ask of
- * them. Input: arguments with the batch first; output: the same in the forms that ops over more dimensions take.
- * Invariant: sizes and ranks are those of one element of the batch, unless the batch is named.
+ * One call of an op over a batch: its arguments, some of which have an additional first dimension, in the forms that
+ * batching rules need. Invariant: sizes and ranks are those of one element of the batch unless the batch is named.
  */
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -10,7 +9,7 @@ import type { OpApi } from "../generated.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import { normalizeDim } from "../shapes.ts";
 
-/** What a call over a batch is made of. */
+/** The parts of a call over a batch. */
 export interface BatchedArguments<P extends Params, T extends TensorLike> {
   readonly o: OpApi<T>;
   readonly definition: OpDefinition;
@@ -69,7 +68,7 @@ export class BatchCall<P extends Params, T extends TensorLike> {
     return front.shape.length === 1 ? this.o.unsqueeze(front, 1) : front;
   }
 
-  /** So that it broadcasts against others of a rank: dimensions of size 1 stand between the batch and the rest. */
+  /** Inserts dimensions of size 1 after the batch, so that the tensor broadcasts against others of a rank. */
   widened(x: T, rank: number): T {
     const missing = rank - this.rankOf(x);
     if (!this.isBatched(x) || missing <= 0) return x;
@@ -98,7 +97,7 @@ export class BatchCall<P extends Params, T extends TensorLike> {
   }
 }
 
-/** How an op runs over a batch: with the batch first in its results too, or null where the rule does not cover the call. */
+/** Runs an op over a batch. Results have the batch first; null where the rule does not cover the call. */
 export interface BatchRule<P extends Params = Params> {
   apply<T extends TensorLike>(call: BatchCall<P, T>): T | readonly T[] | null;
 }

@@ -1,7 +1,6 @@
 /**
- * Ops whose elements depend on those at their own places, over batches. Input: operands that broadcast against each
- * other; output: results with the batch first. Invariant: types promote as those of one element of the batch do, where
- * tensors of no dimension rank lower.
+ * Ops whose elements depend on those at their own places, over batches. Invariant: types promote as those of one
+ * element of the batch do, where tensors of no dimension rank lower.
  */
 import { isScalar, resultTypeOf } from "../promotion.ts";
 import { isTensorLike, type TensorLike } from "../tensor_like.ts";

@@ -1,7 +1,6 @@
 /**
- * Indexing over batches. Input: tensors and indices, either of which may have a batch; output: results with the batch
- * first. Invariant: an index never reaches an element of another one of the batch: it is checked against the sizes of
- * one.
+ * Indexing over batches: tensors, indices or both may have a batch. Invariant: an index never reaches an element of
+ * another one of the batch: it is checked against the sizes of one.
  */
 import { type Dim, product } from "../../sym/expr.ts";
 import { advancedIndexing } from "../indexing/advanced_indexing.ts";
@@ -93,7 +92,7 @@ function withBatch<P extends Params, T extends TensorLike>(
   return {
     indices: like ? [batchIndex(call, like, rank), ...wide] : [null, ...indices],
     rank,
-    // Where the dimensions of the indices stand in what one element of the batch gives
+    // Position of the index dimensions in the result for one element of the batch
     at: used.length === last - first + 1 ? first : 0,
   };
 }
@@ -202,7 +201,7 @@ export const indexingRules: readonly RuleOf[] = [
       if (scaleGradByFreq) return null;
       const [, width = 1] = call.shapeOf(weight), at = o.unsqueeze(o.to(rows(call, indices), "int64"), 2);
       const found = o.gather(weight, 1, o.expand(at, [call.size, at.shape[1] ?? 1, width]));
-      // No gradient flows into a row that pads
+      // A padding row receives no gradient
       const kept = paddingIdx === null ? found : o.where(o.eq(at, paddingIdx), o.detach(found), found);
       return o.reshape(kept, call.sizes([...call.shapeOf(indices), width]));
     },

@@ -1,7 +1,6 @@
 /**
- * Ops over the last dimensions, to which a batch is one more of the dimensions before them. Input: a call; output: the
- * same call with the batch first in all tensors. Invariant: what such an op reads of sizes in its arguments is theirs
- * with the batch.
+ * Ops over the last dimensions, for which a batch is one more leading dimension. Invariant: sizes that such an op
+ * reads from its arguments include the batch.
  */
 import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import type { ArgsOf, Params } from "../params.ts";

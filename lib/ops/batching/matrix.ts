@@ -1,7 +1,6 @@
 /**
- * Matrix products and convolutions over batches. Input: operands of which some have a batch; output: results with the
- * batch first. Invariant: a batch of one operand alone becomes rows or samples, one of both a batch of matrices or
- * groups of channels.
+ * Matrix products and convolutions over batches of some or all operands. Invariant: a batch of one operand alone
+ * becomes rows or samples, one of both a batch of matrices or groups of channels.
  */
 import { type Dim, mul } from "../../sym/expr.ts";
 import { convolutions } from "../nn/convolution.ts";
@@ -42,7 +41,7 @@ function channelSizes<P extends Params, T extends TensorLike>(
   return [samples, mul(call.size, channels), ...spatial];
 }
 
-/** How many groups there are where each element of the batch has its own: its size must be known. */
+/** Returns the number of groups when each element of the batch has its own; null when the batch size is not known. */
 function groupsOf<P extends Params, T extends TensorLike>(
   call: BatchCall<P, T>,
   groups: number,

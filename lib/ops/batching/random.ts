@@ -1,13 +1,13 @@
 /**
- * Random ops over batches. Input: a call and what is asked of randomness; output: elements that differ along the batch,
- * or are the same. Invariant: one call draws once, however large the batch is.
+ * Random ops over batches: elements differ along the batch or are the same, as `randomness` says. Invariant: one call
+ * draws once, however large the batch is.
  */
 import { DynError } from "../../base/errors.ts";
 import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import type { BatchCall } from "./call.ts";
 
-/** What random ops do along a batch: they are refused, draw for each element, or once for all. */
+/** How random ops behave along a batch: refused, drawn for each element, or drawn once for all. */
 export type Randomness = "error" | "different" | "same";
 
 /** Makes a random call. Throws DynError where it is not allowed, or cannot be the same for all. */

@@ -1,6 +1,5 @@
 /**
- * Reductions over batches. Input: a call over all dimensions or some; output: the call over those of each element of the
- * batch. Invariant: the batch is never reduced.
+ * Reductions over batches. Invariant: the batch is never reduced.
  */
 import type { TensorLike } from "../definition.ts";
 import { type Dim, product } from "../../sym/expr.ts";
@@ -9,7 +8,7 @@ import { reductions } from "../reductions/reductions.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 import type { ArgsOf, Params } from "../params.ts";
 
-/** What reductions over several dimensions have in common. */
+/** The arguments that reductions over several dimensions share. */
 interface Reduction<T> {
   readonly self: T;
   readonly dim: number | readonly number[] | null;
@@ -23,7 +22,7 @@ function reduced<P extends Params, T extends TensorLike>(
   others: ArgsOf<Params, T> = {},
 ): readonly T[] {
   const rank = call.rankOf(self), raised = call.raised(self);
-  // What has no dimension is reduced over the one that it gets, which is none of its result
+  // A 0-d tensor gets a dimension to reduce over; the result does not have it
   const dims = rank === 0 ? [1] : reducedDims(dim, rank).map((d) => d + 1);
   return call.shapedRun({ ...others, self: raised, dim: dims, keepdim: rank > 0 && keepdim });
 }
@@ -40,7 +39,7 @@ function reducedOne<P extends Params, T extends TensorLike>(
   return call.shapedRun({ ...others, self: rows, dim: axis, keepdim: dim !== null && rank > 0 && keepdim });
 }
 
-/** How many elements a shape has. */
+/** Returns the number of elements of a shape. */
 const elementsOf = (shape: readonly Dim[]): Dim => product(shape);
 
 export const reductionRules: readonly RuleOf[] = [

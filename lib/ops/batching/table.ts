@@ -1,6 +1,6 @@
 /**
- * How ops run over a batch. Input: a definition; output: its rule, or none: compositions run as their parts, others for
- * each element of the batch. Invariant: every rule is that of an op of the table.
+ * Batching rules: how ops run over a batch. Compositions without a rule run as their parts, other ops once for each
+ * element. Invariant: every rule belongs to an op of the table.
  */
 import type { OpDefinition } from "../definition.ts";
 import type { OpName } from "../generated.ts";
@@ -101,7 +101,7 @@ for (
   rules.set(opNamed(name), rule);
 }
 
-/** How an op runs over a batch; undefined: for each of its elements. */
+/** Returns the batching rule of an op, or undefined when it runs once for each element of the batch. */
 export function batchRuleOf(definition: OpDefinition): BatchRule | undefined {
   return rules.get(definition);
 }

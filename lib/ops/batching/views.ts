@@ -1,6 +1,6 @@
 /**
- * Views over batches: views of the whole. Input: a call on each element of the batch; output: a view with the batch
- * first. Invariant: where the call gives an alias for each element, the whole is an alias, too.
+ * Views over batches: views of the whole. Invariant: where the call returns an alias for each element, the whole is
+ * an alias too.
  */
 import type { TensorLike } from "../definition.ts";
 import { normalizeDim, normalizeDims } from "../shapes.ts";

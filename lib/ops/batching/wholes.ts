@@ -1,6 +1,7 @@
 /**
- * Compositions that are differentiated as a whole, over batches. Input: a call; output: the same composition over the
- * batch, so that its gradient is that of the whole, too. Invariant: what cannot be one such call is left to its parts.
+ * Compositions that are differentiated as a whole, over batches. Each becomes the same composition over the batch, so
+ * that its gradient is still that of the whole. Invariant: calls that cannot be expressed as one such call are left
+ * to their parts.
  */
 import type { TensorLike } from "../definition.ts";
 import { matrix } from "../linalg/matrix.ts";

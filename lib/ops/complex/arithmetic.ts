@@ -1,7 +1,6 @@
 /**
- * Arithmetic of complex tensors. Input: operands of which at least one is complex; output: compositions of real ops on
- * their parts. Invariant: gradients follow from those of the real ops, which by PyTorch's convention are the complex
- * ones: ∂L/∂re + i·∂L/∂im.
+ * Arithmetic of complex tensors as compositions of real ops on their parts. Invariant: gradients follow from those of
+ * the real ops, which by PyTorch's convention are the complex ones: ∂L/∂re + i·∂L/∂im.
  */
 import { DynError } from "../../base/errors.ts";
 import { type ComplexType, isComplex } from "../../base/dtype.ts";

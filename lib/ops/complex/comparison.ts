@@ -1,7 +1,6 @@
 /**
- * Comparisons and predicates of complex tensors, and what they have of real numbers: magnitude and angle. Input:
- * complex tensors; output: bools and real tensors. Invariant: there is no order, so what needs one has no rule; the
- * gradients of magnitude and angle at 0 are 0, as PyTorch has them.
+ * Comparisons and predicates of complex tensors, and their magnitude and angle. Invariant: complex numbers are not
+ * ordered, so ops that need an order have no rule; the gradients of magnitude and angle at 0 are 0, as in PyTorch.
  */
 import { DynError } from "../../base/errors.ts";
 import { comparisons } from "../elementwise/comparison.ts";

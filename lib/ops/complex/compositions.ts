@@ -1,6 +1,6 @@
 /**
- * Ops whose own composition holds for complex tensors too, because all that it is composed of has rules. Input: none;
- * output: their names. Invariant: a composition that squares where it should take magnitudes, or compares, is not here.
+ * The names of ops whose own composition is also correct for complex tensors, because all ops in it have rules.
+ * Invariant: a composition that squares where it should take magnitudes, or that compares, is not listed.
  */
 import type { OpName } from "../generated.ts";
 

@@ -1,7 +1,6 @@
 /**
- * Complex tensors of given shapes, and conversions. Input: sizes and a complex type, or tensors; output: pairs made by
- * the same ops. Invariant: random parts make numbers of variance 1, as PyTorch's; a conversion to a real type keeps the
- * real part.
+ * Complex tensors of given shapes, and conversions. Invariant: random complex numbers have variance 1, as in PyTorch;
+ * a conversion to a real type keeps the real part.
  */
 import { complexType, type DType, isComplex, partType } from "../../base/dtype.ts";
 import type { DeviceName } from "../../loops/device.ts";

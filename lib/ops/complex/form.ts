@@ -1,7 +1,7 @@
 /**
- * The form that an op has where complex numbers are about. Input: a call; output: the definition to go on with: the
- * op's own where all is real, else one that is composed of ops on real tensors. Invariant: it is asked wherever a call
- * is made, so that no kernel, loop or gradient rule ever meets complex elements; an op without a rule refuses them.
+ * Chooses the form of an op for complex arguments: its own definition when all arguments are real, otherwise one that
+ * is composed of ops on real tensors. Invariant: every call passes through here, so that no kernel, loop or gradient
+ * rule ever sees complex elements; an op without a rule refuses them.
  */
 import { DynError, InternalError } from "../../base/errors.ts";
 import { type DType, isComplex } from "../../base/dtype.ts";
@@ -46,7 +46,10 @@ export function formOf(definition: OpDefinition, args: object): OpDefinition {
   return concernsComplex(args) && !OWN.has(definition) ? complexForm(definition) : definition;
 }
 
-/** Whether a complex tensor or type is among the arguments. Every call asks, so that no list of them is made. */
+/**
+ * Returns whether the arguments contain a complex tensor or type. Runs for every call, so it builds no list of
+ * arguments.
+ */
 function concernsComplex(args: object): boolean {
   for (const name in args) {
     if (isComplexArgument(Reflect.get(args, name)) && Object.hasOwn(args, name)) return true;
@@ -94,7 +97,7 @@ function composition({ name, implementation }: OpDefinition): Compose {
   };
 }
 
-/** What programs call an op in its namespace: `linalgSvd` is svd there. */
+/** Returns the name by which programs call an op in its namespace: `linalgSvd` is svd there. */
 const publicName = (name: string): string =>
   name.replace(/^(?:linalg|fft|special)([A-Z])/, (_, first: string) => first.toLowerCase());
 

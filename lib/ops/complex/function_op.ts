@@ -1,7 +1,7 @@
 /**
- * Functions of a complex variable as one op over pairs. Input: a real tensor of shape [..., 2] and the name of a
- * function; output: the pairs of its values. Invariant: its gradient is that of the function rather than of the steps
- * by which its value is computed, so that it holds where these have none.
+ * Functions of a complex variable as one op over pairs [..., 2] of real and imaginary parts. Invariant: the gradient
+ * is that of the function rather than of the steps that compute its value, so that it is defined where the steps have
+ * none.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

@@ -1,8 +1,7 @@
 /**
- * Functions of a complex variable. Input: real and imaginary parts; output: those of the value, and derivatives over
- * complex tensors. Invariant: values keep their digits near branch points and where parts are large (Kahan 1987,
- * "Branch cuts for complex elementary functions"); derivatives are the complex ones, so that a gradient is multiplied by
- * their conjugate.
+ * Functions of a complex variable: values from real and imaginary parts, and derivatives over complex tensors.
+ * Invariant: values keep their precision near branch points and for large parts (Kahan 1987, "Branch cuts for complex
+ * elementary functions"); derivatives are complex, so that a gradient is multiplied by their conjugate.
  */
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -88,7 +87,7 @@ function cosh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T>
   return { re: o.mul(o.cosh(re), o.cos(im)), im: o.mul(o.sinh(re), o.sin(im)) };
 }
 
-/** Where the hyperbolic tangent is 1 in both types. */
+/** Above this value the hyperbolic tangent rounds to 1 in both types. */
 const FLAT = 20;
 
 function tanh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {

@@ -1,6 +1,6 @@
 /**
- * Matrix products of complex tensors. Input: complex factors of one type; output: four real products. Invariant: what
- * is composed of these products (matmul, einsum, outer) needs no rule of its own.
+ * Matrix products of complex tensors: four real products. Invariant: ops that are composed of these products (matmul,
+ * einsum, outer) need no rule of their own.
  */
 import { DynError } from "../../base/errors.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";

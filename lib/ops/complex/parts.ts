@@ -1,6 +1,6 @@
 /**
- * Complex tensors by their parts. Input: tensors and numbers as ops take them; output: real and imaginary parts, and
- * complex tensors of such. Invariant: what has no imaginary part is not given one where that changes no result.
+ * Splits tensors and numbers into real and imaginary parts, and builds complex tensors from them. Invariant: a real
+ * operand gets no imaginary part where that would not change the result.
  */
 import { type ComplexType, complexType, isComplex, partType } from "../../base/dtype.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -65,7 +65,7 @@ export function factorOfPairs<T extends TensorLike>(
   return isTensor(factor) ? o.unsqueeze(o.to(factor, partType(dtype)), -1) : factor;
 }
 
-/** Whether an operand is a complex tensor. */
+/** Returns whether an operand is a complex tensor. */
 export function isComplexTensor<T extends TensorLike>(value: OperandOf<T> | null): value is T {
   return value !== null && isTensor(value) && isComplex(value.dtype);
 }

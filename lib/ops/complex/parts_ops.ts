@@ -1,7 +1,7 @@
 /**
- * Complex tensors made of real ones, and what is taken from them: parts, conjugates, directions. Input: real or complex
- * tensors; output: as PyTorch's functions of these names. Invariant: of real tensors each says what it says of complex
- * ones without imaginary part; complex tensors have rules (comparison.ts).
+ * Ops that build complex tensors from real ones, and ops that return their parts, conjugates and directions.
+ * Invariant: a real tensor is treated as a complex one without imaginary part; complex tensors have rules
+ * (comparison.ts).
  */
 import { complexType, isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";

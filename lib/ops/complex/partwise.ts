@@ -1,7 +1,6 @@
 /**
- * Ops that treat real and imaginary parts alike: sums, and whatever moves elements. Input: an op and which of its
- * arguments hold values; output: its rule: the op on the real parts, the op on the imaginary ones. Invariant: what is no
- * value (indices, masks, sizes) is the same for both.
+ * Ops that treat real and imaginary parts alike: sums, and ops that move elements. The rule runs the op once on each
+ * part. Invariant: arguments other than values (indices, masks, sizes) are the same for both.
  */
 import { type ComplexType, isComplex, partType } from "../../base/dtype.ts";
 import { DynError, InternalError } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Products, norms and statistics of complex tensors. Input: a complex tensor; output: complex products, real norms.
- * Invariant: products are trees of log n multiplications, so that their gradients hold where elements are 0.
+ * Products, norms and statistics of complex tensors; norms are real. Invariant: products are trees of log n
+ * multiplications, so that their gradients hold where elements are 0.
  */
 import { DynError } from "../../base/errors.ts";
 import { isComplex } from "../../base/dtype.ts";
@@ -105,7 +105,7 @@ export const reductionRules: readonly ComplexRule[] = [
   rule(reductions.countNonzero, (o, { self, dim }) => o.countNonzero(truth(o, self), dim)),
 ];
 
-/** What is not 0. */
+/** Returns a mask of the elements that are not 0, for complex tensors; others are returned unchanged. */
 export function truth<T extends TensorLike>(o: OpApi<T>, x: T): T {
   return isTensor(x) && isComplex(x.dtype) ? o.ne(x, 0) : x;
 }

@@ -1,13 +1,13 @@
 /**
- * What is said of an op for complex tensors. Input: an op's definition and how it is composed of ops on real tensors;
- * output: a rule. Invariant: a rule is asked only where a tensor is complex, or a complex type is asked for.
+ * Rules for complex tensors: how an op is composed of ops on real tensors. Invariant: a rule is consulted only when a
+ * tensor or a requested type is complex.
  */
 import type { OpDefinition, TensorLike } from "../definition.ts";
 import { InternalError } from "../../base/errors.ts";
 import type { OpApi } from "../generated.ts";
 import type { ArgsOf, Params } from "../params.ts";
 
-/** How an op is composed where complex numbers are about. */
+/** An op's composition for complex arguments. */
 export interface ComplexRule<P extends Params = Params> {
   readonly name: string;
   compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];

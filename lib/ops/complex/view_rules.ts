@@ -1,6 +1,6 @@
 /**
- * Views of complex tensors: the same views of their pairs, which keep the dimension of parts last. Input: a complex
- * tensor and what a view is told; output: a view over the same memory. Invariant: what would copy copies pairs.
+ * Views of complex tensors: the same views of their pairs, with the dimension of parts kept last. Invariant: an op
+ * that would copy copies pairs.
  */
 import { DynError } from "../../base/errors.ts";
 import { mul } from "../../sym/expr.ts";

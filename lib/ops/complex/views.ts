@@ -1,8 +1,8 @@
 /**
- * Complex numbers seen as pairs of real ones and back, and their parts. Input: complex tensors, whose elements lie in
- * memory as two floats side by side; output: views. Invariant: these two views are the only ops that take or give
- * complex elements themselves; what else is said of complex tensors is composed of them and of ops on real ones
- * (form.ts), so that loops and kernels know nothing of complex numbers.
+ * Views of complex numbers as pairs of real ones and back, and their parts. The elements of a complex tensor lie in
+ * memory as two adjacent floats. Invariant: these two views are the only ops that read or produce complex elements
+ * themselves; all other complex ops are composed of them and of ops on real tensors (form.ts), so that loops and
+ * kernels know nothing of complex numbers.
  */
 import { complexType, isComplex, partType } from "../../base/dtype.ts";
 import { DynError, InternalError } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * New tensors: constants, ranges and conversions. Input: sizes and numbers, or a tensor to follow; output: a fresh
- * contiguous tensor. Invariant: types default as PyTorch's do, from the numbers or the default floating type.
+ * New tensors: constants, ranges and conversions. Results are fresh and contiguous. Invariant: types default as in
+ * PyTorch, from the numbers or the default floating type.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../../base/dtype.ts";
@@ -57,7 +57,7 @@ function constant(name: "zeros" | "ones" | "empty", value: number) {
   });
 }
 
-/** Those of the shape, type and device of a tensor. */
+/** Defines an op that returns a constant tensor with the shape, type and device of another. */
 function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: number) {
   return lowerOp({
     name,
@@ -73,7 +73,7 @@ function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: numbe
   });
 }
 
-/** Those of given sizes, of the type and device of a tensor. */
+/** Defines an op that returns a constant tensor of given sizes, with the type and device of another. */
 function constantNew(name: "newZeros" | "newOnes" | "newEmpty", value: number) {
   return lowerOp({
     name,
@@ -164,7 +164,7 @@ const zero = lowerOp({
   samples: [{ args: [t(2, 3)] }],
 });
 
-/** How many elements a range has, and its type. */
+/** Returns the number of elements of a range, and their type. */
 function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { length: Dim; dtype: DType } {
   const all = [start, end, step];
   const dtype = all.some((x) => typeof x === "number" && !Number.isInteger(x)) ? getDefaultDtype() : "int64";

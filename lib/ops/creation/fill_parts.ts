@@ -1,6 +1,6 @@
 /**
- * What ops share that fill a tensor in place whatever it held. Input: the tensor; output: how such an op is exposed, the
- * metadata of its result, and its gradient.
+ * Definitions shared by ops that overwrite a tensor in place: how such an op is exposed, the metadata of its result,
+ * and its gradient.
  */
 import { type TensorMeta } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
@@ -15,7 +15,7 @@ export function floatFill(name: string, self: TensorMeta): TensorMeta {
   return acceptedMeta(name, self);
 }
 
-/** What was there before is gone: nothing flows to it. */
+/** The former elements are overwritten, so no gradient flows to them. */
 export const OVERWRITTEN = {
   kind: "rule",
   saves: [],

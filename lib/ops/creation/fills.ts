@@ -1,6 +1,7 @@
 /**
- * Methods that fill a tensor in place: with numbers of further distributions, and along the diagonal. Input: a tensor, of
- * which random fills take the shape and the type alone; output: a tensor like it, which `name_` writes into it.
+ * Methods that fill a tensor in place: with numbers of further distributions, and along the diagonal. Each is an op
+ * that returns a tensor like its input, which `name_` writes into it; random fills use only the shape and type of the
+ * input.
  */
 import type { DType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -113,7 +114,10 @@ const random = composeOp({
   errors: [{ args: [t(2), 3, 3], message: "from below to" }],
 });
 
-/** Where all indices are equal; with `wrap` the diagonal of a tall matrix begins again below its end. */
+/**
+ * Returns a mask of the elements whose indices are all equal; with `wrap` the diagonal of a tall matrix starts again
+ * below its end.
+ */
 function diagonalMask<T extends TensorLike>(o: OpApi<T>, self: T, wrap: boolean): T {
   const indices = self.shape.map((size, d) =>
     o.reshape(

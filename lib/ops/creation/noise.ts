@@ -1,7 +1,7 @@
 /**
- * Random changes of activations besides dropout. Input: activations; output: the same, dropped to the value that keeps a
- * SELU's statistics, with random slopes below 0, or drawn as categories. Invariant: compositions of random masks, so that a
- * seed gives the same elements on every tier.
+ * Random changes of activations besides dropout: dropped to the value that preserves a SELU's statistics, given
+ * random negative slopes, or drawn as categories. Invariant: compositions of random masks, so that a seed produces
+ * the same elements on every tier.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

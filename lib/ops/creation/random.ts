@@ -1,7 +1,7 @@
 /**
- * Random elements. Input: sizes or a tensor to follow; output: elements drawn by a counter-based generator from
- * the call's two keys and the flat index of each. Invariant: equal keys give equal elements on every device, so a
- * compiler may draw them again instead of keeping them.
+ * Random elements, drawn by a counter-based generator from the call's two keys and the flat index of each element.
+ * Invariant: equal keys produce equal elements on every device, so a compiler may draw them again instead of saving
+ * them.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, valueType } from "../../base/dtype.ts";
@@ -273,7 +273,7 @@ const bernoulli = defineOp({
   samples: [{ args: [{ tensor: [2, 3], range: [0, 1] }] }, { args: [t(2, 3), 0.5] }],
 });
 
-/** What a distribution that only exists in place draws. */
+/** Draws one element of a distribution that exists only as an in-place method. */
 type Draw = <V>(o: Body<V>, keys: Keys, at: { flat: Dim; dtype: DType; a: number; b: number }) => V;
 
 /** Elements of a distribution with two numbers, in the shape and type of a tensor. */

@@ -1,6 +1,6 @@
 /**
- * Smooth activations. Input: a tensor; output: one of the same shape. Invariant: bodies neither overflow nor
- * cancel for large arguments; gradients are stated from the input, so that they fuse with the forward body.
+ * Smooth activations. Invariant: bodies neither overflow nor cancel for large arguments; gradients are expressed in
+ * terms of the input, so that they fuse with the forward body.
  */
 import { DynError } from "../../base/errors.ts";
 import { type Dim, floorDiv, mod } from "../../sym/expr.ts";

@@ -1,6 +1,6 @@
 /**
- * Arithmetic of two operands and what is made of it. Input: tensors and numbers; output: one tensor of the
- * broadcast shape and the promoted type. Invariant: names, types and gradients follow PyTorch.
+ * Arithmetic of two operands, with broadcasting and type promotion, and ops composed of it. Invariant: names, types
+ * and gradients follow PyTorch.
  */
 import { DynError } from "../../base/errors.ts";
 import { categoryOf, type DType, isFloat, isInteger } from "../../base/dtype.ts";

@@ -1,6 +1,6 @@
 /**
- * Comparisons, logic, bits and choice. Input: tensors and numbers; output: bool tensors, integers, or a choice of
- * the operands. Invariant: comparison happens in the promoted type; no gradient passes but through the chosen.
+ * Comparisons, logic, bits and choice. Invariant: comparison happens in the promoted type; only the chosen operand
+ * receives a gradient.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

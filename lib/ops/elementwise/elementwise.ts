@@ -1,6 +1,6 @@
 /**
- * Elementwise functions of two or three operands. Input: tensors and numbers; output: one tensor of the broadcast
- * shape. Invariant: each has the numerically careful form where the plain one overflows or cancels.
+ * Elementwise functions of two or three operands. Invariant: each has the numerically careful form where the plain
+ * one overflows or cancels.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

@@ -1,6 +1,6 @@
 /**
- * The larger and the smaller of operands, clamping and replacing. Input: tensors and bounds; output: one tensor of
- * the promoted type. Invariant: NaN wins in maximum, minimum and clamp, and loses in fmax and fmin.
+ * Maximum, minimum, clamping and replacing of elements. Invariant: NaN wins in maximum, minimum and clamp, and loses
+ * in fmax and fmin.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, highest, isFloat, isInteger, lowest } from "../../base/dtype.ts";

@@ -1,6 +1,6 @@
 /**
- * Numbers taken apart: their sign as an angle, mantissas and exponents, neighbours. Input: floats; output: floats, or
- * integers for exponents. Invariant: what is said of a number holds bit by bit, for zeros and NaN too.
+ * Parts of floats: their sign as an angle, mantissas and exponents, neighbours. Invariant: results are exact bit by
+ * bit, for zeros and NaN too.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat, isHalf } from "../../base/dtype.ts";
@@ -88,7 +88,7 @@ function neighbour64<V>(o: Body<V>, a: V, b: V): V {
   const up = o.gt(b, a), size = o.abs(a);
   const moved = (from: V, by: V) => o.select(up, o.add(from, by), o.sub(from, by));
   const large = moved(a, o.mul(factor, size));
-  // Where a unit in the last place is close to the least number, it is computed 2⁵³ times as large
+  // Near the smallest number the unit in the last place is computed at 2⁵³ times the scale
   const scaled = o.mul(a, number(2 ** 53));
   const small = o.mul(moved(scaled, o.mul(factor, o.abs(scaled))), number(unit));
   const near = o.select(o.lt(size, number(2 ** -1021)), moved(a, least), small);

@@ -1,6 +1,6 @@
 /**
- * Activations that are linear in pieces. Input: a tensor; output: one of the same shape and type. Invariant:
- * gradients read the result or a comparison, so that they fuse with what surrounds them.
+ * Piecewise linear activations. Invariant: gradients read the result or a comparison, so that they fuse with what
+ * surrounds them.
  */
 import { type Body } from "../../loops/body.ts";
 import { DynError } from "../../base/errors.ts";

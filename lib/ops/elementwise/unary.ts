@@ -1,6 +1,5 @@
 /**
- * Mathematical functions of one tensor. Input: a tensor; output: one of the same shape, floating where the
- * function leaves the integers. Invariant: each body is the numerically careful form, stated once.
+ * Mathematical functions of one tensor. Invariant: each body is the numerically careful form, stated once.
  */
 import { isFloat } from "../../base/dtype.ts";
 import type { ScalarOps } from "../../loops/scalar.ts";

@@ -1,4 +1,4 @@
-/** Checks of matrices that ops of linear algebra take. Input: metadata; output: sizes, or a DynError that names the op. */
+/** Checks of the matrices that linear algebra ops take. They return sizes, or throw a DynError that names the op. */
 import { DynError } from "../../base/errors.ts";
 import type { TensorLike } from "../tensor_like.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
@@ -6,7 +6,7 @@ import type { Dim } from "../../sym/expr.ts";
 import { checkCategory } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
 
-/** Where linear algebra is found. */
+/** The namespace of linear algebra. */
 export const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
 
 /** The sizes of matrices in the last two dimensions. Throws DynError for what are none, or not of a float type. */

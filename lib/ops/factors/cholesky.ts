@@ -1,7 +1,7 @@
 /**
- * Cholesky factors of positive definite matrices. Input: symmetric matrices, of which the lower triangle is read;
- * output: as torch.linalg. Invariant: computed on the host in float64; what is not positive definite is an error, or
- * named by the order of the first leading minor that is not.
+ * Cholesky factors of symmetric positive definite matrices, of which only the lower triangle is read, as in
+ * torch.linalg. Invariant: computed on the host in float64; a matrix that is not positive definite is an error, or is
+ * reported as the order of the first leading minor that is not.
  */
 import { LinAlgError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -157,7 +157,7 @@ const choleskySolve = composeWideOp({
     const [first, second] = upper ? [o.mT(L), L] : [L, o.mT(L)];
     return o.solveTriangular(second, o.solveTriangular(first, self, false), true);
   },
-  // As PyTorch has it: of all of L, not of the triangle that is read alone
+  // As in PyTorch: the gradient of all of L, not only of the triangle that is read
   gradient: {
     saves: ["self", "L", "out"],
     single(o, grad, { args: { self, L, upper }, out: [X] }) {

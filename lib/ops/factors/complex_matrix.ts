@@ -1,6 +1,6 @@
 /**
- * Square complex matrices in host memory, turned by unitary maps. Input: elements; output: the same matrices, changed.
- * Invariant: a matrix without imaginary parts keeps none under real maps.
+ * Square complex matrices in host memory, transformed in place by unitary maps. Invariant: a matrix without imaginary
+ * parts keeps none under real maps.
  */
 
 /** A complex number by its parts. */

@@ -1,7 +1,6 @@
 /**
- * Eigenvalues of symmetric matrices. Input: matrices, of which one triangle is read; output: as torch.linalg.eigh.
- * Invariant: computed on the host in float64 by Jacobi rotations; values ascend, and the largest element of each
- * vector is positive.
+ * Eigenvalues of symmetric matrices, of which one triangle is read, as in torch.linalg.eigh. Invariant: computed on
+ * the host in float64 by Jacobi rotations; values ascend, and the largest element of each vector is positive.
  */
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { HostTensor } from "../definition.ts";

@@ -1,6 +1,6 @@
 /**
- * LU decomposition with partial pivoting. Input: matrices; output: as torch.linalg.lu and its kin. Invariant: computed on
- * the host in float64; pivots count from 1, as LAPACK's.
+ * LU decomposition with partial pivoting, as in torch.linalg.lu and its relatives. Invariant: computed on the host in
+ * float64; pivots count from 1, as in LAPACK.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -18,7 +18,7 @@ import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
 interface Elimination {
   /** L below the diagonal, whose ones are left out, and U. */
   readonly LU: Matrix;
-  /** Which row each has changed places with, from 1. */
+  /** The row that each row was swapped with, counting from 1. */
   readonly pivots: readonly number[];
   /** The first zero on the diagonal of U, from 1; 0: none. */
   readonly info: number;
@@ -268,7 +268,7 @@ function solutionMeta(LU: TensorMeta, B: TensorMeta): TensorMeta {
   return contiguousMeta([...lead, ...B.shape.slice(-2)], LU.dtype, LU.device);
 }
 
-/** What solves systems of decomposed matrices. */
+/** Solves systems of decomposed matrices. */
 const linalgLuSolve = composeWideOp({
   name: "linalgLuSolve",
   doc:

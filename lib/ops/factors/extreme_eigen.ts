@@ -1,7 +1,7 @@
 /**
- * A few extreme eigenvalues of large symmetric matrices. Input: matrices, optionally of a generalised problem, vectors to
- * begin with and a preconditioner; output: as torch.lobpcg. Invariant: computed on the host in float64 by locally optimal
- * steps (Knyazev 2001) over orthonormal bases, so that no step is worse than the one before.
+ * A few extreme eigenvalues of large symmetric matrices, as in torch.lobpcg: optionally of a generalised problem,
+ * with initial vectors and a preconditioner. Invariant: computed on the host in float64 by locally optimal steps
+ * (Knyazev 2001) over orthonormal bases, so that no step is worse than the one before.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -53,7 +53,7 @@ function combined(columns: Columns, factors: Matrix, first: number): Columns {
   });
 }
 
-/** What is left of a vector beside others counts as nothing below this part of its length. */
+/** A remainder of a vector shorter than this part of its length counts as linearly dependent. */
 const DEPENDENT = 1e-10;
 
 /** An orthonormal basis, by the product over B, of what the columns span; the first ones stay first. */
@@ -134,7 +134,7 @@ function search({ A, B, iK }: Problem, start: Matrix, { niter, tol, largest }: L
     }
     if (isDone) break;
     const basis = orthonormal([...found.X, ...residuals.map((r) => applied(iK, r)), ...P], B);
-    // Nothing new but rounding errors
+    // Only rounding errors are left to add
     if (basis.length === wanted) break;
     found = best(basis, A, wanted, largest);
     P = combined(found.basis, found.factors, wanted);

@@ -1,7 +1,7 @@
 /**
- * Eigenvalues of square matrices that need not be symmetric. Input: real or complex matrices; output: complex values and
- * vectors, as torch.linalg.eig. Invariant: computed on the host in float64; vectors have length 1, and their largest
- * element is real and positive; of a real matrix, values and vectors are real or come in exactly conjugate pairs.
+ * Eigenvalues of general square matrices, real or complex, as in torch.linalg.eig: values and vectors are complex.
+ * Invariant: computed on the host in float64; vectors have length 1, and their largest element is real and positive;
+ * for a real matrix, values and vectors are real or come in exactly conjugate pairs.
  */
 import { complexType, isComplex, isHalf } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * LDLᵀ decomposition of symmetric matrices with the pivots of Bunch and Kaufman (1977). Input: matrices, of which the lower
- * triangle is read; output: as torch.linalg.ldl_factor and its kin. Invariant: computed on the host in float64; pivots are
+ * LDLᵀ decomposition of symmetric matrices, of which the lower triangle is read, with the pivots of Bunch and Kaufman
+ * (1977), as in torch.linalg.ldl_factor and its relatives. Invariant: computed on the host in float64; pivots are
  * LAPACK's: from 1, negative for both rows of a block of two.
  */
 import { DynError } from "../../base/errors.ts";
@@ -25,7 +25,10 @@ interface Decomposition {
 /** The share of the greatest element beside a pivot that it must have. */
 const ALPHA = (1 + Math.sqrt(17)) / 8;
 
-/** Which row comes next, and whether with its neighbour as a block of two; undefined where the column is 0. */
+/**
+ * Returns the next pivot row and the size of its block (2: together with its neighbour), or undefined when the column
+ * is 0.
+ */
 function choosePivot(A: Matrix, k: number): { readonly row: number; readonly size: 1 | 2 } | undefined {
   const n = A.rows, own = Math.abs(A.at(k, k));
   let far = k, column = 0;

@@ -1,6 +1,6 @@
 /**
- * Pseudoinverses, least squares and what singular values tell of matrices. Input: matrices; output: as torch.linalg.
- * Invariant: singular values at most `rtol` times the largest, or `atol`, count as 0.
+ * Pseudoinverses, least squares and other results that follow from singular values, as in torch.linalg. Invariant:
+ * singular values of at most `rtol` times the largest, or `atol`, count as 0.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, EPSILON } from "../../base/dtype.ts";
@@ -16,7 +16,7 @@ import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
-/** What the size of a singular value is measured by. */
+/** Thresholds below which a singular value counts as 0. */
 interface Tolerance<T> {
   readonly atol: Operand<T> | null;
   readonly rtol: Operand<T> | null;

@@ -1,7 +1,6 @@
 /**
- * Singular vectors for the largest singular values, by products with random vectors (Halko, Martinsson and Tropp 2009).
- * Input: matrices; output: as torch.svd_lowrank and torch.pca_lowrank. Invariant: compositions of ops, which have their
- * gradients.
+ * Singular vectors of the largest singular values by products with random vectors (Halko, Martinsson and Tropp 2009),
+ * as in torch.svd_lowrank and torch.pca_lowrank. Invariant: compositions of differentiable ops.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -13,7 +12,7 @@ import { knownSize } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 import { checkMatrices } from "./checks.ts";
 
-/** How many values are asked for, and how often the vectors go through the matrix and back. */
+/** The number of singular values requested, and of power iterations. */
 interface Asked {
   readonly q: number;
   readonly niter: number;

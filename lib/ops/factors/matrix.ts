@@ -1,6 +1,6 @@
 /**
- * Matrices in host memory, for decompositions. Input: elements of tensors, matrices in the last two dimensions; output:
- * matrices of float64 by rows, and tensors of them. Invariant: a matrix owns its elements.
+ * Matrices in host memory for decompositions: float64 by rows, from the last two dimensions of tensors and back.
+ * Invariant: a matrix owns its elements.
  */
 import type { DType } from "../../base/dtype.ts";
 import type { HostTensor } from "../definition.ts";

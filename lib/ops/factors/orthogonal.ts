@@ -1,6 +1,6 @@
 /**
- * QR decomposition. Input: matrices; output: as torch.linalg.qr. Invariant: computed on the host in float64 by Householder
- * reflections, with LAPACK's signs: a column is reflected to the side away from it.
+ * QR decomposition, as in torch.linalg.qr. Invariant: computed on the host in float64 by Householder reflections,
+ * with LAPACK's signs: a column is reflected away from itself.
  */
 import { contiguousMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -27,7 +27,7 @@ function decompose(A: Matrix, width: number): { readonly Q: Matrix; readonly R: 
     }
     let rest = 0;
     for (let i = k + 1; i < rows; i++) rest = Math.max(rest, Math.abs(R.at(i, k)));
-    // Nothing below the diagonal: nothing is reflected
+    // The column is already 0 below the diagonal: no reflection
     if (rest === 0) v.fill(0);
     else {
       v[k] = R.at(k, k) + (R.at(k, k) >= 0 ? norm : -norm);

@@ -1,8 +1,8 @@
 /**
- * Householder reflections as LAPACK keeps them: vectors below the diagonal of a matrix, whose ones are left out, and a
- * factor tau for each. Input: matrices, or such reflections; output: as torch.geqrf, householder_product and ormqr.
- * Invariant: k reflections are I − V · T · Vᵀ with T = (I + diag(tau) · U)⁻¹ · diag(tau), U what VᵀV has above its
- * diagonal (Schreiber and Van Loan 1989), so that products are differentiable.
+ * Householder reflections in LAPACK's form: vectors below the diagonal of a matrix, whose ones are implicit, and a
+ * factor tau for each; as in torch.geqrf, householder_product and ormqr. Invariant: k reflections are I − V · T · Vᵀ
+ * with T = (I + diag(tau) · U)⁻¹ · diag(tau), U the part of VᵀV above its diagonal (Schreiber and Van Loan 1989), so
+ * that products are differentiable.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

@@ -1,7 +1,7 @@
 /**
- * Square roots of symmetric matrices and polar decompositions. Input: matrices, possibly in batches; output: as
- * torch.linalg.matrix_sqrth and polar. Invariant: computed on the host by eigenvalues and singular values; gradients divide
- * by sums of those, so that equal ones are no trouble.
+ * Square roots of symmetric matrices and polar decompositions, as in torch.linalg.matrix_sqrth and polar. Invariant:
+ * computed on the host from eigenvalues and singular values; gradients divide by sums of those, so that repeated
+ * values cause no division by 0.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

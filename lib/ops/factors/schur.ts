@@ -1,7 +1,7 @@
 /**
- * Schur forms of square matrices. Input: a matrix; output: T and Q with A = Q · T · Qᴴ, T upper triangular, Q unitary.
- * Invariant: of a real matrix, eigenvalues on T's diagonal are exactly real or stand in exactly conjugate pairs, the one
- * with the positive imaginary part first (Golub and Van Loan, sections 7.4 and 7.5).
+ * Schur forms of square matrices: A = Q · T · Qᴴ with T upper triangular and Q unitary. Invariant: for a real matrix,
+ * eigenvalues on T's diagonal are exactly real or stand in exactly conjugate pairs, the one with the positive
+ * imaginary part first (Golub and Van Loan, sections 7.4 and 7.5).
  */
 import { LinAlgError } from "../../base/errors.ts";
 import {
@@ -106,7 +106,9 @@ function reflectColumns({ n, re, im }: ComplexMatrix, { v, factor, first }: Refl
   }
 }
 
-/** Whether an element below the diagonal is nothing beside its neighbours; then it becomes 0. */
+/**
+ * Returns whether an element below the diagonal is negligible beside its neighbours; the element is then set to 0.
+ */
 function vanishes(H: ComplexMatrix, row: number): boolean {
   const around = H.size(row - 1, row - 1) + H.size(row, row), size = H.size(row, row - 1);
   if (size > Number.EPSILON * around && size !== 0) return false;

@@ -1,7 +1,6 @@
 /**
- * Systems with triangular matrices. Input: triangular matrices and right-hand sides, possibly in batches; output: what
- * solves them. Invariant: only the triangle that is meant is read; a zero on its diagonal gives infinities, as in
- * PyTorch.
+ * Systems with triangular matrices, possibly in batches. Invariant: only the triangle named is read; a zero on its
+ * diagonal results in infinities, as in PyTorch.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

@@ -1,7 +1,6 @@
 /**
- * Transforms along dimensions of complex tensors, as compositions. Input: a tensor, dimensions with their sizes, a
- * direction and a norm; output: complex tensors, or real ones where only real values can come out. Invariant: sizes are
- * known numbers; the scale is applied once.
+ * Transforms along dimensions of complex tensors, as compositions. Results are real where only real values are
+ * possible. Invariant: sizes are known numbers; the scale is applied once.
  */
 import { complexType, getDefaultDtype, isComplex, isFloat, isHalf } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -15,7 +14,7 @@ export interface Axis {
   readonly size: number;
 }
 
-/** Which way, and how it is scaled: "backward" (null), "ortho" or "forward". */
+/** Direction of a transform, and its scaling: "backward" (null), "ortho" or "forward". */
 export interface Direction {
   readonly inverse: boolean;
   readonly norm: string | null;

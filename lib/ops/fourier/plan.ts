@@ -1,8 +1,7 @@
 /**
- * Fast discrete Fourier transforms of complex vectors on the host. Input: interleaved float64 pairs; output: the
- * transform, not scaled, in place. Invariant: O(n log n) for every length: lengths of small prime factors by the
- * self-sorting algorithm of Stockham with mixed radices, others as a convolution (Bluestein 1970). Tables are made once
- * for each length.
+ * Fast discrete Fourier transforms on the host: unscaled, in place, on interleaved float64 pairs. Invariant: O(n log
+ * n) for every length: lengths of small prime factors by the self-sorting algorithm of Stockham with mixed radices,
+ * others as a convolution (Bluestein 1970). Tables are built once for each length.
  */
 
 /** A transform of one length. */
@@ -96,7 +95,7 @@ function unitAt(k: number, n: number): readonly [number, number] {
 interface Stage {
   readonly from: Float64Array;
   readonly to: Float64Array;
-  /** Where the vector begins in each. */
+  /** Offset of the vector in the source array. */
   readonly read: number;
   readonly write: number;
   /** Length of the transforms that are left, and how many of them lie interleaved. */

@@ -1,6 +1,6 @@
 /**
- * Short-time Fourier transforms. Input: signals [batch?, samples], or their spectra [batch?, frequencies, frames];
- * output: the other. Invariant: frames are windows of nFft samples, hopLength apart, as PyTorch lays them out.
+ * Short-time Fourier transforms between signals [batch?, samples] and spectra [batch?, frequencies, frames].
+ * Invariant: frames are windows of nFft samples, hopLength apart, laid out as in PyTorch.
  */
 import { zeroUnless } from "../refusals.ts";
 import { isComplex, partType } from "../../base/dtype.ts";
@@ -69,7 +69,7 @@ function batched<T extends TensorLike>(o: OpApi<T>, x: T, rank: number, name: st
   );
 }
 
-/** Whether only half of the frequencies is given: of real numbers, unless told. */
+/** Returns whether only half of the frequencies is stored: the default for real signals. */
 const isHalf = (onesided: boolean | null, ...tensors: readonly (TensorLike | null)[]): boolean =>
   onesided ?? !tensors.some((x) => x && isComplex(x.dtype));
 
@@ -197,7 +197,7 @@ const istft = composeOp({
     const sums = o.unfoldBackward(o.expand(square, [count, nFft]), [samples], 0, nFft, hopLength);
     const reach = Math.min(end, samples);
     const overlap = o.narrow(sums, 0, start, reach - start);
-    // Where windows do not overlap there is nothing to divide by
+    // Where no window overlaps, the divisor is 1
     const divisor = o.add(
       overlap,
       zeroUnless(o, o.lt(o.abs(overlap), 1e-11), {
@@ -214,7 +214,7 @@ const istft = composeOp({
   errors: [{ args: [t(3, 4), 4], message: "complex spectra" }],
 });
 
-/** Which samples of the frames added up are the signal. */
+/** Returns the range of samples of the overlap-added frames that make up the signal. */
 function rangeOf(
   { nFft, hopLength }: Frames,
   count: Dim,

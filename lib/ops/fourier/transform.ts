@@ -1,7 +1,7 @@
 /**
- * The discrete Fourier transform as an op. Input: pairs of real and imaginary parts, the transformed dimension before
- * them; output: pairs. Invariant: computed on the host in float64 and rounded once; it scales nothing, so that its
- * gradient is the transform in the other direction.
+ * The discrete Fourier transform as an op over pairs of real and imaginary parts, with the transformed dimension
+ * before them. Invariant: computed on the host in float64 and rounded once, without scaling, so that its gradient is
+ * the transform in the other direction.
  */
 import { DynError, InternalError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

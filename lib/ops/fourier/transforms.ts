@@ -1,7 +1,6 @@
 /**
- * The transforms of `torch.fft`. Input: real or complex tensors, sizes, dims and a norm ("backward" | "ortho" |
- * "forward"); output: complex tensors, real ones of the c2r transforms. Invariant: a size cuts its dimension or fills it
- * up with zeros; a tensor that is longer or shorter is no error.
+ * The transforms of `torch.fft`. Results are complex, except those of the c2r transforms. Invariant: a size crops its
+ * dimension or pads it with zeros; tensors of any length are accepted.
  */
 import { getDefaultDtype, partType } from "../../base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -22,7 +21,7 @@ import {
   transformedType,
 } from "./axes.ts";
 
-/** Where these ops show up. */
+/** The namespace of these ops. */
 const FFT = { method: false, free: false, namespaces: ["fft"] } as const;
 
 const norm = nullable("string", { oneOf: ["backward", "ortho", "forward"] });
@@ -50,7 +49,7 @@ function metaOf(name: string, kind: Kind, x: TensorMeta, axes: readonly Axis[]):
   return contiguousMeta(shape, kind === "c2r" ? partType(complex) : complex, x.device);
 }
 
-/** What a transform does. */
+/** The kind, direction and scaling of a transform. */
 interface Spec {
   readonly kind: Kind;
   readonly inverse: boolean;
@@ -66,7 +65,7 @@ const convert = <T extends TensorLike>(
   },
 ): T => CONVERSIONS[kind](o, x, axes, direction);
 
-/** What a transform takes and gives besides the complex numbers of any. */
+/** Notes on the arguments and results of each kind of transform, for the documentation. */
 const ABOUT: Readonly<Record<Kind, string>> = {
   c2c: "",
   r2c: "of real numbers, of which the half that tells the other one",

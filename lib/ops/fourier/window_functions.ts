@@ -1,5 +1,5 @@
 /**
- * Windows that weigh samples before a transform. Input: a length; output: a vector. Invariant: a periodic window is a
+ * Windows that weight samples before a transform: a vector of a given length. Invariant: a periodic window is a
  * symmetric one of one element more without its last; one element is 1, whatever the window.
  */
 import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
@@ -12,7 +12,7 @@ import { nullable, optional, type Param, required } from "../params.ts";
 /** The numbers that a window takes besides, by name. */
 type Extra = Readonly<Record<string, number>>;
 
-/** What is particular to a window. */
+/** The name, formula and parameters of one window function. */
 interface WindowSpec {
   readonly name: string;
   readonly torch: string;

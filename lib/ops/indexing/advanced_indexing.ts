@@ -1,7 +1,7 @@
 /**
- * Indexing by several tensors at once, as NumPy and PyTorch do it. Input: for each leading dimension an index
- * tensor or null for all of it; output: gathered elements, or the tensor with them replaced. Invariant: indices
- * broadcast against each other; their dimensions stand where they stood if adjacent, else first.
+ * Indexing by several tensors at once, as in NumPy and PyTorch: for each leading dimension an index tensor, or null
+ * for all of it. Invariant: indices broadcast against each other; their dimensions stay in place if adjacent and come
+ * first otherwise.
  */
 import { DynError } from "../../base/errors.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -19,11 +19,11 @@ interface Shaped {
   readonly shape: readonly Dim[];
 }
 
-/** Where the dimensions of a result of advanced indexing come from. */
+/** Maps the dimensions of a result of advanced indexing to the index and the tensor. */
 interface Plan {
   /** The common shape of the indices. */
   readonly indexShape: readonly Dim[];
-  /** Where its dimensions start in the result. */
+  /** First of the index dimensions in the result. */
   readonly at: number;
   readonly shape: readonly Dim[];
 }

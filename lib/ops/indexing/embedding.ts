@@ -1,6 +1,6 @@
 /**
- * Embeddings: rows of a table looked up by integers. Input: a table and indices; output: rows. Invariant: the
- * gradient of a table is a sum over the places that read each row, without those of the padding index.
+ * Embeddings: rows of a table looked up by integers. Invariant: the gradient of a table sums over the places that
+ * read each row, except those of the padding index.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, isInteger } from "../../base/dtype.ts";

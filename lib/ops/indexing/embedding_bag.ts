@@ -1,6 +1,6 @@
 /**
- * Sums, means and maxima of embeddings in bags. Input: a table, indices and where bags start among them; output: a row for
- * each bag. Invariant: compositions; what belongs to no bag, and the padding index, goes to a row that is left out.
+ * Sums, means and maxima of embeddings in bags: one row for each bag. Invariant: compositions; indices outside all
+ * bags, and the padding index, go to a row that is dropped.
  */
 import { zeroUnless } from "../refusals.ts";
 import { DynError } from "../../base/errors.ts";

@@ -1,6 +1,5 @@
 /**
- * Reading and writing by index tensors along one dimension. Input: a tensor and integer tensors; output: gathered
- * elements, or the tensor with elements replaced or added to. Invariant: kernels clamp indices, callers check them.
+ * Reading and writing by index tensors along one dimension. Invariant: kernels clamp indices, callers check them.
  */
 import { DynError } from "../../base/errors.ts";
 import { isInteger } from "../../base/dtype.ts";
@@ -37,7 +36,7 @@ export function checkIndex(name: string, index: TensorMeta): void {
   }
 }
 
-/** That indices lie in a dimension, negative ones included where they may. */
+/** Returns the check that indices lie in a dimension; with `wrap` they may be negative. */
 export function indexRange(values: TensorMeta, size: Dim, wrap = false): ElementRange {
   return { values, low: wrap ? mul(-1, size) : 0, high: size, what: "index" };
 }

@@ -1,6 +1,5 @@
 /**
- * Scattering with other combinations than a sum. Input: a tensor, indices and values; output: the tensor with the
- * values that fall on each element combined. Invariant: the kernel reads per result, so that it needs no atomics.
+ * Scattering with reductions other than the sum. Invariant: the kernel reads per result, so that it needs no atomics.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, isFloat } from "../../base/dtype.ts";

@@ -1,7 +1,6 @@
 /**
- * Reading and writing whole parts of a tensor at a vector of indices along one dimension. Input: a tensor, a
- * dimension and a vector; output: the parts, or the tensor with parts replaced or added to. Invariant: kernels
- * clamp indices, callers check them.
+ * Reading and writing whole parts of a tensor at a vector of indices along one dimension. Invariant: kernels clamp
+ * indices, callers check them.
  */
 import { DynError } from "../../base/errors.ts";
 import type { Dim } from "../../sym/expr.ts";

@@ -1,6 +1,6 @@
 /**
- * Sums of products over named dimensions. Input: an equation and tensors; output: their contraction. Invariant:
- * operands are contracted from left to right, each pair as one batched matrix product.
+ * Sums of products over named dimensions. Invariant: operands are contracted from left to right, each pair as one
+ * batched matrix product.
  */
 import { type DType, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";

@@ -1,7 +1,7 @@
 /**
- * Norms of matrices, products of vectors and factorless linear algebra. Input: matrices and vectors, possibly in
- * batches; output: as torch.linalg. Invariant: compositions, except for inversion and determinants, which run on
- * the host by elimination with partial pivoting and have gradients of their own.
+ * Norms of matrices, products of vectors and linear algebra without factorisations, as in torch.linalg. Invariant:
+ * compositions, except for inversion and determinants, which run on the host by elimination with partial pivoting and
+ * have gradient rules.
  */
 import { DynError, LinAlgError } from "../../base/errors.ts";
 import { isDifferentiable, isFloat } from "../../base/dtype.ts";

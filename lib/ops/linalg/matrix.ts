@@ -1,6 +1,6 @@
 /**
- * Matrix products. Input: matrices, batches of them and vectors; output: their products. Invariant: everything is
- * made of two primitives, mm and bmm; floats go to the runtime library, integers to plain loops.
+ * Matrix products of matrices, batches and vectors. Invariant: everything is built from two primitives, mm and bmm;
+ * floats go to the runtime library, integers to plain loops.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, isDifferentiable, isFloat } from "../../base/dtype.ts";

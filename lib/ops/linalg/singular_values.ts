@@ -1,7 +1,7 @@
 /**
- * Singular values and vectors, and what they give. Input: matrices, possibly in batches; output: as torch.linalg.
- * Invariant: computed on the host in float64 by one-sided Jacobi rotations, which find small values to full
- * relative precision; ordered from the largest down.
+ * Singular values and vectors, and ops that follow from them, as in torch.linalg. Invariant: computed on the host in
+ * float64 by one-sided Jacobi rotations, which find small values to full relative precision; sorted in descending
+ * order.
  */
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp, type HostTensor, type TensorLike } from "../definition.ts";

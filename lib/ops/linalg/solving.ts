@@ -1,6 +1,6 @@
 /**
- * Linear systems. Input: square matrices, possibly in batches, and right-hand sides; output: what solves them.
- * Invariant: by inverses, which elimination finds in float64; a singular matrix is an error.
+ * Linear systems with square matrices. Invariant: solved by inverses, which elimination finds in float64; a singular
+ * matrix is an error.
  */
 import { DynError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -12,7 +12,7 @@ import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
 
-/** Whether right-hand sides are vectors, one a matrix, rather than matrices. */
+/** Returns whether right-hand sides are vectors, one for each matrix, rather than matrices. */
 const areVectors = (A: TensorLike, B: TensorLike): boolean =>
   B.shape.length === 1 || (A.shape.length - 1 === B.shape.length && sameShape(B.shape, A.shape.slice(0, -1)));
 

@@ -1,7 +1,6 @@
 /**
- * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Input: activations and sizes;
- * output: means or maxima. Invariant: one dimension is pooled after the other for means and
- * maxima, all at once for places of maxima.
+ * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Invariant: one dimension is
+ * pooled after the other for means and maxima, all at once for places of maxima.
  */
 import { isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";

@@ -1,7 +1,7 @@
 /**
- * Scaled dot product attention. Input: queries [..., l, e], keys [..., s, e] and values [..., s, v]; output:
- * [..., l, v]. Invariant: a composition of products and a softmax; fusing them is the compiler's work. Rows that
- * may attend to nothing give zeros.
+ * Scaled dot product attention of queries [..., l, e], keys [..., s, e] and values [..., s, v]: [..., l, v].
+ * Invariant: a composition of products and a softmax; fusing them is the compiler's job. Rows that may attend to
+ * nothing yield zeros.
  */
 import { DynError } from "../../base/errors.ts";
 import { type Dim, floorDiv, mod } from "../../sym/expr.ts";

@@ -1,6 +1,6 @@
 /**
- * Means of windows. Input: activations [batch?, channels, …]; output: one value for each window. Invariant: sums and the
- * numbers of elements that they are divided by are ops of their own, so that gradients share them.
+ * Average pooling of [batch?, channels, …]. Invariant: sums and their divisors are separate ops, so that gradients
+ * share them.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

@@ -1,6 +1,6 @@
 /**
- * Losses of classes: several of them at once, and those of a linear layer. Input: scores or activations, and targets;
- * output: a loss for each sample, their mean or their sum. Invariant: all are compositions.
+ * Classification losses: with several labels for a sample, and fused with a linear layer. Invariant: all are
+ * compositions.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

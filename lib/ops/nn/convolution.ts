@@ -1,7 +1,6 @@
 /**
- * Convolutions. Input: activations [batch?, channels, …] and weights; output: activations. Invariant: one and two
- * dimensions go to the runtime library, three to plain loops; all gradients are
- * convolutions again.
+ * Convolutions of [batch?, channels, …]. Invariant: one and two dimensions use the runtime library, three use plain
+ * loops; all gradients are convolutions too.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, floorDiv, mul, print, sub } from "../../sym/expr.ts";

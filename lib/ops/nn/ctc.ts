@@ -1,7 +1,7 @@
 /**
- * Connectionist temporal classification (Graves et al. 2006). Input: log-probabilities [time, batch, classes], targets and
- * lengths; output: minus the log-probability of each target, over all alignments. Invariant: computed on the host in
- * float64, forwards and backwards in time, since each step needs the one before; the gradient is made on the way.
+ * Connectionist temporal classification (Graves et al. 2006): minus the log-probability of each target over all
+ * alignments, from log-probabilities [time, batch, classes]. Invariant: computed on the host in float64, forwards and
+ * backwards in time, since each step needs the previous one; the gradient is computed along the way.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat, isInteger } from "../../base/dtype.ts";
@@ -31,7 +31,7 @@ interface Sequence {
   readonly at: (time: number, label: number) => number;
 }
 
-/** Whether an alignment may jump from two states back: not over a blank, nor between equal labels. */
+/** Returns whether an alignment may jump two states ahead: not over a blank, nor between equal labels. */
 const mayJump = ({ labels, blank }: Sequence, s: number): boolean =>
   s >= 2 && labels[s] !== blank && labels[s] !== labels[s - 2];
 
@@ -217,7 +217,7 @@ const ctcLosses = hostWideOp({
     saves: ["out"],
     single(o, grad, { out: [, slopes] }) {
       if (!slopes) return {};
-      // Where the gradient is 0 what is infinite has none
+      // A gradient of 0 stays 0 where the slope is infinite
       const wide = o.reshape(grad, [1, -1, 1]);
       return { logProbs: o.where(o.eq(wide, 0), 0, o.mul(slopes, wide)) };
     },

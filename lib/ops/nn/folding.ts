@@ -1,6 +1,6 @@
 /**
- * Columns of windows put together to images, which im2col takes apart. Input: [batch, channels · kernel, windows]; output:
- * [batch, channels, height, width]. Invariant: a composition of the gradients of the views that windows are.
+ * Assembles columns of windows [batch, channels · kernel, windows] into images [batch, channels, height, width], the
+ * inverse of im2col. Invariant: composed of the gradients of the strided views that windows are.
  */
 import { DynError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -16,7 +16,7 @@ interface Folding {
   readonly sizes: readonly number[];
   readonly wide: readonly number[];
   readonly kernel: readonly number[];
-  /** What a window covers, gaps included. */
+  /** Extent of a window, gaps included. */
   readonly reach: readonly number[];
   readonly dilation: readonly number[];
   readonly stride: readonly number[];

@@ -1,7 +1,6 @@
 /**
- * Maxima of windows at random places. Input: activations [batch?, channels, …spatial]; output:
- * one value for each window. Invariant: compositions; where windows lie is decided by one random number for each channel and
- * dimension, which a caller may give.
+ * Max pooling over windows at random places of [batch?, channels, …spatial]. Invariant: compositions; window
+ * positions follow from one random number for each channel and dimension, which a caller may pass.
  */
 import { DynError } from "../../base/errors.ts";
 import { type Dim, product } from "../../sym/expr.ts";
@@ -48,7 +47,7 @@ function fractionalSizes(
   return sizes;
 }
 
-/** Where windows start along a dimension: [lead, count] of [lead] random numbers. */
+/** Returns the start of each window along a dimension: [lead, count] from [lead] random numbers. */
 function starts<T extends TensorLike>(
   o: OpApi<T>,
   sample: T,

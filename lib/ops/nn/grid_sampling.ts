@@ -1,7 +1,6 @@
 /**
- * Sampling at places that a grid names. Input: activations [batch, channels, …spatial] and places in [−1, 1], the last
- * dimension first; output: [batch, channels, …places]. Invariant: compositions, so that gradients reach activations and
- * places; an element outside is read nowhere.
+ * Sampling of [batch, channels, …spatial] at grid points in [−1, 1], the last dimension first: [batch, channels,
+ * …places]. Invariant: compositions, so that gradients reach activations and grid; elements outside are never read.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

@@ -1,7 +1,6 @@
 /**
- * Losses. Input: predictions and targets; output: a loss for each element or sample, their mean or their sum.
- * Invariant: all are compositions, so that they fuse with the model's last layer; what is ignored contributes
- * neither to the loss nor to the number it is divided by.
+ * Losses, for each sample or reduced. Invariant: all are compositions, so that they fuse with the model's last layer;
+ * ignored targets contribute neither to the loss nor to the number it is divided by.
  */
 import { isFloat, promoteTypes } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -19,7 +18,7 @@ import { composeWideOp } from "../wide.ts";
 const REDUCTIONS = ["none", "mean", "sum"] as const;
 export const reductionParam = optional("string", "mean", { oneOf: REDUCTIONS });
 
-/** What becomes of the losses. */
+/** Reduces the losses of all samples as `reduction` says. */
 function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): T {
   return reduction === "mean" ? o.mean(loss) : reduction === "sum" ? o.sum(loss) : loss;
 }
@@ -29,7 +28,7 @@ export function lossMeta(shape: readonly Dim[], like: TensorMeta, reduction: str
   return contiguousMeta(reduction === "none" ? shape : [], like.dtype, like.device);
 }
 
-/** What becomes of losses that are weighed: a mean is by the weights, as PyTorch's. */
+/** Reduces weighted losses; a mean divides by the sum of weights, as in PyTorch. */
 function reduceWeighted<T extends TensorLike>(
   o: OpApi<T>,
   loss: T,
@@ -53,7 +52,7 @@ interface Pair {
   readonly reduction: string;
 }
 
-/** What a loss of two tensors gives. Throws DynError for weights of another shape than the input's. */
+/** Infers the result of a loss of two tensors. Throws DynError for weights of another shape than the input's. */
 function pairMeta({ self, target, weight = null, reduction }: Pair): TensorMeta {
   const dtype = promoteTypes(self.dtype, target.dtype);
   if (weight && !sameShape(weight.shape, self.shape)) {

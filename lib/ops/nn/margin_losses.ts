@@ -1,6 +1,5 @@
 /**
- * Losses of distances and margins. Input: predictions, targets or pairs of vectors; output: a loss for each
- * sample, their mean or their sum. Invariant: all are compositions.
+ * Distance and margin losses. Invariant: all are compositions.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

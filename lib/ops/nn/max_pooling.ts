@@ -1,7 +1,6 @@
 /**
- * Maxima of windows. Input: activations [batch?, channels, …]; output: one value for each window. Invariant: a maximum
- * is found together with its place in the window, and the gradient reads by place, so that windows that do not
- * overlap need no accumulation.
+ * Max pooling of [batch?, channels, …]. Invariant: a maximum is found together with its place in the window, and the
+ * gradient reads by place, so that windows that do not overlap need no accumulation.
  */
 import { DynError } from "../../base/errors.ts";
 import { type Dim, mul, product } from "../../sym/expr.ts";
@@ -122,7 +121,7 @@ function gatherMaxima<T extends TensorLike>(
   return o.reshape(gathered, at.offsets.shape);
 }
 
-/** Places in windows as flat indices into the pooled dimensions of the input: PyTorch's indices. */
+/** Converts places in windows to flat indices into the pooled dimensions of the input, as PyTorch returns them. */
 function flatIndices<T extends TensorLike>(
   o: OpApi<T>,
   at: { readonly offsets: T; readonly windows: Windows; readonly inputSizes: readonly Dim[] },

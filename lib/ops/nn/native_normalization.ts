@@ -1,6 +1,6 @@
 /**
- * Normalizations that give their statistics too, as PyTorch's native ops do. Input: activations and optional affine
- * parameters; output: the normal values, their means and 1/deviations. Invariant: compositions.
+ * Normalisations that also return their statistics, as PyTorch's native ops do: the normalised values, means and
+ * reciprocal deviations. Invariant: compositions.
  */
 import { DynError } from "../../base/errors.ts";
 import { mul } from "../../sym/expr.ts";

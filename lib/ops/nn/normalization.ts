@@ -1,8 +1,7 @@
 /**
- * Normalisation: subtract a mean, divide by a deviation, scale and shift. Input: activations and optional affine
- * parameters; output: one of the input's shape. Invariant: variances are of the population and computed from
- * centred values, so that large means lose no digits; statistics are recomputed by gradients, for the compiler to
- * share or to save.
+ * Normalisation: subtract a mean, divide by a deviation, scale and shift. Invariant: variances are population
+ * variances and computed from centred values, so that large means lose no digits; statistics are recomputed by
+ * gradients, for the compiler to share or to save.
  */
 import { valueType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";

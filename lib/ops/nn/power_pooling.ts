@@ -1,6 +1,6 @@
 /**
- * Power means of windows. Input: activations [batch?, channels, …spatial]; output: one value for each window. Invariant:
- * compositions of means and maxima of windows, whose sizes they share.
+ * Power-average pooling of [batch?, channels, …spatial]. Invariant: compositions of average and max pooling, whose
+ * sizes they share.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

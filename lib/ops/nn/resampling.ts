@@ -1,7 +1,6 @@
 /**
- * Images in other sizes and orders. Input: [batch, channels, …spatial]; output: resampled, unfolded or shuffled.
- * Invariant: resampling works along one dimension after the other, each by reading the elements that the weights
- * belong to; all are compositions.
+ * Resampled, unfolded and shuffled images [batch, channels, …spatial]. Invariant: compositions; resampling works
+ * along one dimension after the other, each reading the elements that the weights apply to.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -45,7 +44,7 @@ function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs)
   return { sizes, steps: scales.map((s) => recomputeScaleFactor ? null : 1 / s) };
 }
 
-/** How one dimension is resampled. */
+/** Sizes and scale for resampling one dimension. */
 interface Axis {
   readonly dim: number;
   readonly size: number;

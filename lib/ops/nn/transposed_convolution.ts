@@ -1,6 +1,6 @@
 /**
- * Transposed convolutions. Input: activations [batch?, channels, …] and weights; output: activations. Invariant: they are the
- * input gradients of convolutions; three dimensions are planes of two.
+ * Transposed convolutions of [batch?, channels, …]. Invariant: they are the input gradients of convolutions; three
+ * dimensions are computed as planes of two.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, print, sub } from "../../sym/expr.ts";

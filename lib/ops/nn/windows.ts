@@ -1,6 +1,6 @@
 /**
- * Windows that slide over the last dimensions: sizes, parameters, and which elements fall into which. Input: shapes
- * and windows; output: sizes and index arithmetic. Invariant: windows have known sizes.
+ * Windows that slide over the last dimensions: sizes, parameters, and which elements fall into which window.
+ * Invariant: windows have known sizes.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, boundsOf, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
@@ -21,7 +21,7 @@ export interface Windows {
   readonly ceilMode: boolean;
 }
 
-/** How many windows lie along a dimension. The last one must start inside of the input or its left padding. */
+/** Returns the number of windows along a dimension. The last one must start inside the input or its left padding. */
 function windowCount(size: Dim, w: Windows, d: number): Dim {
   const kernel = w.kernel[d] ?? 1, stride = w.stride[d] ?? 1, padding = w.padding[d] ?? 0;
   const reach = (w.dilation[d] ?? 1) * (kernel - 1) + 1;
@@ -137,7 +137,7 @@ export function inWindow<V>(
 export const flatOffset = (offset: readonly Dim[], kernel: readonly number[]): Dim =>
   offset.reduce<Dim>((flat, i, d) => add(mul(flat, kernel[d] ?? 1), i), 0);
 
-/** How many windows may hold a place along a dimension. */
+/** Returns the maximum number of windows that cover a place along a dimension. */
 function candidatesAlong(w: Windows, d: number): number {
   const reach = (w.dilation[d] ?? 1) * ((w.kernel[d] ?? 1) - 1) + 1;
   return Math.ceil(reach / (w.stride[d] ?? 1));

@@ -1,6 +1,6 @@
 /**
- * Counting and choosing: extremes of both kinds, most frequent elements, histograms, combinations. Input: tensors;
- * output: tensors. Invariant: compositions where sizes are known, else the host.
+ * Counting and choosing: extremes of both kinds, most frequent elements, histograms, combinations. Invariant:
+ * compositions where sizes are known; others run on the host.
  */
 import { DynError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -60,7 +60,8 @@ const mode = composeOp({
     if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
     const at = normalizeDim(dim, self.shape.length);
     const plain = o.detach(self);
-    // How often each element occurs along the dimension, then the least of the most frequent, found last
+    // Count each element along the dimension, then pick the least of the most frequent; the last occurrence is
+    // returned
     const rows = o.movedim(plain, at, -1);
     const counts = o.sum(o.eq(o.unsqueeze(rows, -1), o.unsqueeze(rows, -2)), -1);
     const frequent = o.eq(counts, o.amax(counts, [-1], true));
@@ -144,7 +145,7 @@ const unravelIndex = composeOp({
 /** Most positions that all choices together may name: a GiB of them. */
 const MOST_POSITIONS = 2 ** 27;
 
-/** How many choices of r positions out of n there are. Throws DynError where they cannot be listed. */
+/** Returns the number of ways to choose r of n positions. Throws DynError when there are too many to list. */
 function countChoices(n: number, r: number, repeat: boolean): number {
   const from = repeat ? Math.max(0, n + r - 1) : n;
   if (from < r) return 0;

@@ -1,6 +1,5 @@
 /**
- * Covariance and correlation of variables. Input: rows of observations; output: a square matrix, or a number for one
- * variable. Invariant: compositions over centred rows.
+ * Covariance and correlation of variables. Invariant: compositions over centred rows.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

@@ -1,6 +1,5 @@
 /**
- * Running combinations along a dimension. Input: a tensor and a dimension; output: one of the same shape.
- * Invariant: element i combines elements 0 … i, in order.
+ * Cumulative ops along a dimension. Invariant: element i combines elements 0 … i, in order.
  */
 import { type DType, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";

@@ -1,7 +1,6 @@
 /**
- * Histograms of one and of several dimensions. Input: elements, or points in the last dimension, bins and weights; output:
- * how much fell into each bin. Invariant: a bin holds its lower edge, the last one its upper too; what is outside, or NaN,
- * goes to a place that is left out.
+ * Histograms of one and several dimensions, optionally weighted. Invariant: a bin holds its lower edge, the last one
+ * its upper too; values outside, and NaN, go to a bin that is dropped.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -24,7 +23,7 @@ function checkRange(range: number | readonly number[] | null): void {
   }
 }
 
-/** How many bins there are; throws DynError for none, and for edges that are no vector. */
+/** Returns the number of bins. Throws DynError if there are none, or if the edges are not a vector. */
 function binCount(bins: number | TensorLike): Dim {
   if (typeof bins === "number") {
     if (bins > 0) return bins;

@@ -1,6 +1,6 @@
 /**
- * Reductions over dimensions. Input: a tensor and dimensions (null or none: all); output: one with those
- * dimensions removed, or of size 1 with keepdim. Invariant: types, empty cases and gradients are PyTorch's.
+ * Reductions over dimensions; null or an empty list means all. Invariant: types, empty cases and gradients follow
+ * PyTorch.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, isFloat } from "../../base/dtype.ts";
@@ -40,7 +40,7 @@ interface Reduced {
   readonly keepdim: boolean;
 }
 
-/** What a reduction is over. */
+/** An op, and the dimensions that it reduces. */
 interface Over extends Reduced {
   readonly op: ReductionOp;
   /** Type in which values combine. */
@@ -94,7 +94,7 @@ export function restoreDims<T extends TensorLike>(
   return o.reshape(reduced, reducedShape(over.shape, over.dims, true));
 }
 
-/** How many elements each result of a reduction combines. */
+/** Returns the number of elements that each result of a reduction combines. */
 export function countOver(shape: readonly Dim[], dims: readonly number[]): Dim {
   return product(dims.map((d) => shape[d] ?? 1));
 }

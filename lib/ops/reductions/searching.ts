@@ -1,6 +1,6 @@
 /**
- * Where values stand among others. Input: values, and sequences or sets; output: positions, or whether they are there.
- * Invariant: nothing is sorted; sequences are, by whoever gives them.
+ * Positions of values in sorted sequences, and membership in sets. Invariant: nothing is sorted here; callers pass
+ * sorted sequences.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

@@ -1,7 +1,6 @@
 /**
- * Reductions over segments of a dimension. Input: data and the lengths of segments, or where they begin and the last one
- * ends; output: one element for each segment, as torch.segment_reduce. Invariant: the host looks at the lengths alone;
- * elements are combined where they are.
+ * Reductions over segments of a dimension, given by lengths or offsets: one element for each segment, as in
+ * torch.segment_reduce. Invariant: only the lengths are read on the host; elements are combined where they are.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -67,10 +66,10 @@ const segmentNumbers = hostOp({
 
 const REDUCES = ["sum", "mean", "max", "min", "prod"] as const;
 
-/** What a segment begins with unless told. */
+/** Default initial values of a segment. */
 const STARTS = { sum: 0, mean: 0, prod: 1, max: -Infinity, min: Infinity } as const;
 
-/** How elements are combined. */
+/** The reduction that combines the elements. */
 const COMBINED = { sum: "sum", mean: "sum", prod: "prod", max: "amax", min: "amin" } as const;
 
 interface Segments<T> {
@@ -151,7 +150,7 @@ const segmentReduce = composeWideOp({
     const start = o.full(shape, isExtreme ? STARTS[kind] : initial ?? STARTS[kind], options);
     const combined = o.narrow(o.scatterReduce(start, at, index, data, COMBINED[kind]), at, 0, count);
     if (isExtreme && initial !== null) {
-      // Where both are equal, all of the gradient goes to the elements
+      // Elements equal to the initial value receive all of the gradient
       return o.where(kind === "max" ? o.ge(combined, initial) : o.le(combined, initial), combined, initial);
     }
     if (kind !== "mean") return combined;

@@ -1,6 +1,6 @@
 /**
- * Sorting and what sorting gives. Input: a tensor and a dimension; output: ordered elements and where they were.
- * Invariant: everything rests on one primitive, a stable sort along the last dimension with NaN greatest.
+ * Sorting, and ops that follow from it. Invariant: everything rests on one primitive, a stable sort along the last
+ * dimension with NaN greatest.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -20,7 +20,7 @@ const valuesAndIndices = (self: TensorMeta, shape: readonly Dim[]): TensorMeta[]
   contiguousMeta(shape, "int64", self.device),
 ];
 
-/** What positions of elements say of a gradient of these elements. */
+/** Scatters the gradient of selected elements to their positions. */
 function scattered<T extends TensorLike>(o: OpApi<T>, { args: { self }, out: [, indices], grads: [grad] }: {
   readonly args: { readonly self: T };
   readonly out: readonly T[];

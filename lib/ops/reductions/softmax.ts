@@ -1,7 +1,6 @@
 /**
- * Softmax and its relatives along one dimension. Input: scores; output: (log-)probabilities of the same shape.
- * Invariant: the largest score is subtracted first, so that nothing overflows; rows of −∞ alone give NaN, but for
- * safeSoftmax.
+ * Softmax and its relatives along one dimension. Invariant: the largest score is subtracted first, so that nothing
+ * overflows; rows of −∞ alone give NaN, except in safeSoftmax.
  */
 import type { DType } from "../../base/dtype.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

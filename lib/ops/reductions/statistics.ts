@@ -1,6 +1,6 @@
 /**
- * Variance, norms and logarithms of sums. Input: a tensor and dimensions; output: reduced as a sum would be.
- * Invariant: variances come from centred values and logsumexp from shifted ones, so that neither loses digits.
+ * Variance, norms and logarithms of sums. Invariant: variances come from centred values and logsumexp from shifted
+ * ones, so that neither loses digits.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, isFloat } from "../../base/dtype.ts";
@@ -29,7 +29,7 @@ type Dims = number | readonly number[] | boolean | null;
 const spreadDims = (dim: Dims, rank: number): number[] =>
   reducedDims(typeof dim === "boolean" ? null : dim, rank);
 
-/** How spread is asked for. */
+/** The arguments that select dimensions and correction of a variance. */
 interface SpreadArgs {
   readonly dim: Dims;
   readonly unbiased: boolean | null;
@@ -37,7 +37,7 @@ interface SpreadArgs {
   readonly correction: Scalar | Dim | null;
 }
 
-/** What is subtracted from the count. */
+/** Returns the number to subtract from the count. */
 function correctionOf({ dim, unbiased, correction }: SpreadArgs): number {
   if (correction !== null) return knownNumber(correction);
   return unbiased === false || dim === false ? 0 : 1;

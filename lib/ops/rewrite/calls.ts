@@ -1,7 +1,7 @@
 /** Calls of ops by name, without arguments by name, as rewrites look for them. */
 import { type Argument, Node } from "../../graph/node.ts";
 
-/** Whether a node calls this op. */
+/** Returns whether a node calls this op. */
 export const isCall = ({ op, target, kwargs }: Node, name: string): boolean =>
   op === "call_function" && target === name && Object.keys(kwargs).length === 0;
 

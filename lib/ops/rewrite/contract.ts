@@ -1,9 +1,9 @@
 /**
- * What every pass over a functional graph keeps. Input: a graph of pure ops; output: nothing, or an InternalError that
- * names the pass and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place and
- * none of complex numbers as such; all metadata is what inference says; inputs stay as they are; outputs keep their number, element types, shapes and
- * strides; the outputs that were promised memory of their own have it; and other processes are asked for as many elements
- * by each op.
+ * The contract that every pass over a functional graph keeps; a violation throws an InternalError that names the pass
+ * and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place and none on
+ * complex numbers; all metadata is what inference returns; inputs are unchanged; outputs keep their number, element
+ * types, shapes and strides; outputs that were promised memory of their own have it; and each collective op transfers
+ * as many elements as before.
  */
 import { isComplex } from "../../base/dtype.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
@@ -24,7 +24,7 @@ export function outputsOf(graph: Graph): readonly Argument[] {
   throw new InternalError("Expected a flat list of outputs");
 }
 
-/** What holds for the outputs of a graph besides their number, element types and shapes. */
+/** The promises about outputs of a graph besides their number, element types and shapes. */
 export interface Promises {
   /** Outputs before this index have memory of their own, no input's and no other output's. */
   readonly ownResults: number;
@@ -38,7 +38,7 @@ export class GraphContract {
   readonly #inputMetas: readonly NodeValue[];
   readonly #outputs: readonly (TensorMeta | null)[];
   readonly #shared: ReadonlyMap<string, number>;
-  /** What each call was verified with, so that only what changed is verified again. */
+  /** The state in which each call was last verified, so that only changed calls are verified again. */
   readonly #verified = new WeakMap<Node, readonly unknown[]>();
 
   constructor(readonly graph: Graph, readonly promises: Promises) {
@@ -145,7 +145,7 @@ export class GraphContract {
   }
 }
 
-/** How many elements other processes are asked for, by what is done with them. */
+/** Returns the number of elements exchanged with other processes, by collective op. */
 function sharedElements(graph: Graph): Map<string, number> {
   const found = new Map<string, number>();
   for (const { target, args, meta: { begins, value } } of graph.nodes) {

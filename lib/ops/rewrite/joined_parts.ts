@@ -1,7 +1,7 @@
 /**
- * The gradient of a tensor that was taken apart is a sum of tensors that are zero but for one part each: put together
- * again, every element is read once instead of once for each part. Input: a functional graph, which is changed; output:
- * whether it was. Invariant: exact; a negative zero becomes one of several terms, as in the sum.
+ * Joins the gradient of a tensor that was split. That gradient is a sum of tensors that are zero except for one part
+ * each: joined, every element is read once instead of once for each part. Invariant: exact; a negative zero becomes
+ * one of several terms, as in the sum.
  */
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Graph, Node } from "../../graph/node.ts";
@@ -56,7 +56,7 @@ function partsOf(terms: readonly Node[], { shape, dtype }: TensorMeta): Parts | 
   return end === size ? { dim: first.dim, isIndex: first.isIndex, sources } : undefined;
 }
 
-/** What is put into zeros: at one index of a dimension, or from one of them on. */
+/** A part written into zeros: at one index of a dimension, or from that index on. */
 interface Part {
   readonly dim: number;
   readonly isIndex: boolean;

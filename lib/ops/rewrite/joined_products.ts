@@ -1,8 +1,8 @@
 /**
- * The gradient of a weight that many steps use is a sum of products of few rows each, Σ Aₜᵀ·Bₜ: it is one product of all
- * their rows, [A₁; A₂; …]ᵀ·[B₁; B₂; …], which writes its result once instead of once for each step. The gradient of a bias,
- * a sum of sums over the same rows, is one sum of them. Input: a functional graph, which is changed; output: whether it was.
- * Invariant: the same numbers are added up, in another order.
+ * Joins products over steps. The gradient of a weight that many steps use is a sum of products of few rows each, Σ
+ * Aₜᵀ·Bₜ: it equals one product of all their rows, [A₁; A₂; …]ᵀ·[B₁; B₂; …], which writes its result once instead of
+ * once for each step. The gradient of a bias, a sum of sums over the same rows, becomes one sum of them. Invariant:
+ * the same numbers are added up, in another order.
  */
 import { sameList } from "../../base/lists.ts";
 import { type Graph, isList, Node } from "../../graph/node.ts";
@@ -32,7 +32,7 @@ interface RowSum {
   readonly matrix: Node;
 }
 
-/** What terms are joined to, and which of them. */
+/** The joined value, and the terms that it replaces. */
 interface Joined {
   readonly value: GraphValue;
   readonly terms: ReadonlySet<Node>;
@@ -64,7 +64,7 @@ function joinedProduct({ terms }: Sum, stacks: Stacks): Joined | undefined {
   const [first] = products;
   if (!first) return undefined;
   const alike = products.filter((each) => haveShapesOf(each, first));
-  // What is left of a step is multiplied once; steps come last first
+  // The left factor of a step is multiplied only once; steps come last first
   const lefts = new Map(alike.toReversed().map((each) => [each.left, each]));
   const rights = new Set(alike.map(({ right }) => right));
   if (lefts.size < MANY || lefts.size !== alike.length || rights.size !== alike.length) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Whose memory a value of a functional graph shows when the graph runs op by op. Input: a node; output: the node
- * that allocates. Invariant: two results with different roots never share memory.
+ * Finds the node whose memory a value of a functional graph shows when the graph runs op by op. Invariant: two
+ * results with different roots never share memory.
  */
 import type { Node } from "../../graph/node.ts";
 import { argumentsOfNode, isGraphValue, mapArguments, valueOfNode } from "../graph_builder.ts";
@@ -18,7 +18,7 @@ export function memoryRoot(node: Node): Node {
   return viewChain(node).at(-1) ?? node;
 }
 
-/** What a node is a view of; undefined where it has memory of its own. */
+/** Returns the node that a node is a view of, or undefined when it has memory of its own. */
 function viewedBy(node: Node): Node | undefined {
   const definition = node.op === "call_function" ? findTarget(node.target)?.definition : undefined;
   const [viewed] = node.inputs();

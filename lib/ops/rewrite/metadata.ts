@@ -1,6 +1,6 @@
 /**
- * The metadata of calls in functional graphs. Input: a node; output: what inference says of it. Invariant: asking
- * records no guard that tracing has not recorded.
+ * Inferred metadata of calls in functional graphs. Invariant: inference here adds no guard that tracing has not
+ * recorded.
  */
 import { invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -26,7 +26,7 @@ export function inferredMetas(node: Node): readonly TensorMeta[] {
     return item ? [item] : [];
   }
   if (node.meta.region) return regionMetas(node.meta.region);
-  // What other processes have a part in is an op's own matter, which has been asked
+  // Collective ops infer their own metadata, which the node already has
   if (node.meta.begins && node.meta.value.kind === "tensors") return node.meta.value.tensors;
   const target = findTarget(node.target);
   invariant(target && !target.inplace, `Expected a pure op but found ${node.target} at ${node.name}`);

@@ -1,7 +1,6 @@
 /**
- * Runs passes over a functional graph, each held to the contract of such graphs. Input: a graph, which is changed, and
- * named passes in order; output: whether anything changed. Invariant: after every pass the results that were promised
- * memory of their own have it, and the contract is verified.
+ * Runs passes over a functional graph, in order, and checks each against the contract of such graphs. Invariant:
+ * after every pass the results that were promised memory of their own have it, and the contract is verified.
  */
 import { bisection, type BisectPart } from "../../base/bisect.ts";
 import { type Graph, hasEffect, type Node } from "../../graph/node.ts";
@@ -16,7 +15,7 @@ export interface GraphPass {
   readonly run: (graph: Graph) => boolean;
 }
 
-/** Which calls stay although nothing reads them. */
+/** Decides which calls stay although nothing reads them. */
 export type Kept = (node: Node) => boolean;
 
 /**
@@ -25,7 +24,7 @@ export type Kept = (node: Node) => boolean;
  */
 export const keepChecks: Kept = (node) => hasEffect(node) || mayFail(node) || node.meta.begins === true;
 
-/** Whether a call of the forward part may fail by the elements it is given. */
+/** Returns whether a call of the forward part may fail depending on the elements it receives. */
 export function mayFail({ op, target, meta }: Node): boolean {
   if (op !== "call_function" || meta.partition === "backward") return false;
   return meta.region?.graph.nodes.some(mayFail) ?? findTarget(target)?.definition.ranges !== undefined;
@@ -47,13 +46,13 @@ export function patterns(name: string, options: RewriteOptions): GraphPass {
   return { name, run: (graph) => rewrite(graph, options) };
 }
 
-/** How passes are run. */
+/** Options of a run of passes. */
 export interface PassOptions extends Promises {
-  /** How often all passes run at the most, until nothing changes; once unless given. */
+  /** Maximum number of rounds over all passes, which end early when nothing changes; default 1. */
   readonly rounds?: number;
   /** Sees the graph after each pass that changed it. */
   readonly observe?: (pass: string, graph: Graph) => void;
-  /** What a bisection calls one pass. */
+  /** The name of one pass in a bisection. */
   readonly part: BisectPart;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The rewriter: applies rules to the calls of a functional graph. Input: a graph and rules; output: the same graph,
- * changed. Invariant: a node is replaced only by one of the same type, shape and strides; what depends on strides that
- * a constant does not share is inferred again.
+ * The rewriter: applies rules to the calls of a functional graph, which it changes. Invariant: a node is replaced
+ * only by one of the same type, shape and strides; calls that depend on strides that a constant does not share are
+ * inferred again.
  */
 import { bisection, type BisectPart } from "../../base/bisect.ts";
 import { isContiguous, type TensorMeta } from "../../graph/meta.ts";
@@ -18,12 +18,12 @@ import type { Rewrite, Rule } from "./rules.ts";
 /** Most rounds: a rule may make room for another one. */
 const MOST_ROUNDS = 8;
 
-/** What is applied, and how. */
+/** The rules to apply, and how. */
 export interface RewriteOptions {
   readonly rules: readonly Rule[];
-  /** What a bisection calls one application. */
+  /** The name of one application in a bisection. */
   readonly part: BisectPart;
-  /** Which calls stay although nothing reads them; those with effects unless given. */
+  /** Decides which calls stay although nothing reads them; default: those with effects. */
   readonly kept?: (node: Node) => boolean;
 }
 

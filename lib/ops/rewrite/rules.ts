@@ -1,7 +1,7 @@
 /**
- * Algebra of tensor ops as data. Input: a node of a functional graph; output: the earlier node that has the same
- * value, or a call to put in its place. Invariant: a rule holds for every element, NaN, infinities and −0
- * included, unless its comment says which rounding it improves.
+ * Algebraic rules of tensor ops as data. A rule maps a node of a functional graph to an earlier node with the same
+ * value, or to a call that replaces it. Invariant: a rule holds for every element, NaN, infinities and −0 included,
+ * unless its comment says which rounding it improves.
  */
 import { isFloat, itemSize, promoteTypes } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -10,7 +10,7 @@ import { type Argument, isList, Node } from "../../graph/node.ts";
 import { callOf } from "./calls.ts";
 
 /**
- * What a rule puts in place of a node: a node of the same layout and type, a call of an op with the same metadata, or a
+ * The replacement of a node: a node of the same layout and type, a call of an op with the same metadata, or a
  * constant of the same shape and type.
  */
 export type Rewrite =
@@ -65,7 +65,7 @@ function rounded(value: number, { dtype }: TensorMeta): Rewrite | undefined {
   return isFloat(dtype) ? { constant: Number(normalizeConstant(value, dtype)) } : undefined;
 }
 
-/** What may be simplified before a joint graph is cut: fewer values, hence less to save. */
+/** Simplifications before a joint graph is partitioned: fewer values, hence less to save. */
 export const JOINT_RULES: readonly Rule[] = [
   {
     // zerosLike(x) → full(shape, 0): reads nothing of x, so x need not be kept for it
@@ -170,7 +170,7 @@ export const JOINT_RULES: readonly Rule[] = [
   },
 ];
 
-/** What code generation simplifies besides. */
+/** Further simplifications for code generation. */
 export const INDUCTOR_RULES: readonly Rule[] = [
   ...JOINT_RULES.filter(({ name }) => name === "times_one"),
   {

@@ -1,7 +1,7 @@
 /**
- * Matrices of a graph that lie below each other in one matrix. Input: matrices [K, N] that all have one shape; output: the
- * matrix [T·K, N] of T of them: one that the graph has anyway, as of the outputs of all steps, or a new one. Invariant:
- * what is made stands in front of one node and needs nothing behind it.
+ * Matrices of a graph that are stacked in one matrix: [T·K, N] of T matrices [K, N], either one that the graph
+ * already has, such as the outputs of all steps, or a new one. Invariant: a new stack precedes one given node and
+ * depends on nothing after it.
  */
 import { type Graph, isList, Node } from "../../graph/node.ts";
 import type { OpApi } from "../generated.ts";
@@ -16,9 +16,9 @@ export interface Stack {
   readonly value: GraphValue;
 }
 
-/** What a pass over a graph knows of its stacks. */
+/** The state of the search for stacks during a pass over a graph. */
 export interface StackedGraph {
-  /** Where each node stands that was there before the pass, and each stack of it. */
+  /** Order of the nodes that existed before the pass, and of each stack. */
   readonly order: Map<Node, number>;
   /** The stacks made so far, which those to come join. */
   readonly made: Stack[];
@@ -75,7 +75,7 @@ export class Stacks {
       for (const cat of unsqueezed.users.keys()) {
         const places = isCall(cat, "cat") ? stackedIn(cat) : undefined;
         if (!places) continue;
-        // Where zeros are added for the sake of −0, the sum is what is read
+        // Where zeros are added because of −0, users read the sum
         const read = [cat, ...cat.users.keys()].findLast((each) =>
           (each === cat || (isCall(each, "add") && each.args[0] === cat && each.args[1] === 0)) &&
           this.#isBefore(each)

@@ -1,6 +1,6 @@
 /**
- * The terms of sums in a functional graph. Input: a graph; output: each sum of floats that is not part of another one, with
- * what it adds up. Invariant: all terms have the type and the shape of the sum, and nothing else reads the sums inside.
+ * The terms of sums in a functional graph: each sum of floats that is not part of another one, with its terms.
+ * Invariant: all terms have the type and the shape of the sum, and nothing else reads the sums inside.
  */
 import { sameList } from "../../base/lists.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -42,7 +42,7 @@ const isSum = (node: Node): boolean => {
     args.every((each) => isLike(each, value.tensor));
 };
 
-/** Whether something is a tensor of this type and shape. */
+/** Returns whether a value is a tensor of this type and shape. */
 function isLike(of: unknown, { dtype, shape }: TensorMeta): boolean {
   if (!(of instanceof Node) || of.meta.value.kind !== "tensor") return false;
   const { tensor } = of.meta.value;

@@ -1,6 +1,6 @@
 /**
- * Elements moved into new tensors: reversed, rolled, repeated, joined, padded. Input: tensors; output: a copy.
- * Invariant: each is a pointwise read at another index, so that it fuses with what reads it.
+ * Copies with moved elements: reversed, rolled, repeated, joined, padded. Invariant: each is a pointwise read at
+ * another index, so that it fuses with its readers.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mod, mul, sub } from "../../sym/expr.ts";

@@ -1,6 +1,6 @@
 /**
- * Shapes brought together: stacking by name, grids, products, blocks, and tensors with more dimensions. Input:
- * tensors; output: compositions of views, concatenations and products. Invariant: nothing here has a kernel.
+ * Combined shapes: stacking by name, grids, products, blocks, and tensors with more dimensions. Invariant: nothing
+ * here has a kernel.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

@@ -1,6 +1,6 @@
 /**
- * Padding. Input: a tensor and how much to put before and after each of the last dimensions (last one first);
- * output: a larger copy (or smaller, where negative). Invariant: each is a pointwise read, masked or redirected.
+ * Padding of the last dimensions (last one first); negative amounts crop. Invariant: each mode is a pointwise read,
+ * masked or redirected.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, max, min, mod, mul, sub } from "../../sym/expr.ts";
@@ -77,7 +77,7 @@ function padded<V>(
   return inside === undefined ? read() : o.masked(inside, read, numberValue(o, at.value, self.dtype));
 }
 
-/** Where a padded position reads from, for the modes that repeat elements. */
+/** Returns the index that a padded position reads, for the modes that repeat elements. */
 function sourceOf(mode: string, { position, size }: { readonly position: Dim; readonly size: Dim }): Dim {
   if (mode === "circular") return mod(position, size);
   const last = sub(size, 1);

@@ -1,6 +1,6 @@
 /**
- * Views made of other views, and lists of views. Input: a tensor; output: aliases of it. Invariant: nothing is
- * copied, but by flatten where strides forbid a view.
+ * Views composed of other views, and lists of views. Invariant: nothing is copied, except by flatten where strides
+ * forbid a view.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, floorDiv, max, mul, print, sub } from "../../sym/expr.ts";
@@ -257,7 +257,7 @@ function narrowStart(size: Dim, start: Dim, length: Dim): Dim {
   return from;
 }
 
-/** Where the parts of a dimension start and end. */
+/** Start and end of each part of a dimension. */
 type Cuts = readonly (readonly [Dim, Dim])[];
 
 function partMetas(self: TensorMeta, dim: number, cutsOf: (size: Dim) => Cuts): TensorMeta[] {

@@ -1,6 +1,6 @@
 /**
- * Ops that write views into copies: the inverses of views, used by gradients and by functional in-place ops.
- * Input: a base and what to put into it; output: the base with it. Invariant: xScatter(base, x(base)) is base.
+ * Ops that write views into copies: the inverses of views, used by gradients and by functionalised in-place ops.
+ * Invariant: xScatter(base, x(base)) is base.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
@@ -160,7 +160,7 @@ const diagonalScatter = lowerOp({
       const row = sub(i[at.dim1] ?? 0, at.row), column = sub(i[at.dim2] ?? 0, at.column);
       const place = [...i.filter((_, d) => d !== at.dim1 && d !== at.dim2), row];
       const read = () => castTo(o, o.load(src, place), self.dtype), base = o.load(self, i);
-      // What is put into a row is read for all of it: no element of it asks for itself whether to read
+      // A whole row is written, so no element needs its own condition for the read
       const rows = at.row === 0 && at.length === self.shape[at.dim1];
       const value = rows ? read() : o.masked(within(o, row, 0, at.length), read, base);
       return o.select(o.eq(o.index(row, "int64"), o.index(column, "int64")), value, base);

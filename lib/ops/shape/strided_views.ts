@@ -1,7 +1,6 @@
 /**
- * Views that address their input by strides of their own: windows and arbitrary strides. Input: a tensor; output:
- * metadata of the alias, and the same as index arithmetic. Invariant: gradients add up where elements are seen
- * more than once.
+ * Views that address their input by explicit strides: windows and arbitrary strides, as metadata of the alias and as
+ * index arithmetic. Invariant: gradients add up where elements are visible more than once.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";

@@ -1,6 +1,5 @@
 /**
- * Moving elements between devices. Input: a tensor and the name of a device; output: the same elements there.
- * Invariant: the gradient moves back.
+ * Moves elements between devices. Invariant: the gradient moves back.
  */
 import { contiguousMeta } from "../../graph/meta.ts";
 import { hostOp } from "../definition.ts";

@@ -1,6 +1,6 @@
 /**
- * Views of which the name asks for a copy, and splits that promise nothing about aliasing. Input: as the op that
- * each is named after; output: fresh tensors. Invariant: parameters and checks are those of that op.
+ * Copying versions of views, and splits that promise nothing about aliasing. Results are fresh tensors. Invariant:
+ * parameters and checks are those of the op that each is named after.
  */
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type OpDefinition, type TensorLike } from "../definition.ts";

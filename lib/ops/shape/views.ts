@@ -1,7 +1,6 @@
 /**
- * Views: results that alias their input with other sizes, strides or offset. Input: a tensor; output: metadata
- * of the alias, and the same as index arithmetic for values without storage. Invariant: `lower` reads the element
- * that the strides address; `writeBack` is its inverse.
+ * Views: results that alias their input with other sizes, strides or offset, as metadata and as index arithmetic for
+ * values without storage. Invariant: `lower` reads the element that the strides address; `writeBack` is its inverse.
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, product, sub } from "../../sym/expr.ts";
@@ -356,7 +355,7 @@ const slice = viewOp({
   errors: [{ args: [t(3), 0, 0, 2, 0], message: "positive step" }],
 });
 
-/** Where a diagonal starts and how long it is. */
+/** Returns start and length of a diagonal. */
 export function diagonalOf(
   shape: readonly Dim[],
   at: { offset: number; dim1: number; dim2: number },

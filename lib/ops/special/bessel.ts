@@ -1,13 +1,13 @@
 /**
- * Bessel and Airy functions. Input: a tensor; output: floats of the same shape. Invariant: near 0 by series in x², beyond
- * by amplitude and phase, so that errors are small beside the amplitude, not beside values near zeros.
+ * Bessel and Airy functions. Invariant: near 0 by series in x², beyond by amplitude and phase, so that errors are
+ * small relative to the amplitude, but not to values near zeros.
  */
 import type { Body } from "../../loops/body.ts";
 import * as series from "./bessel_series.ts";
 import { chebyshev, ofOrderOne, ofSelf, special } from "./series.ts";
 import { k } from "../pointwise.ts";
 
-/** What J and Y of an order are made of, for x > 0. */
+/** The approximations of J and Y of one order, for x > 0. */
 interface Parts<V> {
   /** Jₙ on [0, 8]. */
   readonly near: V;

@@ -1,6 +1,6 @@
 /**
- * Special functions beyond the scalar vocabulary. Input: a tensor; output: floats of the same shape. Invariant:
- * approximations carry their source and stay within a few units in the last place of float32.
+ * Special functions that are not scalar primitives. Invariant: approximations carry their source and stay within a
+ * few units in the last place of float32.
  */
 import type { Body } from "../../loops/body.ts";
 import { contiguousMeta } from "../../graph/meta.ts";

@@ -1,7 +1,7 @@
 /**
- * The incomplete gamma functions. Input: tensors; output: floats of their broadcast shape. Invariant: computed on the host
- * in float64, since how many terms are needed depends on the elements: by a series below a + 1, by a continued fraction
- * beyond, and by an expansion around the normal distribution where a is large.
+ * The incomplete gamma functions. Invariant: computed on the host in float64, since the number of terms depends on
+ * the elements: by a series below a + 1, by a continued fraction beyond, and by an expansion around the normal
+ * distribution where a is large.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";

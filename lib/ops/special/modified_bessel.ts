@@ -1,6 +1,6 @@
 /**
- * Modified Bessel functions. Input: a tensor; output: floats of the same shape. Invariant: I is computed of Cephes'
- * series, K of those of bessel_series.ts, each multiplied by what makes it vary slowly.
+ * Modified Bessel functions. Invariant: I uses Cephes' series, K those of bessel_series.ts, each multiplied by a
+ * factor that makes it vary slowly.
  */
 import type { Body } from "../../loops/body.ts";
 import { k, unary } from "../pointwise.ts";
@@ -52,7 +52,7 @@ const i1e = special({
   body: (o, x) => scaledBessel(o, x, 1),
   derivative: {
     reads: ["self"],
-    // Not from the result, whose rounding the difference of two near numbers would magnify
+    // Not computed from the result: the difference of two close numbers would magnify its rounding
     of: (o, { grad, self }) => {
       const slope = o.sub(o.i0e(self), o.mul(o.i1e(self), o.add(o.sign(self), o.reciprocal(self))));
       return o.mul(grad, o.where(o.eq(self, 0), 0.5, slope));

@@ -1,7 +1,6 @@
 /**
- * Orthogonal polynomials by their three-term recurrences, and integer functions of pairs. Input: two broadcast
- * tensors; output: one. Invariant: computed on the host, element by element, in float64 or exactly; the degree is
- * an element, so that no kernel could unroll it.
+ * Orthogonal polynomials by three-term recurrences, and integer functions of pairs. Invariant: computed on the host,
+ * element by element, in float64 or exactly; the degree is an element, so that no kernel could unroll it.
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -122,7 +121,7 @@ const quotient = (
   { x, limits: [atMinusOne, atOne] }: { readonly x: number; readonly limits: readonly [number, number] },
 ): number => x === 1 ? atOne : x === -1 ? atMinusOne : above / below;
 
-/** Where PyTorch ends Hermite's polynomials. */
+/** The largest degree of Hermite polynomials in PyTorch. */
 const HERMITE = { float32: 128, float64: 512 };
 
 const FAMILIES: readonly Family[] = [

@@ -1,6 +1,5 @@
 /**
- * What bodies of special functions are written with: constants, polynomials and Chebyshev series over the scalar
- * vocabulary. Input: values; output: values of the same type.
+ * Building blocks of special functions: constants, polynomials and Chebyshev series over scalar primitives.
  */
 import type { Body } from "../../loops/body.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";
@@ -21,7 +20,7 @@ export const ofOrderOne = (
     o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(orderZero(o, self), o.div(out, self)))),
 });
 
-/** Where special functions are found that are no methods. */
+/** The namespace of special functions that are not methods. */
 export const SPECIAL = { method: false, free: false, namespaces: ["special"] } as const;
 
 /** Defines a function of floats that is found there, and has no form in place. */

@@ -1,7 +1,6 @@
 /**
- * The zeta function of Hurwitz and the derivatives of digamma. Input: tensors, of which one may be a number; output:
- * floats. Invariant: ten terms and the sum of Euler and Maclaurin behind them for q > 0; below 0 by terms from both sides
- * of it, which are finitely many differences of such sums.
+ * The Hurwitz zeta function and the derivatives of digamma. Invariant: for q > 0 ten terms followed by the
+ * Euler–Maclaurin sum; below 0 by terms from both sides, which are finitely many differences of such sums.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -47,7 +46,7 @@ function positive<V>(o: Body<V>, { x, power }: Order<V>, q: V): V {
     factor = o.mul(factor, o.mul(next, o.mul(inverse, inverse)));
   });
   const rest = o.add(o.add(o.div(a, o.sub(x, one)), k(o, x, 0.5)), corrections);
-  // What overflows has no rest beside it
+  // An infinite sum has no remainder
   return o.select(o.lt(sum, k(o, x, Infinity)), o.fma(term, rest, sum), sum);
 }
 
