@@ -108,7 +108,7 @@ export { getNumThreads, setNumThreads } from "./lib/base/threads.ts";
 export * from "./lib/base/constants.ts";
 export * from "./lib/base/precision.ts";
 export { getPrintoptions, type PrintOptions, setPrintoptions } from "./lib/tensor/print.ts";
-/** What programs ask of CUDA, of which there are no devices. */
+/** Queries of CUDA devices, of which there are none. */
 export * as cuda from "./lib/base/cuda.ts";
 export { normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
@@ -192,13 +192,13 @@ export * as library from "./lib/library.ts";
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
 export { type DataFormats, type ImageOptions, Writer } from "./lib/debug/summary/writer.ts";
-/** What notebooks show, besides tensors and modules by themselves. */
+/** Display in notebooks, beyond tensors and modules, which display themselves. */
 export * as notebook from "./lib/debug/notebook/mod.ts";
-/** What runs and how long, as `torch.profiler`. */
+/** Times and memory of what runs, like `torch.profiler`. */
 export * as profiler from "./lib/debug/profiler/mod.ts";
 export { profile, recordFunction } from "./lib/debug/profiler/profile.ts";
 export type * from "./lib/debug/profiler/mod.ts";
-/** What the scripts use that show a fault. */
+/** The runtime of repro scripts. */
 export * as repro from "./lib/debug/repro/mod.ts";
 /** The GPU device. */
 export * as webgpu from "./backends/webgpu/mod.ts";

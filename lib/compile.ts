@@ -1,8 +1,7 @@
 /**
- * `compile`: from a function or module to a callable that runs compiled graphs. It joins the stages: dynamo
- * captures the call as graphs, the chosen backend (aot, then inductor, then a device) turns each into kernels.
- * Input: a function, method or nn.Module and options; output: the same call signature. Invariant: nothing is
- * compiled before the first call.
+ * `compile`: from a function or module to a callable that runs compiled graphs. It joins the stages: dynamo captures
+ * the call as graphs, the chosen backend (aot, then inductor, then a device) turns each into kernels. The call
+ * signature is unchanged. Invariant: nothing is compiled before the first call.
  */
 import { compilesLater, needsStages } from "./aot/stages.ts";
 import { checkOptions, type ValueType } from "./base/checked_input.ts";
@@ -41,7 +40,7 @@ export interface CompileOptions {
    * A dimension that is said to be dynamic is an error where the program makes a constant of it.
    */
   readonly shapesSpec?: ShapesSpec | undefined;
-  /** How hard to optimise; "default" unless given. */
+  /** The optimisation mode; default "default". */
   readonly mode?: Mode | undefined;
   /**
    * Settings of the code generator, as `config.inductor`; `shadow`, as `config.shadow`; `guardFilterFn`, a
@@ -50,17 +49,17 @@ export interface CompileOptions {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** Gives the function back as it is. */
   readonly disable?: boolean | undefined;
-  /** What messages, logs and records call it; unless given, its own name. */
+  /** The name in messages, logs and records; default: its own name. */
   readonly name?: string | undefined;
 }
 
-/** What compilation did for one callable so far. */
+/** The compilations of one callable so far. */
 export interface CompileStatistics {
   readonly graphs: number;
   readonly graphBreaks: number;
   /** Kernels of its graphs. */
   readonly kernels: number;
-  /** How often something of it runs on a slower tier than asked for, because something failed. */
+  /** Number of fallbacks to a slower tier after a failure. */
   readonly fallbacks: number;
 }
 
@@ -73,7 +72,7 @@ interface MutableStatistics {
 
 const statistics = new WeakMap<object, MutableStatistics>();
 
-/** What was compiled for a callable; undefined for functions that were not compiled. */
+/** Returns the statistics of a callable; undefined for functions that were not compiled. */
 export function statisticsOf(callable: object): CompileStatistics | undefined {
   return statistics.get(callable);
 }
@@ -136,7 +135,7 @@ function isMethodContext(options: CompileOptions | MethodContext): options is Me
   return typeof options === "object" && options !== null && "kind" in options && "name" in options;
 }
 
-/** Whether the environment or the settings say that functions of this name stay as they are. */
+/** Returns whether the environment or the settings exclude functions of this name. */
 function isDisabled(name: string): boolean {
   const { debugFunction } = config;
   return Deno.env.get("DYN_DISABLE") === "1" || (debugFunction !== "" && debugFunction !== name);
@@ -231,7 +230,7 @@ function declining(backend: GraphBackend): GraphBackend {
     try {
       return backend(gm, inputs);
     } catch (error) {
-      // What an op says of its operands is the program's error
+      // An op's complaint about its operands is the program's error
       if (error instanceof Unsupported || error instanceof DynError) throw error;
       if (config.inductor.errorOnFallback) throw error;
       const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

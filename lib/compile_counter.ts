@@ -1,6 +1,5 @@
 /**
- * Backends that watch. Input: captured graphs; output: the graph itself, interpreted. Invariant: what they count
- * is what reached a backend.
+ * Backends that count: graphs are interpreted. Invariant: they count what reached a backend.
  */
 import { type BreakReason, breakText } from "./base/errors.ts";
 import type { GraphBackend } from "./graph/backend.ts";
@@ -107,12 +106,12 @@ export class CompilationProfiler extends WatchingBackend {
     }
   }
 
-  /** Where graphs ended, each place once. */
+  /** Places where graphs ended, each once. */
   get breakReasons(): readonly BreakReason[] {
     return [...this.#breaks];
   }
 
-  /** Which guards failed, the most frequent first. */
+  /** Guards that failed, the most frequent first. */
   get recompilations(): readonly RecompilationCause[] {
     return [...this.#causes.values()].map((each) => ({ ...each })).toSorted((a, b) => b.count - a.count);
   }

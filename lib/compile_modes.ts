@@ -1,15 +1,15 @@
 /**
- * The modes of `compile`: names for settings of the code generator. Input: a mode; output: its settings. Invariant: the
- * table is total, and what it names are settings that exist.
+ * The modes of `compile`: names for settings of the code generator. Invariant: the table is total, and names only
+ * settings that exist.
  */
 import { config, type InductorConfig } from "./base/config.ts";
 import { DynError } from "./base/errors.ts";
 
 /**
- * How hard to optimise, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
- * keeps the fastest; "max-autotune-no-cudagraphs" is the same. "reduce-overhead": graphs on WebGPU are recorded, and results
- * that need no gradient are in memory that the next call overwrites; on the CPU every graph is one native call already,
- * so it is the default there and says so under perf_hints.
+ * The optimisation mode, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
+ * keeps the fastest; "max-autotune-no-cudagraphs" is the same. "reduce-overhead": graphs on WebGPU are recorded, and
+ * results that need no gradient are in memory that the next call overwrites; on the CPU every graph is one native
+ * call already, so there it equals the default and logs that under perf_hints.
  */
 export type Mode = "default" | "reduce-overhead" | "max-autotune" | "max-autotune-no-cudagraphs";
 
@@ -38,9 +38,9 @@ export function settingsOf(mode: string): ModeOptions {
   return MODES[checked(mode)];
 }
 
-/** What each mode stands for, as `torch._inductor.list_mode_options`. */
+/** Returns the settings of each mode, like `torch._inductor.list_mode_options`. */
 export function listModeOptions(): Readonly<Record<Mode, ModeOptions>>;
-/** What one mode stands for. Throws DynError for one that does not exist. */
+/** Returns the settings of one mode. Throws DynError for an unknown mode. */
 export function listModeOptions(mode: Mode): ModeOptions;
 export function listModeOptions(mode?: Mode): Readonly<Record<string, ModeOptions>> | ModeOptions {
   return mode === undefined ? structuredClone(MODES) : { ...MODES[checked(mode)] };

@@ -1,7 +1,6 @@
 /**
- * The namespace `compiler.compiledAutograd`: backward passes captured as they run, as `torch._dynamo.compiled_autograd`.
- * Input: scopes that switch it on or off; output: what was captured. Invariant: loading it gives compiled autograd the
- * backend of `compile`.
+ * The namespace `compiler.compiledAutograd`: backward passes captured as they run, as
+ * `torch._dynamo.compiled_autograd`. Invariant: loading it gives compiled autograd the backend of `compile`.
  */
 import { checkFunction } from "./base/checked_input.ts";
 import { counters } from "./base/logs.ts";
@@ -23,7 +22,7 @@ function backendOf(wanted: Backend): GraphBackend {
 
 installPassBackend(() => backendOf(getDefaultBackend()));
 
-/** What compiled autograd has done since the last `compiler.reset()`. */
+/** Counts of compiled autograd since the last `compiler.reset()`. */
 export interface CompiledAutogradStatus {
   /** Backward passes that were captured. */
   readonly passes: number;
@@ -46,7 +45,7 @@ export const compiledAutograd: {
   readonly enable: <R>(backend: Backend, body: () => R) => R;
   /** Runs `body` with plain backward passes. As `torch._dynamo.compiled_autograd._disable`. */
   readonly disable: <R>(body: () => R) => R;
-  /** What was captured, compiled and run. */
+  /** Returns the counts of captured, compiled and run passes. */
   readonly status: () => CompiledAutogradStatus;
 } = {
   enable(backend, body) {

@@ -249,7 +249,7 @@ function dimensions(tensor: Tensor, dim?: number | readonly number[]): number[] 
   });
 }
 
-/** How a compiled function fares. */
+/** The state of a compiled function. */
 export interface Status {
   /** Whether it was compiled by `compile` at all. */
   readonly compiled: boolean;
@@ -261,7 +261,7 @@ export interface Status {
   readonly recompiles: number;
   /** Kernels of all its graphs. */
   readonly kernels: number;
-  /** How often something of it runs on a slower tier than asked for, because something failed. */
+  /** Number of fallbacks to a slower tier after a failure. */
   readonly fallbacks: number;
   /** Versions of the function itself. */
   readonly entries: number;
@@ -273,7 +273,7 @@ export interface Status {
   readonly uncompiled: readonly UncompiledCalls[];
 }
 
-/** Whether a function is compiled, what came of it, and whether dyn has given up on it. */
+/** Returns whether a function is compiled, its compilations, and whether dyn has given up on it. */
 export function status(fn: object): Status {
   const callable = callableOf(checkedTarget(fn));
   const known = statusOf(callable), found = statisticsOf(fn);

@@ -29,7 +29,7 @@ takeEngines((engine) => {
   registerBackend(name, backendOf(engine), { needs, absence, declines: true });
 });
 
-/** Whether a node computes elements from those at the same place, and nothing else. */
+/** Returns whether a node computes each element from those at the same place only. */
 function isPointwise(node: Node): boolean {
   const { value, leaf } = node.meta;
   if (value.kind !== "tensor" || leaf || hasEffect(node)) return false;

@@ -1,6 +1,6 @@
 /**
- * Ops that users define: the namespace `library`, as `torch.library`. Input: functions of tensors; output: ops that
- * transforms, the tape and compiled graphs take as one step. Invariant: what is registered by name or by op is the same.
+ * Custom ops: the namespace `library`, like `torch.library`. Transforms, the tape and compiled graphs treat a custom
+ * op as one step. Invariant: registering by name and by op are equivalent.
  */
 import { gradcheck } from "./autograd/gradcheck.ts";
 import {
@@ -55,16 +55,16 @@ export function registerKernel<F extends OpFunction>(
   return opOf(op).registerKernel(devices, kernel);
 }
 
-/** What `opCheck` looks at: whether it writes to what it says, its gradient, its fake, and a compiled call. */
+/** The checks of `opCheck`: declared writes, the gradient, the fake implementation, and a compiled call. */
 const CHECKS = ["testSchema", "testAutogradRegistration", "testFaketensor", "testAotDispatch"] as const;
 
 /** One thing that `opCheck` looks at. */
 export type OpCheckName = (typeof CHECKS)[number];
 
-/** What an op passed: "SUCCESS", or what is wrong. */
+/** The results of an op's checks: "SUCCESS", or a description of the failure. */
 export type OpCheckResults = Readonly<Partial<Record<OpCheckName, string>>>;
 
-/** What `opCheck` looks at, and whether it throws. */
+/** Options of `opCheck`: the checks to make, and whether it throws. */
 export interface OpCheckOptions {
   /** The checks to make; all of them unless given. */
   readonly testUtils?: OpCheckName | readonly OpCheckName[];

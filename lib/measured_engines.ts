@@ -1,7 +1,7 @@
 /**
- * Which pieces of a graph an engine runs faster than the inductor's code. Input: a functional graph and an engine; output:
- * whether it is to take a node over. Invariants: without `inductor.maxAutotune`, and where sizes change from call to call, it
- * takes what it supports; measurements are kept under the complete text of what was compared.
+ * Measures which pieces of a graph an engine runs faster than the inductor's code. Invariants: without
+ * `inductor.maxAutotune`, and where sizes change between calls, the engine takes all that it supports; measurements
+ * are cached under the complete text of what was compared.
  */
 import { partition } from "./aot/engines/partition.ts";
 import { exampleOf } from "./aot/examples.ts";
@@ -34,7 +34,7 @@ interface Times {
   readonly inductor: number;
 }
 
-/** Whether the engine is to take a node of a graph over. */
+/** Returns whether the engine is to take a node of a graph. */
 export function chosenNodes(engine: Engine, gm: GraphModule): (node: Node) => boolean {
   const { comparison, supports } = engine;
   if (!config.inductor.maxAutotune || !comparison) return supports;
@@ -54,7 +54,7 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
     part.engine === name
   );
   const [part] = parts;
-  // What cannot be measured by itself is as whoever chose the engine wants it
+  // A piece that cannot be measured separately goes to the engine that the user chose
   if (!part || !comparison || parts.length > 1 || part.sizes.length > 0) return true;
   const { module } = part, own = ownIdentity(), text = textOf(module.graph);
   const key = own === null

@@ -1,10 +1,9 @@
 /**
- * The way of a call, on one page. `compile` (compile.ts) captures it as graphs by lib/dynamo; a backend turns each graph
- * into a function. The backend "inductor" does so in the steps below: aot differentiates the graph ahead of time and
- * hands over functional graphs; each gets checks of its indices, becomes a program of loops (lowered, scheduled, placed
- * in memory), and that a program of the device it is for (lib/codegen's passes, then the device's printer and compiler).
- * Input: graphs; output: functions over tensors. The other backends leave out the later steps, to tell whose fault a
- * fault is.
+ * The compilation pipeline, on one page. `compile` (compile.ts) captures a call as graphs by lib/dynamo; a backend
+ * turns each graph into a function. The backend "inductor" does so in the steps below: aot differentiates the graph
+ * ahead of time and passes on functional graphs; each gets index checks and becomes a program of loops (lowered,
+ * scheduled, placed in memory), and then a program of its device (lib/codegen's passes, then the device's printer and
+ * compiler). The other backends leave out later steps, to narrow down where a fault is.
  */
 import { aotAutograd, interpretGraph } from "./aot/backend.ts";
 import { config } from "./base/config.ts";
@@ -73,7 +72,7 @@ export const compileFunctional: GraphCompiler = (original) => {
 
 /** A compiled graph and how it is called. */
 interface Compiled extends Pick<RunnerParts, "device" | "program" | "convention"> {
-  /** What the device compiled; null where its code was taken over. */
+  /** The program that the device compiled; null if its code came from the cache. */
   readonly loops: Program | null;
 }
 
@@ -121,7 +120,7 @@ function running(
   });
 }
 
-/** What graphs were compiled to in former processes: code of the device, or loops where it keeps none. */
+/** Compiled graphs of former processes: code of the device, or loops if it keeps no code. */
 const keptPrograms: KeptCompilations = {
   identityOf(captured) {
     const own = ownIdentity();
@@ -200,7 +199,7 @@ function indexChecked(module: GraphModule, device: Device): CheckedModule | null
   const checked = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
   if (!checked) return null;
   const { graph } = checked;
-  // Where the host reads the answer for nothing, knowing it beforehand brings nothing.
+  // Where the host reads the flag at no cost, checking the inputs beforehand gains nothing.
   const inputs = device.hostReadable ? null : checked.inputs;
   const failure = outputsOf(graph).length - 1;
   const known = signature ?? { role: "inference", mutatedInputs: [], ownResults: 0 };
@@ -223,7 +222,7 @@ function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "exte
   counters.add("inductor", "extern_calls", externCalls);
 }
 
-/** How a device is to run graphs, as the settings ask. */
+/** Returns how a device is to run graphs, according to the settings. */
 function choicesFor({ name, records = false }: Device): CompileChoices {
   const { replay } = config.inductor;
   if (replay && !records) {

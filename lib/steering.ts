@@ -47,7 +47,7 @@ const STEERING: readonly object[] = [
   ...Object.values(distributed).filter((each) => typeof each === "function"),
 ];
 
-/** What graphs have in the place of what goes on outside of them. */
+/** Replacements in graphs of functions that act outside of them. */
 const IN_GRAPHS = [
   [dataParallel.beginPass, dataParallel.beginPassInGraph],
   [dataParallel.endPass, dataParallel.endPassInGraph],

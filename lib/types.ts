@@ -1,6 +1,6 @@
 /**
- * The types that public functions name and that programs seldom write: arguments by name, elements, hooks, settings,
- * graph backends. Input: the rooms that define them; output: exports of the public module.
+ * The types that public functions name and that programs seldom write: named arguments, elements, hooks, settings,
+ * graph backends; re-exported by the public module.
  */
 export type {
   Config,

@@ -1,12 +1,11 @@
 /**
- * Arguments of constructors, as those of ops: any by position, then the rest by name in one last object. Input: the
- * names in PyTorch's order and what was written; output: values by name. Invariant: what is not understood is an
- * error, never dropped.
+ * Arguments of constructors, like those of ops: any by position in PyTorch's order, then the rest by name in one last
+ * object. Invariant: an unknown argument is an error, never dropped.
  */
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
-/** What may be written for the arguments `K` of options `O`: each its value, or the options from there on. */
+/** The accepted forms of the arguments `K` of options `O`: each its value, or the options from there on. */
 export type Trailing<O, K extends readonly (keyof O)[]> = Partial<
   { [I in keyof K]: O[K[I] & keyof O] | O | undefined }
 >;
@@ -21,11 +20,11 @@ export interface ArgumentNames<O> {
 export interface Signature<R, O> {
   readonly required: readonly (keyof R & string)[];
   readonly positional: readonly (keyof O & string)[];
-  /** Those that may only be given by name. */
+  /** Arguments that can be given only by name. */
   readonly named?: readonly (keyof O & string)[];
 }
 
-/** What may be written for a signature: `(3, 8, 1)`, `(3, 8, { kernelSize: 1 })`, `({ inChannels: 3, … })`. */
+/** The accepted forms of a signature: `(3, 8, 1)`, `(3, 8, { kernelSize: 1 })`, `({ inChannels: 3, … })`. */
 export type Arguments<R, O, S extends Signature<R, O>> = Leading<R, O, S["required"], S["positional"]>;
 
 type Leading<R, O, N extends readonly unknown[], K extends readonly (keyof O)[]> = N extends

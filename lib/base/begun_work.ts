@@ -1,7 +1,7 @@
 /**
- * Work that other processes have a part in, which goes on beside the program. Input: work that has begun and how to wait
- * for it; output: it is waited for at once, or by whoever gathers it. Invariants: nobody reads results before they were
- * waited for; work that has begun cannot be taken back or begun again, since the others have done their part.
+ * Asynchronous collectives: work that has begun is awaited at once, or later by whoever gathers it. Invariants:
+ * results are never read before they were awaited; work that has begun cannot be rolled back or restarted, since the
+ * other processes have done their part.
  */
 
 /** Waits for work. Throws where it failed. */
@@ -10,12 +10,12 @@ export type Wait = () => void;
 let gathered: Wait[] | null = null;
 let count = 0;
 
-/** Whether work that begins now may go on until its results are needed. */
+/** Returns whether work that begins now may continue until its results are needed. */
 export function isGathering(): boolean {
   return gathered !== null;
 }
 
-/** How much work has begun so far. */
+/** Returns the number of works begun so far. */
 export function begunCount(): number {
   return count;
 }
@@ -46,5 +46,5 @@ export interface SharedCall {
   readonly results: string;
 }
 
-/** What happens before a graph runs that has such calls; null: nothing. Only who sets it takes it away. */
+/** A hook that runs before a graph with collectives; null: none. It is cleared by its owner only. */
 export const agreement: { reach: ((calls: readonly SharedCall[]) => void) | null } = { reach: null };

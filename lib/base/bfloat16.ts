@@ -1,7 +1,6 @@
 /**
  * bfloat16 on the host, where no typed array holds it: there its elements are 16 bits each, and numbers of it are
- * float32. Input: numbers or bits; output: the other. Invariant: rounds by way of float32, as PyTorch makes bfloat16 of
- * numbers, to nearest even; NaN stays NaN.
+ * float32. Invariant: rounds by way of float32, as PyTorch makes bfloat16 of numbers, to nearest even; NaN stays NaN.
  */
 import { type DType, type HostArray, hostArray, itemSize } from "./dtype.ts";
 

@@ -1,10 +1,10 @@
 /**
- * Switches by which `dyn bisect` finds the part of the compiler that makes a program fail, as `TORCH_BISECT_*`.
+ * Switches by which `dyn bisect` finds the part of the compiler that makes a program fail, like `TORCH_BISECT_*`.
  *
- * Input: `DYN_BISECT`, which the tool sets for the processes that it starts: JSON with a backend to use, parts to
- * leave out, and a limit on how often one part is applied. Output: at each place where a part is about to be
- * applied, whether it may be. Invariant: without `DYN_BISECT` everything may be applied and nothing is counted; in
- * a program that does the same in every run, the same count means the same place.
+ * `DYN_BISECT`, which the tool sets for the processes that it starts, is JSON with a backend to use, parts to leave
+ * out, and a limit on the number of applications of one part. Each part asks here before it is applied. Invariant:
+ * without `DYN_BISECT` everything may be applied and nothing is counted; in a program that does the same in every
+ * run, the same count means the same place.
  */
 import { DynError, messageOf } from "./errors.ts";
 
@@ -23,7 +23,7 @@ export const BISECT_PARTS = {
 /** The name of a part. */
 export type BisectPart = keyof typeof BISECT_PARTS;
 
-/** What a process is told. */
+/** The instructions to a process. */
 export interface BisectPlan {
   /** Used whatever the program names. */
   readonly backend?: string;
@@ -32,15 +32,15 @@ export interface BisectPlan {
   /** The part that is applied `max` times only. */
   readonly part?: BisectPart;
   readonly max?: number;
-  /** Where the process writes what it counted. */
+  /** File to which the process writes its counts. */
   readonly report: string;
 }
 
-/** What a process tells. */
+/** The report of a process. */
 export interface BisectReport {
-  /** How often the part was asked for. */
+  /** Number of requests to apply the part. */
   readonly count: number;
-  /** What application number `max` was. */
+  /** Description of application number `max`. */
   readonly last: string;
   /** Wrong answers that shadow mode found. */
   readonly differences: readonly string[];
@@ -55,7 +55,7 @@ export class Bisection {
     this.#plan = text ? parsePlan(text) : null;
   }
 
-  /** Whether a bisection is going on. */
+  /** Returns whether a bisection is in progress. */
   get active(): boolean {
     return this.#plan !== null;
   }
@@ -65,7 +65,7 @@ export class Bisection {
     return this.#plan?.backend;
   }
 
-  /** How many applications of a part are allowed from here on; Infinity for all. */
+  /** Returns the number of applications of a part that are still allowed; Infinity for all. */
   remaining(part: BisectPart): number {
     const plan = this.#plan;
     if (plan === null) return Infinity;
@@ -73,7 +73,7 @@ export class Bisection {
     return plan.part === part ? Math.max(0, (plan.max ?? Infinity) - this.#report.count) : Infinity;
   }
 
-  /** Whether a part may be applied here; counts it. `about` says in a line what and where. */
+  /** Returns whether a part may be applied here, and counts it. `about` describes it and its place in a line. */
   allows(part: BisectPart, about: () => string): boolean {
     const plan = this.#plan;
     if (plan === null) return true;

@@ -1,11 +1,10 @@
 /**
- * What programs hand over to dyn, checked: functions, and options by name. Input: values as programs without types may
- * give them; output: errors that say what was expected and what was found. Invariant: an option that is not known is an
- * error, never ignored.
+ * Checks of values from untyped programs: functions, and options by name. Errors say what was expected and what was
+ * found. Invariant: an unknown option is an error, never ignored.
  */
 import { DynError } from "./errors.ts";
 
-/** What a value may be, in `typeof`'s words. */
+/** The type of a value, in `typeof`'s words. */
 export type ValueType = "string" | "number" | "boolean" | "function" | "object";
 
 /** Throws DynError unless `value` is a function; `purpose` says what for, as in "to compile". */

@@ -1,8 +1,7 @@
 /**
- * Where compile time goes, by function and phase: what `compiler.compileTimes()` shows, as
- * `torch._dynamo.utils.compile_times()`. Input: phases and compilations as they are recorded; output: a table.
- * Invariant: the phases of a compilation add up to its whole time, because each counts what no phase inside it
- * does; parts after graph breaks count for the function that they are parts of.
+ * Compile times by function and phase: the table of `compiler.compileTimes()`, like
+ * `torch._dynamo.utils.compile_times()`. Invariant: the phases of a compilation add up to its whole time, because
+ * each counts what no phase inside it does; parts after graph breaks count for the function that they are parts of.
  */
 import { type CompileRecord, type PhaseRecord, type Recorder, recording } from "./recording.ts";
 import { showAsText } from "./shown.ts";
@@ -13,7 +12,7 @@ export const COMPILE_PHASES = ["capture", "guards", "joint", "partition", "induc
 /** A column of the table. */
 export type CompilePhase = typeof COMPILE_PHASES[number];
 
-/** What recorded phases count for; what has no entry counts for the phase around it. */
+/** The column of each recorded phase; a phase without an entry counts for the phase around it. */
 const COLUMN: Readonly<Record<string, CompilePhase>> = {
   compile: "capture",
   trace: "capture",
@@ -33,7 +32,7 @@ const COLUMN: Readonly<Record<string, CompilePhase>> = {
 export interface FunctionTimes {
   /** Its name; file and line where it has none. */
   readonly name: string;
-  /** How many versions were compiled, parts after graph breaks included. */
+  /** Number of versions compiled, parts after graph breaks included. */
   readonly compilations: number;
   /** Milliseconds by phase. */
   readonly phases: Readonly<Record<CompilePhase, number>>;
@@ -67,7 +66,7 @@ const zeros = (): Record<CompilePhase, number> => ({
 
 const functions = new Map<string, MutableTimes>();
 
-/** How messages call a function that may have no name: by its place then. */
+/** Returns the title of a function in messages: its name, or its place if it has none. */
 export function functionTitle(fn: Pick<CompileRecord, "name" | "place">): string {
   const { name } = fn;
   if (name !== "" && name !== "<anonymous>") return name;

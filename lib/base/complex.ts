@@ -1,6 +1,6 @@
 /**
- * Complex numbers as JavaScript has them. Input: values of programs; output: whether they are complex numbers, and
- * their text. Invariant: a complex number is a plain object with `re` and `im` and nothing else.
+ * Complex numbers as JavaScript values. Invariant: a complex number is a plain object with `re` and `im` and nothing
+ * else.
  */
 import { isPlainObject } from "./tree.ts";
 
@@ -12,7 +12,7 @@ export interface Complex {
   readonly im: number;
 }
 
-/** Whether a value is a complex number. */
+/** Returns whether a value is a complex number. */
 export function isComplexNumber(value: unknown): value is Complex {
   if (typeof value !== "object" || value === null || !("re" in value) || !("im" in value)) return false;
   return typeof value.re === "number" && typeof value.im === "number" && isPlainObject(value) &&

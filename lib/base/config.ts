@@ -1,8 +1,8 @@
 /**
  * The settings that a user may change, their defaults, and scoped changes to them.
  *
- * Input: the environment for the defaults, assignments and `patch` afterwards; output: `config`, read directly.
- * Invariant: every setting keeps its default's type; names that do not exist are errors, never ignored.
+ * Defaults come from the environment; programs assign to `config` or use `patch`. Invariant: every setting keeps its
+ * default's type; unknown names are errors, never ignored.
  */
 import { checkFunction } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
@@ -31,7 +31,7 @@ Object.setPrototypeOf(
 
 let changes = 0;
 
-/** How many assignments to settings there were: what is made of settings holds as long as there are no more. */
+/** Returns the number of assignments to settings: values derived from settings are valid until it changes. */
 export const settingChanges = (): number => changes;
 
 /** Settings whose own assignments are checked: with what is wrong no setting changes. */
@@ -81,7 +81,7 @@ function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
-/** What the debug folder of a compilation holds, `config.inductor.trace`. */
+/** The files of a debug folder, `config.inductor.trace`. */
 export class TraceConfig extends Settings {
   /** Write a debug folder for every compiled graph. */
   enabled: boolean = !["", "0"].includes(Deno.env.get("DYN_COMPILE_DEBUG") ?? "");
@@ -101,12 +101,12 @@ export class TraceConfig extends Settings {
   graphDiagram = false;
 }
 
-/** What CPU graphs become, see `InductorConfig.tier`. */
+/** The tier of CPU graphs, see `InductorConfig.tier`. */
 export type Tier = "wait" | "background" | "wasm";
 
 const TIERS: readonly Tier[] = ["wait", "background", "wasm"];
 
-/** How exact products are, see `InductorConfig.convolutionPrecision`; PyTorch's names. */
+/** The precision of products, see `InductorConfig.convolutionPrecision`; PyTorch's names. */
 export type Precision = "highest" | "high";
 
 const PRECISIONS: readonly Precision[] = ["highest", "high"];
@@ -160,9 +160,9 @@ export class InductorConfig extends Settings {
   /** Reuse the memory of intermediates. */
   memoryPlanning = true;
   /**
-   * What CPU graphs become where there is a C++ compiler: "wait" for it; "background" runs WebAssembly until it is done,
-   * with the same bits but for what libraries compute, products and convolutions, whose last bits may change then;
-   * "wasm" does without it. DYN_TIER.
+   * The tier of CPU graphs when there is a C++ compiler: "wait" compiles before the first call; "background" runs
+   * WebAssembly until the compiler is done, with the same bits except for library calls (products and convolutions),
+   * whose last bits may change then; "wasm" does without the compiler. DYN_TIER.
    */
   tier: Tier = tierOf(Deno.env.get("DYN_TIER"));
   /** Keep kernels on disk between processes. */
@@ -181,7 +181,7 @@ export class InductorConfig extends Settings {
    * the next call on the same memories; results are in memory as by staticResults. Graphs on the CPU are one call anyway.
    */
   replay = false;
-  /** What the debug folder holds. */
+  /** The files of a debug folder. */
   readonly trace: TraceConfig = checked(new TraceConfig(), "inductor.trace.");
 }
 
@@ -212,12 +212,14 @@ export class Config extends Settings {
   /** Let sizes and numbers that change become symbols. */
   dynamicShapes = true;
   /**
-   * What becomes a symbol at once, though `dynamic: false` says otherwise: places as guards print them, separated by
-   * commas, `L["x"]` for all dimensions of a tensor (or a number), `L["x"]:1` for one; or regular expressions that
-   * match from the beginning of a place, `L\\["x.*`. DYN_DYNAMIC_SOURCES.
+   * Sources that become symbols immediately, even with `dynamic: false`: as guards print them, separated by commas,
+   * `L["x"]` for all dimensions of a tensor (or a number), `L["x"]:1` for one; or regular expressions anchored at the
+   * beginning, `L\\["x.*`. DYN_DYNAMIC_SOURCES.
    */
   dynamicSources: string = Deno.env.get("DYN_DYNAMIC_SOURCES") ?? "";
-  /** What stays a constant however often it changes, unless `markDynamic` says otherwise; DYN_STATIC_SOURCES. */
+  /**
+   * Sources that stay constant however often they change, unless `markDynamic` says otherwise; DYN_STATIC_SOURCES.
+   */
   staticSources: string = Deno.env.get("DYN_STATIC_SOURCES") ?? "";
   /** Dimensions of tensors of which nothing is known, as `markUnbacked` makes them; DYN_UNBACKED_SOURCES. */
   unbackedSources: string = Deno.env.get("DYN_UNBACKED_SOURCES") ?? "";
@@ -270,11 +272,14 @@ export class Config extends Settings {
    * gives something else is reported and runs op by op from then on.
    */
   shadow: number = Number(Deno.env.get("DYN_SHADOW") || 0);
-  /** Which graphs repros are written of: captured ones ("dynamo"), functional ones ("aot"), none (""); DYN_REPRO_AFTER. */
+  /**
+   * The graphs for which repros are written: captured ones ("dynamo"), functional ones ("aot"), none ("");
+   * DYN_REPRO_AFTER.
+   */
   reproAfter: string = Deno.env.get("DYN_REPRO_AFTER") ?? "";
   /** When and how small; DYN_REPRO_LEVEL. 1: on errors. 2: on errors, minified. 3: always. 4: on wrong answers, minified. */
   reproLevel: number = Number(Deno.env.get("DYN_REPRO_LEVEL") || 2);
-  /** Where repros go, a folder each; DYN_REPRO_DIR. */
+  /** The folder of repros, which has a subfolder for each; DYN_REPRO_DIR. */
   reproDir: string = Deno.env.get("DYN_REPRO_DIR") || "dyn_repros";
   /** The code generator's settings. */
   readonly inductor: InductorConfig = checked(new InductorConfig(), "inductor.");

@@ -1,14 +1,14 @@
 /**
- * What programs ask of CUDA before they choose a device: the namespace `cuda`. Invariant: there are no such devices, and
- * GPUs of every make are "webgpu".
+ * The namespace `cuda`, for programs that query CUDA before they choose a device. Invariant: there are no such
+ * devices; GPUs of every vendor are "webgpu".
  */
 
-/** Whether there is a CUDA device: no. */
+/** Returns whether there is a CUDA device: always false. */
 export function isAvailable(): boolean {
   return false;
 }
 
-/** How many CUDA devices there are: 0. */
+/** Returns the number of CUDA devices: always 0. */
 export function deviceCount(): number {
   return 0;
 }

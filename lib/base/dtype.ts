@@ -1,7 +1,7 @@
 /**
- * Element types: their sizes, categories and promotion. Input: names as users write them; output: facts and
- * promoted types. Invariant: promotion follows PyTorch's lattice (bool < integers < floats < complex numbers; a
- * category above wins whatever the width, but that complex numbers have parts as wide as the floats beside them).
+ * Element types: their sizes, categories and promotion. Invariant: promotion follows PyTorch's lattice (bool <
+ * integers < floats < complex numbers; a higher category wins whatever the width, except that complex numbers get
+ * parts as wide as the float operand).
  */
 
 import { DynError, InternalError } from "./errors.ts";
@@ -112,12 +112,12 @@ export function realOnly(dtype: DType): RealType {
   return dtype;
 }
 
-/** Whether elements are pairs of floats. */
+/** Returns whether elements are pairs of floats. */
 export function isComplex(dtype: DType): dtype is ComplexType {
   return INFO[dtype].category === "complex";
 }
 
-/** Whether gradients reach elements of a type: they do not reach integers and booleans. */
+/** Returns whether gradients reach elements of a type: not for integers and booleans. */
 export function isDifferentiable(dtype: DType): dtype is FloatType | ComplexType {
   return isFloat(dtype) || isComplex(dtype);
 }
@@ -142,22 +142,22 @@ export function isInteger(dtype: DType): boolean {
   return INFO[dtype].category === "integer";
 }
 
-/** Whether it is one of the floating types of 16 bits. */
+/** Returns whether it is a 16-bit floating type. */
 export function isHalf(dtype: DType): dtype is "float16" | "bfloat16" {
   return dtype === "float16" || dtype === "bfloat16";
 }
 
-/** Whether a type exists in memory alone. */
+/** Returns whether a type exists in memory only. */
 export function isSmall(dtype: DType): dtype is SmallType {
   return !isComplex(dtype) && dtype !== INFO[dtype].value;
 }
 
-/** Whether several elements share a word of 32 bits. */
+/** Returns whether several elements share a 32-bit word. */
 export function isNarrow(dtype: DType): boolean {
   return itemSize(dtype) < 4;
 }
 
-/** Whether a value names an element type. */
+/** Returns whether a value names an element type. */
 export function isDType(value: unknown): value is DType {
   return typeof value === "string" && Object.hasOwn(INFO, value);
 }

@@ -1,6 +1,5 @@
 /**
- * What to say of a name that is no element type. Input: what was given; output: the end of an error's message.
- * Invariant: a name that PyTorch has for a type of dyn's leads to that type.
+ * Error texts for names that are not element types. Invariant: PyTorch's name of a type leads to dyn's name.
  */
 import { type DType, DTYPES } from "./dtype.ts";
 
@@ -29,7 +28,7 @@ export function dtypeExpected(found: unknown): string {
   return `a dtype out of ${DTYPES.join(", ")} but found ${shown}${hint}`;
 }
 
-/** Whether a name looks like a type's rather than a device's. */
+/** Returns whether a name looks like a type's rather than a device's. */
 export function looksLikeDType(name: string): boolean {
   return Object.hasOwn(OTHERS, name) ||
     /^(torch\.|u?int|b?float|complex|cfloat|cdouble|bool|quint|qint)/.test(name);

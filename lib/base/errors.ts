@@ -28,7 +28,7 @@ export class LinAlgError extends DynError {
   override readonly name: string = "LinAlgError";
 }
 
-/** What a function gives; null where it throws an error of this class. */
+/** Returns the result of a function, or null if it throws an error of this class. */
 export function orNull<T>(kind: abstract new (...given: never[]) => Error, run: () => T): T | null {
   try {
     return run();
@@ -41,7 +41,7 @@ export function orNull<T>(kind: abstract new (...given: never[]) => Error, run: 
 /** A device has no way to compute with an operand: the operation says the same where it runs by itself. */
 export class OperandRefused extends DynError {}
 
-/** Where in the user's program something happened; lines and columns count from 1. */
+/** A place in the user's program; lines and columns count from 1. */
 export interface UserFrame {
   /** Empty for an anonymous function. */
   readonly functionName: string;
@@ -59,9 +59,9 @@ export interface UserFrame {
 export interface BreakReason {
   /** Stable identifier, `GB0001`. */
   readonly id: string;
-  /** What kind of construct it is, in a few words. */
+  /** The kind of construct, in a few words. */
   readonly category: string;
-  /** What was met, with the names and values at hand. */
+  /** What was found, with the names and values involved. */
   readonly explanation: string;
   /** What the user can do about it. */
   readonly hint: string;
@@ -73,7 +73,7 @@ export interface BreakReason {
 export class Unsupported extends Error {
   /** The name of the class. */
   override readonly name: string = "Unsupported";
-  /** Where the capture ended and why, with a hint. */
+  /** Where and why the capture ended, with a hint. */
   readonly reason: BreakReason;
 
   /** Makes the error. */
@@ -150,7 +150,7 @@ export function noteUndone<E>(error: E, graph: object): E {
   return error;
 }
 
-/** Whether a run of this graph ended in the error and left everything as it was. */
+/** Returns whether a run of this graph ended in the error and rolled back all its effects. */
 export function isUndone(error: unknown, graph: object): boolean {
   return typeof error === "object" && error !== null && undone.get(error) === graph;
 }
@@ -161,8 +161,8 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * Where dyn's own modules live: the folder that holds `lib/`, or, when everything was bundled into one file,
- * that file.
+ * The root of dyn's own modules: the folder that holds `lib/`, or, when everything was bundled into one file, that
+ * file.
  */
 export const OWN_ROOT: string = import.meta.url.endsWith("/lib/base/errors.ts")
   ? new URL("../../", import.meta.url).href
@@ -171,20 +171,20 @@ export const OWN_ROOT: string = import.meta.url.endsWith("/lib/base/errors.ts")
 /** Parts of the source tree that a stack trace should treat as dyn's; examples and tests are users of it. */
 const OWN_PARTS = ["lib/", "backends/", "cli/", "cli.ts", "mod.ts", "preload.ts"];
 
-/** Whether a file, by its path, is one of dyn's own. */
+/** Returns whether a file, by its path, is one of dyn's own. */
 export function isOwnFile(path: string): boolean {
   const url = path.includes("://") ? path : `file://${path.startsWith("/") ? "" : "/"}${path}`;
   return isOwnFrame(`at ${url}`);
 }
 
-/** Whether a module is one of dyn's own; never where everything is one file, which is the user's as well. */
+/** Returns whether a module is one of dyn's own; always false in a bundle, which contains the user's code as well. */
 export function isOwnModule(url: string): boolean {
   if (!OWN_ROOT.endsWith("/") || !url.startsWith(OWN_ROOT)) return false;
   const rest = url.slice(OWN_ROOT.length);
   return OWN_PARTS.some((part) => rest.startsWith(part));
 }
 
-/** Whether one line of a stack trace points into dyn itself, the runtime or generated code. */
+/** Returns whether one line of a stack trace points into dyn itself, the runtime or generated code. */
 export function isOwnFrame(line: string): boolean {
   if (/\((?:ext|node|dyn):|at (?:async )?(?:ext|node|dyn):/.test(line)) return true;
   const at = line.indexOf(OWN_ROOT);
@@ -194,7 +194,7 @@ export function isOwnFrame(line: string): boolean {
   return OWN_PARTS.some((part) => rest.startsWith(part));
 }
 
-/** How many frames are captured; dispatch and the compiler take a few dozen before the program's begin. */
+/** Maximum number of captured frames; dispatch and the compiler use a few dozen before the program's begin. */
 const DEEPEST_TRACE = 200;
 
 let showsOwnFrames = (): boolean => false;

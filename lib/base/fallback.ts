@@ -1,8 +1,8 @@
 /**
- * What runs on a slower tier than asked for because something failed: said, counted and recorded.
+ * Reports fallbacks to a slower tier after a failure: logged, counted and recorded.
  *
- * Input: a kind and a text; output: a warning of the log artifact `fallback`, a count in the group of that name.
- * Invariant: every fallback is counted and recorded, also where the user was told before.
+ * Each is a warning of the log artifact `fallback` and a count in the group of that name. Invariant: every fallback
+ * is counted and recorded, even if the user has already been told.
  */
 import { counters, logs } from "./logs.ts";
 import { recording } from "./recording.ts";

@@ -1,7 +1,7 @@
 /**
- * A 128-bit fingerprint of bytes, for file names and for noticing damaged files.
- * Input: bytes; output: 32 hexadecimal digits. Invariant: it is never the only thing compared where a wrong
- * match would matter; it is not cryptographic (the runtime's own SHA-256 costs 40 ms to load).
+ * A 128-bit fingerprint of bytes, for file names and for noticing damaged files. 32 hexadecimal digits. Invariant: it
+ * is never the only thing compared where a wrong match would matter; it is not cryptographic (the runtime's own
+ * SHA-256 costs 40 ms to load).
  */
 
 const PRIMES = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f] as const;

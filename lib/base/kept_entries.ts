@@ -1,19 +1,19 @@
 /**
- * What compilation made in former processes, by complete keys. Input: a store, from whoever knows the folder that only
- * the user can write; output: texts under exactly the key that they were kept under. Invariant: what is there is whole
- * and of this key, or absent; without a store, or where it fails, nothing is kept and nothing else changes.
+ * Cached results of compilation from former processes, by complete keys. The store is set by the code that knows the
+ * folder that only the user can write. Invariant: an entry is complete and of exactly this key, or absent; without a
+ * store, or if it fails, nothing is cached and nothing else changes.
  */
 import { counters, logs } from "./logs.ts";
 
 /**
- * What is kept: compiled graphs; what calls were captured as; texts of modules; classes of eager calls and their programs;
- * which of several ways measurements have chosen.
+ * The kind of a cached entry: compiled graphs; captures of calls; texts of modules; classes of eager calls and their
+ * programs; measured choices between alternatives.
  */
 export type EntryKind = "graphs" | "captures" | "texts" | "classes" | "programs" | "choices";
 
 /** Keeps texts by kind and key. All throw where the machine does not let them. */
 export interface EntryStore {
-  /** Whether the settings want anything to be kept. */
+  /** Returns whether the settings enable the cache. */
   isOn(): boolean;
   /** The text of a key; null: none; "damaged" where the file was not whole, and is gone now. */
   read(kind: EntryKind, key: string): { readonly text: string } | "damaged" | null;
@@ -30,12 +30,12 @@ export function keepEntriesIn(given: EntryStore): void {
   store = given;
 }
 
-/** Whether anything is kept. */
+/** Returns whether anything is cached. */
 export function keepsEntries(): boolean {
   return store?.isOn() ?? false;
 }
 
-/** What was kept under a key; undefined where there is nothing. */
+/** Returns the text cached under a key, or undefined. */
 export function keptEntry(kind: EntryKind, key: string): string | undefined {
   let found: ReturnType<EntryStore["read"]> = null;
   try {
@@ -70,8 +70,8 @@ export function keepEntry(kind: EntryKind, key: string, text: string): void {
 const pending = new Map<string, () => void>();
 
 /**
- * So many are written at once: in the first call of an op each would take as long as its kernel, and most programs have
- * no more, so that none of their calls writes any.
+ * Number of entries written together: in the first call of an op each write would take as long as its kernel, and
+ * most programs have no more, so that none of their calls writes any.
  */
 const BATCH = 256;
 

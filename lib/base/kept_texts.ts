@@ -1,7 +1,7 @@
 /**
- * Texts that are kept between processes, by name. Input: a store, from whoever knows the folder that only the user can
- * write; output: reads and writes of whole texts. Invariant: a text is complete or absent, and without a store, or where
- * it fails, nothing is kept and nothing else changes.
+ * Texts that are kept between processes, by name. The store is set by the code that knows the folder that only the
+ * user can write. Invariant: a text is complete or absent; without a store, or if it fails, nothing is kept and
+ * nothing else changes.
  */
 
 /** Keeps texts by names of letters, digits, `_` and `-`. Both throw where the machine does not let them. */

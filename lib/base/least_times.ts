@@ -1,6 +1,6 @@
 /**
- * Times of alternatives. Input: runs of the same work in different ways; output: how long each takes. Invariant: samples are
- * taken in turn, short and many, so that the least of them is one that nothing else on the machine disturbed.
+ * Times alternatives of the same work. Invariant: samples are interleaved, short and many, so that the smallest is
+ * undisturbed by anything else on the machine.
  */
 
 /** Milliseconds of one sample at least, and of all alternatives together at most; fewest and most samples of each. */

@@ -1,6 +1,6 @@
 /** Lists by their items. Invariant: nothing here runs a builtin, which programs may have replaced. */
 
-/** Whether two lists have the same items in the same order. */
+/** Returns whether two lists have the same items in the same order. */
 export function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;

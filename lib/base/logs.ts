@@ -1,10 +1,9 @@
 /**
- * Named log artifacts and event counters: the one way by which stages report.
+ * Named log artifacts and event counters: the only channel by which stages report.
  *
- * Input: `DYN_LOGS` (or `setLogs`) says which artifacts to print; stages call `logs.emit`. Output: lines on
- * stderr, each opened by `[artifact]`, or what a test's sink collects; recorders get every text (recording.ts).
- * Counters are kept whatever is printed.
- * Invariant: a text given as a function is built only when somebody will read it.
+ * `DYN_LOGS` (or `setLogs`) selects the artifacts to print; stages call `logs.emit`. Lines go to stderr, prefixed by
+ * `[artifact]`, or to a test's sink; recorders get every text (recording.ts). Counters are always kept. Invariant: a
+ * text passed as a function is built only if somebody will read it.
  */
 import { DynError } from "./errors.ts";
 import { scoped } from "./scoped.ts";
@@ -49,7 +48,7 @@ export type LogLevel = "error" | "warning" | "info" | "debug";
 
 const RANK: Readonly<Record<LogLevel, number>> = { error: 0, warning: 1, info: 2, debug: 3 };
 
-/** What recorders and sinks are told besides a text, and how much of the artifact it belongs to. */
+/** Details for recorders and sinks besides the text, and its level. */
 export interface LogDetails extends Omit<ArtifactRecord, "name" | "text"> {
   /** "info" unless given. */
   readonly level?: LogLevel;
@@ -76,9 +75,9 @@ export function parseLogs(spec: string): Map<Artifact, LogLevel> {
   return levels;
 }
 
-/** What `logs` offers. */
+/** The interface of `logs`. */
 export interface Logs {
-  /** Whether text of this artifact and level (`info` unless given) will be read by anybody. */
+  /** Returns whether text of this artifact and level (`info` unless given) will be read by anybody. */
   enabled(artifact: Artifact, level?: LogLevel): boolean;
   /**
    * Reports a text; pass a function where building the text costs anything. `about` is the level (`info` unless

@@ -1,6 +1,6 @@
 /**
- * Why nothing was kept under a key. Input: the key and those that there are; output: a line that says in what the
- * nearest of them differs, piece by piece. Invariant: it only reads keys; what it says decides nothing.
+ * Explains a cache miss: a line that lists how the nearest existing key differs, piece by piece. Invariant: it only
+ * reads keys, and decides nothing.
  */
 import { type EntryKind, keptKeys } from "./kept_entries.ts";
 
@@ -10,7 +10,7 @@ const SHOWN = 3;
 const FAR = 40;
 const LONGEST = 60;
 
-/** What of the nearest key that something is kept under differs from one under which nothing is; null: none is like it. */
+/** Returns how the nearest existing key differs from a missed one, or null if none is similar. */
 export function nearestDifference(kind: EntryKind, key: string): string | null {
   const wanted = parsed(key);
   let nearest: readonly string[] | null = null;
@@ -35,7 +35,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What differs between two pieces of data, by path: what the second one has, and what is wanted. */
+/** Returns the differences between two pieces of data, by path: the value found, and the one wanted. */
 function differences(wanted: unknown, found: unknown, path = ""): string[] {
   if (Object.is(wanted, found)) return [];
   if (!isObject(wanted) || !isObject(found)) return [`${path} ${shown(found)} instead of ${shown(wanted)}`];

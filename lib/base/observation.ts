@@ -1,11 +1,11 @@
 /**
- * Who watches what runs: a profile, while there is one. Input: spans of work by kind and name; output: what the work
- * gives. Invariant: without an observer a span costs one comparison; an observer changes nothing of the work.
+ * Spans of work by kind and name, for an observer such as a profile. Invariant: without an observer a span costs one
+ * comparison; an observer does not affect the work.
  */
 
 /**
- * What a span is: an op, a node of a backward pass, a compiled function, the search of its guards for a version, a graph,
- * the program's own part of work, or a wait for other processes.
+ * The kind of a span: an op, a node of a backward pass, a compiled function, a guard lookup, a graph, a user-defined
+ * span, or a wait for other processes.
  */
 export type SpanKind = "op" | "backward" | "compiled" | "guards" | "graph" | "user" | "wait";
 

@@ -1,8 +1,8 @@
 /**
  * The builtins as they were when dyn loaded, for dyn's own work: programs may replace, add and delete methods of
- * builtins, which the parser and the tracer must neither run nor trip over. Input: work of dyn; output: the same work
- * with the replaced builtins set aside meanwhile, and what the program has in their place for whoever asks.
- * Invariant: the program never sees its builtins set aside: they are back whenever code of the program runs.
+ * builtins, which the parser and the tracer must neither run nor trip over. While dyn works, the program's
+ * replacements are set aside; they can be looked up. Invariant: the program never sees its builtins set aside: they
+ * are restored whenever code of the program runs.
  */
 
 const { ownKeys, getOwnPropertyDescriptor, deleteProperty, getPrototypeOf, setPrototypeOf } = Reflect;
@@ -11,7 +11,7 @@ const { defineProperty } = Object;
 const put = Reflect.defineProperty;
 const objectPrototype = Object.prototype;
 
-/** As it was: calls of compiled functions go through it. */
+/** The original: calls of compiled functions go through it. */
 export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
 
 /**
@@ -126,16 +126,17 @@ const arrayIteratorPrototype: { readonly next?: unknown } = getPrototypeOf(itera
 const { next: nextElement } = arrayIteratorPrototype;
 
 /**
- * Whether the prototype of arrays has elements, which all arrays inherit: it is an array itself, whose length says
- * that it has had some, and elements come first among keys.
+ * Returns whether the prototype of arrays has elements, which all arrays inherit: it is an array itself, whose length
+ * says that it has had some, and elements come first among keys.
  */
 function hasOwnElements(): boolean {
   return arrayPrototype.length !== 0 && ownKeys(arrayPrototype)[0] !== "length";
 }
 
 /**
- * Whether spreading, destructuring and filling of arrays, which all code does, are what they were when dyn loaded. What
- * all objects inherit may be elements, too, the first of which are looked for, and what ends iterations.
+ * Returns whether spreading, destructuring and filling of arrays, which all code uses, are unchanged since dyn
+ * loaded. This includes elements that Object.prototype might define (the first few are checked), and the properties
+ * that end iterations.
  */
 export function iteratesArraysAsLoaded(): boolean {
   return arrayPrototype[Symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement &&
@@ -150,7 +151,10 @@ const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototype
   {};
 const { [Symbol.iterator]: iterateIterator } = iteratorPrototype;
 
-/** Whether the methods that tensors and graphs use as they run are what they were. One by one, as V8 folds them. */
+/**
+ * Returns whether the methods that tensors and graphs use at run time are unchanged. Compared one by one, which V8
+ * folds.
+ */
 function listsAsLoaded(): boolean {
   return arrayPrototype.map === map && arrayPrototype.entries === entries &&
     arrayPrototype.forEach === forEach && arrayPrototype.filter === filter &&
@@ -169,8 +173,8 @@ const { floor, min, max } = Math, { toString: listText } = arrayPrototype;
 const { get: weakGet, set: weakSet } = WeakMap.prototype;
 
 /**
- * Whether what finds a plan for further sizes of a known class uses nothing that was replaced, besides what
- * `withOwnIteration` looks at: comparing all builtins takes several times as long as finding it.
+ * Returns whether finding a plan for further sizes of a known class depends on no replaced builtin, beyond what
+ * `withOwnIteration` checks: comparing all builtins takes several times as long as finding it.
  */
 export function plansAsLoaded(): boolean {
   return Object.freeze === freeze && Array.isArray === isArray && Number.isInteger === isInteger &&
@@ -179,7 +183,10 @@ export function plansAsLoaded(): boolean {
     WeakMap.prototype.get === weakGet && WeakMap.prototype.set === weakSet;
 }
 
-/** What restoring a plan calls besides what `withOwnIteration` and `plansAsLoaded` look at, and what all objects inherit. */
+/**
+ * Methods that restoring a plan calls, beyond what `withOwnIteration` and `plansAsLoaded` check, and properties that
+ * all objects inherit.
+ */
 const RESTORING: readonly (readonly [object, readonly PropertyKey[]])[] = [
   [JSON, ["parse"]],
   [Object, ["entries", "fromEntries", "hasOwn", "is", "keys"]],
@@ -204,8 +211,8 @@ const restoring = RESTORING.flatMap(([object, keys]) =>
 const inherited = ownKeys(objectPrototype).length;
 
 /**
- * Whether what restores a plan that was made before uses nothing that was replaced: describing all builtins takes a tenth of
- * a first call.
+ * Returns whether restoring a plan that was made before depends on no replaced builtin: describing all builtins takes
+ * a tenth of a first call.
  */
 export function restoresAsLoaded(): boolean {
   if (setAside !== null || untouched) return true;
@@ -223,7 +230,7 @@ export function originalBuiltins(): readonly Original[] {
   return ORIGINALS;
 }
 
-/** Whether every builtin is as it was. */
+/** Returns whether every builtin is unchanged. */
 export function hasOwnBuiltins(): boolean {
   return setAside === null ? findDifferences().length === 0 : setAside.length === 0;
 }
@@ -237,7 +244,7 @@ export function adoptBuiltin(object: object, key: PropertyKey): void {
 
 /** Whether work goes on that found all builtins as they were, and no code of the program has run since. */
 let untouched = false;
-/** What is set aside at the moment; null while nothing is. */
+/** The differences that are set aside at the moment; null if none are. */
 let setAside: readonly Difference[] | null = null;
 let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
 
@@ -272,7 +279,7 @@ export function withOwnBuiltins<T>(work: () => T): T {
   }
 }
 
-/** As `withOwnBuiltins`, but with the program's where they were replaced for good: for work that must go on. */
+/** Like `withOwnBuiltins`, but keeps replacements that cannot be undone: for work that must continue. */
 export function preferringOwnBuiltins<T>(work: () => T): T {
   try {
     return withOwnBuiltins(work);
@@ -283,8 +290,8 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
 }
 
 /**
- * As `preferringOwnBuiltins`, for work that must be quick: of the builtins only the iteration of arrays is looked at,
- * without which nothing of dyn works, and the methods that it uses as it runs.
+ * Like `preferringOwnBuiltins`, for work that must be fast: it checks only the iteration of arrays, without which
+ * nothing of dyn works, and the methods that it uses at run time.
  */
 export function withOwnIteration<T>(work: () => T): T {
   return iteratesArraysAsLoaded() && listsAsLoaded() ? work() : preferringOwnBuiltins(work);
@@ -320,7 +327,7 @@ function findDifferences(): Difference[] {
   const read = "value" in objectPrototype || "get" in objectPrototype || "set" in objectPrototype
     ? ownDescriptor
     : getOwnPropertyDescriptor;
-  // By index and without methods: all of them may be what was replaced.
+  // By index and without methods: any of them may have been replaced.
   for (let i = 0; i < ORIGINALS.length; i++) {
     const entry = ORIGINALS[i];
     if (entry) compare(entry, read, found);
@@ -407,7 +414,7 @@ export function programKeys(object: object): (string | symbol)[] {
   return kept;
 }
 
-/** Whether the program has replaced or deleted something that a builtin object had. */
+/** Returns whether the program has replaced or deleted a property of a builtin object. */
 export function isReplaced(object: object): boolean {
   const replaced = replacements?.get(object);
   return replaced !== undefined && [...replaced.values()].some(({ original }) => original !== undefined);

@@ -1,7 +1,7 @@
 /**
- * Which dyn this is: what everything that is kept between processes depends on. Input: dyn's own modules, where they lie
- * as files; output: a text that is another one whenever they are. Invariant: where that cannot be told (modules from an
- * address without a version, files that were written since the process began) nothing is kept.
+ * The identity of this dyn, which everything that is kept between processes depends on: a text that changes whenever
+ * dyn's own modules do. Invariant: where that cannot be determined (modules from an address without a version, files
+ * that were written since the process began) nothing is kept.
  */
 import { fileURLToPath } from "node:url";
 import { isOwnModule, OWN_ROOT } from "./errors.ts";
@@ -15,26 +15,27 @@ let known: string | null | undefined;
 /** For folders that were looked at, when the last file was written that their identity stands for. */
 const lastWritten = new Map<string, number>();
 
-/** What tells this dyn, under this runtime, from every other one; null: nothing does. */
+/** Returns the text that distinguishes this dyn, under this runtime, from every other one; null if there is none. */
 export function ownIdentity(): string | null {
   if (known === undefined) known = identityOf(OWN_ROOT);
   return known;
 }
 
-/** Whether a module is one of those that the identity stands for. */
+/** Returns whether a module is covered by the identity. */
 export function isOfIdentity(url: string): boolean {
   return isOwnModule(url) && ROOMS.some((room) => url.startsWith(`${OWN_ROOT}${room}/`));
 }
 
-/** Whether dyn's module at a path below its root was written last, see `wasWrittenLast`. */
+/** Returns whether dyn's module at a path below its root was written last, see `wasWrittenLast`. */
 export function isWrittenLast(path: string): boolean {
   return ownIdentity() !== null && wasWrittenLast(OWN_ROOT, path);
 }
 
 /**
- * Whether no file that the identity of a root stands for was written after one of them, so that what this one says of the
- * others holds. Those of a version are as they were published. Files that are checked out together are written in the order
- * of their names, and those that are unpacked together have one time; edited ones are newer. `identityOf` looked at them.
+ * Returns whether no file covered by a root's identity was written after one of them, so that its claims about the
+ * others are up to date. Files of a published version never change. Files that are checked out together are written
+ * in the order of their names, and those that are unpacked together have one time; edited ones are newer.
+ * `identityOf` has looked at them.
  */
 export function wasWrittenLast(root: string, path: string): boolean {
   if (!root.startsWith("file:")) return true;

@@ -1,6 +1,5 @@
 /**
- * Where the process believes to be: its time zone, which a program may change, and its language, which stays. Input: the
- * environment; output: texts that tell one such place from another.
+ * The locale of the process: its time zone, which a program may change, and its language, which is fixed.
  */
 
 const { env } = Deno, { get } = env;
@@ -17,8 +16,9 @@ export function timeZoneSetting(): string {
 const { timeZoneId } = Temporal.Now, { language } = navigator;
 
 /**
- * What builtins say that speak of places, in this process: its language and the time zone, by the setting too, of which
- * only formatters tell what it is where nobody knows it. Not by a formatter: the first takes 17 ms.
+ * Returns the language and time zone that locale-dependent builtins use in this process, including the time zone
+ * setting, whose effect only formatters reveal when it is unknown. It does not create a formatter: the first takes 17
+ * ms.
  */
 export function placeOfProcess(): string {
   return `${language} ${timeZoneId()} ${timeZoneSetting()}`;

@@ -1,12 +1,12 @@
 /**
- * What programs ask of numbers before they train, as `torch.set_float32_matmul_precision` and
- * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32 and a program gives the same
- * bits each time, whatever is asked; what may be less exact are convolutions of compiled functions.
+ * Settings for precision and determinism, like `torch.set_float32_matmul_precision` and
+ * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32 and a program
+ * produces the same bits each time, whatever the settings; only convolutions of compiled functions may be less exact.
  */
 import { config } from "./config.ts";
 import { DynError } from "./errors.ts";
 
-/** How exact products of float32 have to be. */
+/** The precision of float32 products. */
 export type MatmulPrecision = "highest" | "high" | "medium";
 
 const PRECISIONS: readonly MatmulPrecision[] = ["highest", "high", "medium"];
@@ -26,7 +26,7 @@ export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {
   config.inductor.convolutionPrecision = precision === "highest" ? "highest" : "high";
 }
 
-/** How exact products of float32 have to be: what was asked for, "highest" unless anything was. */
+/** Returns the requested precision of float32 products; default "highest". */
 export function getFloat32MatmulPrecision(): MatmulPrecision {
   return asked;
 }
@@ -37,7 +37,7 @@ export function useDeterministicAlgorithms(
   _options: { readonly warnOnly?: boolean } = {},
 ): void {}
 
-/** Whether results are the same each time: they are. */
+/** Returns whether results are deterministic: always true. */
 export function areDeterministicAlgorithmsEnabled(): boolean {
   return true;
 }

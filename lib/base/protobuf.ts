@@ -1,6 +1,6 @@
 /**
- * Protocol buffers, as far as event files and ONNX need them. Input: fields; output: bytes, and back. Invariant: what is
- * written reads back as it was. https://protobuf.dev/programming-guides/encoding
+ * Protocol buffers, as far as event files and ONNX need them. Invariant: reading returns what was written.
+ * https://protobuf.dev/programming-guides/encoding
  */
 import { concat } from "./bytes.ts";
 
@@ -101,7 +101,7 @@ export class Fields {
     return typeof value === "number" ? value : 0;
   }
 
-  /** Whether a field is there. */
+  /** Returns whether a field is present. */
   has(field: number): boolean {
     return this.#found.has(field);
   }

@@ -1,9 +1,9 @@
 /**
- * What stages make while they compile, handed to whoever keeps it: trace files, debug folders, tests.
+ * Passes intermediate results of compilation to recorders: trace files, debug folders, tests.
  *
- * Input: texts by name, phases, the beginning and end of compilations; output: calls of the recorders that are
- * active. Invariant: without an active recorder nothing is built, timed or kept, and recorders never change what
- * is compiled. Texts that stages log by `logs.emit` arrive here too, under the name of the log artifact.
+ * These are texts by name, phases, and the beginning and end of compilations. Invariant: without an active recorder
+ * nothing is built, timed or kept, and recorders never change what is compiled. Texts that stages log by `logs.emit`
+ * arrive here too, under the name of the log artifact.
  */
 
 /** One compilation of one function, or of what is left of a function after a graph break. */
@@ -12,11 +12,11 @@ export interface CompileRecord {
   readonly id: string;
   /** The function's name, empty where it has none. */
   readonly name: string;
-  /** Where the user wrote it. */
+  /** The user's source position. */
   readonly place: { readonly file: string; readonly line: number } | null;
   /** The function that it is a part of, where it is what is left of one. */
   readonly root?: Pick<CompileRecord, "name" | "place">;
-  /** Which guards of the versions so far failed; empty for the first. */
+  /** Guards of former versions that failed; empty for the first version. */
   readonly reasons: readonly string[];
 }
 
@@ -25,11 +25,11 @@ export type Plain = string | number | boolean | null | readonly Plain[] | { read
 
 /** A named text. */
 export interface ArtifactRecord {
-  /** What it is: `fx_graph_readable`, `ir_post_fusion`, `output_code`, `guards`, … */
+  /** The name of the artifact: `fx_graph_readable`, `ir_post_fusion`, `output_code`, `guards`, … */
   readonly name: string;
-  /** Which graph of the compilation it belongs to: captured, joint, inference, forward, backward. */
+  /** The graph of the compilation that it belongs to: captured, joint, inference, forward, backward. */
   readonly part?: string;
-  /** What was logged. */
+  /** The logged text. */
   readonly text: string;
   /** More about it, in the artifact's own terms. */
   readonly meta?: Readonly<Record<string, Plain>>;
@@ -47,9 +47,9 @@ export interface PhaseRecord {
 
 /** Keeps what is recorded. `compile` is null for work outside of any compilation. */
 export interface Recorder {
-  /** Whether it keeps anything at this moment. */
+  /** Returns whether it records anything at this moment. */
   active(): boolean;
-  /** Whether it would keep an artifact of this name. */
+  /** Returns whether it would record an artifact of this name. */
   wants(artifact: string): boolean;
   /** Beginnings and ends are told whether it is active or not: settings of one function apply in between. */
   begin(compile: CompileRecord): void;
@@ -68,7 +68,7 @@ let frames = 0;
 
 const microseconds = (): number => (performance.timeOrigin + performance.now()) * 1000;
 
-/** What the beginning of a compilation tells. */
+/** Details at the beginning of a compilation. */
 export interface Compilation {
   readonly name: string;
   readonly place: () => CompileRecord["place"];
@@ -77,11 +77,11 @@ export interface Compilation {
   readonly reasons: readonly string[];
 }
 
-/** What stages call. */
+/** The interface for stages. */
 export interface Recording {
-  /** Whether anybody keeps what is recorded. */
+  /** Returns whether any recorder is active. */
   active(): boolean;
-  /** Whether anybody would keep an artifact of one of these names. */
+  /** Returns whether anybody would record an artifact of one of these names. */
   wants(artifacts: readonly string[]): boolean;
   /** Keeps a text; pass a function where building it costs anything. */
   artifact(name: string, text: string | (() => string), more?: Omit<ArtifactRecord, "name" | "text">): void;

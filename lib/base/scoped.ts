@@ -1,6 +1,6 @@
 /**
- * Changes that hold while something runs. Input: what runs, and what undoes the change; output: what it gives. Invariant:
- * the change is undone once, also where the body throws; where it gives a promise, when that settles.
+ * Scoped changes: runs a body and undoes a change afterwards. Invariant: the change is undone once, also if the body
+ * throws; if it returns a promise, when that settles.
  */
 
 /** Runs `body`, then `restore`; where it returns a promise, after that settles. */

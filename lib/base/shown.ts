@@ -1,10 +1,9 @@
 /**
- * What the console shows of dyn's own objects: their `toString()`, as PyTorch prints them, never their fields. Input: a
- * prototype, or one object; output: nothing, it shows itself from then on. Invariant: lines after the first are indented
- * with the value that the object lies in.
+ * Makes the console show dyn's objects by their `toString()`, as PyTorch prints them, instead of their fields.
+ * Invariant: lines after the first are indented like the enclosing value.
  */
 
-/** What the console passes on, as far as it is read. */
+/** The console's options that are read. */
 interface Surroundings {
   readonly indentationLvl?: number;
 }

@@ -1,13 +1,13 @@
 /**
  * `@std/cli`'s `parseArgs` over the runtime's own `node:util`.
  *
- * Input: arguments and which of them are flags, texts, lists; output: an object of flags with the rest in `_`.
- * Invariant: only what `@std/cli` documents, so that the import map can point at `jsr:@std/cli` instead. What
- * the command line does not use of it is left out: negatable flags, dotted names, positionals as numbers.
+ * Flags are returned by name, the rest in `_`. Invariant: it has only what `@std/cli` documents, so that the import
+ * map can point at `jsr:@std/cli` instead. Unused features are left out: negatable flags, dotted names, positionals
+ * as numbers.
  */
 import { parseArgs as parseTokens } from "node:util";
 
-/** Which arguments have which form; `B`, `S` and `C` are the names of flags, texts and lists. */
+/** The forms of arguments; `B`, `S` and `C` are the names of flags, texts and lists. */
 export interface ParseOptions<
   B extends string = string,
   S extends string = string,

@@ -1,8 +1,7 @@
 /**
  * Collects lines of generated or printed text at a current indentation.
  *
- * Input: lines, blocks and other text; output: one string that ends in a newline unless it is empty.
- * Invariant: an empty line carries no spaces.
+ * The result ends in a newline unless it is empty. Invariant: an empty line carries no spaces.
  */
 
 /** Writes indented lines; `block` is the usual way to open and close a level. */
@@ -48,7 +47,7 @@ export class TextWriter {
     return this.line(open).indent(body).line(close);
   }
 
-  /** How many lines were written so far, which is also the index of the next one. */
+  /** Number of lines written so far, which is also the index of the next one. */
   get lineCount(): number {
     return this.#lines.length;
   }

@@ -1,6 +1,6 @@
 /**
- * How many threads kernels of the CPU run on, as `torch.set_num_threads`. Input: `DYN_NUM_THREADS` and the program's own
- * choice; output: a number. Invariant: what the program says holds for kernels that are run from then on.
+ * The number of threads for CPU kernels, like `torch.set_num_threads`: `DYN_NUM_THREADS`, or the program's own
+ * choice. Invariant: the program's choice applies to all kernels that run afterwards.
  */
 import { config } from "./config.ts";
 import { DynError } from "./errors.ts";

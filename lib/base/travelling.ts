@@ -1,14 +1,14 @@
 /**
- * Addresses of modules in what is kept between processes. In executables of programs dyn, the program and what is kept lie
- * in one folder, which goes from place to place: there addresses are kept from that folder on, elsewhere as they are. Input:
- * URLs and paths; output: texts to keep, and the addresses that they stand for here. Invariant: a text stands for the same
- * file of the folder wherever it lies; values of the program are no addresses, whatever they say.
+ * Relocatable addresses of modules in data kept between processes. In standalone executables dyn, the program and the
+ * cache are in one folder, which may be moved: there addresses are kept relative to that folder, elsewhere unchanged.
+ * Invariant: a text refers to the same file of the folder wherever it is; values of the program are never treated as
+ * addresses.
  */
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { OWN_ROOT } from "./errors.ts";
 
-/** Whether the dyn of a folder lies beside its cache, as in executables of programs: they go from place to place together. */
+/** Returns whether the dyn of a folder is next to its cache, as in standalone executables: they move together. */
 export function travels(path: string): boolean {
   return Deno.env.get("DYN_CACHE_DIR") === join(path, "../cache");
 }
@@ -19,7 +19,7 @@ interface Folder {
   readonly path: string;
 }
 
-/** What begins texts that stand for files of the folder. No URL has such a scheme, and paths begin otherwise. */
+/** Prefixes of texts that refer to files of the folder. No URL has such a scheme, and no path begins so. */
 const MARKS: Folder = { url: "beside-dyn-url:", path: "beside-dyn-path:" };
 
 /** Translates addresses that begin with one folder to those that begin with another. */
@@ -61,7 +61,7 @@ function own(): NonNullable<typeof known> {
   return known ??= { travels: folder !== null, addresses: addressesOf(folder) };
 }
 
-/** Whether what this process keeps goes from place to place with its modules. */
+/** Returns whether the cache of this process moves together with its modules. */
 export function travelsWithCache(): boolean {
   return own().travels;
 }

@@ -1,9 +1,8 @@
 /**
  * Flattens nested arrays, plain objects and Maps into a list of leaves and puts such values together again.
  *
- * Input: any value and a predicate for what is a leaf; output: the leaves in a fixed order and a `TreeSpec`.
- * Invariant: `unflatten(spec, leaves)` rebuilds an equal value with the same key order; everything that is not
- * an array, a plain object or a Map is a leaf.
+ * A predicate may declare further leaves; their order is fixed. Invariant: `unflatten(spec, leaves)` rebuilds an
+ * equal value with the same key order; everything that is not an array, a plain object or a Map is a leaf.
  */
 import { InternalError } from "./errors.ts";
 
@@ -85,7 +84,7 @@ export function mapTree(
   return unflatten(spec, leaves.map(change));
 }
 
-/** How many leaves a structure holds. */
+/** Returns the number of leaves of a structure. */
 export function leafCount(spec: TreeSpec): number {
   if (spec.kind === "leaf") return 1;
   return spec.items.reduce((sum, item) => sum + leafCount(item), 0);
@@ -111,14 +110,14 @@ export function specText(spec: TreeSpec): string {
   }
 }
 
-/** Whether a value is an object made by a literal: its prototype is `Object.prototype` or null. */
+/** Returns whether a value is a plain object: its prototype is `Object.prototype` or null. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether a value is an object or a function. */
+/** Returns whether a value is an object or a function. */
 export function isReference(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }

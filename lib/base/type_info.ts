@@ -1,6 +1,6 @@
 /**
- * Limits of element types, and which converts to which. Input: types; output: their properties, as `torch.finfo`,
- * `torch.iinfo` and `torch.can_cast`. Invariant: numbers are exact.
+ * Limits of element types, and conversions between them, like `torch.finfo`, `torch.iinfo` and `torch.can_cast`.
+ * Invariant: numbers are exact.
  */
 import {
   CATEGORY_RANK,
@@ -16,7 +16,7 @@ import {
 } from "./dtype.ts";
 import { DynError } from "./errors.ts";
 
-/** What is known of a floating type. */
+/** Properties of a floating type. */
 export interface FloatInfo {
   /** The type. */
   readonly dtype: DType;
@@ -36,7 +36,7 @@ export interface FloatInfo {
   readonly resolution: number;
 }
 
-/** What is known of an integer type; limits of int64 are bigints. */
+/** Properties of an integer type; limits of int64 are bigints. */
 export interface IntegerInfo {
   /** The type. */
   readonly dtype: DType;
@@ -76,7 +76,7 @@ export function iinfo(dtype: DType): IntegerInfo {
   return { dtype, bits: 8 * itemSize(dtype), max, min };
 }
 
-/** Whether one type may be written into another: of its category or a higher one. */
+/** Returns whether one type may be written into another: of its category or a higher one. */
 export function canCast(from: DType, to: DType): boolean {
   return CATEGORY_RANK[categoryOf(from)] <= CATEGORY_RANK[categoryOf(to)];
 }

@@ -1,6 +1,6 @@
 /**
- * Files that are read and written as a whole. Input: a path and bytes; output: a file, or its bytes. Invariant: readers see
- * what stood there before or all of the new bytes, and a write that fails leaves nothing behind.
+ * Atomic reads and writes of files. Invariant: readers see the former contents or all of the new bytes, and a write
+ * that fails leaves nothing behind.
  */
 import { traceProgram } from "./errors.ts";
 
@@ -22,7 +22,7 @@ export function writeAtomically(path: string, bytes: Uint8Array): void {
     try {
       Deno.removeSync(draft);
     } catch {
-      // Nothing was begun
+      // Nothing was written
     }
     throw error;
   }

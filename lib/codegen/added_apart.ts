@@ -1,7 +1,7 @@
 /**
- * Sums in place that threads may share out, as those of scatterAdd and of gradients of embeddings. Input: a loop over stores
- * that add; output: whether its iterations add to different elements, and a loop whose iterations do. Invariant: each element
- * is added to in the order that it was.
+ * Finds accumulating loops that threads can divide, such as those of scatterAdd and of gradients of embeddings: loops
+ * whose iterations add to different elements, possibly after reordering. Invariant: the order of additions to each
+ * element is unchanged.
  */
 import { boundsOf, type Dim, freeSymbols, type Sym } from "../sym/expr.ts";
 import type { Axis, Loop, Statement, ValueId } from "../loops/ir.ts";
@@ -13,7 +13,7 @@ import { varyingValues } from "./lane_runs.ts";
 /** Elements side by side that a thread adds to, and the fewest that are cut. */
 const PIECE = 128, LEAST = 2 * PIECE;
 
-/** Whether iterations of a loop never touch an element that another one stores to. */
+/** Returns whether iterations of a loop never touch an element that another iteration stores to. */
 export function addsApart({ axis, body }: Loop): boolean {
   const all = [...accessesOf(body)], stored = all.filter(({ kind }) => kind === "store");
   const changing = changingIn(body, axis);
@@ -23,7 +23,7 @@ export function addsApart({ axis, body }: Loop): boolean {
   );
 }
 
-/** Whether a symbol of an index may differ from iteration to iteration of a loop, or within one. */
+/** Returns whether a symbol of an index may differ between iterations of a loop, or within one. */
 function changingIn(body: readonly Statement[], { symbol }: Axis): (other: Sym) => boolean {
   const { varies } = varyingValues(body, symbol),
     values = new Set<ValueId>(),
@@ -45,8 +45,8 @@ function changingIn(body: readonly Statement[], { symbol }: Axis): (other: Sym) 
 }
 
 /**
- * Whether an index is another one for each value of a counter, whatever else changes: what is finer than its step stays within
- * one, and what is coarser jumps by all of them.
+ * Returns whether an index differs for each value of a counter, whatever else changes: finer terms stay within one
+ * step, and coarser ones move by multiples of all steps.
  */
 function isApart(index: Dim, { symbol: counter, size }: Axis, changes: (symbol: Sym) => boolean): boolean {
   const step = coefficientOf(index, counter), [, most] = boundsOf(size);

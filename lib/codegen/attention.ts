@@ -1,9 +1,9 @@
 /**
- * Attention in one kernel for devices with workgroups (Dao et al. 2022): a product that makes scores, the kernels that turn
- * their rows into weights by a softmax, and the product of these with values. Input: a program as it is given; output: one
- * where the last product makes its weights on the way. Invariant: only what is understood wholly is fused: rows are shifted
- * by their maximum, exponentials are summed, and what else happens to elements happens to each by itself. Maxima and sums
- * that a backward wants are stored as before.
+ * Attention in one kernel for devices with workgroups (Dao et al. 2022): fuses the product that makes scores, the
+ * softmax kernels that turn their rows into weights, and the product of these with values, which then computes its
+ * weights on the fly. Invariant: only patterns that are fully understood are fused: rows are shifted by their
+ * maximum, exponentials are summed, and all else is elementwise. Maxima and sums that a backward needs are stored as
+ * before.
  */
 import { hintOf } from "../sym/decide.ts";
 import type { AttentionWeights, BufferDecl, ExternKernel, Program, ValueId } from "../loops/ir.ts";
@@ -136,7 +136,7 @@ function operandsOf(found: RowValues, id: ValueId | undefined, op: string): read
   return node?.kind === "scalar" && node.op === op ? node.args : undefined;
 }
 
-/** Whether a value is the maximum, or 0 where that is −∞. */
+/** Returns whether a value is the maximum, or 0 where that is −∞. */
 function isShift(found: RowValues, id: ValueId | undefined, maximum: ValueId): boolean {
   if (id === undefined || id === maximum) return id === maximum;
   const node = found.node(id);
@@ -156,7 +156,7 @@ interface Factor {
   readonly inverse: boolean;
 }
 
-/** What a value is the product of. */
+/** Returns the factors of a value. */
 function factorsOf(found: RowValues, id: ValueId): readonly Factor[] | undefined {
   const product = operandsOf(found, id, "mul"), quotient = operandsOf(found, id, "div");
   const [a, b] = product ?? quotient ?? [];

@@ -1,10 +1,10 @@
 /**
- * Gradients of attention in few kernels for devices with workgroups (Dao et al. 2022): products that scores and gradients of
- * weights are made of, what happens to their elements one by one, and the products with these that leave gradients of queries,
- * keys and values. Input: a program as it is given; output: one where the last products make their first operands on the
- * way, those that sum over keys in kernels by blocks of rows, those that sum over rows in kernels by blocks of keys; elements
- * that the former share with the latter are made once where there is room for them. Invariant:
- * only what is understood wholly is fused: sums of rows are made before, and no element needs another one.
+ * Gradients of attention in few kernels for devices with workgroups (Dao et al. 2022): fuses the products behind
+ * scores and gradients of weights, the elementwise kernels on them, and the products that produce gradients of
+ * queries, keys and values. These last products compute their first operands on the fly, those that sum over keys in
+ * kernels by blocks of rows, those that sum over rows in kernels by blocks of keys; elements that both need are
+ * computed once if there is room to store them. Invariant: only patterns that are fully understood are fused: row
+ * sums are computed before, and no element depends on another one.
  */
 import { hintOf } from "../sym/decide.ts";
 import type {
@@ -144,7 +144,7 @@ function fusedChain(
   return [...kernels, ...kept ? [{ ...kept.kernel, ...causal ? { causal } as const : {} }] : [], ...behind];
 }
 
-/** Whether kernels read what any of them, or what follows, writes. */
+/** Returns whether kernels read what any of them, or a later one, writes. */
 const meet = (kernels: readonly ExternKernel[], written: ReadonlySet<number>): boolean =>
   kernels.some((kernel) =>
     [...usesOf(kernel).all].some((id) => written.has(id) && !usesOf(kernel).written.has(id))

@@ -1,8 +1,8 @@
 /**
- * Long float32 sums in blocks: a loop that adds up many elements becomes loops over blocks of them, so that few terms
- * are added to one accumulator and the error stays that of a few hundred additions. Input: a kernel's statements;
- * output: the same with such loops cut. Invariant: where to cut follows from the sizes of the loop alone, so that
- * every printer that runs this pass adds in one order. Printers that accumulate in float64 have no need of it.
+ * Cuts long float32 sums into blocks: a loop that adds up many elements becomes loops over blocks of them, so that
+ * few terms are added to one accumulator and the error stays that of a few hundred additions. Invariant: the cuts
+ * follow from the sizes of the loop alone, so that every printer that runs this pass adds in the same order. Printers
+ * that accumulate in float64 do not need it.
  */
 import { hintOf } from "../sym/decide.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -12,13 +12,13 @@ import { allOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { cutLoop, isFixed } from "./cut_loop.ts";
 
-/** So many elements are added in one go, in 16 lanes of 256 and without further loops. */
+/** Number of elements that are added directly, in 16 lanes of 256 and without further loops. */
 const LONG = 4096;
 /** Elements of a block of a longer sum. */
 const BLOCK = 1024;
 /** Blocks of a group, whose sums are added in one go; groups of a larger one. */
 const GROUP = 32;
-/** So many groups are added in one go, which threads share out among themselves. */
+/** Number of groups that are added directly; threads divide them. */
 const MANY = 1024;
 
 /** Sums between two of these lengths are cut alike. */
@@ -53,7 +53,7 @@ export function sumLengths({ kernels }: Pick<Program, "kernels">): Dim[] {
   return [...found].filter((size) => typeof size !== "number");
 }
 
-/** How often a loop runs in the call that it is made for; 0 where that differs within a call. */
+/** Returns the number of iterations of a loop in the traced call; 0 if it varies within a call. */
 function lengthOf(size: Dim): number {
   if (typeof size === "number") return size;
   return isFixed(size) ? hintOf(size) : 0;

@@ -1,8 +1,8 @@
 /**
- * Reductions of everything in chunks, so that threads share them out. Input: a program with vector loops chosen;
- * output: one where such a reduction is two kernels, of which the first stores the results of the chunks and the second
- * combines them in order. Invariant: where to cut follows from the sizes alone, so that every printer that runs this
- * pass, on however many threads, combines in one order.
+ * Splits full reductions into chunks, so that threads divide them: the first of two kernels stores the results of the
+ * chunks, and the second combines them in order. It runs after vector loops are chosen. Invariant: the chunks follow
+ * from the sizes alone, so that every printer that runs this pass, on any number of threads, combines in the same
+ * order.
  */
 import { boundsOf, type Dim, floorDiv, max, mul } from "../sym/expr.ts";
 import { isPosition } from "../loops/ir.ts";
@@ -40,10 +40,10 @@ function chunkedReduction(kernel: LoopKernel): CutReduction | undefined {
   return { kernel, around: [], before, loop, after, length };
 }
 
-/** How many innermost iterations a nest has (of its deepest path). */
+/** Returns the number of innermost iterations of a nest (on its deepest path). */
 const elementsOf = (loop: Loop): Dim => mul(lengthOf(loop.axis.size), elementsIn(loop));
 
-/** How many of them one iteration of its outermost loop has. */
+/** Returns the number of innermost iterations in one iteration of its outermost loop. */
 function elementsIn({ body }: Loop): Dim {
   const inner = body.filter((s): s is Loop => s.kind === "loop").map(elementsOf);
   return inner.reduce<Dim>(

@@ -1,6 +1,6 @@
 /**
- * Conversions of small floats as the integer operations of which they are made. Input: a kernel's statements; output:
- * the same over fewer operations. Invariant: values keep their ids, so nothing else changes.
+ * Expands conversions of small floats into integer operations. Invariant: values keep their ids, so nothing else
+ * changes.
  */
 import type { Statement } from "../loops/ir.ts";
 import { HALF_CONVERSIONS } from "../loops/math/half.ts";

@@ -1,4 +1,4 @@
-/** Statements under other names. Input: a statement, names of values and symbols; output: a copy that uses and defines them. */
+/** Copies statements with renamed values and symbols. */
 import { InternalError } from "../base/errors.ts";
 import type { ValueType } from "../base/dtype.ts";
 import { type Dim, substitute, type Sym, symbol } from "../sym/expr.ts";
@@ -6,11 +6,11 @@ import type { Statement, ValueId } from "../loops/ir.ts";
 
 /** The names of a copy. */
 export interface Renaming {
-  /** What a value that was defined outside of the copy, or already in it, is called. */
+  /** Returns the new name of a value that was defined outside of the copy, or already in it. */
   readonly use: (id: ValueId) => ValueId;
-  /** What a value is called that the copy defines. */
+  /** Returns the new name of a value that the copy defines. */
   readonly define: (id: ValueId, dtype: ValueType) => ValueId;
-  /** What an index symbol is that is not a value. */
+  /** Returns the replacement of an index symbol that is not a value. */
   readonly replace: (symbol: Sym) => Dim;
 }
 

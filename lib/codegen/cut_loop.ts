@@ -45,7 +45,7 @@ export function axisOf(name: string, size: Dim): Axis {
   return { symbol: symbol(name, { kind: "axis" }, [0, Math.max(0, boundsOf(size)[1] - 1)]), size };
 }
 
-/** Whether a length is the same for a whole call. */
+/** Returns whether a length is constant during a call. */
 export const isFixed = (length: Dim): boolean => [...freeSymbols(length)].every(isSize);
 
 const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";

@@ -1,9 +1,8 @@
 /**
- * Loops cut where conditions on their counter change, and where places in memory that follow it bend, so that padding,
- * borders of windows, concatenation and what is rolled are not asked for at each element: a compiler vectorises loads
- * without conditions, of elements side by side. Input: statements; output: the same, where parallel loops inside of others
- * are parts in each of which such a condition is always true, or never, and places go straight on. Invariant: every element
- * is computed by the same operations.
+ * Cuts parallel loops where conditions on their counter change, and where piecewise linear indices change slope, so
+ * that padding, window borders, concatenation and rolling need no check at each element: a compiler vectorises
+ * unconditional loads of adjacent elements. In each part such a condition is constant, and indices are linear.
+ * Invariant: every element is computed by the same operations.
  */
 import type { ValueType } from "../base/dtype.ts";
 import { add, boundsOf, type Dim, mul, operandsOf, sub, type Sym } from "../sym/expr.ts";
@@ -22,7 +21,7 @@ interface Limits {
   readonly even: boolean;
 }
 
-/** Those of loops in others, and of long ones that nothing is around, whose parts become kernels of their own. */
+/** Limits for inner loops, and for long outermost loops, whose parts become kernels. */
 const INNER: Limits = { parts: 4, statements: 800, even: false };
 const OUTERMOST: Limits = { parts: 16, statements: 1500, even: true };
 /** Loops shorter than this stay whole. */
@@ -126,7 +125,7 @@ class Cutter {
     const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
     if (starts.length > most || starts.length * [...allOf(body)].length > statements) return [loop];
     if (!even && 2 * Math.max(...lengths) < size && Math.min(...lengths) < EACH) return [loop];
-    // What bends inside of what bent is straight before it bends itself
+    // An index that bends inside another one is straightened first
     return starts.flatMap((start, at) =>
       this.#parts(this.#part(loop, start, lengths[at] ?? 0), around, {
         ...limits,
@@ -135,7 +134,7 @@ class Cutter {
     );
   }
 
-  /** Where conditions on a counter change, and places in memory bend. */
+  /** Returns the counter values at which conditions change or indices change slope. */
   #places(body: readonly Statement[], axis: { readonly symbol: Sym; readonly size: number }): Set<number> {
     const found = new Set<number>();
     for (const s of allOf(body)) {
@@ -160,7 +159,10 @@ class Cutter {
     return index === undefined ? undefined : lineOf(index, counter);
   }
 
-  /** Where an expression of lines over a counter goes on with another line; more places than are worth it are none. */
+  /**
+   * Returns the counter values at which a piecewise linear expression changes slope; none if there are more than are
+   * worth it.
+   */
   #bends(
     { node }: Sym,
     { symbol, size }: { readonly symbol: Sym; readonly size: number },
@@ -261,7 +263,9 @@ class Cutter {
     };
   }
 
-  /** Whether a condition holds, or which other one it is the same as; undefined where that depends. */
+  /**
+   * Returns the constant value of a condition, or another condition that it equals; undefined if neither is known.
+   */
   #truthOf({ op, args }: Scalar, { use }: Names): boolean | { readonly as: ValueId } | undefined {
     const [first, second] = args;
     if (first === undefined) return undefined;
@@ -302,7 +306,7 @@ class Names implements Renaming {
   }
 }
 
-/** Whether a comparison of all values of two expressions comes out the same, and how. */
+/** Returns the result of a comparison that is the same for all values of two expressions. */
 function decided(op: string, a: Dim, b: Dim): boolean | undefined {
   const holds = comparisonOf(op), ends = [...boundsOf(a), ...boundsOf(b)];
   if (!holds || !ends.every(Number.isFinite)) return undefined;

@@ -1,7 +1,6 @@
 /**
- * Library calls as loop nests, for devices without a library. Input: an ExternKernel and the element types of its
- * buffers; output: a LoopKernel that computes the same (its epilogue, where it has one, stays a kernel of its
- * own). Invariant: straightforward loops, correct for every shape and stride; speed is the library's job.
+ * Library calls as loop nests, for devices without a library (an epilogue becomes a separate kernel). Invariant:
+ * straightforward loops, correct for every shape and stride; speed is the library's job.
  */
 import { type DType, isFloat } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";

@@ -1,9 +1,8 @@
 /**
- * Few long rows, each of several loops that need what the former ones found (a mean, then deviations from it, then what
- * is scaled by them), as a kernel a loop: a grid of one workgroup a row would leave most of a device idle, while each of
- * these is cut by itself into as many pieces as it needs. Input: a program for a grid; output: the same, where rows hand
- * what they reduced from one kernel to the next in temporaries. Invariant: what is computed again reads nothing that an
- * earlier kernel has written.
+ * Splits kernels over few long rows whose loops depend on each other (a mean, then deviations from it, then scaling
+ * by them) into one kernel for each loop: one workgroup for each row would leave most of a device idle, while
+ * separate loops can each be divided further. Rows pass reduced values between the kernels in temporaries. Invariant:
+ * recomputed values read nothing that an earlier kernel has written.
  */
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
@@ -45,7 +44,7 @@ function takenApart(kernel: LoopKernel, setting: Setting): readonly Kernel[] | u
   const handed = handedOn(parts);
   if (handed.some(({ dtype }) => dtype === "bool")) return undefined;
   const ids = new Set(handed.map(({ id }) => id));
-  // What a scan leaves is handed on by nobody
+  // The results of a scan are not passed between kernels
   if (parts.some(({ needs }) => [...needs].some((id) => !ids.has(id)))) return undefined;
   const fits = parts.every((part) => {
     const { all } = usesOf({ ...kernel, body: part.body });
@@ -65,7 +64,7 @@ function takenApart(kernel: LoopKernel, setting: Setting): readonly Kernel[] | u
   }));
 }
 
-/** What becomes a kernel: a loop, with the stores of what it found, or stores alone. */
+/** A future kernel: a loop with the stores of its results, or stores alone. */
 type Step = readonly Statement[];
 
 /** The loops and stores of a row in their order; undefined where there is something else. */
@@ -88,7 +87,7 @@ interface Part {
   readonly values: readonly Statement[];
   /** Both, in the order of the row. */
   readonly body: readonly Statement[];
-  /** What it needs of loops in other parts. */
+  /** Results of loops in other parts that it needs. */
   readonly needs: ReadonlySet<ValueId>;
 }
 
@@ -108,7 +107,7 @@ function partOf(own: Step, row: readonly Statement[]): Part {
   return { own, values: [...values], body: row.filter((s) => values.has(s) || own.includes(s)), needs };
 }
 
-/** Whether values of a part come from memory that an earlier part has written. */
+/** Returns whether values of a part come from memory that an earlier part has written. */
 function readsWritten({ values }: Part, earlier: readonly Part[]): boolean {
   const written = storedBuffers(earlier.flatMap(({ own }) => own));
   return [...usesOf({ kind: "loops", name: "", body: values, origins: [] }).all].some((each) =>

@@ -1,7 +1,7 @@
 /**
- * Loops in loops that a workgroup shares out, as one loop: what few rows of several dimensions reduce (statistics of
- * images by channel) is then shared by all invocations, whichever dimension is long. Input: a program for a grid;
- * output: the same, where such loops count through both dimensions. Invariant: the order of iterations is kept.
+ * Flattens nested loops that a workgroup shares: a reduction over several dimensions with few results (statistics of
+ * images by channel) is then divided among all invocations, whichever dimension is long. Invariant: the order of
+ * iterations is kept.
  */
 import { type Dim, floorDiv, mod, mul } from "../sym/expr.ts";
 import { substituteIndices } from "../loops/nest.ts";

@@ -1,7 +1,7 @@
 /**
- * Four elements per invocation. Input: a grid of parallel loops around plain statements; output: the same with the
- * fast loop a quarter as long, around a vector loop over four neighbours; or undefined where neighbours do not lie next
- * to each other. Invariant: reads and writes of four start at multiples of four elements, provided that buffers do.
+ * Four elements per invocation: in a grid of parallel loops around plain statements the fast loop becomes a quarter
+ * as long, around a vector loop over four neighbours. Returns undefined where neighbours are not adjacent in memory.
+ * Invariant: reads and writes of four start at multiples of four elements, provided that buffers do.
  */
 import { isNarrow } from "../base/dtype.ts";
 import { add, type Dim, freeSymbols, mod, mul, sub, substitute, type Sym, symbol } from "../sym/expr.ts";
@@ -9,14 +9,14 @@ import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import { indirect, valuesOf } from "../loops/uses.ts";
 
-/** How four neighbours touch a buffer. */
+/** How four neighbours access a buffer. */
 export type Access = "uniform" | "four" | "apart";
 
-/** What four neighbours have in common. */
+/** Properties of the statements of four neighbours. */
 export interface Neighbours {
   /** Values that are the same for all of them. */
   readonly uniform: ReadonlySet<ValueId>;
-  /** How they touch what an index names. */
+  /** Returns how they access an index. */
   readonly access: (index: Dim) => Access;
   /** An index of one of them. */
   readonly at: (index: Dim, lane: number) => Dim;
@@ -49,7 +49,7 @@ export function inFours(
   return { loops: [...others, { ...fast, vector: false, axis: quarter }], body: [four] };
 }
 
-/** Whether narrow elements are written among the temporaries, where invocations would share vectors. */
+/** Returns whether narrow elements are written to temporaries, where invocations would share vectors. */
 function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[]): boolean {
   return body.some((s) => {
     const buffer = s.kind === "store" ? buffers[s.buffer] : undefined;
@@ -57,7 +57,7 @@ function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[
   });
 }
 
-/** What the iterations of a loop over four neighbours have in common. */
+/** Analyses a loop over four neighbours. */
 export function neighboursOf({ axis: { symbol: lane }, body }: Loop): Neighbours {
   const uniform = new Set<ValueId>();
   const varies = (index: Dim): boolean => indirect(index).some((id) => !uniform.has(id));
@@ -78,7 +78,7 @@ export function neighboursOf({ axis: { symbol: lane }, body }: Loop): Neighbours
   }
 }
 
-/** Whether a statement can be done for four. */
+/** Returns whether a statement can be vectorised by four. */
 function fits(s: Statement, { uniform, access }: Neighbours): boolean {
   switch (s.kind) {
     case "load":

@@ -1,7 +1,7 @@
 /**
- * From a program of loops to one that a target's printer writes down as it stands. Input: a program and a target;
- * output: the program that computes the same. Invariants: the passes run in the order of one list; after them the program
- * satisfies the checks of loops/verify.ts; what each of them makes can be dumped.
+ * Code generation: transforms a program of loops into one that a target's printer can write down directly.
+ * Invariants: the passes run in the order of one list; after them the program satisfies the checks of
+ * loops/verify.ts; the output of each pass can be dumped.
  */
 import { config } from "../base/config.ts";
 import { recording } from "../base/recording.ts";
@@ -42,7 +42,7 @@ import { windowsOfBuffers } from "./windows.ts";
 /** One step of code generation. */
 export interface Pass {
   readonly name: string;
-  /** Whether the target asks for it. */
+  /** Returns whether the target needs it. */
   readonly applies: (target: Target) => boolean;
   readonly run: (program: Program, target: Target) => Program;
 }

@@ -1,8 +1,8 @@
 /**
- * Loops mapped to a grid. Input: a program whose kernels have one nest each; output: the same with the loops marked
- * that make the grid, and where a workgroup runs a grid point those that it shares out. One invocation makes an element
- * where the body is scalar or reduces across the fast axis, a workgroup a row where the body's own loops run along it.
- * Invariant: the last loop of a grid is the fast one, whose neighbours are neighbouring invocations.
+ * Maps loops to a grid: marks the loops that form the grid, and those that a workgroup divides where it runs a grid
+ * point. Each kernel has one nest. One invocation makes an element where the body is scalar or reduces across the
+ * fast axis, a workgroup a row where the body's own loops run along it. Invariant: the last loop of a grid is the
+ * fast one, whose neighbours are neighbouring invocations.
  */
 import type { Dim } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
@@ -30,8 +30,8 @@ function mapped(kernel: LoopKernel, { buffers }: Program, grid: Grid): LoopKerne
 }
 
 /**
- * Whether a workgroup does each point of a grid: where its loops are long. Parallel loops in a row below a row loop
- * belong to the row; the grid is what encloses them.
+ * Returns whether each point of a grid is run by a workgroup: where its loops are long. Consecutive parallel loops
+ * below a row loop belong to the row; the grid consists of the loops around them.
  */
 export function sharesRows({ loops, body }: Nest, { shared }: Grid): boolean {
   if (loops.length === 0) return true;
@@ -85,7 +85,7 @@ function shared(s: Statement): Statement {
   return s.kind === "loop" || s.kind === "masked" ? { ...s, body: s.body.map(shared) } : s;
 }
 
-/** Whether there is a loop whose iterations a workgroup can share, long enough to keep it busy. */
+/** Returns whether there is a loop whose iterations a workgroup can share, long enough to keep it busy. */
 const isLong = (body: readonly Statement[], least: number): boolean =>
   sharedLengths(body).some((size) => typeof size !== "number" || size >= least);
 

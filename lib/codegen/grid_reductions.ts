@@ -1,8 +1,7 @@
 /**
- * Long reductions with few results, in two kernels, so that a grid has work for all its workgroups: the first makes
- * partial results, the second combines them. Input: a program; output: one whose partial results are temporaries.
- * Invariant: how a reduction is cut follows from its sizes as they are known when it is compiled, and never changes
- * which element of equal extremes is found.
+ * Splits long reductions with few results into two kernels, so that a grid has work for all its workgroups: the first
+ * computes partial results in temporaries, the second combines them. Invariant: the split follows from the sizes
+ * known at compile time, and never changes which of several equal extremes is found.
  */
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
@@ -65,8 +64,7 @@ function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined
   if (before.some((s) => s.kind === "store")) return undefined;
   const results = hintOf(product(around.map(({ axis }) => axis.size)));
   const length = hintOf(loop.axis.size), elements = length * elementsOf(loop.body);
-  // Where neighbouring results lie side by side, an invocation makes one, and another adds up its parts; elsewhere a
-  // workgroup does
+  // Adjacent results: one invocation for each, and another adds up its parts; otherwise one workgroup for each
   const sideBySide = around.some(({ vector }) => vector);
   if (sideBySide && elements < WORTH_IT) return undefined;
   const [wanted, each] = sideBySide

@@ -1,10 +1,10 @@
 /**
- * Columns of scores that a causal mask hides from a whole block of rows: they are neither computed nor looked at. Input:
- * the kernels of a block of rows: products into local buffers, loops over their rows, products of what these leave; output:
- * the same on the columns up to the last row of the block. Invariant: this is done only where hidden elements are −∞ to the
- * maximum of their row, 0 to its sums and 0 to the other products, whatever the scores are. As wherever attention is
- * causal, it does not matter what the values hold at hidden places: a weight of zero stays zero, whatever it meets. A row
- * that is NaN makes gradients NaN where it sees, and not where everything of its block is hidden.
+ * Skips the columns of scores that a causal mask hides from a whole block of rows. The kernels of a block (products
+ * into local buffers, loops over their rows, products of the results) run on the columns up to the last row of the
+ * block. Invariant: this is done only if hidden elements contribute −∞ to the maximum of their row, 0 to its sums and
+ * 0 to the other products, whatever the scores are. As in all causal attention, the values at hidden places do not
+ * matter: a weight of zero stays zero, whatever it is multiplied by. A NaN row makes gradients NaN at visible
+ * columns, but not at those hidden from the whole block.
  */
 import { isInteger, type ValueType } from "../base/dtype.ts";
 import { add, boundsOf, type Dim, freeSymbols, min, mul, sub, substitute, type Sym } from "../sym/expr.ts";
@@ -36,7 +36,7 @@ export function withoutHidden(kernels: readonly Kernel[], block: CausalBlock): r
   return made;
 }
 
-/** Whether columns behind the last row of each block of so many rows do not matter to the first steps of a chain. */
+/** Returns whether the first steps of a chain may ignore the columns after the last row of each block. */
 export function hidesColumns(
   { chain, scores: { columns, space }, isLocal }: Pick<Found, "chain" | "scores" | "isLocal">,
   { steps, rows }: { readonly steps: number; readonly rows: number },
@@ -57,11 +57,11 @@ const resized = (view: BufferView, dim: number, size: Dim): BufferView => ({
   shape: view.shape.with(dim, size),
 });
 
-/** What is known of a value at all hidden columns. */
+/** Known property of a value at all hidden columns. */
 type Known =
   | { readonly kind: "number"; readonly value: number }
   | { readonly kind: "index"; readonly index: Dim }
-  /** What is the same in a whole row. */
+  /** Constant along a row. */
   | { readonly kind: "row" }
   /** An exponential of −∞, times whatever: it weighs nothing. */
   | { readonly kind: "vanished" };
@@ -201,11 +201,11 @@ function fromConstant(value: number | bigint | boolean, dtype: ValueType): Known
     : { kind: "number", value: Number(value) };
 }
 
-/** What operations on nothing but numbers and values of rows give. */
+/** Returns the result of operations on numbers and row values only. */
 const ofRows = (operands: readonly (Known | undefined)[]): Known | undefined =>
   operands.every((each) => each?.kind === "row" || each?.kind === "number") ? ROW : undefined;
 
-/** What an operation gives where that follows from the kinds of its operands. */
+/** Returns the result of an operation where it follows from the kinds of its operands. */
 function computed(op: ScalarOpName, [a, b]: readonly (Known | undefined)[]): Known | undefined {
   const number = (value: number): Known => ({ kind: "number", value });
   if (a?.kind === "index" && b?.kind === "index") return ofIndices(op, a.index, b.index);
@@ -235,7 +235,10 @@ function computed(op: ScalarOpName, [a, b]: readonly (Known | undefined)[]): Kno
   }
 }
 
-/** What an operation on positions gives, where that is the same for all hidden columns and all rows of the block. */
+/**
+ * Returns the result of an operation on positions where it is the same for all hidden columns and all rows of the
+ * block.
+ */
 function ofIndices(op: ScalarOpName, a: Dim, b: Dim): Known | undefined {
   const [low, high] = boundsOf(sub(a, b));
   const truth = (yes: boolean, no: boolean): Known | undefined =>

@@ -1,7 +1,6 @@
 /**
- * Bounds of index expressions where sizes are known only in the call. Input: a kernel's loops, the program's size
- * symbols and a limit of the sizes; output: the range of any index expression in the kernel. Invariant: the ranges hold
- * as long as every size is below the limit.
+ * Bounds of index expressions where sizes are known only in the call. Invariant: the ranges hold as long as every
+ * size is below the limit.
  */
 import type { Statement } from "../loops/ir.ts";
 import { allOf } from "../loops/uses.ts";

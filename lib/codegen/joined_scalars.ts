@@ -1,7 +1,7 @@
 /**
- * Kernels without loops that follow each other, as one: what an optimizer computes of the steps of its parameters is a few
- * operations for each, and starting a kernel takes longer. Input: a program for a grid; output: one with fewer kernels.
- * Invariant: statements keep their order, and a decision stays between what stood before it and behind.
+ * Joins consecutive kernels without loops: an optimizer's arithmetic on the step count of each parameter is a few
+ * operations, and starting a kernel takes longer. Invariant: statements keep their order, and a decision stays
+ * between the kernels before and after it.
  */
 import type { Kernel, LoopKernel, Program, ValueId } from "../loops/ir.ts";
 import { indirect, usesOf } from "../loops/uses.ts";

@@ -1,4 +1,4 @@
-/** Programs whose kernels are replaced. Input: a program; output: the same with other kernels in their places. */
+/** Replaces kernels of a program. */
 import { type DType, itemSize } from "../base/dtype.ts";
 import type {
   BufferDecl,
@@ -64,7 +64,10 @@ export const rowMajor = (buffer: BufferId, shape: readonly Dim[]): BufferView =>
 /** Makes a temporary of so many elements. */
 export type MakeTemporary = (dtype: DType, length: Dim) => BufferId;
 
-/** As `replaceKernels`, where kernels may hand partial results to each other in temporaries behind the program's own. */
+/**
+ * Like `replaceKernels`, but kernels may pass partial results to each other in temporaries added after the program's
+ * own.
+ */
 export function replaceWithTemporaries(
   program: Program,
   replace: (kernel: Kernel, temporary: MakeTemporary) => readonly Kernel[],

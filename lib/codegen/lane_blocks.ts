@@ -1,7 +1,7 @@
 /**
- * Vector loops whose bodies are no straight run, in blocks of lanes. Input: a vector loop and how its body is cut into runs;
- * output: a loop over blocks in which each run is a vector loop of its own. Values that other runs need, and what loops in
- * between carry and reduce for each lane, lie in local buffers. Invariant: as of lane_forms.ts.
+ * Vector loops whose bodies are not straight-line, in blocks of lanes: a loop over blocks in which each run of the
+ * body is a vector loop. Values that other runs need, and values that inner loops carry and reduce for each lane, are
+ * in local buffers. Invariant: that of lane_forms.ts.
  */
 import type { DType, ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -27,7 +27,7 @@ import { StatementList } from "./written.ts";
 /** Lanes of a block. */
 const BLOCK = 16 * LANES;
 
-/** Where blocks are made. */
+/** The surroundings in which blocks are built. */
 export interface LaneRoom {
   /** A new value. */
   readonly fresh: (dtype: ValueType) => ValueId;
@@ -44,7 +44,7 @@ export const inBlocks = (
 ): Loop => new LaneBlocks(loop, form, room).loop();
 
 class LaneBlocks {
-  /** Where values lie that runs hand to each other, and the best of argmax and argmin. */
+  /** Buffers of values passed between runs, and of the best values of argmax and argmin. */
   readonly #arrays = new Map<ValueId, BufferId>();
   readonly #bests = new Map<ValueId, BufferId>();
   readonly #over: { readonly symbol: Sym; readonly size: Dim };
@@ -133,7 +133,7 @@ class LaneBlocks {
   #inner(loop: Loop, items: readonly Item[]): Statement[] {
     const { reductions, carried } = loop, { local, typeOf } = this.room, out: Statement[] = [];
     if (reductions.length + carried.length > 0) {
-      // What they start from is not yet theirs
+      // Initial values must not be looked up in the arrays, which are registered later
       const arrays = [...reductions, ...carried].map(({ id, dtype }) => [id, local(dtype, BLOCK)] as const);
       for (const r of reductions) if (isPosition(r.op)) this.#bests.set(r.id, local(typeOf(r.value), BLOCK));
       this.#run(out, (run) => {
@@ -193,7 +193,7 @@ class LaneBlocks {
 const zero = (dtype: ValueType): number | bigint | boolean =>
   dtype === "int64" ? 0n : dtype === "bool" ? false : 0;
 
-/** What a run is written with. */
+/** The environment for writing a run. */
 interface RunPlaces {
   /** The counter of the whole loop, what it is in this run, and the place in local buffers. */
   readonly axis: Sym;

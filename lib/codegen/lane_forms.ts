@@ -1,6 +1,6 @@
 /**
- * How a vector loop runs in lanes. Input: a loop as the passes leave it; output: its form, of which lanes.ts makes straight
- * runs, folds and blocks. Invariant: every form gives the same bits: reductions keep 16 partial results, element i in number i mod 16.
+ * Classifies how a vector loop runs in lanes; lanes.ts turns each form into straight runs, folds and blocks.
+ * Invariant: every form produces the same bits: reductions keep 16 partial results, element i in number i mod 16.
  */
 import { addsApart } from "./added_apart.ts";
 import type { DType } from "../base/dtype.ts";
@@ -19,7 +19,7 @@ import { masksLoops } from "./vectorise.ts";
 
 type Load = Statement & { readonly kind: "load" };
 
-/** What is the same for all lanes, and what is not: one straight run. */
+/** The uniform statements and the statements of lanes: one straight run. */
 interface Run {
   readonly uniform: readonly Statement[];
   readonly lanes: readonly Statement[];

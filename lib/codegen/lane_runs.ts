@@ -1,8 +1,8 @@
 /**
- * How the body of a vector loop is cut into runs: straight-line statements that one lane loop computes together.
- * Input: a vector loop with its body; output: a tree of uniform statements, runs and inner loops, and the values
- * that must be kept in arrays because another run needs them. Invariant: running the items in order, each run for
- * all lanes, is running the body for all lanes.
+ * Cuts the body of a vector loop into runs: straight-line statements that one lane loop computes together. The result
+ * is a tree of uniform statements, runs and inner loops, with the values that must be stored in arrays because
+ * another run needs them. Invariant: running the items in order, each run for all lanes, is equivalent to running the
+ * body for all lanes.
  */
 import { type Dim, freeSymbols, type Sym } from "../sym/expr.ts";
 import type { Carried, Loop, Reduction, Statement, ValueId } from "../loops/ir.ts";

@@ -1,7 +1,7 @@
 /**
- * Vector loops as a compiler of loops vectorises them. Input: a program with vector loops; output: one whose vector loops
- * are straight runs of statements. What is the same for all lanes stands in front of them; what takes several runs is worked
- * through in blocks; what is reduced straight from memory is a fold. Invariant: as of lane_forms.ts.
+ * Rewrites vector loops into forms that compilers vectorise: straight runs of statements. Uniform statements precede
+ * them; bodies of several runs are processed in blocks; direct reductions of memory become folds. Invariant: that of
+ * lane_forms.ts.
  */
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Library calls that a target's library does not have, as loops; epilogues that it does not run, as kernels of their own.
- * Input: a program; output: one whose library calls the target runs as they stand.
+ * Legalises library calls: those that a target's library lacks become loops, and epilogues that it does not run
+ * become separate kernels.
  */
 import type { DType } from "../base/dtype.ts";
 import type { BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";

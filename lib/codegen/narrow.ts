@@ -1,7 +1,7 @@
 /**
- * Integers in 32 bits. Input: a program; output: one that computes the same, and int64 only where a value may not fit
- * into 32 bits; on targets without int64 everything is computed with its low 32 bits. Invariant: values keep their ids,
- * so that indices name what they named; what memory holds and what reductions of wide values accumulate stays int64.
+ * Narrows integers to 32 bits: int64 remains only where a value may not fit; on targets without int64 only the low 32
+ * bits are computed. Invariant: values keep their ids, so that indices refer to the same values; memory and
+ * reductions of wide values stay int64.
  */
 import { isInteger, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -35,7 +35,7 @@ type Plain = Exclude<Statement, Loop>;
 /** Rewrites statements in order. */
 abstract class Rewriting {
   #next: ValueId;
-  /** What is made in front of the statement that is being rewritten. */
+  /** Statements to insert before the one that is being rewritten. */
   protected ahead: Statement[] = [];
 
   constructor(body: readonly Statement[]) {

@@ -1,8 +1,8 @@
 /**
- * Filters of convolutions laid out by taps, channels of results side by side, for devices that make such convolutions of
- * patches of images, or transformed (Winograd 1980), for those that make them of fewer products; gradients of images are among these, as convolutions of gradients of results with filters the other
- * way round. Input: a program for a grid; output: the same with copies of filters. Invariant: sums are over the same
- * products, in an order that sizes alone decide.
+ * Repacks convolution filters: by taps with output channels adjacent, for devices that convolve patches of images, or
+ * transformed (Winograd 1980), for those that use fewer products. This includes gradients with respect to images,
+ * which are convolutions of output gradients with flipped filters. Invariant: sums are over the same products, in an
+ * order that depends only on sizes.
  */
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, mul, product, sub } from "../sym/expr.ts";

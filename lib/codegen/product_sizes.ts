@@ -1,4 +1,4 @@
-/** Library calls as products of matrices. Input: a call; output: the sizes of the matrices, where they are known. */
+/** Sizes of the matrix product that a library call amounts to, where they are known. */
 import { add, type Dim, floorDiv, mul, product, sub } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
 

@@ -1,8 +1,7 @@
 /**
- * Operands of library calls computed where they are needed: what a pointwise kernel writes for one call alone becomes a
- * prologue of the call (a conversion from a small type, a scale, a mask, a transposition). Input: a program whose library
- * calls a target runs; output: the same with fewer kernels in front of them. Invariant: between the kernel's old place and
- * the call nothing changes what it reads, not even by way of memory that buffers share.
+ * Fuses pointwise kernels into the library calls that consume them, as prologues (a conversion from a small type, a
+ * scale, a mask, a transposition). Invariant: between the kernel's old place and the call nothing changes what it
+ * reads, not even through shared memory.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { add, type Dim, floorDiv, mod, mul, type Sym } from "../sym/expr.ts";
@@ -115,7 +114,7 @@ function producerOf(
   return inside || reads.length !== 1 ? undefined : { at, kernel: first };
 }
 
-/** Whether what a kernel reads is still there when a later call runs. */
+/** Returns whether the inputs of a kernel are unchanged when a later call runs. */
 function keepsSources({ at, kernel }: Producer, call: number, program: Program): boolean {
   const { guard, kernels } = program;
   if (guard && at < guard.after && guard.after <= call) return false;
@@ -126,7 +125,7 @@ function keepsSources({ at, kernel }: Producer, call: number, program: Program):
   );
 }
 
-/** Whether writing one buffer leaves another as it is. Inputs may share memory with each other. */
+/** Returns whether writing one buffer leaves another unchanged. Inputs may share memory. */
 function areApart(read: BufferId, written: BufferId, { buffers }: Program): boolean {
   const [a, b] = [buffers[read], buffers[written]];
   if (!a || !b || read === written) return false;
@@ -161,7 +160,7 @@ function weightOf(body: readonly Statement[]): number {
   return allOf(body).reduce((sum, s) => s.kind === "scalar" ? sum + SCALAR_OPS[s.op].weight : sum, 0);
 }
 
-/** What was made of the first of several kernels that are alike, by what they have in common and the operand. */
+/** Prologues made for the first of several similar kernels, by their common form and the operand. */
 type FirstPrologues = Map<
   object,
   Map<string, { readonly like: Likeness; readonly made: Prologue | undefined }>
@@ -201,7 +200,7 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
   const nest = pointwiseNest(kernel), stores = nest?.body.filter((s) => s.kind === "store") ?? [];
   const [store] = stores, rank = view.shape.length;
   if (!nest || !store || stores.length !== 1 || rank < 2 || rank > 3) return undefined;
-  // What the call reads several times is computed once
+  // An element that the call reads several times is computed only once
   if (view.strides.some((stride, d) => stride === 0 && view.shape[d] !== 1)) return undefined;
   const axes = axesOf(view.shape, "o");
   const place = view.strides.reduce<Dim>(

@@ -1,11 +1,11 @@
 /**
- * Products that are finished row by row, as attention and its gradients are (Dao et al. 2022): products of matrices, the
- * kernels that reduce and change their rows, and the products with these rows that follow run one after the other on blocks
- * of rows; what sums over rows, as gradients of keys and values do, is added up from block to block. What lies between them
- * is local to a thread, so that a large matrix of scores is never in memory as a whole. Input: a program whose loops are as
- * a target prints them; output: one with such kernels in blocks. Invariant: every element is computed as before, but that
- * sums over rows are cut at blocks, whose order no number of threads changes; kernels change places only where neither
- * reads or writes what the other writes.
+ * Fuses chains of products by blocks of rows, as in attention and its gradients (Dao et al. 2022): matrix products,
+ * the kernels that reduce and change their rows, and the following products with these rows run in sequence on each
+ * block; sums over rows, such as gradients of keys and values, accumulate from block to block. Intermediate rows are
+ * local to a thread, so that a large matrix of scores is never in memory as a whole. The pass runs on loops in their
+ * final form. Invariant: every element is computed as before, except that sums over rows are cut at blocks, in an
+ * order that does not depend on the number of threads; kernels are reordered only if neither reads or writes what the
+ * other writes.
  */
 import { itemSize } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
@@ -66,7 +66,7 @@ function blocksFrom(
 }
 
 /**
- * How many rows of the local buffers there is room for, as long as there are blocks for all threads, and the columns that
+ * Returns the number of rows that fit the local buffers while there are blocks for all threads, and the columns that
  * each block hides are a part of them all.
  */
 function rowsOfBlock(found: Found, blockBytes: number): number {

@@ -1,7 +1,6 @@
 /**
- * A product of scores and what finishes their rows: kernels that follow it and work on the same rows, one after the other,
- * up to products of these rows. Input: kernels in their order; output: those that belong together, and where the others go.
- * Invariant: kernels change places only where neither reads or writes what the other writes.
+ * Finds a product of scores and the later kernels that work on the same rows, up to products of these rows, and where
+ * the kernels in between go. Invariant: kernels are reordered only if neither reads or writes what the other writes.
  */
 import { hintOf } from "../sym/decide.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
@@ -21,7 +20,7 @@ import {
 const MOST_DEPTH = 256;
 /** Smaller results stay in the caches anyway. */
 const LEAST_ELEMENTS = 1 << 14;
-/** How many kernels behind a product are looked at for those that finish it. */
+/** Number of kernels after a product that are searched for the rest of its chain. */
 const REACH = 16;
 
 /** Scores of rows. */
@@ -51,13 +50,13 @@ export interface Found {
   /** The first kernel, and the one behind the last. */
   readonly at: number;
   readonly end: number;
-  /** Whether nothing but the chain needs a buffer of rows. */
+  /** Returns whether nothing but the chain needs a buffer of rows. */
   readonly isLocal: (buffer: BufferId) => boolean;
   /** Of the kernels of the program. */
   readonly mentions: Mentions;
 }
 
-/** Where a chain is looked for. */
+/** Where to search for a chain. */
 export interface Search {
   readonly at: number;
   /** Whether everything that is as large as the scores is to be finished. */
@@ -67,8 +66,8 @@ export interface Search {
 }
 
 /**
- * What finishes the rows of the product at a place: everything that is as large as the scores where it is to be `whole`,
- * as in a backward; else up to the first product of rows. Undefined where it is something else.
+ * Returns the chain that starts at a product: with `whole`, as in a backward, it includes everything as large as the
+ * scores; otherwise it ends at the first product of rows. Undefined if there is none.
  */
 export function chainFrom(
   program: Program,
@@ -112,7 +111,7 @@ export function withChain(
   };
 }
 
-/** Whether no later kernel needs what is as large as the scores. */
+/** Returns whether no later kernel needs anything as large as the scores. */
 function isFinished(
   { program, widths, after }: Chain,
   { scores: { columns }, at, mentions }: {
@@ -132,7 +131,7 @@ function isFinished(
 /** A product and the kernels behind it. */
 export class Chain {
   readonly steps: ByRows[] = [];
-  /** What these are of; of calls without what stands around them. */
+  /** The kernels of the chain; for calls, without prologues and epilogues. */
   readonly kernels: Kernel[] = [];
   /** Of the buffers that steps hand to each other. */
   widths: Widths = new Map();
@@ -165,7 +164,10 @@ export class Chain {
     return true;
   }
 
-  /** Whether a product has as many scores of the same rows, which later kernels combine with those of the first. */
+  /**
+   * Returns whether a product has as many scores of the same rows, which later kernels combine with those of the
+   * first.
+   */
   #isBeside(kernel: Kernel): boolean {
     const scores = kernel.kind === "extern" ? scoresOf(kernel) : undefined, { batch, rows } = this.space;
     return scores !== undefined && isSame(scores.space.batch, batch) && isSame(scores.space.rows, rows);
@@ -193,7 +195,7 @@ export class Chain {
     return !this.#meets(kernel, this.#waiting) && !this.#meets(kernel, this.#own);
   }
 
-  /** Whether one writes what the other reads or writes. Inputs may share memory with each other. */
+  /** Returns whether one writes what the other reads or writes. Inputs may share memory. */
   #meets(kernel: Kernel, others: Uses): boolean {
     const { all, written } = usesOf(kernel);
     const isInput = (buffer: BufferId) => this.#isInput(buffer);
@@ -207,7 +209,7 @@ export class Chain {
   }
 }
 
-/** What several kernels touch. */
+/** Joint uses of several kernels. */
 class AllUses implements Uses {
   readonly all: Set<BufferId> = new Set();
   readonly written: Set<BufferId> = new Set();

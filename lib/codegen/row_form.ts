@@ -1,7 +1,6 @@
 /**
- * Which rows of a product a kernel works on. Input: a loop kernel, and the buffers that hold so many elements for each
- * row; output: the kernel for some of the rows, where each iteration of its outer loops touches one row of these buffers.
- * Rows are counted through the whole batch.
+ * Restricts a loop kernel to some rows of a product, if each iteration of its outer loops touches one row of the
+ * buffers. Rows are counted through the whole batch.
  */
 import { provablyEqual } from "../sym/decide.ts";
 import {
@@ -31,7 +30,7 @@ export interface RowSpace {
 
 /** Some rows of one matrix. */
 export interface RowBlock extends RowSpace {
-  /** Which matrix. */
+  /** Index of the matrix. */
   readonly matrix: Dim;
   readonly first: Dim;
   readonly count: Dim;
@@ -46,11 +45,11 @@ export interface ByRows {
   readonly widths: Widths;
   /** The kernel for a block, whose rows of some buffers are all that there is of them. */
   readonly forBlock: (block: RowBlock, isLocal: (buffer: BufferId) => boolean) => Kernel;
-  /** What the kernel of each block adds to, rather than to set rows of it. Absent: nothing. */
+  /** A view that the kernel of each block adds to instead of setting rows of it. Absent: none. */
   readonly adds?: BufferView;
 }
 
-/** Whether two sizes are known to be the same. */
+/** Returns whether two sizes are known to be equal. */
 export const isSame = (a: Dim, b: Dim): boolean => a === b || provablyEqual(a, b) === true;
 
 /** Loops by rows; undefined where they are none. */
@@ -159,11 +158,11 @@ export const matrixOf = (view: BufferView, block: RowBlock): BufferView => ({
   strides: view.strides.slice(-2),
 });
 
-/** Where the matrix of a block starts. */
+/** Returns the offset of a block's matrix. */
 const startOf = ({ offset, strides }: BufferView, { matrix }: RowBlock): Dim =>
   strides.length > 2 ? add(offset, mul(matrix, strides[0] ?? 0)) : offset;
 
-/** Whether all rows of all matrices lie one after the other from the start, each of so many elements. */
+/** Returns whether all rows of all matrices are contiguous from the start, each with so many elements. */
 function isDense({ offset, shape, strides }: BufferView, width: Dim): boolean {
   const [last, row, matrix] = strides.toReversed(), [columns, rows = 1, batch = 1] = shape.toReversed();
   return offset === 0 && last === 1 && columns !== undefined && row !== undefined && isSame(columns, width) &&
@@ -195,7 +194,7 @@ function outerLoops(
   return undefined;
 }
 
-/** What an index is beyond the start of its row. */
+/** Returns an index relative to the start of its row. */
 function columnOf(index: Dim, axes: readonly Axis[], width: Dim): Dim {
   return axes.reduce<Dim>((rest, axis, at) => {
     const step = mul(product(axes.slice(at + 1).map(({ size }) => size)), width);
@@ -203,7 +202,7 @@ function columnOf(index: Dim, axes: readonly Axis[], width: Dim): Dim {
   }, index);
 }
 
-/** What the counters of the loops over all rows are for a row of a block. */
+/** Returns the loop counters of a row of a block, in loops over all rows. */
 function placesOf(axes: readonly Axis[], { matrix, first, rows }: RowBlock, row: Dim): readonly Dim[] {
   const place = add(first, row);
   if (axes.length === 1) return [add(mul(matrix, rows), place)];

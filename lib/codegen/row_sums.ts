@@ -1,7 +1,6 @@
 /**
- * Sums over rows that blocks of rows add to. Input: the views that they add to, and the rows; output: the order of the
- * blocks, and kernels that clear the sums before and add them up after. Invariant: an element is added up in one order,
- * whatever the number of threads.
+ * Sums over rows that blocks of rows accumulate: the order of the blocks, and kernels that clear the sums before and
+ * combine them after. Invariant: an element is summed in one order, whatever the number of threads.
  */
 import type { DType } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
@@ -26,7 +25,7 @@ export interface Groups {
   readonly block: Dim;
 }
 
-/** As few groups as keep threads busy. */
+/** Returns the smallest number of groups that keeps threads busy. */
 export function groupsOf(batch: Dim, blocks: Dim): Groups {
   const count = Math.max(1, Math.min(hintOf(blocks), Math.floor(BUSY / Math.max(1, hintOf(batch)))));
   const each = floorDiv(add(blocks, count - 1), count), axis = axisOf("g", count);
@@ -35,7 +34,7 @@ export function groupsOf(batch: Dim, blocks: Dim): Groups {
   return { count, axis, inOrder, block: count === 1 ? inOrder.symbol : add(first, inOrder.symbol) };
 }
 
-/** What blocks add to instead of a view. */
+/** Partial sums that blocks accumulate instead of the view. */
 export interface Sums {
   /** Of which blocks of a group add to a matrix. */
   readonly viewOf: (group: Dim) => BufferView;

@@ -1,7 +1,7 @@
 /**
- * What loops over rows of scores compute, as values of one element and of one row. Input: the statements of a row, in which
- * loops over its columns hand elements to each other in local buffers; output: each value once, however often it is
- * computed. Invariant: a value is found to be equal to another only where both are the same operations on equal operands.
+ * Values that loops over rows of scores compute, for one element and for one row. Loops over columns pass elements to
+ * each other in local buffers; each value appears once, however often it is computed. Invariant: two values are
+ * considered equal only if they are the same operations on equal operands.
  */
 import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../sym/expr.ts";
 import type { BufferId, Loop, Piece, ReductionOp, Statement, ValueId } from "../loops/ir.ts";
@@ -21,7 +21,7 @@ export interface RowReduction {
   readonly value: ValueId;
 }
 
-/** What walks over rows. */
+/** The symbols and buffers of loops over rows. */
 export interface RowSetting {
   readonly row: Sym;
   readonly key: Sym;
@@ -37,7 +37,7 @@ export class RowValues {
   readonly #known = new Map<string, ValueId>();
   readonly #dims = new Map<Dim, number>();
   readonly #contents = new Map<BufferId, ValueId>();
-  /** Those that differ from column to column. */
+  /** Values that differ between columns. */
   readonly #elements = new Set<ValueId>();
   #next = 0;
 
@@ -51,7 +51,7 @@ export class RowValues {
     return id;
   }
 
-  /** What a local buffer holds for an element. */
+  /** Returns the value that a local buffer holds for an element. */
   held(buffer: BufferId): ValueId | undefined {
     return this.#contents.get(buffer);
   }
@@ -60,7 +60,7 @@ export class RowValues {
     return this.#nodes.get(id);
   }
 
-  /** Whether a value is the same for all columns. */
+  /** Returns whether a value is the same for all columns. */
   isOfRow(id: ValueId): boolean {
     return !this.#elements.has(id);
   }
@@ -134,7 +134,7 @@ export class RowValues {
     return [...found];
   }
 
-  /** Whether anything that it reads is stored, too. */
+  /** Returns whether anything that it reads is also stored. */
   readsStored(): boolean {
     const stored = new Set(this.stores.map(({ buffer }) => buffer));
     return [...this.#nodes.values()].some((s) => s.kind === "load" && stored.has(s.buffer));

@@ -1,7 +1,6 @@
 /**
- * Loops that have nothing to do with each other as kernels of their own, so that each is mapped to threads or to a grid
- * by itself. Input: a program; output: one whose kernels have one loop each, wherever no value goes from one to the
- * next. Invariant: what stands in front of the loops is computed again for each, and nothing that it reads changes.
+ * Splits independent loops of a kernel into separate kernels, so that each is mapped to threads or to a grid
+ * separately. Invariant: statements before the loops are repeated for each, and nothing that they read changes.
  */
 import type { LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { usesOf } from "../loops/uses.ts";
@@ -20,6 +19,6 @@ function separated(kernel: LoopKernel): readonly LoopKernel[] {
   return loops.map((loop, i) => ({ ...kernel, name: `${kernel.name}_${i}`, body: [...values, loop] }));
 }
 
-/** Whether a statement only computes values, without loops. */
+/** Returns whether a statement only computes values, without loops. */
 export const isPure = (s: Statement): boolean =>
   s.kind !== "loop" && s.kind !== "store" && (s.kind !== "masked" || s.body.every(isPure));

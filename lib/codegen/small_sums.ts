@@ -1,7 +1,6 @@
 /**
- * Sums in place of small types for targets without atomic ones: the sum is loaded, added to, rounded and stored. Input: a
- * program; output: the same without accumulating stores to buffers of small types. Invariant: loops whose
- * iterations meet at an element run in order.
+ * Lowers accumulating stores of small types for targets without atomics on them: the sum is loaded, added to, rounded
+ * and stored. Invariant: loops whose iterations share an element run in order.
  */
 import { isSmall, valueType } from "../base/dtype.ts";
 import type { Program, Statement } from "../loops/ir.ts";

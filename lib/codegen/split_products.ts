@@ -1,7 +1,7 @@
 /**
- * Products with few results and long sums in parts, each a result of its own, which one kernel adds up: otherwise few
- * tiles would leave most of a grid idle. Input: a program for a grid; output: the same, where such a call has parts in a
- * temporary. Invariant: parts are added in their order, so that equal calls give equal bits.
+ * Splits products with few results and long sums into partial sums in a temporary, which one kernel adds up:
+ * otherwise few tiles would leave most of a grid idle. Invariant: parts are added in order, so that equal calls
+ * produce equal bits.
  */
 import { valueType } from "../base/dtype.ts";
 import { add, type Dim, floorDiv, mul, product, type Sym } from "../sym/expr.ts";
@@ -16,7 +16,7 @@ import { axisOf } from "./cut_loop.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** As many parts are read together rather than one after the other, as a loop does. */
+/** Number of parts that are read together rather than in a loop. */
 const AT_ONCE = 64;
 
 /** The program with parts of sums. */

@@ -1,8 +1,8 @@
 /**
- * Neighbouring kernels that do the same with other buffers as one: updates of many parameters by one formula are one
- * function that runs over a table of addresses and lengths, on a team that is woken once. Input: a program at the end of
- * code generation; output: the same, whose kernels name their table. Invariant: no kernel of a table writes what another
- * of them touches, so they may run in any order, and at the same time.
+ * Merges adjacent kernels that do the same with other buffers: updates of many parameters by one formula become one
+ * function that runs over a table of addresses and lengths, on a team that is woken once. Runs at the end of code
+ * generation. Invariant: no kernel of a table writes what another of them touches, so they may run in any order, or
+ * concurrently.
  */
 import { itemSize } from "../base/dtype.ts";
 import type { BufferId, Kernel, KernelTable, Program } from "../loops/ir.ts";

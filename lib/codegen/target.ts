@@ -1,14 +1,14 @@
 /**
- * What a device can run, as far as code generation asks: passes read it, and nothing outside a device's own folder asks
- * which device it has. Each tier of a device gives one.
+ * The capabilities of a device, as far as code generation needs them. Passes read only this, and only a device's own
+ * folder checks which device it is. Each tier of a device defines one.
  */
 import type { DType } from "../base/dtype.ts";
 import type { ExternKernel } from "../loops/ir.ts";
 
-/** How a library call is run: by the library, or not at all ("none"), whereupon it becomes loops. */
+/** Support for a library call: by the library, or "none", in which case it becomes loops. */
 export type CallSupport = LibraryCall | "none";
 
-/** What the library runs of a call. */
+/** The parts of a call that the library runs. */
 export interface LibraryCall {
   /** Whether operands are computed where they are needed; otherwise by kernels of their own. */
   readonly prologues: boolean;
@@ -42,7 +42,7 @@ export interface MadeSizes {
   readonly products: number;
 }
 
-/** What keeps a grid busy. */
+/** The sizes that keep a grid busy. */
 export interface Grid {
   /** Workgroups that fill it several times over. */
   readonly groups: number;
@@ -57,36 +57,37 @@ export interface Grid {
   /** Whether buffers start where four elements may be read and written as a vector. */
   readonly vectors: boolean;
   /**
-   * How many rows of attention are made together by a kernel whose scores are not in memory; undefined where there is
-   * none for values of so many features.
+   * Returns the number of attention rows computed together by a kernel that keeps scores out of memory; undefined if
+   * there is no kernel for values of so many features.
    */
   readonly attention: (features: number) => number | undefined;
   /**
-   * How many rows of products are made together by a kernel that makes an operand of each on the way; undefined where there
-   * is none for the sizes, or operands are better in memory.
+   * Returns the number of product rows computed together by a kernel that computes an operand on the fly; undefined
+   * if there is no kernel for the sizes, or operands are better kept in memory.
    */
   readonly made: (sizes: MadeSizes) => number | undefined;
-  /** Whether so many elements that were made for one kernel are written down where a further product needs them. */
+  /** Returns whether so many elements computed for one kernel are stored for a further product that needs them. */
   readonly keeps: (elements: number) => boolean;
   /** Bytes of temporaries up to which such elements are written down. */
   readonly temporaries: number;
   /**
-   * How filters are laid out anew for a convolution: by taps, channels of results side by side, or transformed, each place
-   * of a transform so. Undefined where they are read as they lie. Gradients of filters are made of transforms or are not.
+   * Returns the layout into which the filters of a convolution are repacked: by taps with output channels adjacent,
+   * or transformed, with each point of the transform laid out likewise. Undefined if they are read in place.
+   * Gradients of filters use transforms or none.
    */
   readonly filters: (convolution: ExternKernel) => "taps" | "transformed" | undefined;
   /** The tiles that make a product. */
   readonly tiles: (product: ExternKernel) => Tiles;
 }
 
-/** What a team of threads shares out of a nest: its outermost loop, or several parallel loops as one. */
+/** The loops that a team of threads divides: the outermost loop of a nest, or several parallel loops as one. */
 export type ThreadSharing = "outermost" | "nest";
 
 /** Facts about one way to run programs. */
 export interface Target {
   /** For messages and dumps: "native". */
   readonly name: string;
-  /** How a library call over operands of these types is run. */
+  /** Returns how a library call over operands of these types is run. */
   supports(kernel: ExternKernel, dtypes: ReadonlySet<DType>): CallSupport;
   /**
    * Whether loops run in SIMD lanes along one loop of a nest. Then long sums are cut in blocks, so that all such targets
@@ -95,7 +96,7 @@ export interface Target {
   readonly lanes: boolean;
   /** Whether vector loops are to be straight runs of statements, because the target's compiler has to vectorise them. */
   readonly runs: boolean;
-  /** How threads share out loops; "none" where there are none, and reductions of everything are not cut for them. */
+  /** How threads divide loops; "none": there are no threads, and full reductions are not split. */
   readonly threads: ThreadSharing | "none";
   /** The grid of workgroups that loops are mapped to, which few results of long reductions would leave idle. */
   readonly grid: Grid | null;
@@ -109,7 +110,7 @@ export interface Target {
    * such products are much slower. 0: there is no such difference.
    */
   readonly rowsInPlace: number;
-  /** How many buffers one kernel may touch. */
+  /** Maximum number of buffers of one kernel. */
   readonly kernelBuffers: number;
   /** Whether neighbouring kernels that do the same with other buffers run as one function over a table of these. */
   readonly tables: boolean;

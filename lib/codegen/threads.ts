@@ -1,7 +1,7 @@
 /**
- * Loops mapped to threads. Input: a program whose kernels have one nest each; output: the same with the loops marked
- * that a team of threads shares out, and about how much work there is, by which it is seen whether that pays. Invariant:
- * iterations that threads share out are independent, so results do not depend on the number of threads.
+ * Maps loops to threads: marks the loops that a team divides, with an estimate of the work that tells whether this
+ * pays off. Each kernel has one nest. Invariant: divided iterations are independent, so results do not depend on the
+ * number of threads.
  */
 import { add, boundsOf, type Dim, mul, product } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";

@@ -1,8 +1,7 @@
 /**
- * Operands that every block of rows reads by columns, as the keys of attention are, copied once with their rows side by
- * side: else each block packs them anew. Input: the operand; output: the copy, and the kernel that makes it. Invariant: rows
- * of the copy are a line further apart than their elements need, since at powers of two they would share few places of a
- * cache.
+ * Transposes once the operands that every block of rows reads by columns, such as the keys of attention: otherwise
+ * each block packs them again. Invariant: rows of the copy are padded by a cache line, since at powers of two they
+ * would compete for few cache sets.
  */
 import type { DType } from "../base/dtype.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";

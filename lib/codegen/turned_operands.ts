@@ -1,7 +1,6 @@
 /**
- * Operands that many products read by columns, as the weight of a recurrent layer in each of its steps, are copied once
- * with their rows side by side. Input: a program; output: the same, where such products read the copy. Invariant: nothing
- * writes the operand between the first and the last of them.
+ * Transposes once the operands that many products read by columns, such as the weight of a recurrent layer in each of
+ * its steps. Invariant: nothing writes the operand between the first and the last of these products.
  */
 import { valueType } from "../base/dtype.ts";
 import type { BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";

@@ -1,8 +1,8 @@
 /**
- * Transposed reads by tiles: what a vector loop reads across rows is copied into a small square first, whole cache lines at
- * a time, and read from there. Rows of a power of two elements share few places of a cache, so that lines that are read one
- * element at a time are gone before the next iteration comes to them. Input: a program whose loops a compiler vectorises;
- * output: the same with such squares as local buffers. Invariant: every element is computed by the same operations.
+ * Tiles transposed reads: elements that a vector loop reads across rows are first copied into a small square local
+ * buffer, whole cache lines at a time. Rows of a power of two elements compete for few cache sets, so that lines that
+ * are read one element at a time are evicted before the next iteration needs them. Invariant: every element is
+ * computed by the same operations.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { add, mul, type Sym } from "../sym/expr.ts";
@@ -32,7 +32,7 @@ interface Nest {
   readonly width: number;
   /** Elements of a square's rows, of which one more keeps a compiler from reading all of a square for each line of lanes. */
   readonly pitch: number;
-  /** What is read along the lines. */
+  /** Loads along the lines. */
   readonly turned: readonly Load[];
 }
 
@@ -100,7 +100,10 @@ function isTurned(
 
 const isCopy = ({ body }: Loop): boolean => body.every(({ kind }) => kind === "load" || kind === "store");
 
-/** Whether the copies cost less than they save: always where nothing is computed; else where rows share places of a cache. */
+/**
+ * Returns whether the copies cost less than they save: always where nothing is computed; otherwise if rows compete
+ * for cache sets.
+ */
 function isWorthIt(lanes: Loop, turned: readonly Load[]): boolean {
   if (lanes.body.some(({ kind }) => kind === "loop" || kind === "masked")) return false;
   return isCopy(lanes) || turned.every(({ index, dtype }) => {

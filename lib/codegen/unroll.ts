@@ -1,7 +1,6 @@
 /**
  * Unrolls short loops inside vector loops (windows of pooling, small filters), so that the vector loop becomes one
- * straight run. Input: statements with vector loops chosen; output: the same computation with fresh value ids.
- * Invariant: reductions combine in the order of the loop, so results keep their bits.
+ * straight run. Invariant: reductions combine in the order of the loop, so results are bitwise unchanged.
  */
 import type { ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -95,7 +94,7 @@ class Unroller {
   }
 }
 
-/** Where sums and products start; extremes start with their first value. */
+/** Returns the initial value of sums and products; extremes start with their first value. */
 function neutral({ op, dtype }: Reduction, list: StatementList): Sofar | undefined {
   if (isPosition(op) || op === "max" || op === "min") return undefined;
   return { value: list.constant(neutralOf(op, dtype), dtype) };

@@ -1,6 +1,5 @@
 /**
- * Which integer values of a kernel provably stay small. Input: a kernel's statements, and the range of index
- * expressions; output: bounds of values. Invariant: a bound holds whatever the buffers contain.
+ * Bounds of the integer values of a kernel. Invariant: a bound holds whatever the buffers contain.
  */
 import { isFloat, type ValueType } from "../base/dtype.ts";
 import type { Statement, ValueId } from "../loops/ir.ts";

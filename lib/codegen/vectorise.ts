@@ -1,6 +1,6 @@
 /**
- * Chooses the loop of each nest that runs in vector lanes, where the scheduler has not. Input: statements; output:
- * the same with at most one `vector` loop on each path. Invariant: only parallel and reduction loops are chosen.
+ * Chooses the loop of each nest that runs in vector lanes, where the scheduler has not: at most one on each path.
+ * Invariant: only parallel and reduction loops are chosen.
  */
 import { type Dim, freeSymbols } from "../sym/expr.ts";
 import type { Loop, Statement } from "../loops/ir.ts";
@@ -8,19 +8,19 @@ import { coefficientOf } from "../loops/nest.ts";
 
 const isLoop = (s: Statement): s is Loop => s.kind === "loop";
 
-/** Whether some loop is already tagged. */
+/** Returns whether some loop is already tagged. */
 function tagged(body: readonly Statement[]): boolean {
   return body.some((s) => isLoop(s) ? s.vector || tagged(s.body) : s.kind === "masked" && tagged(s.body));
 }
 
-/** Whether masked parts contain loops: such bodies run scalar. */
+/** Returns whether masked parts contain loops: such bodies run scalar. */
 export function masksLoops(body: readonly Statement[]): boolean {
   return body.some((s) =>
     isLoop(s) ? masksLoops(s.body) : s.kind === "masked" && (s.body.some(isLoop) || masksLoops(s.body))
   );
 }
 
-/** How well the accesses below suit lanes along `loop`: unit stride +3, the same element +1, others −2. */
+/** Scores how well the accesses below suit lanes along `loop`: unit stride +3, the same element +1, others −2. */
 function score(loop: Loop, body: readonly Statement[], weight = 1): number {
   let total = 0;
   for (const s of body) {
@@ -40,7 +40,7 @@ function worth(index: Dim, loop: Loop): number {
   return coefficientOf(index, loop.axis.symbol) === 1 ? 3 : -2;
 }
 
-/** Whether a loop below hands values from one iteration to the next. */
+/** Returns whether a loop below carries values from one iteration to the next. */
 const scans = (body: readonly Statement[]): boolean =>
   body.some((s) => isLoop(s) && (s.carried.length > 0 || scans(s.body)));
 

@@ -1,8 +1,7 @@
 /**
- * Parts of buffers as buffers of their own, so that kernels which read one buffer at different places (the numbers of a
- * round, the random keys of a layer, a step of a sequence) are one kernel over other buffers, which printers write down
- * once. Input: a program; output: the same. Invariant: windows are read only, and a buffer that few kernels read at
- * different places has none.
+ * Makes windows of buffers separate buffers, so that kernels that read one buffer at different offsets (the numbers
+ * of a round, the random keys of a layer, a step of a sequence) become one kernel over other buffers, which is
+ * printed once. Invariant: windows are read only, and a buffer that few kernels read at different offsets has none.
  */
 import { InternalError } from "../base/errors.ts";
 import { usesOf } from "../loops/uses.ts";
@@ -23,7 +22,7 @@ import type { Target } from "./target.ts";
 /** Places of a buffer from which on kernels are given windows on it. */
 const MANY = 8;
 
-/** Where vectors are read at multiples of four elements, windows begin at such. */
+/** Windows start at multiples of four elements where vectors are read at those. */
 const stepOf = ({ grid }: Target): number => grid?.vectors ? 4 : 1;
 
 /** Gives windows to the kernels of a program. */
@@ -58,7 +57,7 @@ export function windowsOfBuffers(program: Program, target: Target): Program {
   return made.size === 0 ? program : { ...windowed, buffers };
 }
 
-/** Where a kernel reads the first element of each buffer that it only reads; of others nothing is said. */
+/** Returns the first element that a kernel reads of each buffer that it does not write. */
 function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {
   const found = new Map<BufferId, number>(), others = new Set(usesOf(kernel).written);
   const see = (buffer: BufferId, place: number) =>

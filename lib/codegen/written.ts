@@ -1,6 +1,5 @@
 /**
- * Statements that passes write. Input: operations on values; output: statements at the end of a list, and the ids of their
- * results.
+ * Writes statements for passes: operations on values append statements to a list and return the ids of their results.
  */
 import { isFloat, type ValueType } from "../base/dtype.ts";
 import type { ReductionOp, Statement, ValueId } from "../loops/ir.ts";
@@ -8,7 +7,7 @@ import { isPosition } from "../loops/ir.ts";
 import { combinationOf } from "../loops/reductions.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 
-/** What a reduction has come to, or what comes to it. */
+/** The accumulated value of a reduction, or a contribution to it. */
 export interface Sofar {
   readonly value: ValueId;
   /** argmax, argmin: the position of `value`. */

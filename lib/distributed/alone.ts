@@ -1,6 +1,6 @@
 /**
- * A group of one process, which needs no library. Input: calls; output: their results, at once. Invariant: reductions
- * over one rank change nothing, and what is exchanged comes back to where it came from.
+ * A group of one process, which needs no library. Invariant: reductions over one rank change nothing, and exchanged
+ * elements return to the sender.
  */
 import { itemSize } from "../base/dtype.ts";
 import { findDevice } from "../loops/device.ts";

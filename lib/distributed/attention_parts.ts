@@ -1,7 +1,7 @@
 /**
- * Attention whose heads are divided over the processes of a group. Input: a layer and what in it belongs to heads; output:
- * the same layer, of which each rank computes some heads. Invariants: ranks have whole heads; queries stay with the keys and
- * values that they look at; what goes in and comes out is the same on all ranks, and so are its gradients.
+ * Attention whose heads are divided over the processes of a group: each rank computes some heads of the layer.
+ * Invariants: ranks have whole heads; queries stay with the keys and values that they attend to; inputs and outputs
+ * are the same on all ranks, and so are their gradients.
  */
 import { DynError } from "../base/errors.ts";
 import type { AttentionCall, MultiheadAttention } from "../nn/attention.ts";
@@ -14,11 +14,11 @@ import type { ProcessGroup } from "./group.ts";
 import { divideColumns, divideRows, enterOnCall, type Held, joinParts, type Place } from "./linear_parts.ts";
 import { checkDivides } from "./parts.ts";
 
-/** Which of a hand-written attention belongs to heads. Paths are those below the module. */
+/** The projections of a hand-written attention, by head. Paths are relative to the module. */
 export interface AttentionStyle {
   /**
-   * How many heads the linear layers make that projections are: `{ q: 8, k: 2, v: 2 }`, or `{ qkv: [8, 2, 2] }` for one
-   * layer whose features are those of queries, keys and values behind each other.
+   * Number of heads of each linear layer that is a projection: `{ q: 8, k: 2, v: 2 }`, or `{ qkv: [8, 2, 2] }` for
+   * one layer with the features of queries, keys and values in sequence.
    */
   readonly heads: Readonly<Record<string, number | readonly number[]>>;
   /** The linear layer that takes the values of all heads. */

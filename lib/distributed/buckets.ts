@@ -1,7 +1,7 @@
 /**
- * Gradients that are averaged several at a time. Input: parameters, and word of each whose gradient is there; output: the
- * means, in the gradients. Invariants: all ranks start the same buckets in the same order, that of the backward pass,
- * whatever order their gradients come in; a bucket starts once it is full, and all are waited for when the last has begun.
+ * Averages gradients in buckets; the means replace the gradients. Invariants: all ranks start the same buckets in the
+ * same order, that of the backward pass, whatever the order in which their gradients arrive; a bucket starts once it
+ * is full, and all are awaited when the last has begun.
  */
 import { handOnTogether } from "../autograd/gradient_buckets.ts";
 import { DynError } from "../base/errors.ts";
@@ -25,7 +25,7 @@ interface Bucket {
   readonly views: readonly Tensor[];
 }
 
-/** How gradients are averaged. */
+/** Options of averaging. */
 export interface BucketOptions {
   readonly group: ProcessGroup;
   /** The most bytes of a bucket, unless one parameter has more. */
@@ -70,7 +70,7 @@ export class GradientBuckets {
   readonly #parameters: readonly NamedParameter[];
   readonly #buckets: readonly Bucket[];
   readonly #ready = new Set<Parameter>();
-  /** Which have had gradients of their own since the last averages. */
+  /** Parameters that have received gradients since the last averages. */
   readonly #used = new Set<Parameter>();
   #works: Work[] = [];
 
@@ -163,7 +163,7 @@ export class GradientBuckets {
     });
   }
 
-  /** Which parameters some rank has used. */
+  /** Returns a predicate for the parameters that some rank has used. */
   #usedSomewhere(): (parameter: Parameter) => boolean {
     const { findUnused, group } = this.#options;
     if (!findUnused) return () => true;

@@ -1,8 +1,8 @@
 /**
- * Calls that all ranks of a group make together, by the names of torch.distributed. Input: tensors; output: handles,
- * whose work is done unless `asyncOp` says otherwise. Invariants: results are written in place, without a history and
- * without copies where a tensor is dense and in host memory, and count as in-place writes; where ranks differ in the
- * call, its shapes or types, all of them throw and nothing is written.
+ * Collectives with the names of torch.distributed. They return handles, whose work is complete unless `asyncOp` is
+ * set. Invariants: results are written in place, without a history, and without copies if a tensor is dense and in
+ * host memory, and count as in-place writes; if ranks differ in the call, its shapes or types, all of them throw and
+ * nothing is written.
  */
 import { type DType, isComplex, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -42,7 +42,7 @@ export interface CollectiveOptions {
 
 /** Options of collectives that reduce. */
 export interface ReduceOptions extends CollectiveOptions {
-  /** How elements of all ranks become one; "sum" unless given. */
+  /** Reduction over all ranks; default "sum". */
   readonly op?: ReduceOpName;
 }
 
@@ -101,7 +101,7 @@ interface Collective {
   readonly op?: ReduceOpName;
   /** The rank in the group that has another part than all others. */
   readonly root?: number;
-  /** What each rank gives or gets, which is equal on all of them. */
+  /** The contribution or result of each rank, of the same size on all of them. */
   readonly part: Tensor;
   readonly count?: number;
   readonly send?: Tensor | null;

@@ -1,7 +1,7 @@
 /**
- * Models whose gradients are means over the processes of a group. Input: a module; output: a module that computes the
- * same and synchronises. Invariants: all ranks start from the parameters and buffers of the group's first rank; after a
- * backward pass that synchronises all have the same bits in the gradients, whatever each of them has computed.
+ * Data parallel models: modules whose gradients are averaged over the processes of a group. Invariants: all ranks
+ * start from the parameters and buffers of the group's first rank; after a backward pass that synchronises all have
+ * the same bits in the gradients, whatever each of them has computed.
  */
 import { leavesBehind } from "../autograd/beyond.ts";
 import { DynError } from "../base/errors.ts";
@@ -28,13 +28,13 @@ export interface DataParallelOptions {
   readonly findUnusedParameters?: boolean;
 }
 
-/** What a model knows of its group. */
+/** Synchronisation state of a model. */
 interface Synchronisation {
   readonly group: ProcessGroup;
   /** The group's first rank, among all processes. */
   readonly root: number;
   readonly buckets: GradientBuckets;
-  /** How many gradients a pass has. */
+  /** Number of gradients of a pass. */
   readonly count: number;
   readonly broadcastsBuffers: boolean;
   readonly findsUnused: boolean;
@@ -46,7 +46,10 @@ interface Synchronisation {
   joins: boolean;
   /** The last rank that had the last step within it. */
   last: number;
-  /** How many gradients of the last pass have arrived; 0 once all have. Unknown to models that find unused ones. */
+  /**
+   * Number of gradients of the last pass that have arrived; 0 once all have. Not known for models that search for
+   * unused ones.
+   */
   arrived: number;
 }
 
@@ -84,7 +87,7 @@ function noteArrival(state: Synchronisation): void {
   state.arrived = (state.arrived + 1) % state.count;
 }
 
-/** What comes before the forward pass of a training step. */
+/** Runs before the forward pass of a training step. */
 export function beginPass(model: DistributedDataParallel): void {
   const state = stateOf(model), isStep = model.training && isGradEnabled();
   state.averages = isStep && !state.paused;
@@ -97,7 +100,7 @@ export function beginPass(model: DistributedDataParallel): void {
   if (state.broadcastsBuffers) noGrad(() => spread(model.module.buffers(), state.group, from));
 }
 
-/** Whether a pass asks other ranks what only the host can say: graphs end at it. */
+/** Returns whether a pass asks other ranks for values that only the host can provide: graphs end there. */
 const asksHost = ({ findsUnused, joins }: Synchronisation): boolean => findsUnused || joins;
 
 /** The same in graphs, which broadcast as functions do. */
@@ -160,7 +163,7 @@ export function takeGradientOnHost(model: DistributedDataParallel, parameter: Pa
   takeGradient(model, parameter, -1);
 }
 
-/** What comes behind the forward pass. */
+/** Runs after the forward pass. */
 export function endPass(model: DistributedDataParallel, output: unknown): void {
   const { averages, findsUnused, buckets } = stateOf(model);
   if (!averages || !findsUnused) return;

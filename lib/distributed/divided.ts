@@ -1,7 +1,6 @@
 /**
- * What is known of parameters that are divided over processes. Input: parts, from what divides parameters; output: whole
- * values, and norms of them. Invariant: what a part was cut from may have been a part itself, of another group: the last cut
- * is undone first.
+ * Whole values and norms of parameters that are divided over processes. Invariant: a part may have been cut from a
+ * part, of another group: the last cut is undone first.
  */
 import { DynError } from "../base/errors.ts";
 import { type Division, noteDivision } from "../nn/divided.ts";
@@ -59,7 +58,7 @@ export function notePart(parameter: Tensor, part: Part): void {
   parts.set(parameter, part);
 }
 
-/** How a parameter was cut by layers; undefined where it was not. */
+/** Returns how a parameter was divided by layers; undefined if it was not. */
 export function partOf(parameter: Tensor): Part | undefined {
   return parts.get(parameter);
 }

@@ -1,4 +1,4 @@
-/** What goes wrong between processes. */
+/** Errors between processes. */
 import { DynError } from "../base/errors.ts";
 
 /** Ranks did not do the same, did not come in time, or cannot reach each other. */

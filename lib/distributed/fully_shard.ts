@@ -1,8 +1,7 @@
 /**
- * Models whose parameters are divided over the processes of a group. Input: modules; output: the same modules, whose
- * parameters are shards, and are gathered for the time of a call. Invariants: a shard is a vector, the rank's part of the
- * parameter's elements in row-major order, with zeros behind the last one; gradients arrive at shards, as means over the
- * ranks; all ranks call the same modules in the same order.
+ * Fully sharded models: parameters are divided over the processes of a group, and gathered for the duration of a
+ * call. Invariants: a shard is a vector, the rank's part of the parameter's elements in row-major order, padded with
+ * zeros; gradients arrive at shards, as means over the ranks; all ranks call the same modules in the same order.
  */
 import { savedTensorsHooks } from "../autograd/saved_hooks.ts";
 import { itemSize } from "../base/dtype.ts";
@@ -29,7 +28,7 @@ export interface FullyShardOptions {
   readonly reshardAfterForward?: boolean;
 }
 
-/** Where a parameter stands in a model. */
+/** The position of a parameter in a model. */
 interface Place {
   readonly module: Module;
   readonly field: string;
@@ -40,7 +39,7 @@ export interface Shard {
   /** The rank's part. */
   readonly parameter: Parameter;
   readonly shape: readonly number[];
-  /** How many elements each rank has, the last ones fewer, filled up with zeros. */
+  /** Number of elements of each rank; the last ranks have fewer and are padded with zeros. */
   readonly length: number;
   readonly group: ProcessGroup;
   readonly places: readonly Place[];
@@ -50,7 +49,7 @@ const elements = (shape: readonly number[]): number => shape.reduce((a, b) => a 
 
 const shards = new WeakMap<Tensor, Shard>();
 
-/** How a parameter is divided; undefined where it is whole. */
+/** Returns how a parameter is divided; undefined if it is whole. */
 export function shardOf(parameter: Tensor): Shard | undefined {
   return shards.get(parameter);
 }
@@ -109,7 +108,7 @@ class ShardUnit {
   }
 }
 
-/** What whole parameters are of, by their memory. */
+/** The units of whole parameters, by their memory. */
 const origins = new WeakMap<Storage, { readonly unit: ShardUnit; readonly index: number }>();
 
 /** A tensor that shows a whole parameter, without its elements. */
@@ -136,7 +135,7 @@ function unpack(packed: Tensor | Dropped): Tensor {
   return noGrad(() => whole.asStrided(packed.shape, packed.strides, packed.offset));
 }
 
-/** Whether what is saved for the backward pass can be dropped: not in graphs, where this answers false. */
+/** Returns whether values saved for the backward pass can be dropped: in graphs this answers false. */
 export function canDrop(): boolean {
   return true;
 }

@@ -1,7 +1,7 @@
 /**
- * Collectives as functions: the namespace `distributed.functional`, as torch.distributed.nn.functional. Input: tensors,
- * which stay as they are; output: fresh tensors. Invariants: all ranks make the same calls in the same order, those of
- * backward passes included; they are ops, so that graphs go on through them, and a compiled graph waits for one only
+ * Collectives as functions: the namespace `distributed.functional`, like torch.distributed.nn.functional. Inputs are
+ * unchanged; results are fresh tensors. Invariants: all ranks make the same calls in the same order, including those
+ * of backward passes; they are ops, so that graphs continue through them, and a compiled graph waits for one only
  * where its result is read.
  */
 import { customOp } from "../autograd/custom_op.ts";
@@ -17,7 +17,7 @@ import { getGroupRank, groupNamed, type ProcessGroup } from "./group.ts";
 import { REDUCE_OPS, type ReduceOpName } from "./transport.ts";
 import type { Work } from "./work.ts";
 
-/** Which processes take part. */
+/** The processes that take part. */
 export interface FunctionalOptions {
   /** All of them unless given. */
   readonly group?: ProcessGroup | null;
@@ -25,7 +25,7 @@ export interface FunctionalOptions {
 
 /** Options of functions that reduce. */
 export interface FunctionalReduceOptions extends FunctionalOptions {
-  /** How elements of all ranks become one; "sum" unless given. Gradients flow through "sum" and "avg". */
+  /** Reduction over all ranks; default "sum". Gradients flow through "sum" and "avg". */
   readonly op?: ReduceOpName;
 }
 
@@ -39,7 +39,7 @@ export interface DimensionOptions {
 const called = (group: number) =>
   ({ group: groupNamed(group), asyncOp: true, waits: isGathering() ? "soon" : "at once" }) as const;
 
-/** What is sent in a call that may go on: the program may write to its tensor meanwhile. */
+/** Returns the tensor to send in a call that may be asynchronous: the program may write to its tensor meanwhile. */
 const kept = (x: Tensor): Tensor => isGathering() ? ops.clone(x).contiguous() : x.contiguous();
 
 /** A result, and the work that fills it in. */
@@ -79,7 +79,7 @@ function spread(x: Tensor, src: number, group: number): Tensor {
   return begun(x, collectives.broadcast(x, src, called(group)));
 }
 
-/** What graphs call in the place of an op where nobody else reads its tensor. */
+/** Returns the variant of an op that graphs call when nobody else reads its tensor. */
 function inPlace(body: (x: Tensor, rest: readonly Constant[]) => Tensor): SharedRun {
   return (x, ...rest) => {
     if (!isTensor(x)) throw new DynError(`Expected a tensor but found ${typeof x}`);
@@ -94,8 +94,8 @@ function reduction(name: unknown): ReduceOpName {
 }
 
 /**
- * What graphs join to one call, in bytes: below it most of a call's time is that of beginning it, and waiting for the last
- * of several tensors costs less than another call.
+ * Maximum size of joined calls, in bytes: below it most of a call's time is overhead, and waiting for the last of
+ * several tensors costs less than another call.
  */
 const SMALL = 2 ** 20;
 
@@ -223,7 +223,9 @@ const leaves: SharedOp = transposing(leaveOp, {
 });
 
 /**
- * What ranks have alike, for each to compute another part with.
+ * Marks a tensor that all ranks have alike, as the input of divided computations.
+ *
+ * @internal
  *
  * @internal
  */
@@ -240,7 +242,7 @@ export function leaveParts(x: Tensor, group: ProcessGroup): Tensor {
   return leaveOp(x, group.name);
 }
 
-/** By what ops name the group of a call. */
+/** Returns the name of a call's group in ops. */
 const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?? 0;
 
 /**

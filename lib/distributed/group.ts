@@ -1,6 +1,6 @@
 /**
- * Process groups: the one of all processes, and others of some of them. Input: options; output: groups, ranks, sizes.
- * Invariant: `initProcessGroup`, `newGroup` and `destroyProcessGroup` are called by all processes, in the same order.
+ * Process groups: that of all processes, and subgroups. Invariant: `initProcessGroup`, `newGroup` and
+ * `destroyProcessGroup` are called by all processes, in the same order.
  */
 import { DynError } from "../base/errors.ts";
 import { ALONE } from "./alone.ts";
@@ -15,20 +15,24 @@ export class ProcessGroup {
     /** The ranks among all processes, in the order of the ranks in this group. */
     readonly ranks: readonly number[],
     /**
-     * How they are reached; null where this process is none of them.
+     * The connection to the group; null if this process is not in it.
+     *
+     * @internal
      *
      * @internal
      */
     readonly connection: Connection | null,
     /**
-     * What ops call it by; 0: all processes. The same on all ranks.
+     * The name of the group in ops; 0: all processes. The same on all ranks.
+     *
+     * @internal
      *
      * @internal
      */
     readonly name: number = 0,
   ) {}
 
-  /** How many processes there are in it. */
+  /** Number of processes of the group. */
   get size(): number {
     return this.ranks.length;
   }
@@ -41,10 +45,10 @@ export class ProcessGroup {
 
 /** Options of `initProcessGroup`. */
 export interface InitOptions {
-  /** How long a call waits for other ranks, in milliseconds; 10 minutes unless given. */
+  /** Timeout for other ranks, in milliseconds; default 10 minutes. */
   readonly timeout?: number;
   /**
-   * What tells programs apart, equal on all ranks; null: ranks may run different ones. Unless given, the texts of the
+   * Identifies the program, equal on all ranks; null: ranks may run different programs. Default: the texts of the
    * scripts on the command line and the version of Deno.
    */
   readonly program?: string | null;
@@ -58,7 +62,7 @@ let world: ProcessGroup | null = null;
 /** All groups but the one of all processes, by name: the first has 1. */
 const groups: ProcessGroup[] = [];
 
-/** What this process leaves at its end: a library can be left only once. */
+/** The connection to close at exit: a library can be left only once. */
 let connected: Connection | null = null;
 
 /** Waits until all ranks have called the same. */
@@ -100,12 +104,12 @@ export function initProcessGroup(
   world = new ProcessGroup([0], ALONE);
 }
 
-/** Whether MPI or another library can be used here, as torch.distributed.is_available. */
+/** Returns whether MPI or another library is available, like torch.distributed.is_available. */
 export function isAvailable(): boolean {
   return transport()?.absence() === null;
 }
 
-/** Whether there is a process group. */
+/** Returns whether there is a process group. */
 export function isInitialized(): boolean {
   return world !== null;
 }
@@ -129,7 +133,7 @@ export function getRank(group: ProcessGroup | null = null): number {
   return (group ?? worldGroup()).rank;
 }
 
-/** How many processes there are in a group, that of all unless given; −1 where this is none of them. */
+/** Returns the number of processes of a group, by default that of all; −1 if this process is not in it. */
 export function getWorldSize(group: ProcessGroup | null = null): number {
   const found = group ?? worldGroup();
   return found.connection ? found.size : -1;
@@ -173,7 +177,7 @@ export function destroyProcessGroup(): void {
   if (connection) agree(connection, "destroyProcessGroup(), or the end of the program");
 }
 
-/** What a process does that ends: one that has failed leaves at once, so that its launcher ends the others. */
+/** Leaves the group at exit: a process that has failed leaves at once, so that its launcher ends the others. */
 function leaveAtEnd(): void {
   let isOrderly = Deno.exitCode === 0;
   try {

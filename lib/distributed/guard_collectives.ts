@@ -1,6 +1,6 @@
 /**
- * Whether ranks run the same graphs. Input: the calls of a graph that is about to run; output: an error on all ranks where
- * these calls are not the same everywhere. Invariant: nothing of the graph has run by then.
+ * Checks that all ranks are about to run the same collectives; otherwise all of them throw. Invariant: nothing of the
+ * graph has run by then.
  */
 import { agreement, type SharedCall } from "../base/begun_work.ts";
 import { groupNamed, meet } from "./group.ts";
@@ -17,9 +17,10 @@ function reach(calls: readonly SharedCall[]): void {
 }
 
 /**
- * Whether compiled graphs with collectives begin with a word of all ranks on which of them they are, as
- * torch.compiler.set_enable_guard_collectives: ranks that would run different graphs all throw a DistributedError that
- * says which, and nothing of them has run. Costs a small collective a call. Set it on all ranks; gives the former setting.
+ * Sets whether compiled graphs with collectives first check that all ranks run the same one, like
+ * torch.compiler.set_enable_guard_collectives: ranks that would run different graphs all throw a DistributedError
+ * that says which, before any of them runs. Costs a small collective for each call. Must be set on all ranks; returns
+ * the former setting.
  */
 export function setEnableGuardCollectives(enabled: boolean): boolean {
   const former = agreement.reach !== null;

@@ -1,7 +1,7 @@
 /**
- * Linear layers and embeddings of which each rank of a group computes a part, and what stands between them. Input: a layer;
- * output: the same layer with parts of its parameters. Invariant: what goes into columns and comes out of rows is the same on
- * all ranks; so are the gradients of parameters that all ranks have.
+ * Linear layers and embeddings of which each rank of a group computes a part, and the layers between them. Invariant:
+ * inputs of column-wise layers and outputs of row-wise ones are the same on all ranks; so are the gradients of
+ * parameters that all ranks have.
  */
 import { DynError } from "../base/errors.ts";
 import type { Linear } from "../nn/linear.ts";
@@ -83,7 +83,7 @@ export function divideEmbeddingRows(layer: Embedding, { division, path }: Place)
   });
 }
 
-/** Where a parameter stands. */
+/** The position of a parameter. */
 export interface Held {
   readonly module: Module;
   readonly field: string;

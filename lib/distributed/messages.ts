@@ -1,6 +1,6 @@
 /**
- * Messages between two ranks, by the names of torch.distributed. Input: tensors; output: handles and senders. Invariant:
- * a message passes once both sides are there and agree on its shape and type; else both throw.
+ * Messages between two ranks, with the names of torch.distributed. Invariant: a message is transferred once both
+ * sides have called and agree on its shape and type; otherwise both throw.
  */
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";

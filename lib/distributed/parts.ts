@@ -1,7 +1,6 @@
 /**
- * Parameters of which each rank of a group keeps a part. Input: a model's parameters, and along which dimension they are
- * divided; output: parts in their place. Invariants: parts of all ranks, one behind the other, are the whole; what is shared
- * by several layers stays shared, or an error says that it cannot.
+ * Divides parameters along a dimension over the ranks of a group. Invariants: the concatenated parts of all ranks are
+ * the whole; a parameter that several layers share stays shared, or an error says that it cannot.
  */
 import { DynError } from "../base/errors.ts";
 import type { Module } from "../nn/module.ts";
@@ -27,7 +26,7 @@ export function checkDivides(what: string, count: number, group: ProcessGroup): 
 
 /** The division of one model. */
 export class Division {
-  /** What has been divided, by what it was. */
+  /** Parts by their original parameter. */
   readonly #done = new Map<
     Parameter,
     { readonly part: Parameter; readonly cut: string; readonly path: string }

@@ -1,6 +1,6 @@
 /**
- * What a process runs, so that ranks with different versions of a program hear of it. Input: the command line; output: a
- * text. Invariant: equal programs have equal texts, wherever their files are.
+ * Identifies the program that a process runs, so that ranks with different versions can report it. Invariant: equal
+ * programs have equal texts, wherever their files are.
  */
 import { fingerprintText } from "../base/fingerprint.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Tensors as calls take them: elements in host memory, one behind the other. Input: any tensors; output: tensors of that
- * form, the same ones where they have it, and what brings results back. Invariant: recording is off, as for all that
- * passes between processes.
+ * Stages tensors for calls, which need contiguous elements in host memory: a tensor of that form is used directly,
+ * others are copied, and results are copied back. Invariant: gradients are not recorded, as for all exchange between
+ * processes.
  */
 import { itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -14,7 +14,7 @@ import type { Place } from "./transport.ts";
 /** The memory of the device whose memory calls read. */
 const HOST = { device: "cpu" } as const;
 
-/** Where a tensor's elements are; null where it has none. */
+/** Returns where a tensor's elements are; null if it has none. */
 export function placeOf({ layout: { numel, dtype }, storage, offset }: Tensor): Place | null {
   return numel === 0 ? null : { memory: storage.memory, byteOffset: offset * itemSize(dtype) };
 }
@@ -22,12 +22,12 @@ export function placeOf({ layout: { numel, dtype }, storage, offset }: Tensor): 
 const isDirect = ({ device, layout }: Tensor): boolean =>
   deviceNamed(device).hostReadable === true && layout.contiguous;
 
-/** What is sent: the tensor or a copy. */
+/** Returns the tensor to send: the tensor itself or a copy. */
 export function sent(tensor: Tensor): Tensor {
   return isDirect(tensor) ? tensor : noGrad(() => tensor.detach().to(HOST).contiguous());
 }
 
-/** What is written to: the tensor, or a copy and how it comes back. */
+/** The tensor to receive into: the tensor itself, or a copy with the function that copies it back. */
 export interface Received {
   readonly tensor: Tensor;
   readonly after: (() => void) | null;

@@ -1,6 +1,6 @@
 /**
- * Calls of a group as profiles see them. Input: a call and what it is; output: the call in progress. Invariant: an event
- * lasts from the beginning of its call until the group was done with it, whenever somebody waits for that.
+ * Profile events of a group's calls. Invariant: an event lasts from the beginning of its call until the group has
+ * completed it, whenever it is awaited.
  */
 import { observed } from "../base/observation.ts";
 import type { Connection, GroupCall, Pending } from "./transport.ts";

@@ -1,8 +1,7 @@
 /**
- * Layers whose matrices are divided over the processes of a group, by a plan, as torch.distributed.tensor.parallel. Input: a
- * model and how layers are divided; output: the same model, of which each rank computes a part. Invariants: what goes into a
- * layer by columns and comes out of one by rows is the same on all ranks; so are its gradients, without division by the
- * number of ranks, since all of them compute one loss.
+ * Tensor parallelism by a plan, like torch.distributed.tensor.parallel: each rank of a group computes a part of a
+ * model's layers. Invariants: inputs of column-wise layers and outputs of row-wise ones are the same on all ranks; so
+ * are their gradients, without division by the number of ranks, since all of them compute one loss.
  */
 import { DynError } from "../base/errors.ts";
 import { MultiheadAttention } from "../nn/attention.ts";
@@ -24,11 +23,11 @@ import {
 import { Division } from "./parts.ts";
 
 /**
- * How a layer is divided. "colwise": each rank computes a part of the features that come out, the same input going into
- * all. "rowwise": each rank has a part of the features that go in (of an embedding: of its rows), and results are added up.
- * "gathered": "colwise", with the parts joined again on all ranks, as the last layer of a model needs it. "onParts": a
- * layer between columns and rows that treats all features alike; its parameters stay whole. "attention": each rank computes
- * some heads of an nn.MultiheadAttention; an object says what belongs to heads in one written by hand.
+ * The division of a layer. "colwise": each rank computes a part of the output features from the whole input.
+ * "rowwise": each rank has a part of the input features (for an embedding: of its rows), and results are added up.
+ * "gathered": "colwise", with the parts joined again on all ranks, as for the last layer of a model. "onParts": a
+ * layer between column-wise and row-wise ones that treats all features alike; its parameters stay whole. "attention":
+ * each rank computes some heads of an nn.MultiheadAttention; an object describes the heads of a hand-written one.
  */
 export type ParallelStyle = "colwise" | "rowwise" | "gathered" | "onParts" | "attention" | AttentionStyle;
 

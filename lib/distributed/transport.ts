@@ -1,19 +1,19 @@
 /**
- * What a process group asks of the library that connects processes; implemented in backends/ and registered at
- * start-up. Input: calls on host memory; output: calls in progress. Invariant: all ranks of a group make its
- * collectives in the same order; where they do not, or not with equal signatures, every rank gets an error.
+ * The interface of a library that connects processes; implemented in backends/ and registered at start-up. Invariant:
+ * all ranks of a group make its collectives in the same order; if they do not, or with different signatures, every
+ * rank gets an error.
  */
 import type { DType } from "../base/dtype.ts";
 import type { Ended } from "../base/observation.ts";
 import type { Memory } from "../loops/device.ts";
 
-/** How elements of all ranks become one, as torch.distributed.ReduceOp. */
+/** Reductions over all ranks, like torch.distributed.ReduceOp. */
 export const REDUCE_OPS = ["sum", "product", "min", "max", "band", "bor", "bxor", "avg"] as const;
 
 /** Name of a reduction. */
 export type ReduceOpName = typeof REDUCE_OPS[number];
 
-/** What a call does. "agree" moves nothing: it ends once all ranks have called it. */
+/** The kind of a call. "agree" moves nothing: it ends once all ranks have called it. */
 export type CallKind =
   | "agree"
   | "barrier"
@@ -28,7 +28,7 @@ export type CallKind =
   | "send"
   | "recv";
 
-/** Where elements lie, one behind the other. */
+/** The place of contiguous elements. */
 export interface Place {
   readonly memory: Memory;
   readonly byteOffset: number;
@@ -46,7 +46,7 @@ export interface GroupCall {
   readonly count: number;
   readonly send: Place | null;
   readonly receive: Place | null;
-  /** What it is, in words; equal on all ranks that make the same call. */
+  /** A description of the call; equal on all ranks that make the same call. */
   readonly signature: string;
   /** Whether the caller goes on meanwhile. */
   readonly inBackground: boolean;
@@ -67,7 +67,7 @@ export function emptyCall(
 
 /** A call in progress. Memories stay where they are until it is over. */
 export interface Pending {
-  /** Whether it is over. Throws where it failed. */
+  /** Returns whether it is complete. Throws if it failed. */
   poll(): boolean;
   /** Waits until it is over; the rank of the other side of a message, else −1. Throws where it failed. */
   wait(): number;
@@ -89,7 +89,7 @@ export interface Connection {
 /** A library that connects processes. */
 export interface Transport {
   readonly name: string;
-  /** Whether a launcher of its own has started this process. */
+  /** Returns whether the library's launcher has started this process. */
   isLaunched(): boolean;
   /** Why it cannot be used here, with what to do; null where it can. */
   absence(): string | null;

@@ -1,6 +1,6 @@
 /**
- * Handles of calls. Input: a call in progress and what is left to do when it is over; output: ways to wait. Invariant:
- * what is left is done once, by whoever waits first, in the thread of the program.
+ * Handles of calls in progress, with a continuation for their completion. Invariant: the continuation runs once, for
+ * whoever waits first, in the thread of the program.
  */
 import { observed } from "../base/observation.ts";
 import type { Pending } from "./transport.ts";
@@ -25,7 +25,7 @@ export class Work {
     this.#finish();
   }
 
-  /** Whether the call is over. The results are there once `wait` or the future has returned. */
+  /** Returns whether the call is complete. The results are available once `wait` or the future has returned. */
   isCompleted(): boolean {
     return this.#pending.poll();
   }

@@ -1,6 +1,6 @@
 /**
- * From a call to an exported program. Input: a function or module and the arguments of a call; output: its functional graph
- * and what calls of it look like. Invariant: every tensor that the graph takes is an argument or held under a name.
+ * Captures a call of a function or module for export: its functional graph and call specification. Invariant: every
+ * tensor that the graph takes is an argument or held under a name.
  */
 import { type FunctionalGraph, functionalOf } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
@@ -52,8 +52,8 @@ export interface ExportedParts extends FunctionalGraph {
 /** Options of `export`. */
 export interface ExportOptions {
   /**
-   * Which sizes may differ between calls: none, unless given; `true`: all that the program does not make constants of; or the
-   * dimensions of parameters by name, as `shapesSpec` of `compile`.
+   * Sizes that may differ between calls: none by default; `true`: all that the program does not specialise on; or the
+   * dimensions of parameters by name, as in `shapesSpec` of `compile`.
    */
   readonly dynamic?: boolean | ShapesSpec | undefined;
 }
@@ -109,7 +109,7 @@ export function exportCall(
   });
   return {
     functional,
-    // What the graph held is held by the program now
+    // The program now holds the tensors that the graph held
     plan: { ...plan, lifted: [] },
     inputs: [...inputs, ...lifted],
     held: names.held,
@@ -169,7 +169,7 @@ class HeldNames {
     this.#known = known;
   }
 
-  /** Where a value is taken from; a tensor that is no argument is held from here on. */
+  /** Returns the source of a value; a tensor that is not an argument is held from here on. */
   sourceOf(value: unknown, wish = "tensor"): ValueSource {
     const leaf = this.leaves.indexOf(value);
     if (leaf >= 0 && this.leaves.lastIndexOf(value) !== leaf) {
@@ -261,7 +261,7 @@ function constraintsOf(guard: SizeGuard, origin: (source: SizeSourceOf) => SizeO
 
 const SIGNS = { eq: "==", lt: "<", le: "<=" } as const;
 
-/** What compilation took for granted of sizes. */
+/** Returns the constraint for an assumption about sizes. */
 export function constraintOfQuestion({ relation, left, right }: Question): Constraint {
   const holds = related(relation, hintOf(left), hintOf(right));
   const text = `${print(left)} ${SIGNS[relation]} ${print(right)} to be ${holds}`;

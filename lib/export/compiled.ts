@@ -1,8 +1,7 @@
 /**
- * Functions compiled before their first call, and kept as files, as `aot_compile`, `save_compiled_function` and
- * `load_compiled_function` of torch.compiler. Input: a function and the arguments of a call; output: a compiled function.
- * Invariant: code is taken from a file only where this dyn, its settings and the machine are those that made it; elsewhere
- * the program of the file is compiled anew.
+ * Functions compiled before their first call and saved as files, like `aot_compile`, `save_compiled_function` and
+ * `load_compiled_function` of torch.compiler. Invariant: code is loaded from a file only if this dyn, its settings
+ * and the machine are those that produced it; otherwise the program of the file is compiled again.
  */
 import { keptCompilationsOf } from "../aot/backend.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";

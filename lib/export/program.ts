@@ -1,6 +1,6 @@
 /**
- * Exported programs, as `torch.export.ExportedProgram`. Input: what an export found; output: a program that can be called,
- * printed, compiled and saved. Invariant: a call gives what the function gave, or an error that names what was not exported.
+ * Exported programs, like `torch.export.ExportedProgram`: they can be called, printed, compiled and saved. Invariant:
+ * a call returns what the function would, or an error that names what was not exported.
  */
 import { compileFunctional, runFunctional } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
@@ -21,7 +21,10 @@ import { checkCall, type HeldKind, type Holding, type ValueSource } from "../pac
 export interface ExportedInput {
   /** Its placeholder. */
   readonly name: string;
-  /** What it is: an argument of the call, a tensor that the program holds, a size, or the keys of random numbers. */
+  /**
+   * The kind of an input: an argument of the call, a tensor that the program holds, a size, or the keys of random
+   * numbers.
+   */
   readonly kind: "argument" | HeldKind | "size" | "randomKeys";
   /** Of an argument its number among the leaves, of a held tensor its name; null for the others. */
   readonly target: number | string | null;
@@ -31,13 +34,13 @@ export interface ExportedInput {
 export interface ExportedOutput {
   /** Its node; null for a constant. */
   readonly name: string | null;
-  /** What it is: what the call returns, or the new value of an input that the program writes to. */
+  /** The kind of an output: a result of the call, or the new value of an input that the program writes to. */
   readonly kind: "result" | "mutation";
   /** Of a mutation the input's placeholder; null for results. */
   readonly target: string | null;
 }
 
-/** What the inputs and outputs of an exported graph are. */
+/** The inputs and outputs of an exported graph. */
 export interface ExportSignature {
   /** In the order of the placeholders. */
   readonly inputs: readonly ExportedInput[];
@@ -75,12 +78,12 @@ export class ExportedProgram {
     return Object.fromEntries([...this.#parts.held].map(([name, { tensor }]) => [name, tensor]));
   }
 
-  /** What has to hold of the sizes of a call, as text. */
+  /** Constraints on the sizes of a call, as text. */
   get constraints(): readonly string[] {
     return [...new Set(this.#parts.call.constraints.map(({ text }) => text))];
   }
 
-  /** What the graph's inputs and outputs are. */
+  /** The graph's inputs and outputs. */
   get signature(): ExportSignature {
     const { functional: { graph }, inputs, held, plan } = this.#parts, { placeholders } = graph;
     const names = inputs.map(({ name, value }): ExportedInput => {
@@ -229,7 +232,7 @@ function callParts(parts: ExportedParts, run: CompiledFunction, args: readonly u
   );
 }
 
-/** What the program writes to must not be memory that it also knows by another name: its graph takes them to be apart. */
+/** Refuses written inputs that share memory with another one: the graph assumes that they are separate. */
 function refuseShared({ plan, call: { name } }: ExportedParts, inputs: readonly unknown[]): void {
   for (const { input } of plan.mutations) {
     const written = inputs[input];

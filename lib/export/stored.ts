@@ -1,6 +1,6 @@
 /**
- * Exported programs as files. Input: a program; output: bytes, and an equal program. Invariant: what refers to values of one
- * process is refused; bytes that do not fit end in DynError.
+ * Serialises exported programs. Invariant: references to values of one process are refused; malformed bytes throw
+ * DynError.
  */
 import { inferenceModule } from "../aot/functional_graph.ts";
 import { graphSignature, runtimePlan } from "../aot/stored_pair.ts";
@@ -24,10 +24,10 @@ const PROGRAM = "program.json", WEIGHTS = "weights.safetensors";
 
 const heldKind = oneOf<HeldKind>("parameter", "buffer", "constant");
 
-/** What a backend has made of a program's graph. */
+/** The code that a backend has generated for a program's graph. */
 export interface WrittenCode {
   readonly backend: string;
-  /** What the code depends on besides the graph. */
+  /** Everything that the code depends on besides the graph. */
   readonly identity: string;
   readonly write: RunWriter;
 }

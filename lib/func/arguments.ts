@@ -1,7 +1,6 @@
 /**
- * Arguments to differentiate by. Input: the arguments of a function and which of them are meant; output: tensors to be
- * differentiated in their places. Invariant: gradients of an outer transform flow through; what is given is left as it
- * is.
+ * Prepares the arguments that a function is differentiated by: replaces the selected ones by tensors that are
+ * tracked. Invariant: gradients of an outer transform flow through; the caller's arguments are not changed.
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -58,7 +57,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
     }
     return typeof positions === "number" ? parts[0] : parts;
   };
-  // What was given, rather than what stands in its place, says whether gradients flow on
+  // The original arguments, rather than their replacements, decide whether gradients flow on
   const isInner = [positions].flat().some((at) => requiresGradIn(given.at(at)));
   return { args, tensors, isInner, arranged };
 }
@@ -72,7 +71,7 @@ function requiresGradIn(value: unknown): boolean {
   return flatten(value, isTensor).leaves.some((leaf) => isTensor(leaf) && requiresGradBeneath(leaf));
 }
 
-/** What a function gave, and what it handed out besides. */
+/** The result of a function, and its auxiliary output. */
 export interface WithAuxiliary {
   readonly value: unknown;
   readonly auxiliary: unknown;

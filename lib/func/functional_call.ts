@@ -1,6 +1,6 @@
 /**
- * Calls of modules with other parameters than their own, as `torch.func.functional_call`. Input: a module and tensors by
- * the names of its parameters and buffers; output: what the call gives. Invariant: afterwards the module has what it had.
+ * Calls of modules with substituted parameters and buffers, by name, like `torch.func.functional_call`. Invariant:
+ * afterwards the module has its own again.
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -48,7 +48,7 @@ export function functionalCall(
   }
 }
 
-/** Where parameters and buffers are, by name: a tied one wherever it is. */
+/** Returns the places of parameters and buffers by name; a tied one has several. */
 function placesOf(root: Module): ReadonlyMap<string, readonly Place[]> {
   const nameOf = new Map<unknown, string>();
   for (const [name, tensor] of [...root.namedParameters(), ...root.namedBuffers()]) nameOf.set(tensor, name);

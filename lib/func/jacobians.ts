@@ -1,6 +1,7 @@
 /**
- * Jacobians and Hessians, as `torch.func`. Input: functions of tensors; output: functions that give all derivatives of
- * each element by each. Invariant: a derivative has the shape of the result followed by that of the argument.
+ * Jacobians and Hessians, like `torch.func`: functions that return the derivatives of each result element with
+ * respect to each argument element. Invariant: a derivative has the shape of the result followed by that of the
+ * argument.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { InternalError } from "../base/errors.ts";
@@ -12,12 +13,12 @@ import { auxiliaryOf, type Positions } from "./arguments.ts";
 import { type AnyFunction, jvp, linearize, vjpOf } from "./transforms.ts";
 import { vmap } from "./vmap.ts";
 
-/** What Jacobians are taken by, and how. */
+/** Options of Jacobians: the arguments to differentiate by, and how. */
 export interface JacobianOptions {
   readonly argnums?: Positions;
   /** Whether functions give [value, auxiliary]. */
   readonly hasAux?: boolean;
-  /** How many rows are pulled back at once; null: all of them. */
+  /** Number of rows that are pulled back together; null: all of them. */
   readonly chunkSize?: number | null;
 }
 
@@ -163,15 +164,15 @@ function partOf<A extends readonly unknown[]>(
 const FEWEST_ROWS = 3;
 
 /**
- * What a linear map makes of each tensor that has 1 at one element and 0 elsewhere, stacked along the first dimension:
- * over a batch of them; one by one where there are few, and in compiled code, whose graph has the steps of both. Nothing
- * for a tensor without elements.
+ * Applies a linear map to each unit tensor (1 at one element, 0 elsewhere) and stacks the results along the first
+ * dimension: over a batch of them; one by one if there are few, and in compiled code, whose graph has the steps of
+ * both. Empty for a tensor without elements.
  */
 function overRows(
   map: (one: Tensor) => readonly Tensor[],
   { of, count, chunkSize }: {
     readonly of: Tensor;
-    /** How many tensors the map gives. */
+    /** Number of tensors that the map returns. */
     readonly count: number;
     readonly chunkSize: number | null;
   },

@@ -1,6 +1,6 @@
 /**
- * Parameters of several models in one, as `torch.func.stack_module_state`: with `vmap` and `functionalCall` they run as one.
- * Input: models of one class; output: their parameters and buffers by name, each with the models as its first dimension.
+ * Stacks the parameters and buffers of several models of one class along a new first dimension, like
+ * `torch.func.stack_module_state`: with `vmap` and `functionalCall` they run as one.
  */
 import { DynError } from "../base/errors.ts";
 import type { Module } from "../nn/module.ts";

@@ -1,7 +1,7 @@
 /**
- * Gradients as functions, as `torch.func`. Input: functions of tensors; output: functions that give their gradients,
- * products with their Jacobians, or both with their results. Invariant: transforms nest; what a function captures is a
- * constant to them, but outer passes, and those of the tape, reach it.
+ * Gradient transforms, like `torch.func`: functions that return gradients, products with Jacobians, or both with the
+ * results. Invariant: transforms nest; captured values are constants to them, but outer passes, and those of the
+ * tape, reach them.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -16,7 +16,7 @@ import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { auxiliaryOf, type Positions, primalsOf, withTangents } from "./arguments.ts";
 
-/** What gradients are taken by, and whether functions give [value, auxiliary]. */
+/** Options of gradients: the arguments to differentiate by, and whether functions return [value, auxiliary]. */
 export interface GradientOptions {
   readonly argnums?: Positions;
   readonly hasAux?: boolean;
@@ -80,7 +80,7 @@ function valueAndGradient<A extends readonly unknown[]>(
   });
 }
 
-/** How gradients are taken. */
+/** Options of pulling gradients back. */
 interface Pulling {
   readonly tangents: readonly (Tensor | null)[];
   /** Whether they are to be differentiated themselves. */
@@ -110,7 +110,7 @@ function settled(value: Tensor, isInner: boolean): Tensor {
   return isInner ? value : withTangents(value, value.detach());
 }
 
-/** What a function has handed out besides, without the history of its transform. */
+/** Returns auxiliary output without the history of its transform. */
 function settledTree(auxiliary: unknown, isInner: boolean): unknown {
   if (auxiliary === undefined) return undefined;
   return mapTree(auxiliary, (leaf) => isTensor(leaf) ? settled(leaf, isInner) : leaf, isTensor);
@@ -158,7 +158,7 @@ export function vjp<A extends readonly unknown[]>(
   return hasAux ? [value, pull, auxiliary] : [value, pull];
 }
 
-/** Whether a value says of functions what they give: no argument to differentiate by is such an object. */
+/** Returns whether a value is an options object: arguments to differentiate by never look like one. */
 function isAuxiliaryOptions(value: unknown): value is AuxiliaryOptions {
   return isPlainObject(value) && Object.keys(value).join() === "hasAux" && typeof value.hasAux === "boolean";
 }

@@ -1,6 +1,6 @@
 /**
- * Functions over batches, as `torch.vmap`. Input: a function of single elements; output: one of batches of them, in which
- * each op runs once over the whole batch. Invariant: the result for each element is what the function gives for it alone.
+ * Vectorised functions, like `torch.vmap`: a function of single elements becomes one of batches, in which each op
+ * runs once over the whole batch. Invariant: the result for each element is that of the function on it alone.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkFunction } from "../base/checked_input.ts";
@@ -11,18 +11,18 @@ import type { Randomness } from "../ops/batching/random.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** Where the batch is: a dimension, null for none, or the same for the parts of an argument. */
+/** The batch dimension of an argument: a dimension, null for none, or the same for its parts. */
 export type BatchDims = number | null | readonly BatchDims[] | { readonly [name: string]: BatchDims };
 
-/** How a function runs over a batch. */
+/** Options of `vmap`. */
 export interface VmapOptions {
-  /** Where arguments have the batch; 0 unless given. */
+  /** Batch dimensions of the arguments; default 0. */
   readonly inDims?: BatchDims;
-  /** Where results get it; 0 unless given. */
+  /** Batch dimensions of the results; default 0. */
   readonly outDims?: BatchDims;
   /** Whether random ops are refused, draw for each element of the batch, or once for all. */
   readonly randomness?: Randomness;
-  /** How many elements run at once; null: all of them. */
+  /** Number of elements that run together; null: all of them. */
   readonly chunkSize?: number | null;
 }
 
@@ -55,7 +55,7 @@ export function vmap<A extends readonly unknown[]>(
     const fronts = placed.flatMap(({ value, dim }) =>
       isTensor(value) && dim !== null ? [ops.movedim(value, dim, 0)] : []
     );
-    // Which of the elements stands for each leaf
+    // The batched element that replaces each leaf
     const elementAt = placed.map(({ dim }, k) =>
       dim === null ? null : placed.slice(0, k).filter((each) => each.dim !== null).length
     );
@@ -92,7 +92,7 @@ export function vmap<A extends readonly unknown[]>(
   };
 }
 
-/** What the results of a function look like. */
+/** The structure of a function's results. */
 interface Form {
   readonly spec: TreeSpec;
   readonly dims: readonly (number | null)[];

@@ -1,6 +1,5 @@
 /**
- * Puts kernels together to a program: numbers the buffers that are left, lays out temporaries and says where the
- * results are. Input: kernels over storages and the graph's outputs; output: the program and its outputs.
+ * Assembles kernels into a program: numbers the remaining buffers, lays out temporaries and locates the results.
  * Invariant: a temporary is alive from the first to the last kernel that mentions it.
  */
 import { config } from "../base/config.ts";
@@ -17,7 +16,7 @@ import { measure } from "../loops/metrics.ts";
 import { movedKernel } from "./moved_kernel.ts";
 import type { Storage } from "./tensors.ts";
 
-/** What a program is made of. */
+/** The parts of a program. */
 export interface Parts {
   readonly name: string;
   readonly kernels: readonly Kernel[];

@@ -1,7 +1,6 @@
 /**
- * Matches the axes of two iteration spaces, splitting axes where one space is the other reshaped. Input: axes
- * with the stride by which each walks a common buffer; output: common axes and how the old ones are made of
- * them. Invariant: substituting the replacements maps each space onto the common one, element for element.
+ * Matches the axes of two iteration spaces, splitting axes where one space is the other reshaped. Invariant:
+ * substituting the replacements maps each space onto the common one, element for element.
  */
 import type { Axis } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
@@ -70,7 +69,7 @@ interface Remainder {
   readonly symbol: Sym;
   size: Dim;
   stride: Dim;
-  /** How many steps of the original axis one step of this part is. */
+  /** Stride of this part in steps of the original axis. */
   unit: Dim;
 }
 

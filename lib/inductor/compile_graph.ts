@@ -1,7 +1,6 @@
 /**
- * The inductor's driver: graph → passes → computations → groups → program. Input: a functional graph of
- * lowerable ops; output: a program for a device and what its outputs are. Invariant: the program passes the
- * checks of loops/verify.ts; nothing here depends on which device will run it.
+ * The inductor's driver: graph → passes → computations → groups → program. Invariant: the program passes the checks
+ * of loops/verify.ts; nothing here depends on which device will run it.
  */
 import { config } from "../base/config.ts";
 import { counters, logs } from "../base/logs.ts";
@@ -31,7 +30,7 @@ import { neededKernels } from "./region_kernels.ts";
 import { splitReductions } from "./split.ts";
 import type { Storage } from "./tensors.ts";
 
-/** What compilation of a graph may be told. */
+/** Options of the compilation of a graph. */
 export interface CompileOptions {
   readonly name?: string;
   readonly signature?: Partial<Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">>;
@@ -90,7 +89,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
     const placements = placeBuffers(groups, storages, new Set(outputIds));
     const emitted = groups.flatMap((group) => emitGroup(group, placements, tiling));
     const needed = regions.size > 0 ? neededKernels(emitted, neededBuffers) : emitted;
-    // No kernel passes the decision, which comes right after its flag is written
+    // No kernel moves across the decision, which follows directly after its flag is written
     const decided = first === undefined
       ? 0
       : needed.findLastIndex((kernel) => usesOf(kernel).written.has(first)) + 1;

@@ -1,4 +1,4 @@
-/** A graph as a program. Input: none; output: types: the program, and what its inputs and outputs are. */
+/** The compiled form of a graph: the program, with the roles of its inputs and outputs. */
 import type { Program } from "../loops/ir.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { ProgramMetrics } from "../loops/metrics.ts";
@@ -27,7 +27,7 @@ export type CompiledOutput =
 /** A graph as a program. */
 export interface CompiledGraph {
   readonly program: Program;
-  /** For each program input: the placeholder that it is. */
+  /** The placeholder of each program input. */
   readonly inputs: readonly number[];
   /** Elements and type of each program output, to allocate. */
   readonly outputBuffers: readonly { readonly length: Dim; readonly dtype: Storage["dtype"] }[];

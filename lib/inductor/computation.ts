@@ -1,8 +1,7 @@
 /**
- * Computations: what the scheduler orders and fuses. Each writes one or more buffers over an iteration space of
- * outer axes and, where it combines values, inner ones. Input: lowered ops; output: computations with their
- * reads and writes as index expressions. Invariant: `reads` and `writes` are complete, so that two computations
- * without a common buffer are independent.
+ * Computations: the units that the scheduler orders and fuses. Each writes one or more buffers over an iteration
+ * space of outer axes and, where it combines values, inner ones; its reads and writes are index expressions.
+ * Invariant: `reads` and `writes` are complete, so that two computations without a common buffer are independent.
  */
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -51,7 +50,7 @@ export type Work =
 export interface RegionWork {
   readonly kind: "region";
   readonly program: Program;
-  /** Where each buffer of the region's program lies. */
+  /** Place of each buffer of the region's program. */
   readonly places: readonly Place[];
   readonly reads: readonly BufferId[];
   readonly writes: readonly BufferId[];
@@ -70,7 +69,7 @@ export interface Computation {
   /** Position of the graph node it belongs to; computations run in an order that extends it. */
   readonly order: number;
   readonly work: Work;
-  /** What it writes (for reductions the result, for library calls the first output). */
+  /** The buffer that it writes (for reductions the result, for library calls the first output). */
   readonly target: BufferOperand;
   readonly outer: readonly Axis[];
   readonly inner: readonly Axis[];
@@ -79,7 +78,7 @@ export interface Computation {
   /** All index expressions, in addition to those of reads and writes, that its statements mention. */
   readonly indices: readonly Dim[];
   readonly labels: readonly Label[];
-  /** What one iteration costs, in additions. */
+  /** Cost of one iteration, in additions. */
   readonly weight: number;
 }
 
@@ -220,7 +219,7 @@ export function contribution(
   return { value, index: recorder.index(position, "int64") };
 }
 
-/** Whether an index depends on data. */
+/** Returns whether an index depends on data. */
 export function hasValueSymbol(index: Dim): boolean {
   for (const s of freeSymbols(index)) {
     if (s.node.kind === "symbol" && s.node.role.kind === "value") return true;

@@ -1,7 +1,7 @@
 /**
- * How a compiled graph is called: which arguments its program takes, where sizes come from, what its results are. Input:
- * a graph and what the inductor made of it; output: data, which a later process reads as it is. Invariant: it is all that
- * running takes besides the program of the device and the graph itself.
+ * The calling convention of a compiled graph: the arguments of its program, the sources of sizes, the results. It is
+ * plain data that a later process can read. Invariant: running needs nothing else besides the program of the device
+ * and the graph itself.
  */
 import { InternalError } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
@@ -15,11 +15,11 @@ import type { SourcePart } from "../sym/size_guards.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { InputRange } from "./index_checks.ts";
 
-/** How a graph is called. */
+/** The calling convention of a graph. */
 export interface Convention {
   /** Arguments of a call. */
   readonly arguments: number;
-  /** Where the program's sizes come from, in their order. */
+  /** Sources of the program's sizes, in order. */
   readonly sizes: readonly SizeBinding[];
   /** For each input of the program: the argument that it is. */
   readonly inputs: readonly number[];

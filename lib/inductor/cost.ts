@@ -1,6 +1,6 @@
 /**
- * What formulas cost: weights of scalar operations in units of one addition, and what an op reads directly.
- * Input: a formula; output: its weight and operands. Invariant: weights only choose between equal programs.
+ * Costs of formulas: weights of scalar operations in units of one addition, and the operands that an op reads
+ * directly. Invariant: weights only choose between equivalent programs.
  */
 import { valueType } from "../base/dtype.ts";
 import type { Operand } from "../loops/body.ts";
@@ -14,7 +14,7 @@ const CHEAP = 1, DIVISION = 4, CONDITION = 8;
 /** From this weight on a value is worth storing when it is used more than once. */
 export const HEAVY = 12;
 
-/** What one formula does itself, without what its operands do. */
+/** The cost of one formula without its operands. */
 export interface OwnCost {
   readonly weight: number;
   readonly operations: number;

@@ -1,6 +1,6 @@
 /**
- * What the code generator decided, as text for logs and debug folders. Input: groups or a finished program;
- * output: the schedule, the memory plan, a picture of both in Graphviz's language. Invariant: reads only.
+ * Describes decisions of the code generator for logs and debug folders: the schedule, the memory plan, and both as a
+ * Graphviz graph. Invariant: read-only.
  */
 import { itemSize } from "../base/dtype.ts";
 import type { BufferId, Program } from "../loops/ir.ts";
@@ -27,7 +27,7 @@ export function scheduleText(groups: readonly Group[], storages: readonly Storag
   }).join("\n");
 }
 
-/** Which kernels use each buffer, and where temporaries lie in the arena. */
+/** Returns the kernels that use each buffer, and the offsets of temporaries in the arena. */
 export function memoryPlanText(program: Program): string {
   const uses = program.kernels.map(usesOf);
   const lines = program.buffers.map(({ name, dtype, length, role }, id) => {

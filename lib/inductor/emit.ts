@@ -1,7 +1,7 @@
 /**
- * Writes the loop nest of a group. Input: a group and which of its buffers live in memory; output: one kernel.
- * Invariant: inner loops come in stages: a value that needs the result of a reduction is computed in a later
- * stage than that reduction, so that softmax is one kernel of three loops over a row.
+ * Writes the loop nest of a group. Invariant: inner loops come in stages: a value that needs the result of a
+ * reduction is computed in a later stage than that reduction, so that softmax is one kernel of three loops over a
+ * row.
  */
 import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferId, ExternKernel, Kernel, Loop, LoopKernel, Statement } from "../loops/ir.ts";
@@ -17,11 +17,11 @@ import { regionKernels } from "./region_kernels.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
 import { inline, isLazy, makeLoader, resultValue, storedForm } from "./tensors.ts";
 
-/** What the scheduler decided about the buffers of a group. */
+/** The scheduler's decisions about the buffers of a group. */
 export interface Placement {
   /** Buffers that exist only as values inside their group. */
   readonly virtual: ReadonlySet<BufferId>;
-  /** Where a buffer's elements really are. */
+  /** Returns the buffer that holds a buffer's elements. */
   readonly place: (buffer: BufferId) => BufferId;
   /** Buffers of inputs: their old values stay visible after a write in the same kernel. */
   readonly isInput: (buffer: BufferId) => boolean;

@@ -1,7 +1,6 @@
 /**
- * The order of loops that look for the first of equal extremes. Input: the members of a group and its inner axes;
- * output: these axes in the order in which every such member counts its positions. Invariant: another order would
- * find another one.
+ * Orders the inner axes of groups that search for the first of equal extremes: every such member counts positions in
+ * this order. Invariant: another order would find another one.
  */
 import { isFloat } from "../base/dtype.ts";
 import { type Axis, isPosition } from "../loops/ir.ts";
@@ -17,12 +16,12 @@ interface Member {
   readonly replacement: Replacement;
 }
 
-/** Whether it matters in which order a member sees elements. */
+/** Returns whether a member's result depends on the order of elements. */
 export function findsFirst({ computation: { work } }: Member): boolean {
   return work.kind === "reduction" && isPosition(work.op);
 }
 
-/** Whether a member has other bits where it sees elements in another order. */
+/** Returns whether a member's result differs in bits when elements come in another order. */
 export function addsFloats({ computation: { work } }: Member): boolean {
   return work.kind === "reduction" && (work.op === "sum" || work.op === "prod") && isFloat(work.accumulator);
 }

@@ -1,8 +1,8 @@
 /**
- * Freezing, `config.inductor.freezing`: what a graph computes of parameters and buffers alone is computed once and kept.
- * Input: functional graphs without gradients; output: compiled graphs that take the kept tensors instead. Invariant:
- * what is kept is computed anew in the call after any of its inputs was written to or exchanged, so that answers are
- * those of the whole graph; where that keeps happening, the whole graph is compiled.
+ * Freezing, `config.inductor.freezing`: values that graphs without gradients compute from parameters and buffers
+ * alone are computed once and cached. Invariant: they are recomputed in the call after any of their inputs was
+ * written to or replaced, so that results are those of the whole graph; if that keeps happening, the whole graph is
+ * compiled instead.
  */
 import { config } from "../base/config.ts";
 import { isUndone, noteUndone } from "../base/errors.ts";
@@ -21,7 +21,7 @@ import { isTensor, modes, Tensor } from "../tensor/tensor.ts";
 export interface FrozenParts {
   /** From inputs of the graph that the program holds to the tensors that are kept. */
   readonly kept: GraphModule;
-  /** Which inputs of the graph `kept` takes. */
+  /** Indices of the graph inputs that `kept` takes. */
   readonly inputs: readonly number[];
   /** The graph with the kept tensors as further inputs, behind its own. */
   readonly rest: GraphModule;
@@ -62,7 +62,7 @@ export function frozenParts(module: GraphModule, definitionOf: Definitions): Fro
   return boundary.length > 0 && isWhole ? partsOf(module, work, boundary) : null;
 }
 
-/** Whether all of a node's sizes are known. */
+/** Returns whether all of a node's sizes are known. */
 function isFixed({ meta: { value } }: Node): boolean {
   const tensors = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : null;
   return tensors !== null && tensors.every(({ shape }) => shape.every((size) => typeof size === "number"));
@@ -136,7 +136,7 @@ class Copies {
   }
 }
 
-/** How many calls in a row may find other parameters before the whole graph is compiled. */
+/** Number of consecutive calls with changed parameters after which the whole graph is compiled. */
 const MOST_CHANGES = 4;
 
 /** A compiler that keeps what depends on parameters and buffers alone, where the settings ask for it. */
@@ -177,16 +177,16 @@ interface Seen {
   readonly version: number;
 }
 
-/** What is kept, and of which tensors. */
+/** The cached values, and the tensors that they were computed from. */
 class KeptValues {
   #seen: readonly Seen[] = [];
   #values: readonly unknown[] = [];
-  /** How many calls in a row have found other parameters. */
+  /** Number of consecutive calls with changed parameters. */
   changes = -1;
 
   constructor(private readonly graph: GraphModule) {}
 
-  /** What is kept of these tensors. */
+  /** Returns the values for these tensors. */
   of(given: readonly unknown[]): readonly unknown[] {
     if (this.#seen.length > 0 && given.every((value, i) => isSame(value, this.#seen[i]))) {
       this.changes = 0;

@@ -1,7 +1,6 @@
 /**
- * Decides which computations share a loop nest. Input: computations in an order that respects their
- * dependencies; output: groups in execution order. Invariant: the groups' dependencies have no cycle, and
- * everything runs after what it depends on. Fusion is greedy by shared bytes, as in PyTorch's scheduler.
+ * Decides which computations share a loop nest. Invariant: the groups' dependencies have no cycle, and everything
+ * runs after what it depends on. Fusion is greedy by shared bytes, as in PyTorch's scheduler.
  */
 import { itemSize } from "../base/dtype.ts";
 import { bisection } from "../base/bisect.ts";
@@ -156,7 +155,7 @@ class Scheduler {
           const known = pairs.get(key);
           // Epilogues come after loops have found each other: a reduction may want the same producer
           const follows = a.after.has(b.id);
-          // What follows a reduction row by row belongs to it, before others that read it make it theirs
+          // Consumers that process a reduction row by row are fused first, before other readers claim it
           const sameRows = follows && a.group.inner.length > 0 && b.group.inner.length === 0;
           const worth = size * (a.group.kind === "extern" ? 0.5 : sameRows ? 2 : 1) + (follows ? 1 : 0);
           if (known) known.score += worth;
@@ -202,8 +201,9 @@ class Scheduler {
   }
 
   /**
-   * Whether two groups are so far apart that the first would wait for what the second needs besides, and keep what it
-   * reads: both parts of a batch, say. What needs nothing else that comes later may come from afar, as updates do.
+   * Returns whether two groups are so far apart that fusing would delay the first until the second's other inputs
+   * exist, and extend lifetimes: both parts of a batch, say. A group whose inputs exist early may be fused from far
+   * away, as updates are.
    */
   #isFar(first: Entry, second: Entry): boolean {
     const a = placesOf(first), b = placesOf(second), end = Math.max(...a);
@@ -219,14 +219,14 @@ class Scheduler {
     return false;
   }
 
-  /** Whether one group computes what the other repeats: together they would keep it. */
+  /** Returns whether one group computes what the other recomputes: fused, the value would have to be kept. */
   #isRepeated(a: Entry, b: Entry): boolean {
     const { turns } = this.options;
     const has = (entry: Entry, wanted: ReadonlySet<number>) => placesOf(entry).some((at) => wanted.has(at));
     return turns !== undefined && has(a, turns.first) && has(b, turns.again);
   }
 
-  /** Whether two groups are not better off in loops of their own, where each has its elements side by side. */
+  /** Returns whether fusing two groups pays off: separate loops could each have adjacent elements. */
   #pays(group: Group, first: Entry, second: Entry): boolean {
     if (group.kind !== "loops" || iterationsOf(group) < SMALL) return true;
     let shared = 0;
@@ -236,7 +236,7 @@ class Scheduler {
     return costOf(group) <= costOf(first.group) + costOf(second.group) + PASS * shared;
   }
 
-  /** Whether `to` depends on `from` by way of a third group. */
+  /** Returns whether `to` depends on `from` through a third group. */
   #reaches(from: Entry, to: number): boolean {
     const seen = new Set<number>();
     const stack = [...from.after].filter((id) => id !== to);
@@ -297,10 +297,10 @@ class Scheduler {
   }
 }
 
-/** How many buffers a group reads. */
+/** Returns the number of buffers that a group reads. */
 const sourcesOf = ({ buffers }: Entry): number => [...buffers.values()].filter(({ read }) => read).length;
 
-/** Where in the graph the members of a group belong. */
+/** Returns the positions of a group's members in the graph. */
 function placesOf({ group: { members } }: Entry): readonly number[] {
   return members.map(({ computation: { order } }) => order);
 }

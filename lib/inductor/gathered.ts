@@ -1,7 +1,7 @@
 /**
- * Kernels that do the same with other buffers side by side, as updates of parameters do: devices may run such as one.
- * Input: kernels in order; output: the same in another one. Invariant: no kernel passes one that writes what it touches, or
- * that touches what it writes; kernels are moved only where little memory lives the longer for it.
+ * Moves kernels that do the same with other buffers next to each other, such as updates of parameters: devices may
+ * run them as one. Invariant: no kernel moves past one that writes what it touches, or that touches what it writes;
+ * kernels are moved only if this extends the lifetime of little memory.
  */
 import type { BufferId, Kernel } from "../loops/ir.ts";
 import { flatForm } from "../loops/flat_form.ts";
@@ -32,7 +32,7 @@ export function gathered(kernels: readonly Kernel[], storages: readonly Storage[
   return runs.flat();
 }
 
-/** Whether what is written there lives as long as the call anyway, or is small. */
+/** Returns whether the storage lives as long as the call anyway, or is small. */
 function keeps(storage: Storage | undefined): boolean {
   return storage !== undefined &&
     (storage.role.kind === "input" || (typeof storage.length === "number" && storage.length <= FEW));

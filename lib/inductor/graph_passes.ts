@@ -1,6 +1,6 @@
 /**
- * The graph passes of the inductor, by name and in order. Input: a functional graph, which is left as it is; output: a
- * cleaned copy. Invariant: that of all passes over functional graphs.
+ * The graph passes of the inductor, by name and in order; they return a cleaned copy. Invariant: that of all passes
+ * over functional graphs.
  */
 import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/node.ts";
@@ -26,7 +26,7 @@ export const INDUCTOR_PASSES: readonly GraphPass[] = [
   COMMON_SUBEXPRESSIONS,
 ];
 
-/** What cleaning may be told. */
+/** Options of the clean-up. */
 export interface CleanOptions {
   /** Outputs before this index have memory of their own; none unless given. */
   readonly ownResults?: number | undefined;

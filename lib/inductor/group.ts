@@ -1,8 +1,7 @@
 /**
- * Groups of computations that share one loop nest, and how two groups become one. Input: groups; output: the
- * fused group, or nothing where that would change a result. Invariant: in a group, a value is written before it
- * is read: every read of a buffer that the group writes is at the very element that the same iteration of the
- * outer axes wrote.
+ * Groups of computations that share one loop nest, and the fusion of two groups where that changes no result.
+ * Invariant: in a group, a value is written before it is read: every read of a buffer that the group writes is at the
+ * very element that the same iteration of the outer axes wrote.
  */
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
@@ -256,7 +255,10 @@ function epilogueGroup(first: Group, second: Group, unified: Unified): Group | u
   return { ...first, members: [call, ...members] };
 }
 
-/** Whether everything that `after` needs of `before` is there in the same iteration, and nothing is overwritten early. */
+/**
+ * Returns whether everything that `after` needs from `before` is available in the same iteration, and nothing is
+ * overwritten early.
+ */
 function dependenciesHold(before: readonly Member[], after: readonly Member[]): boolean {
   const written = writesOf(before), read = readsOf(before);
   for (const member of after) {

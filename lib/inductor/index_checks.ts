@@ -1,9 +1,8 @@
 /**
- * Checks that indices lie in the dimensions they index, as part of the graph. Input: a functional graph; output: a
- * copy with one more output at the end, a bool without dimensions that tells whether any index is out of range; or
- * null where the graph indexes with nothing. Invariant: the other outputs stay as they are (kernels clamp indices,
- * so that a bad one reaches no foreign memory; the check keeps its result from being taken for an answer, and the
- * program from writing anything that existed before).
+ * Adds bounds checks of indices to a graph: a copy with one more output at the end, a 0-d bool that tells whether any
+ * index is out of range; or null for a graph without indexing. Invariant: the other outputs are unchanged (kernels
+ * clamp indices, so that a bad one reaches no foreign memory; the check prevents its result from being used, and the
+ * program from writing to memory that existed before).
  */
 import { InternalError } from "../base/errors.ts";
 import { copyGraph } from "../graph/copy.ts";
@@ -25,7 +24,7 @@ export interface CheckedGraph {
   readonly inputs: readonly InputRange[] | null;
 }
 
-/** What a placeholder's elements must lie in: [low, high). */
+/** The required range of a placeholder's elements: [low, high). */
 export interface InputRange {
   readonly input: number;
   readonly low: Dim;
@@ -72,11 +71,14 @@ const isDim = (value: unknown): value is Dim => typeof value === "number" || val
 /** A range [low, high). */
 type Range = Pick<IndexCheck, "low" | "high">;
 
-/** Whether a number is known to lie in a range. */
+/** Returns whether a number is known to lie in a range. */
 const holds = (value: Dim, { low, high }: Range): boolean =>
   boundsOf(sub(value, low))[0] >= 0 && boundsOf(sub(high, value))[0] > 0;
 
-/** What inputs must lie in so that a value lies in a range: nothing where it always does, null where that is not known. */
+/**
+ * Returns the ranges of inputs that guarantee that a value lies in a range: empty if it always does, null if that is
+ * not known.
+ */
 function askedOfInputs(value: Node, range: Range, graph: Graph): readonly InputRange[] | null {
   const root = memoryRoot(value), input = graph.placeholders.indexOf(root);
   if (input >= 0) return [{ input, low: range.low, high: range.high }];

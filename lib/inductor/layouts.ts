@@ -1,7 +1,6 @@
 /**
- * How results lie in memory: strides of fresh ones, views that are formulas in disguise, products that are read
- * transposed. Input: shapes, strides and formulas; output: strides and views. Invariant: a fresh result fills its
- * memory without gaps.
+ * Memory layouts of results: strides of fresh ones, views that amount to formulas, products that are read transposed.
+ * Invariant: a fresh result fills its memory without gaps.
  */
 import { isComplex, isHalf } from "../base/dtype.ts";
 import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
@@ -58,8 +57,8 @@ export function linearView(
 }
 
 /**
- * Whether all readers of a matrix product see it with its last two dimensions exchanged, none of them being among the
- * results, whose layout is that of eager execution.
+ * Returns whether all readers of a matrix product transpose its last two dimensions, and none of them is among the
+ * results, whose layout must be that of eager execution.
  */
 export function wantedTransposed(node: Node, results: ReadonlySet<Argument>): boolean {
   const { value } = node.meta;
@@ -96,14 +95,16 @@ export function lengthOf(view: Pick<BufferOperand, "offset" | "shape" | "strides
   return view.shape.some((s) => s === 0) ? 0 : extentOf(view);
 }
 
-/** Whether a view has the strides that are promised for a node; those of dimensions of size 1 do not matter. */
+/**
+ * Returns whether a view has the strides that are promised for a node; those of dimensions of size 1 do not matter.
+ */
 export function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Node): boolean {
   if (value.kind !== "tensor") return true;
   const promised = realMeta(value.tensor).strides;
   return shape.every((size, d) => size === 1 || strides[d] === promised[d]);
 }
 
-/** What is known of a tensor's memory: complex tensors are their pairs. */
+/** Returns the metadata of a tensor's memory: complex tensors are stored as pairs. */
 export function realMeta(meta: TensorMeta): TensorMeta {
   return isComplex(meta.dtype) ? pairsMeta(meta) : meta;
 }

@@ -1,7 +1,6 @@
 /**
- * Chooses the order of a group's loops and the one that runs in vector lanes. Input: a group; output: its axes,
- * outermost first. Invariant: the vector axis is the innermost of its kind, and the one along which the group is
- * estimated to cost least.
+ * Chooses the order of a group's loops, outermost first, and the one that runs in vector lanes. Invariant: the vector
+ * axis is the innermost of its kind, and the one along which the group is estimated to cost least.
  */
 import { invariant } from "../base/errors.ts";
 import type { Axis, BufferId } from "../loops/ir.ts";
@@ -14,8 +13,8 @@ import { findsFirst, orderedInner } from "./first_found.ts";
 import type { Group } from "./group.ts";
 
 /**
- * What a group costs at the best choice of lanes, in element steps. Only for comparing: a group of two that costs
- * more than both alone has lost its lanes.
+ * Estimates the cost of a group with the best choice of lanes, in element steps. Only for comparison: a fused group
+ * that costs more than both parts has lost its lanes.
  */
 export function costOf(group: Group): number {
   const accesses = accessesOf(group), work = workOf(group);
@@ -82,7 +81,10 @@ export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   return tiles ?? { outer: ordered, inner, vector: "outer", tiles: NO_TILES };
 }
 
-/** Whether everything walks several axes as one, which then is that of the lanes, however short each of them is. */
+/**
+ * Returns whether every access walks several axes as one, which then is the axis of the lanes, however short each of
+ * them is.
+ */
 function isOne(axes: readonly Axis[], accesses: readonly Weighted[]): boolean {
   return axes.length > 1 && joinAxes(axes, new Set(accesses.map(({ index }) => index))).axes.length === 1;
 }
@@ -136,7 +138,7 @@ function divisorWithin(size: Dim, [low, high]: readonly [number, number]): numbe
   return undefined;
 }
 
-/** What a group reads and writes, results of reductions that lie alike once where asked for. */
+/** Returns the accesses of a group; with `together`, results of reductions with the same layout count once. */
 function accessesOf(group: Group, together = false): Weighted[] {
   const seen = new Map<string, Weighted>();
   const visit = (buffer: BufferId | "result", index: Dim | undefined, weight: number) => {
@@ -164,8 +166,8 @@ function workOf({ members, outer, inner }: Group): number {
 const LANES = 16;
 
 /**
- * What a group costs with its lanes along an axis, in element steps: accesses side by side and arithmetic run in
- * lanes, others one element at a time; a small stride at least uses whole cache lines.
+ * Estimates the cost of a group with its lanes along an axis, in element steps: adjacent accesses and arithmetic run
+ * in lanes, others one element at a time; a small stride at least uses whole cache lines.
  */
 function laneCost(axis: Axis, accesses: readonly Weighted[], work: number): number {
   const lanes = Math.max(1, Math.min(LANES, hintOf(axis.size)));

@@ -1,7 +1,6 @@
 /**
- * Lowers a graph to computations over buffers. Input: a functional graph of lowerable ops and its signature;
- * output: storages, computations and what the outputs are. Invariant: pointwise results stay formulas until
- * something needs them in memory: an output, a library call, or readers that would repeat too much work.
+ * Lowers a functional graph to computations over buffers. Invariant: pointwise results stay formulas until something
+ * needs them in memory: an output, a library call, or readers that would repeat too much work.
  */
 import { config } from "../base/config.ts";
 import { InternalError } from "../base/errors.ts";
@@ -61,7 +60,7 @@ export type OutputValue =
   | { readonly kind: "constant"; readonly value: number | bigint | boolean | string | null | undefined }
   | { readonly kind: "size"; readonly size: Dim };
 
-/** What lowering gives. */
+/** The result of lowering. */
 export interface LoweredGraph {
   readonly storages: readonly Storage[];
   readonly jobs: readonly Job[];
@@ -446,7 +445,7 @@ class Lowering {
     return this.#plan.store(this.#copyOf(operand, node));
   }
 
-  /** Whether a node may have its elements in a buffer: nobody else has, where plain execution would tell them apart. */
+  /** Returns whether a node may use a buffer exclusively, where eager execution would give it separate memory. */
   #owns(root: Node, buffer: BufferId): boolean {
     const owner = this.#owners.get(buffer) ?? root;
     this.#owners.set(buffer, owner);
@@ -507,8 +506,8 @@ class Lowering {
   }
 
   /**
-   * Whether a value reads an overwritten input anywhere but at the element it goes to: then writes in the order
-   * of outputs could destroy what later ones need.
+   * Returns whether a value reads an overwritten input anywhere but at the element it writes: then writes in the
+   * order of outputs could destroy values that later ones need.
    */
   #readsOthers(operand: Operand, target: BufferOperand, mutated: ReadonlySet<number | undefined>): boolean {
     const axes = target.shape.map((size, d): Dim => newAxis(size, `i${d}`).symbol);

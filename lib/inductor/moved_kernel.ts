@@ -1,12 +1,11 @@
 /**
- * Kernels over other buffers. Input: a kernel, and where each of its buffers lies; output: the same work there.
- * Invariant: what does not mention a buffer is shared with the original.
+ * Moves kernels to other buffers. Invariant: parts that mention no buffer are shared with the original.
  */
 import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
 import { noteAlike } from "../loops/likeness.ts";
 import { add, type Dim } from "../sym/expr.ts";
 
-/** Where a buffer begins in another one, in elements. */
+/** Position of a buffer inside another one, in elements. */
 export interface Place {
   readonly buffer: BufferId;
   readonly offset: Dim;

@@ -1,8 +1,7 @@
 /**
- * Results of regions in the memory of what they are new values of, as optimizers' updates are. Input: a graph that writes
- * to its inputs, and calls of regions in it; output: where a call may write its results. Invariant: nothing that reads
- * the former elements of an input runs behind the kernel that writes the new ones, given that such calls come last; what
- * decides whether a call may write at all, which no such result is part of, comes first.
+ * Lets region calls write results into the memory of the values that they replace, as optimizers' updates do.
+ * Invariant: no reader of the former elements of an input runs after the kernel that writes the new ones, given that
+ * such calls come last; the decision whether a call may write at all does not depend on such results and comes first.
  */
 import { sameList } from "../base/lists.ts";
 import { type Graph, isList, Node } from "../graph/node.ts";
@@ -25,7 +24,7 @@ export class Overwriting {
   /** `results`: by the results that are written there and that nothing else reads; `all`: the memory of all of them. */
   constructor(readonly results: ReadonlyMap<Node, Written>, readonly all: ReadonlySet<BufferId>) {}
 
-  /** Those of a graph. */
+  /** Creates the analysis of a graph. */
   static of(
     graph: Graph,
     mutations: GraphSignature["mutatedInputs"],
@@ -45,8 +44,8 @@ export class Overwriting {
   }
 
   /**
-   * Where a call of a region may write its results, by result: all of them are new values of what it is given, and
-   * nothing else that it is given is overwritten. Empty where it may not.
+   * Returns the buffers into which a call of a region may write, by result: all results are new values of its inputs,
+   * and no other input is overwritten. Empty if it may not.
    */
   targetsOf(
     node: Node,
@@ -77,8 +76,8 @@ export function itemsOf(node: Node): ReadonlyMap<number, Node> {
 }
 
 /**
- * Whether a region may write a result into the memory of the tensor that it is given as one of its placeholders: an
- * element is written where nothing reads the former one any more.
+ * Returns whether a region may write a result into the memory of an input: an element is written only after its last
+ * read.
  */
 function mayOverwrite(
   { program, inputs, outputs }: CompiledGraph,
@@ -101,7 +100,10 @@ function mayOverwrite(
   return later.every((kernel) => !usesOf(kernel).all.has(read)) && readsBefore(writer.body, read, written);
 }
 
-/** Whether each element of a buffer is read in the iteration that writes the same one of another, ahead of that. */
+/**
+ * Returns whether each element of a buffer is read in the iteration that writes the same element of another, and
+ * before the write.
+ */
 function readsBefore(body: readonly Statement[], read: BufferId, written: BufferId): boolean {
   const indices = new Set<Dim>();
   let stores = 0, isAhead = true;

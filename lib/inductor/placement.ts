@@ -1,8 +1,7 @@
 /**
- * Decides which intermediate values need memory. Input: groups in execution order and the program's outputs;
- * output: the buffers that stay values, and pairs that share memory. Invariant: a buffer that anything outside
- * its group reads is in memory; two buffers share memory only if the second is written at an element after the
- * last read of the first one's, in the same iteration.
+ * Decides which intermediate values need memory, and which buffers share it. Invariant: a buffer that anything
+ * outside its group reads is in memory; two buffers share memory only if the second is written at an element after
+ * the last read of the first one's, in the same iteration.
  */
 import type { BufferId } from "../loops/ir.ts";
 import { HEAVY } from "./cost.ts";
@@ -118,8 +117,8 @@ interface Positions {
 }
 
 /**
- * Where a buffer is read for the last time. A pointwise reader may be computed again where its own value is
- * read, so its readers count too.
+ * Returns the position of a buffer's last read. A pointwise reader may be recomputed where its own value is read, so
+ * its readers count too.
  */
 function lastReadOf(buffer: BufferId, at: Positions): number {
   return Math.max(

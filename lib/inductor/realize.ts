@@ -1,7 +1,6 @@
 /**
- * Decides which formulas are worth storing. Input: formulas and jobs in graph order with what they read; output:
- * calls of `store`. Invariant: storing changes no value; a stored value that only its own kernel reads will not
- * reach memory after all.
+ * Decides which formulas are worth storing. Invariant: storing changes no value; a stored value that only its own
+ * kernel reads will not reach memory after all.
  */
 import { config } from "../base/config.ts";
 import { HEAVY, type OwnCost } from "./cost.ts";
@@ -49,7 +48,7 @@ function readersOf(entries: readonly Entry[]): Map<LazyTensor, number[]> {
   const readers = new Map<LazyTensor, number[]>();
   for (const { cost, iterations, tensor } of entries.toReversed()) {
     const own = tensor && readers.get(tensor);
-    // What nobody reads and nothing stores is dead
+    // A value that is neither read nor stored is dead
     if (tensor && !tensor.stored && !own) continue;
     const isView = tensor?.viewOf !== undefined && cost.operations === 0 && !tensor.stored;
     const through = isView && own ? own : [iterations];

@@ -1,7 +1,6 @@
 /**
- * Calls of a region: the kernels of one program, made once, over the buffers of each call. Input: a compiled region and
- * operands in memory; output: work to schedule, and its results. Invariant: a region's temporaries are buffers of the
- * program that calls it, which lays them out.
+ * Calls of a region: the kernels of one program, made once, are scheduled over the buffers of each call. Invariant: a
+ * region's temporaries are buffers of the program that calls it, which lays them out.
  */
 import { InternalError } from "../base/errors.ts";
 import type { BufferId, Program } from "../loops/ir.ts";
@@ -78,7 +77,7 @@ export function callRegion(
   return results;
 }
 
-/** Whether a result is the whole of an output of the program. */
+/** Returns whether a result is the whole of an output of the program. */
 export function isOutput(result: CompiledOutput, at: number): boolean {
   return result.kind === "tensor" && result.of === "output" && result.index === at;
 }

@@ -1,6 +1,6 @@
 /**
- * Kernels of regions. Input: the call of a region, and where buffers really are; output: the region's kernels over them.
- * Invariant: they stay in order; what no call needs of them is left out of the whole program only.
+ * Places the kernels of a region on the buffers of a call. Invariant: they stay in order; unneeded kernels are
+ * removed only from the whole program.
  */
 import { InternalError } from "../base/errors.ts";
 import type { BufferId, Kernel } from "../loops/ir.ts";

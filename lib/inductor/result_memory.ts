@@ -1,9 +1,8 @@
 /**
- * Memory for the results of one compiled graph, for the setting `inductor.staticResults`: as with CUDA graphs, a call writes
- * where the call before it wrote. Input: the sizes of a call's results and its arguments; output: storages for the
- * results. Invariant: no storage with elements shows memory that a call writes to. Results of earlier calls lose
- * their elements when their memory is used again, and reading them is an error; those that are arguments of the
- * call keep them until the next one.
+ * Memory for the results of one compiled graph, for the setting `inductor.staticResults`: as with CUDA graphs, each
+ * call writes to the memory of the previous one. Invariant: no storage with elements shows memory that a call writes
+ * to. Results of earlier calls lose their elements when their memory is reused, and reading them is an error; results
+ * that are arguments of the call keep their elements until the next one.
  */
 import { DynError } from "../base/errors.ts";
 import type { DeviceName, Memory } from "../loops/device.ts";

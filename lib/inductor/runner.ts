@@ -1,8 +1,7 @@
 /**
- * Runs compiled graphs: from arguments to memories, one program, and results. Input: a functional graph, what the
- * inductor made of it and its program; output: the results of a call, or that its checks failed. Invariant: what the
- * program writes into an input's memory is seen by nobody who should not see it: inputs that share memory with a written
- * one make the call run op by op.
+ * Runs compiled graphs: binds arguments to memory, runs one program, and wraps the results, or reports that its
+ * checks failed. Invariant: writes into an input's memory are visible only where they should be: inputs that share
+ * memory with a written one make the call run op by op.
  */
 import { itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
@@ -22,13 +21,13 @@ import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { Convention } from "./convention.ts";
 import type { ResultMemory } from "./result_memory.ts";
 
-/** What a graph became. */
+/** The compiled parts of a graph. */
 export interface RunnerParts {
   readonly convention: Convention;
   /** Absent where there is nothing to compute. */
   readonly program: CompiledProgram | undefined;
   readonly device: DeviceName;
-  /** Where results are if not in memory of their own. */
+  /** The reused memory of results, if they have no memory of their own. */
   readonly results: ResultMemory | undefined;
 }
 
@@ -102,7 +101,7 @@ export class GraphRunner {
     return wrapped;
   }
 
-  /** Whether what is known of the inputs' elements says that no index is out of range. */
+  /** Returns whether cached knowledge of the inputs' elements proves all indices to be in range. */
   #passes(args: readonly unknown[], sizeOf: (symbol: Sym) => number): boolean {
     const { ranges } = this.#parts.convention;
     return ranges !== null && ranges.every(({ input, low, high }) => {
@@ -112,7 +111,7 @@ export class GraphRunner {
     });
   }
 
-  /** Whether an input that the program writes shares memory with another one. */
+  /** Returns whether an input that the program writes shares memory with another one. */
   #sharesWritten(args: readonly unknown[]): boolean {
     return anyShareStorage(args) && this.#parts.convention.written.some((place) => {
       const { storage } = tensorAt(args, place);

@@ -1,7 +1,6 @@
 /**
- * Kernels of computations that are never fused: running combinations and scatters. Input: a computation and a
- * maker of recorders; output: its loop nest. Invariant: positions that may write one element run in order, so
- * that results do not depend on the number of threads.
+ * Kernels of computations that are never fused: scans and scatters. Invariant: positions that may write one element
+ * run in order, so that results do not depend on the number of threads.
  */
 import { InternalError } from "../base/errors.ts";
 import type { Axis, Loop, Statement } from "../loops/ir.ts";
@@ -61,7 +60,7 @@ export function scatterKernel(
   const ones = outer.filter((axis) => axis.size === 1);
   const at = flatIndex(target, to);
   const lane = parallel.find((axis) => coefficientOf(at, axis.symbol) === 1);
-  // What lies apart is outermost, where threads share it out; what lies side by side is innermost, in lanes
+  // Independent axes are outermost, where threads divide them; the contiguous axis is innermost, in lanes
   const apart = parallel.filter((axis) => axis !== lane), inside = lane ? [lane] : [];
   const wrap = (axes: readonly Axis[], body: readonly Statement[], order: Loop["order"]) =>
     axes.reduceRight<readonly Statement[]>(

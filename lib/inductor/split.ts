@@ -1,6 +1,5 @@
 /**
- * Splits long reductions with few results into two steps, so that threads share them. Input: jobs; output: jobs
- * in which such a reduction first makes partial results and then combines them. Invariant: the number of parts
+ * Splits long reductions with few results into two steps, so that threads share them. Invariant: the number of parts
  * follows from the sizes alone, so that results do not depend on the number of threads.
  */
 import { InternalError } from "../base/errors.ts";
@@ -30,12 +29,12 @@ export function splitReductions(jobs: readonly Job[], storages: Storage[]): Job[
 }
 
 interface Parts {
-  /** Which reduced axis is cut. */
+  /** The reduced axis to cut. */
   readonly axis: number;
   readonly count: number;
 }
 
-/** How to cut a reduction: the outermost reduced axis that has a divisor of a good size. */
+/** Chooses how to cut a reduction: the outermost reduced axis that has a divisor of a good size. */
 function partsOf(job: Job): Parts | undefined {
   const { sizes, over } = job;
   const results = product(sizes), reduced = product(over);
@@ -57,7 +56,7 @@ function partsOf(job: Job): Parts | undefined {
   return undefined;
 }
 
-/** Whether neighbouring elements of what it reads belong to different results. */
+/** Returns whether adjacent elements of its input belong to different results. */
 function walksColumns(job: Job): boolean {
   const { outer, inner, reads } = makeComputation(job.work, { id: 0, ...job });
   const [along] = inner;

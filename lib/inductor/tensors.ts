@@ -1,7 +1,7 @@
 /**
- * Tensors as lowering sees them: views of stored buffers, and lazy ones that are only a formula for an element.
- * Input: operands; output: the loader that records reads of either. Invariant: a lazy tensor can be stored at
- * any time before code is emitted, and from then on every reader loads it instead of computing it.
+ * Tensors during lowering: views of stored buffers, and lazy ones that are only a formula for an element. The loader
+ * records reads of either. Invariant: a lazy tensor can be stored at any time before code is emitted, and from then
+ * on every reader loads it instead of computing it.
  */
 import type { DType } from "../base/dtype.ts";
 import { config } from "../base/config.ts";
@@ -20,7 +20,7 @@ import {
 } from "../loops/record.ts";
 import type { Dim } from "../sym/expr.ts";
 
-/** Where a buffer comes from and who may see it. */
+/** The origin of a buffer, and its visibility. */
 export type StorageRole =
   /** A placeholder's memory. */
   | { readonly kind: "input"; readonly input: number }
@@ -42,7 +42,7 @@ export interface LazyTensor extends Operand {
   readonly kind: "lazy";
   readonly id: number;
   readonly element: Element;
-  /** Where the tensor was stored after all. */
+  /** The buffer, once the tensor has been stored. */
   stored: BufferOperand | undefined;
   /** The graph node it computes, by position. */
   readonly order: number;
@@ -54,7 +54,7 @@ export interface LazyTensor extends Operand {
   readonly strides: readonly Dim[];
 }
 
-/** What a node is called in names and comments. */
+/** The name of a node in generated names and comments. */
 export interface Label {
   readonly target: string;
   /** The innermost line of the user's. */
@@ -102,7 +102,7 @@ export function inline(recorder: Recorder, tensor: LazyTensor, index: readonly D
   );
 }
 
-/** What an op's element is to those that use it before it is stored: unrounded unless that is asked for. */
+/** Returns an op's element for its readers before it is stored: unrounded unless the settings request rounding. */
 export function resultValue(recorder: Recorder, value: Value, dtype: DType): Value {
   return config.inductor.emulatePrecisionCasts ? recorder.narrow(value, dtype) : recorder.cast(value, dtype);
 }

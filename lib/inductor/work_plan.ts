@@ -1,7 +1,6 @@
 /**
- * What a graph asks to be computed, while it is lowered. Input: formulas and work; output: storages, and jobs in their
- * order. Invariant: a formula is stored once, and only where something needs it in memory or readers would repeat too
- * much work.
+ * The work of a graph during lowering: storages, and jobs in order. Invariant: a formula is stored once, and only
+ * where something needs it in memory or readers would repeat too much work.
  */
 import { InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
@@ -167,7 +166,7 @@ export class WorkPlan {
   }
 }
 
-/** Whether it has no elements, whatever the call. */
+/** Returns whether it has no elements in any call. */
 export const isEmpty = ({ shape }: { readonly shape: readonly Dim[] }): boolean => shape.includes(0);
 
 const countOf = (shape: readonly Dim[]) => hintOf(product(shape));

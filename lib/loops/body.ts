@@ -29,7 +29,7 @@ export interface Operand {
 /** One element, given its index in the output. Generic over the handler: write it once, run it anywhere. */
 export type Element = <V>(o: Body<V>, index: readonly Dim[]) => V;
 
-/** What an op lowers to. All shapes are those of the result unless named otherwise. */
+/** The lowering of an op. All shapes are those of the result unless named otherwise. */
 export type Lowered =
   | {
     readonly kind: "pointwise";

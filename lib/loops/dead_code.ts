@@ -1,6 +1,6 @@
 /**
- * Removes statements whose values nobody uses. Input: statements; output: those that stores need. Invariant:
- * stores and their order are kept; a loop stays while it stores or its results are used.
+ * Removes statements whose values nobody uses. Invariant: stores and their order are kept; a loop stays while it
+ * stores or its results are used.
  */
 import type { Loop, Statement, ValueId } from "./ir.ts";
 import { indirect, valuesOf } from "./uses.ts";

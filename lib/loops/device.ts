@@ -1,6 +1,6 @@
 /**
  * What a device offers to the layers above: memory, copies and compiled programs. Implemented in backends/ and
- * registered at start-up; nothing above asks which device it has. Invariant: work on one device is ordered as
+ * registered at start-up; nothing above checks which device it has. Invariant: work on one device is ordered as
  * issued; reading memory waits for what was issued before.
  */
 import { DynError } from "../base/errors.ts";
@@ -18,13 +18,13 @@ export interface Memory {
   readonly byteLength: number;
 }
 
-/** What is known of a device's memory where an allocation fails. */
+/** Facts about a device's memory when an allocation fails. */
 export interface Shortage {
   /** Bytes of the device that the program holds already. */
   readonly held?: number;
   /** The most that it may hold. */
   readonly limit?: number;
-  /** What the room is for, as in "float32 [3, 4]". */
+  /** The purpose of the allocation, as in "float32 [3, 4]". */
   readonly what?: string;
 }
 
@@ -48,11 +48,11 @@ export class OutOfMemory extends DynError {
   }
 }
 
-/** How much memory of a device is in use, in bytes. */
+/** Memory of a device in use, in bytes. */
 export interface MemoryUse {
-  /** What tensors have. What the program dropped counts until it is found. */
+  /** Bytes of tensors. Dropped tensors count until the collector finds them. */
   readonly allocated: number;
-  /** That and what is kept for later allocations. */
+  /** That plus memory kept for later allocations. */
   readonly reserved: number;
   /** The most that `allocated` was since the peaks were reset. */
   readonly mostAllocated: number;
@@ -82,7 +82,10 @@ export interface CompiledProgram {
   readonly language: "cpp" | "wgsl" | "txt";
   /** Kernel launches (loop nests and library calls) in one run. */
   readonly kernelCount: number;
-  /** What the device's `restore` makes it of in a later process. Absent: each compiles the program itself. */
+  /**
+   * The form from which the device's `restore` recreates it in a later process. Absent: each process compiles the
+   * program itself.
+   */
   readonly kept?: ((symbols: Symbols) => Plain) | undefined;
   /** Whether a later process may find that gone, so that the program is kept beside it. */
   readonly mayBeGone?: boolean;
@@ -116,7 +119,7 @@ export interface ClassSource {
   readonly name: string;
   readonly kernelCount: number;
   readonly program: () => Program;
-  /** What a former process had kept of it; null where there is nothing. */
+  /** The form that a former process kept, or null. */
   readonly kept: Plain | null;
   /** Keeps what a later process gets as `kept`, in place of what was kept before. */
   readonly keep: (form: () => Plain) => void;
@@ -124,7 +127,7 @@ export interface ClassSource {
 
 /** One form of a program: every kernel in it is one of the same place in the others. */
 export interface ProgramForm {
-  /** How its loops are cut. */
+  /** Name of the choice of loop cuts. */
   readonly name: string;
   readonly program: Program;
 }
@@ -168,7 +171,7 @@ export interface Device {
   free(memory: Memory): void;
   /** Memory over a buffer of a multiple of 64 bytes, which it keeps. Absent: the device has only memory of its own. */
   readonly adopt?: (buffer: ArrayBuffer | SharedArrayBuffer) => Memory;
-  /** How much memory is in use. */
+  /** Memory in use. */
   readonly memoryUse: MemoryUse;
   /** Host → device. */
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void;
@@ -185,7 +188,7 @@ export interface Device {
   compile(program: Program, choices?: CompileChoices): CompiledProgram;
   /** Whether it can keep the commands of calls. */
   readonly records?: boolean;
-  /** What the programs that it keeps depend on besides their text. Absent: it keeps none. */
+  /** Returns what its cached programs depend on besides their text. Absent: it caches none. */
   readonly identity?: () => string;
   /** A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. */
   readonly restore?: (kept: Plain, symbols: Symbols) => CompiledProgram | null;
@@ -206,7 +209,7 @@ export interface Device {
    * row by row, while they are in caches.
    */
   readonly costlyRowSums?: boolean;
-  /** How many buffers one kernel may touch, where the device sets a limit. */
+  /** Maximum number of buffers of one kernel, where the device sets a limit. */
   readonly maxKernelBuffers?: number;
   /** Waits until everything issued is done. */
   synchronize(): void;

@@ -1,7 +1,7 @@
 /**
- * Kernels that do the same with other buffers: updates of parameters of any shapes by one formula, say. Input: a kernel;
- * output: what it does, in a text that is equal for such kernels. Invariant: kernels of one text are one function over
- * their buffers and the number of iterations of their outermost loop.
+ * Canonical texts of kernels that do the same with other buffers, such as updates of parameters of any shapes by one
+ * formula. Invariant: kernels of one text are one function over their buffers and the number of iterations of their
+ * outermost loop.
  */
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -56,7 +56,7 @@ export function lengthOfFlat({ body }: LoopKernel): number {
   return last?.kind === "loop" && typeof last.axis.size === "number" ? last.axis.size : 1;
 }
 
-/** Whether statements depend on no size of the program, and fold nothing. */
+/** Returns whether statements depend on no size of the program, and reduce nothing. */
 function isClosed(body: readonly Statement[]): boolean {
   const isKnown = (d: Dim) =>
     [...freeSymbols(d)].every((each) =>

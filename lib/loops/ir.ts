@@ -42,7 +42,7 @@ export interface Axis {
   readonly size: Dim;
 }
 
-/** How a reduction combines. argmax and argmin keep the first index of the extreme; NaN counts as extreme. */
+/** The operator of a reduction. argmax and argmin keep the first index of the extreme; NaN counts as extreme. */
 export type ReductionOp = "sum" | "prod" | "max" | "min" | "any" | "all" | "argmax" | "argmin";
 
 /** The reductions that report a position. */
@@ -50,7 +50,7 @@ export type PositionOp = "argmax" | "argmin";
 /** The others. */
 export type PlainOp = Exclude<ReductionOp, PositionOp>;
 
-/** Whether a reduction reports a position. */
+/** Returns whether a reduction reports a position. */
 export function isPosition(op: ReductionOp): op is PositionOp {
   return op === "argmax" || op === "argmin";
 }
@@ -101,7 +101,7 @@ export interface Loop {
    * threads of a kernel, or the invocations of a workgroup). Absent: whoever comes to the loop runs all of them.
    */
   readonly share?: "grid" | "team";
-  /** Where a team shares out a loop in parts. Absent: by iterations. */
+  /** How a team divides a loop. Absent: by iterations. */
   readonly part?: TeamPart;
   /** Whether a compiler of loops is to leave iterations apart, which it would take together as lanes. Absent: it may. */
   readonly apart?: true;
@@ -192,7 +192,7 @@ export type Statement =
     readonly dtype: ValueType;
   };
 
-/** How many threads a kernel runs on, where a device has them and the choice was measured. */
+/** Number of threads for a kernel, where a device has them and the choice was measured. */
 export type Team = "one" | "all";
 
 /**
@@ -206,7 +206,7 @@ export interface Blocks {
   readonly inOrder?: Axis;
   /** Whether the later ones of a matrix take longer, as below a causal mask. */
   readonly uneven?: boolean;
-  /** As LoopKernel has it, of all kernels and blocks. */
+  /** As in LoopKernel, for all kernels and blocks. */
   readonly work: Dim;
 }
 
@@ -226,9 +226,9 @@ export interface LoopKernel {
   readonly body: readonly Statement[];
   /** Absent: the device decides. */
   readonly team?: Team;
-  /** Where threads share out loops: about how much work it is, loads and stores 4, operations by their weight. */
+  /** Estimated work, where threads divide loops: loads and stores count 4, operations their weight. */
   readonly work?: Dim;
-  /** How many invocations run a point of the grid together. Absent: one does. */
+  /** Number of invocations that share a grid point. Absent: one. */
   readonly workgroup?: number;
   /** Absent: it runs alone, on everything. */
   readonly blocks?: Blocks;
@@ -236,7 +236,7 @@ export interface LoopKernel {
   readonly table?: KernelTable;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
-  /** Which kernels of the program that code is generated for it is part of. Absent: nobody has asked. */
+  /** Indices of the kernels of the original program that it is part of. Absent: not tracked. */
   readonly given?: readonly number[] | undefined;
 }
 
@@ -248,7 +248,7 @@ export interface BufferView {
   readonly strides: readonly Dim[];
 }
 
-/** What the runtime libraries compute. Shapes are in the views. */
+/** The operations of runtime libraries. Shapes are in the views. */
 export type ExternOp =
   /** out[b?, m, n] = a[b?, m, k] · b[b?, k, n] (+ out where accumulate). Inputs: a, b. */
   | { readonly op: "matmul"; readonly accumulate: boolean }
@@ -278,7 +278,7 @@ export interface ConvGeometry {
  * the nest stores: where the call runs the nest on parts, it takes them from there.
  */
 export interface Prologue {
-  /** Which of the inputs. */
+  /** Index of the input. */
   readonly input: number;
   /** Whether the last two dimensions of the operand are looped over in the other order. */
   readonly transposed: boolean;
@@ -308,7 +308,7 @@ export interface AttentionWeights {
   /** A score, of the element of the product. */
   readonly product: ValueId;
   readonly score: Piece;
-  /** What a weight is multiplied by that is not part of the sum of its row. Absent: nothing. */
+  /** A factor of each weight that is not part of the sum of its row. Absent: none. */
   readonly factor?: Piece | undefined;
   /** Once for each row, of the maximum of its scores and the sum of exp(score − maximum), which it may store. */
   readonly maximum: ValueId;
@@ -321,8 +321,8 @@ export interface AttentionWeights {
 }
 
 /**
- * How operands of products are made on the way, element by element of products of matrices, as those of gradients of
- * attention are, so that neither is ever in memory as a whole.
+ * Operands of products that are computed on the fly, element by element from other matrix products, as in gradients
+ * of attention, so that neither is ever in memory as a whole.
  */
 export interface MadeElements {
   /** [b?, m, k] and [b?, k, n], whose product gives an element a value. */
@@ -339,15 +339,15 @@ export interface MadeElements {
   readonly ofRows: readonly Piece[];
   /** An element for each result of the kernel, from one list of statements. */
   readonly elements: { readonly body: readonly Statement[]; readonly values: readonly ValueId[] };
-  /** What the sums of the results run over: rows where the elements are an operand the other way round. */
+  /** The dimension that sums of the results run over: rows where the elements are a transposed operand. */
   readonly over: "rows" | "keys";
   /** Rows or keys, those not summed over, that are made together. */
   readonly block: number;
   /** Whether elements behind the last row of a block of rows are zero. */
   readonly causal: boolean;
   /**
-   * Which elements a kernel that sums over rows writes down besides, as its last output: those of one result, all but zeros
-   * behind blocks of rows. Absent: none.
+   * Index of the result whose elements a kernel that sums over rows also stores, as its last output; zeros behind blocks
+   * of rows are left out. Absent: none.
    */
   readonly kept?: number;
 }
@@ -392,20 +392,20 @@ export interface ExternKernel {
   /** Absent: it runs alone, on everything. */
   readonly blocks?: Blocks;
   readonly origins: readonly string[];
-  /** As LoopKernel has it. */
+  /** As in LoopKernel. */
   readonly given?: readonly number[] | undefined;
 }
 
 export type Kernel = LoopKernel | ExternKernel;
 
 /**
- * What makes a call all or nothing: a decision after the first kernels, which write only outputs and temporaries.
- * Where it is false, the others may write what existed before the call; where it is true, they do not run.
+ * Makes a call atomic: a flag is computed by the first kernels, which write only outputs and temporaries. If it is
+ * false, the others may write to memory that existed before the call; if it is true, they do not run.
  */
 export interface ProgramGuard {
   /** An output of one bool: whether the call fails. */
   readonly flag: BufferId;
-  /** How many kernels run before the decision. */
+  /** Number of kernels before the decision. */
   readonly after: number;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Where programs are started, by whoever runs graphs and ops. Input: a program and a call; output: as the program gives
- * it. Invariant: a watcher sees every start on every device, and what each kernel costs; without one a start is a call.
+ * The entry point for starting programs, used by all runners of graphs and ops. Invariant: a watcher sees every start
+ * on every device, with the cost of each kernel; without one a start is a plain call.
  */
 import type { Sym } from "../sym/expr.ts";
 import type { CompiledProgram, DeviceName, ProgramCall } from "./device.ts";
 import { type KernelCost, measure } from "./metrics.ts";
 import type { Program } from "./ir.ts";
 
-/** What the kernels of a program cost, over the program's sizes in the order of a call. */
+/** Costs of a program's kernels, over the program's sizes in the order of a call. */
 export interface ProgramCosts {
   readonly name: string;
   /** The compilation that it was made in; null: none. */

@@ -1,14 +1,13 @@
 /**
- * Statements that are the same but for the buffers that they mention, as those of equal layers are: what is found out about
- * some of them, or made of them, holds of all. Input: statements that were written over other buffers; output: what they
- * have in common, and what was made of the first of them, over the buffers of another one. Invariant: statements that are
- * alike differ in nothing else, and none of them has one buffer where another has two; buffers in one place have one type.
+ * Statements that are equal except for the buffers they mention, as those of equal layers: results of analysing or
+ * rewriting one of them are reused for all. Invariant: statements that are alike differ in nothing else, and none of
+ * them has one buffer where another has two; buffers in one place have one type.
  */
 import type { BufferId, Statement } from "./ir.ts";
 
 type Body = readonly Statement[];
 
-/** What statements have in common with others. */
+/** The common form of statements that are alike. */
 export interface Likeness {
   /** One object for all that are alike. */
   readonly kind: object;
@@ -18,7 +17,7 @@ export interface Likeness {
 
 const known = new WeakMap<Body, Likeness>();
 
-/** What statements have in common with others; undefined: nothing is known of it. */
+/** Returns the common form of statements, or undefined if it is not known. */
 export const likenessOf = (body: Body): Likeness | undefined => known.get(body);
 
 /** Says that there will be statements like these. */
@@ -62,7 +61,10 @@ export function overBuffers(body: Body, place: (id: BufferId) => BufferId): Stat
   });
 }
 
-/** What gives the buffer of the second at the place where the first has one; `other` says it of those that neither mentions. */
+/**
+ * Returns a map from each buffer of the first to the buffer of the second in the same place; `other` maps buffers
+ * that neither mentions.
+ */
 export function between(
   first: Likeness,
   second: Likeness,
@@ -98,7 +100,7 @@ export function rewriteAlike(
   };
 }
 
-/** What is said of buffers that statements mention, found out once for those that are alike. */
+/** Returns a cached version of an analysis of buffers: it runs once for statements that are alike. */
 export function buffersOfAlike<T>(
   find: (body: Body) => ReadonlyMap<BufferId, T>,
 ): (body: Body) => ReadonlyMap<BufferId, T> {
@@ -115,7 +117,10 @@ export function buffersOfAlike<T>(
   };
 }
 
-/** What follows from statements whatever buffers they mention, found out once for those that are alike. */
+/**
+ * Returns a cached version of an analysis that does not depend on buffers: it runs once for statements that are
+ * alike.
+ */
 export function sameOfAlike<T>(find: (body: Body) => T): (body: Body) => T {
   const found = new WeakMap<object, { readonly value: T }>();
   return (body) => {

@@ -1,8 +1,7 @@
 /**
- * Lays temporaries out in one arena. Input: buffers with sizes and the kernels during which they are alive;
- * output: byte offsets and the arena's size. Invariant: buffers that are alive at the same time do not overlap;
- * offsets are multiples of 64. Known sizes are packed by first fit over lifetimes; symbolic ones share a slot
- * only with buffers of the very same size.
+ * Lays temporaries out in one arena by their sizes and lifetimes. Invariant: buffers that are alive at the same time
+ * do not overlap; offsets are multiples of 64. Known sizes are packed by first fit over lifetimes; symbolic ones
+ * share a slot only with buffers of the very same size.
  */
 import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
 import type { BufferId, Kernel, Program } from "./ir.ts";
@@ -103,7 +102,7 @@ interface Packed {
   readonly bytes: number;
 }
 
-/** What is alive when, by stretches of time, so that most of a long program is not looked at for what lives for a while. */
+/** The buffers alive at each time, in stretches, so that a search in a long program skips most of it. */
 class Calendar {
   readonly #stretches: Packed[][] = [];
 
@@ -112,7 +111,7 @@ class Calendar {
     for (let at = stretchOf(first); at <= stretchOf(last); at++) (this.#stretches[at] ??= []).push(packed);
   }
 
-  /** What is alive at some time of a life, the lowest first. */
+  /** Returns the buffers that are alive during a lifetime, sorted by offset. */
   busyDuring(lifetime: Lifetime): readonly Packed[] {
     const found = new Set<Packed>();
     for (let at = stretchOf(lifetime.first); at <= stretchOf(lifetime.last); at++) {

@@ -1,14 +1,14 @@
 /**
- * What a program does, counted: kernels, accesses, bytes and operations, for `explain`, logs, profiles and tests.
- * Input: a program; output: counts. Invariant: counts follow from the program alone. Those of kernels are over the
- * program's sizes; sums have sizes that are symbols with their values in the call that was traced.
+ * Metrics of programs: counts of kernels, accesses, bytes and operations, for `explain`, logs, profiles and tests.
+ * Invariant: counts follow from the program alone. Those of kernels are over the program's sizes; sums have sizes
+ * that are symbols with their values in the call that was traced.
  */
 import { itemSize } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, freeSymbols, max, min, mul, product } from "../sym/expr.ts";
 import type { BufferId, ExternKernel, Loop, Program, Statement } from "./ir.ts";
 
-/** What one run of a kernel takes. */
+/** The cost of one run of a kernel. */
 export interface KernelCost {
   readonly name: string;
   /** Bytes of distinct elements that it reads and writes. */

@@ -1,7 +1,6 @@
 /**
- * Loop nests of single lowerings. Input: what one op lowers to and the views to write; output: kernels over
- * buffers, one nest (or library call) per lowering. Invariant: neighbouring axes that every access walks as one
- * are one loop, so that the innermost loop is as long as the layouts allow.
+ * Loop nests of single lowerings: one nest (or library call) for each. Invariant: adjacent axes that every access
+ * walks as one become one loop, so that the innermost loop is as long as the layouts allow.
  */
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, freeSymbols, mul, substitute, type Sym, symbol } from "../sym/expr.ts";
@@ -29,7 +28,7 @@ import {
   ValueIds,
 } from "./record.ts";
 
-/** How to record a lowering. */
+/** Options for recording a lowering. */
 export interface NestOptions {
   readonly name: string;
   readonly loader?: Loader;
@@ -165,7 +164,7 @@ function reductionNest(
   return wrapLoops(all.axes, all.body);
 }
 
-/** What a reduction takes from one iteration. */
+/** The contribution of one iteration to a reduction. */
 export interface Contribution {
   readonly op: ReductionOp;
   readonly value: Value;
@@ -303,7 +302,7 @@ export function coefficientOf(index: Dim, of: Sym): Dim | undefined {
   return total;
 }
 
-/** Whether a predicate holds for all index expressions of the statements, nested ones included. */
+/** Returns whether a predicate holds for all index expressions of the statements, nested ones included. */
 export function everyIndex(body: readonly Statement[], holds: (index: Dim) => boolean): boolean {
   return body.every((s) => {
     switch (s.kind) {

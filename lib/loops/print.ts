@@ -1,7 +1,7 @@
 /**
- * The canonical text of loop programs: for logs, inline snapshots and cache keys. Input: a program or kernel;
- * output: text. Invariant: equal texts mean equal programs up to the names of symbols and the numbering of
- * values; the text does not depend on what else was compiled before.
+ * The canonical text of loop programs: for logs, inline snapshots and cache keys. Invariant: equal texts mean equal
+ * programs up to the names of symbols and the numbering of values; the text does not depend on what else was compiled
+ * before.
  */
 import { TextWriter } from "../base/text_writer.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
@@ -100,7 +100,7 @@ class Names {
     return s.node.kind === "symbol" ? `?${s.node.name}` : "?";
   }
 
-  /** As sym/expr prints, but with these names and in an order that depends on them only. */
+  /** Prints like sym/expr, but with these names and in an order that depends only on them. */
   dim(d: Dim): string {
     if (typeof d === "number") return `${d}`;
     const { node } = d;

@@ -1,8 +1,6 @@
 /**
- * Records define-by-run loop bodies as loop IR. Input: an element function and a loader that says what loading
- * an operand means (a buffer read, or the inlined body of its producer); output: statements in order.
- * Invariant: equal computations in one scope are recorded once; a value recorded inside a masked body is never
- * used outside it.
+ * Records define-by-run loop bodies as loop IR. Invariant: equal computations in one scope are recorded once; a value
+ * recorded inside a masked body is never used outside it.
  */
 import {
   type DType,
@@ -24,7 +22,7 @@ import { resultType, SCALAR_OPS, type ScalarOpName, type ScalarOps } from "./sca
 export interface Value {
   readonly id: ValueId;
   readonly dtype: ValueType;
-  /** Where it is a constant: its value, as `normalizeConstant` gives it. */
+  /** For a constant: its value, as `normalizeConstant` returns it. */
   readonly constant?: number | bigint | boolean;
   /** A small type whose memory holds the value as it is. */
   readonly fits?: SmallType;
@@ -37,7 +35,7 @@ export interface BufferOperand extends Operand {
   readonly strides: readonly Dim[];
 }
 
-/** What loading an operand records. */
+/** Records the load of an operand. */
 export type Loader = (recorder: Recorder, operand: Operand, index: readonly Dim[]) => Value;
 
 /** Gives out the value ids of one kernel. */
@@ -71,7 +69,7 @@ export class Recorder implements Body<Value> {
     this.#scopes = [{ statements: into, known: new Map() }];
   }
 
-  /** What was recorded in the outermost scope. */
+  /** The statements of the outermost scope. */
   get statements(): Statement[] {
     return this.#scopes[0]?.statements ?? [];
   }
@@ -104,7 +102,7 @@ export class Recorder implements Body<Value> {
     return undefined;
   }
 
-  /** Whether a read of this element would find a value in scope. */
+  /** Returns whether the value of this element is already in scope. */
   knowsLoad(buffer: BufferId, index: Dim): boolean {
     return this.known(loadKey(buffer, index)) !== undefined;
   }
@@ -226,7 +224,7 @@ export class Recorder implements Body<Value> {
 
   index(index: Dim, dtype: DType): Value {
     if (typeof index === "number") return this.constant(index, dtype);
-    // What small integers and floats cannot hold is cut as any other value is
+    // Constants beyond the range of small integers and floats are truncated like any value
     const type = isSmall(dtype) ? "int64" : valueType(dtype);
     const value = this.emit(
       `index ${index.id} ${type}`,

@@ -1,4 +1,4 @@
-/** What reductions start with and how they combine, as operations of the scalar vocabulary. */
+/** Neutral elements and combining operations of reductions, as scalar operations. */
 import { highest, lowest, type ValueType } from "../base/dtype.ts";
 import { type PlainOp, type ReductionOp } from "./ir.ts";
 import type { ScalarOpName } from "./scalar.ts";
@@ -6,7 +6,7 @@ import type { ScalarOpName } from "./scalar.ts";
 /** Partial results of a reduction in lanes: element i goes to number i mod LANES, at every width of vectors. */
 export const LANES = 16;
 
-/** What leaves every value as it is: where extremes are looked for, no value is better than it. */
+/** Returns the neutral element of a reduction; for extremes, the value that none is worse than. */
 export function neutralOf(op: ReductionOp, dtype: ValueType): number | bigint | boolean {
   switch (op) {
     case "sum":

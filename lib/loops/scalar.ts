@@ -9,7 +9,7 @@ import { type DType, isFloat, isInteger, type ValueType } from "../base/dtype.ts
 export type ResultRule = "same" | "bool" | "bits";
 
 /**
- * Which operands an operation takes. `word` is int32 and int64, whose bits are those of a float; `single` is float32,
+ * The operand types of an operation. `word` is int32 and int64, whose bits are those of a float; `single` is float32,
  * `random` int32.
  */
 export type OperandKind =
@@ -23,12 +23,12 @@ export type OperandKind =
   | "random"
   | "word";
 
-/** What is known of an operation. */
+/** Properties of an operation. */
 export interface ScalarOpInfo {
   readonly arity: 1 | 2 | 3;
   readonly operands: OperandKind;
   readonly result: ResultRule;
-  /** What it costs in units of one addition. Weights only choose between equal programs. */
+  /** Cost in units of one addition. Weights only choose between equivalent programs. */
   readonly weight: number;
 }
 
@@ -248,7 +248,7 @@ function typeOfBits(dtype: ValueType): ValueType {
   }
 }
 
-/** Whether operands of a kind may be of a type. */
+/** Returns whether operands of a kind may have a type. */
 export function admits(kind: OperandKind, dtype: ValueType): boolean {
   switch (kind) {
     case "float":

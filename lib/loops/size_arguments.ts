@@ -1,8 +1,7 @@
 /**
- * Programs whose sizes are their arguments as they use them: what a program computes of its sizes alone becomes one
- * size each. Input: a program; output: one that does the same, and the values of its sizes over the old ones. Invariant:
- * programs that differ only in how sizes come about have one text, so that they are compiled once: a sum of all
- * elements is the same loop, whether they come in one dimension or in four.
+ * Replaces expressions over a program's sizes by size arguments, and returns their values over the old sizes.
+ * Invariant: programs that differ only in how sizes are computed have one text, so that they are compiled once: a sum
+ * of all elements is the same loop, whether they come in one dimension or in four.
  */
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, freeSymbols, max, min, mod, mul, type Sym, symbol } from "../sym/expr.ts";
@@ -36,7 +35,7 @@ export function withSizeArguments(program: Program): WithSizeArguments {
   };
 }
 
-/** Whether an expression is known before any loop runs. */
+/** Returns whether an expression is known before any loop runs. */
 function isSize(d: Sym): boolean {
   for (const { node } of freeSymbols(d)) {
     if (node.kind !== "symbol" || node.role.kind !== "size") return false;
@@ -108,7 +107,7 @@ class SizeRewriter {
   }
 
   #argument(d: Sym): Dim {
-    // What every size is a multiple of stays known
+    // Known divisors of a size are preserved
     const [single] = d.node.kind === "sum" && d.node.constant === 0 && d.node.terms.length === 1
       ? d.node.terms
       : [];

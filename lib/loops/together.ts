@@ -1,6 +1,5 @@
 /**
- * Kernels by what runs together, and what they are parts of. Input: kernels in order; output: those that run
- * by the same blocks, or over one table, as one, the others alone.
+ * Groups kernels that run together: those with the same blocks, or over one table, form a group, others stand alone.
  */
 import type { Axis, Blocks, Kernel } from "./ir.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What kernels and statements use. Input: a kernel; output: the buffers it mentions, and those it writes; of statements the
- * values they read. Invariant: a library call's prologues and epilogue count as parts of it.
+ * Uses of kernels and statements: the buffers that a kernel mentions and writes, the values that statements read.
+ * Invariant: a library call's prologues and epilogue count as parts of it.
  */
 import { type Dim, freeSymbols } from "../sym/expr.ts";
 import type { BufferId, Kernel, Statement, ValueId } from "./ir.ts";
@@ -78,7 +78,7 @@ export function* allOf(body: readonly Statement[]): Generator<Statement> {
   }
 }
 
-/** What reads or writes memory in statements, in loops and masks too. */
+/** Yields the memory accesses of statements, including those in loops and masks. */
 export function* accessesOf(body: readonly Statement[]): Generator<Access> {
   for (const s of allOf(body)) if (s.kind === "load" || s.kind === "store") yield s;
 }
@@ -86,7 +86,7 @@ export function* accessesOf(body: readonly Statement[]): Generator<Access> {
 /** A statement that reads or writes memory. */
 export type Access = Statement & { readonly kind: "load" | "store" };
 
-/** Which kernels mention a buffer, of a list that changes. */
+/** Tracks which kernels of a changing list mention a buffer. */
 export class Mentions {
   readonly #kernels = new Map<BufferId, Set<Kernel>>();
 
@@ -115,7 +115,10 @@ export class Mentions {
 
 const NOBODY: ReadonlySet<Kernel> = new Set();
 
-/** Whether something is added in place, which iterations may do to one element: such loops run in order, on one thread. */
+/**
+ * Returns whether stores accumulate in place, so that iterations may write one element: such loops run in order, on
+ * one thread.
+ */
 export function collides(body: readonly Statement[]): boolean {
   return accessesOf(body).some((s) => s.kind === "store" && s.mode === "add");
 }

@@ -1,4 +1,4 @@
-/** The element types of values. Input: statements; output: a type for each value that they define, nested ones too. */
+/** The element type of each value that statements define, nested ones included. */
 import type { ValueType } from "../base/dtype.ts";
 import type { Statement, ValueId } from "./ir.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The specification of loop IR as a checker. Input: a program; output: nothing, or `InternalError` that names
- * the kernel and the broken rule. Invariant: what passes can be printed by every backend without further checks
- * of scope or type; index bounds are the reference interpreter's business, because they depend on data.
+ * The specification of loop IR as a checker; an `InternalError` names the kernel and the broken rule. Invariant:
+ * every backend can print a program that passes without further checks of scope or type; index bounds are checked by
+ * the reference interpreter, because they depend on data.
  */
 import { isInteger, isSmall, type ValueType, valueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -77,7 +77,7 @@ class NestChecker {
   }
 }
 
-/** What is local belongs to one kernel, or to neighbours that run by the same blocks. */
+/** A local buffer belongs to one kernel, or to adjacent ones that run by the same blocks. */
 function checkLocals({ buffers, kernels }: Program, fail: (message: string) => never): void {
   const owners = new Map<BufferId, number>();
   for (const [owner, group] of runTogether(kernels).entries()) {
@@ -211,7 +211,7 @@ function checkWritable(program: Program, buffer: number, fail: (message: string)
 class KernelChecker {
   readonly #visible = new Map<ValueId, ValueType>();
   readonly #defined = new Set<ValueId>();
-  /** What the open scopes have defined, innermost last. */
+  /** Values defined in the open scopes, innermost last. */
   readonly #scope: ValueId[] = [];
   readonly #symbols: Set<Sym>;
 
@@ -436,7 +436,7 @@ class KernelChecker {
   }
 }
 
-/** What encloses a statement. */
+/** Facts about the statements that enclose one. */
 interface ScopeFacts {
   /** Whether it stands alone in loops of the grid. */
   readonly grid: boolean;

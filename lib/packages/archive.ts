@@ -1,7 +1,7 @@
 /**
- * Files in one file: ZIP archives without compression, so that any tool takes them apart and weights can be read where they
- * lie. Input: files by name; output: bytes, and back. Invariant: what is read is what was written: lengths and checksums are
- * compared. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+ * ZIP archives without compression, so that any tool can unpack them and weights can be read in place. Invariant:
+ * reading returns what was written: lengths and checksums are compared.
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
  */
 import { DynError } from "../base/errors.ts";
 
@@ -11,7 +11,7 @@ export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 const LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50;
 /** The first of January 1980, as the format counts days: archives of equal files are equal. */
 const DAY = 1 << 5 | 1;
-/** Where contents begin: safetensors that lie on words can be viewed without a copy. */
+/** Alignment of contents: aligned safetensors can be viewed without a copy. */
 const ALIGNMENT = 64;
 
 const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {

@@ -1,6 +1,6 @@
 /**
- * What calls of exported programs look like, as data. Input: specifications; output: data, and equal specifications over
- * symbols of the reader's own. Invariant: sizes come first: they number the symbols.
+ * Codecs of call specifications of exported programs; they are read over the reader's own symbols. Invariant: sizes
+ * come first: they number the symbols.
  */
 import type { Plain } from "../base/recording.ts";
 import { dtype } from "../graph/stored/values.ts";
@@ -59,7 +59,7 @@ export const argumentSpec: Codec<ArgumentSpec> = union<ArgumentSpec>({
 });
 
 const fromArgument = record({ leaf: number }), fromHeld = record({ name: text });
-/** Where values are taken from. */
+/** The codec of value sources. */
 export const valueSource: Codec<ValueSource> = union<ValueSource>({ argument: fromArgument, held: fromHeld });
 
 const part: Codec<SourcePart> = union<SourcePart>({
@@ -69,7 +69,7 @@ const part: Codec<SourcePart> = union<SourcePart>({
   offset: record({}),
 });
 
-/** Where sizes are read. */
+/** The codec of size origins. */
 export const origin: Codec<SizeOriginSpec> = record<SizeOriginSpec>({ of: valueSource, part });
 
 /** Inputs of a graph. */
@@ -89,7 +89,7 @@ export const resultSpec: Codec<ResultSpec> = union<ResultSpec>({
   constant: record({ value: nothing }, ["value"]),
 });
 
-/** What has to hold of sizes. */
+/** The codec of constraints on sizes. */
 export const constraint: Codec<Constraint> = union<Constraint>({
   source: record({ origin, equals: dim, text }),
   relation: record({ relation: oneOf("eq", "ne", "le", "lt"), left: dim, right: dim, holds: flag, text }),

@@ -1,6 +1,6 @@
 /**
- * What an exported program takes and gives. Input: none; output: types, and checks of calls against them, for tensors of any
- * kind. Invariant: a call that passes the checks is one for which the graph is right.
+ * The call specification of an exported program: types, and checks of calls against them, for tensors of any kind.
+ * Invariant: the graph is correct for every call that passes the checks.
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -27,7 +27,7 @@ export type ArgumentSpec =
   /** An integer that sizes depend on. */
   | { readonly kind: "integer" };
 
-/** Where a value is taken from: a leaf of the arguments, or a tensor that the program holds. */
+/** The source of a value: a leaf of the arguments, or a tensor that the program holds. */
 export type ValueSource =
   | { readonly kind: "argument"; readonly leaf: number }
   | { readonly kind: "held"; readonly name: string };
@@ -51,7 +51,7 @@ export interface InputSpec {
   readonly value: ValueSource | { readonly kind: "size"; readonly origin: SizeOriginSpec };
 }
 
-/** What the program holds besides its graph. */
+/** The kind of a tensor held by the program. */
 export type HeldKind = "parameter" | "buffer" | "constant";
 
 /** One leaf of what a call returns. */
@@ -60,7 +60,7 @@ export type ResultSpec =
   | { readonly kind: "given"; readonly value: ValueSource }
   | { readonly kind: "constant"; readonly value: null | undefined };
 
-/** What has to hold of sizes. */
+/** A constraint on sizes. */
 export type Constraint =
   | { readonly kind: "source"; readonly origin: SizeOriginSpec; readonly equals: Dim; readonly text: string }
   | {
@@ -73,7 +73,7 @@ export type Constraint =
     readonly text: string;
   };
 
-/** What a call has to look like. */
+/** The specification of a call. */
 export interface CallSpec {
   readonly name: string;
   readonly arguments: readonly ArgumentSpec[];
@@ -82,7 +82,7 @@ export interface CallSpec {
   readonly constraints: readonly Constraint[];
 }
 
-/** What is known of a tensor at run time. */
+/** The metadata of a tensor at run time. */
 export interface KnownMeta {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
@@ -119,7 +119,7 @@ export function checkCall<T>(spec: CallSpec, args: readonly unknown[], holding: 
   const leaves = spec.arguments.map((each, at) => {
     const leaf = given[at];
     checkLeaf(each, leaf, { what: `argument ${at} of ${name}`, holding });
-    // What only reads gets a copy of tensors that lie in another order
+    // Read-only inputs may be copied into the expected layout
     const isCopied = each.kind === "tensor" && !each.written && isContiguous(each) && holding.is(leaf) &&
       !isContiguous(holding.metaOf(leaf));
     return isCopied ? holding.contiguous(leaf) : leaf;
@@ -226,7 +226,7 @@ function holds(
   return related(constraint.relation, left, right) === constraint.holds;
 }
 
-/** Whether two values stand in a relation. */
+/** Returns whether a relation holds between two values. */
 export function related(
   relation: Extract<Constraint, { readonly kind: "relation" }>["relation"],
   left: number,

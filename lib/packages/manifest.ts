@@ -1,6 +1,6 @@
 /**
- * What is in a package and how it is run: the file `manifest.json`. Input: a manifest; output: data, and an equal manifest
- * over symbols of the reader's own. Invariant: every other file of the package is named with its hash.
+ * The manifest of a package, `manifest.json`: its contents and how they are run. It is read over the reader's own
+ * symbols. Invariant: every other file of the package is named with its hash.
  */
 import { DynError, messageOf } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
@@ -67,14 +67,14 @@ export interface WasmTarget {
 export interface WasmLibrary {
   readonly name: string;
   readonly file: string;
-  /** What its callers have to hand over; a runtime that hands over other words writes its own. */
+  /** Layout of the words that callers pass; a runtime that passes other words writes its own. */
   readonly words: string;
 }
 
 /** Shaders for WebGPU, which need no more than every device has. */
 export interface WebGpuTarget {
   readonly file: string;
-  /** What the shaders take and give. */
+  /** Inputs and outputs of the shaders. */
   readonly program: PackagedProgram;
 }
 
@@ -82,16 +82,16 @@ export interface WebGpuTarget {
 export interface NativeTarget {
   readonly file: string;
   readonly header: string;
-  /** As `Deno.build` names them. */
+  /** The platform, as `Deno.build` names it. */
   readonly os: string;
   readonly arch: string;
-  /** What of its instructions the processor must have, as the system names it. */
+  /** Required instruction set features of the processor, as the system names them. */
   readonly features: readonly string[];
-  /** What the functions of the library begin with. */
+  /** Prefix of the library's functions. */
   readonly prefix: string;
 }
 
-/** What a package is. */
+/** The contents of a package. */
 export interface Manifest {
   readonly call: CallSpec;
   readonly inputs: readonly InputSpec[];

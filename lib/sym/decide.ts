@@ -21,7 +21,7 @@ export class DataDependentSize extends DynError {
   override readonly name = "DataDependentSize";
 }
 
-/** Whether an expression depends on elements of tensors. */
+/** Returns whether an expression depends on elements of tensors. */
 export function isUnbacked(d: Dim): boolean {
   return typeof d !== "number" && unbackedOf(d) !== undefined;
 }

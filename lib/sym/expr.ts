@@ -1,8 +1,8 @@
 /**
- * Symbolic integers: interned, simplified expressions over symbols. They stand for sizes that may differ from
- * call to call and for the index arithmetic of loops. Input: numbers and expressions; output: a number where
- * everything is known, else one shared object per distinct expression, so that `===` is structural equality.
- * Invariant: every constructor simplifies; sums are sums of products with integer coefficients, in the order of order.ts.
+ * Symbolic integers: interned, simplified expressions over symbols. They represent sizes that may differ between
+ * calls and the index arithmetic of loops. Known results are numbers; others are one shared object for each distinct
+ * expression, so that `===` is structural equality. Invariant: every constructor simplifies; sums are sums of
+ * products with integer coefficients, in the order of order.ts.
  */
 import { InternalError } from "../base/errors.ts";
 import { type Dim, Sym, type SymbolRole, type SymNode } from "./node.ts";
@@ -214,8 +214,8 @@ export function mod(a: Dim, b: Dim): Dim {
 }
 
 /**
- * How many times b must be added to a for it not to be negative; 0 where that is not known, or where a has no
- * constant to lift it by (multiples of b are taken out of sums).
+ * Returns how many times b must be added to a to make it non-negative; 0 if that is not known, or if a has no
+ * constant term (multiples of b are moved out of sums).
  */
 function liftOf(a: Dim, b: Dim): number {
   if (typeof a === "number" || typeof b !== "number" || a.node.kind !== "sum") return 0;
@@ -267,7 +267,7 @@ function splitCommon(
   return undefined;
 }
 
-/** What coefficient·term and b have in common: a number times shared factors. */
+/** Returns the common factor of coefficient·term and b: a number times shared factors. */
 function commonFactor(term: Sym, coefficient: number, b: Dim): Dim {
   if (typeof b === "number") return gcd(Math.abs(coefficient), b);
   const single = singleTerm(b);
@@ -300,7 +300,7 @@ export function divideDims(a: Dim, b: Dim): Dim | undefined {
   return divideExactly(single.term, single.coefficient / divisor.coefficient, divisor.term);
 }
 
-/** Whether a < b for all values: by bounds, or with every axis of a at its last position. */
+/** Returns whether a < b for all values: by bounds, or with every axis of a at its last position. */
 export function provablyLess(a: Dim, b: Dim): boolean {
   if (boundsOf(a)[1] < boundsOf(b)[0]) return true;
   if (typeof a === "number" || typeof b === "number") return false;
@@ -397,7 +397,7 @@ export function operandsOf(s: Sym): readonly Dim[] {
 
 const NO_SYMBOLS: ReadonlySet<Sym> = new Set();
 
-/** What symbols are in an expression: there is one object of each. */
+/** Symbols of each expression; expressions are interned. */
 const symbolsIn = new WeakMap<Sym, ReadonlySet<Sym>>();
 
 /** All symbols in an expression, or those of several, in `into`. */

@@ -1,13 +1,12 @@
 /**
- * What symbolic integers are: nodes over symbols, and their text. Input: nodes whose operands are nodes; output: texts.
- * Invariant: `expr.ts` makes them, one for each expression.
+ * The nodes of symbolic integers, and their text. Invariant: only `expr.ts` creates them, one for each expression.
  */
 import { InternalError } from "../base/errors.ts";
 
 /** A size, stride, offset or index: known, or an expression. */
 export type Dim = number | Sym;
 
-/** What a symbol stands for. */
+/** The meaning of a symbol. */
 export type SymbolRole =
   /** A size that the caller passes; `decider` answers questions about it and records guards. */
   | { readonly kind: "size"; readonly decider: Decider }
@@ -30,7 +29,7 @@ export interface Decider {
 
 /** Answers comparisons about sizes that nobody knows yet, and sees to it that the answer is checked when they are. */
 export interface UnbackedDecider {
-  /** Whether `relation` holds between `left` and `right`. Throws where no answer would do. */
+  /** Returns whether `relation` holds between `left` and `right`. Throws if neither answer is justified. */
   decide(relation: Relation, sides: readonly [Dim, Dim]): boolean;
 }
 

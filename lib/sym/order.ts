@@ -1,7 +1,7 @@
 /**
- * The order in which terms and factors stand: by what they are, not by when they were made, so that equal programs have
- * equal texts, whatever the process did before. Input: two expressions; output: which is first. Invariant: symbols come
- * before what is computed of them; only symbols that look the same are told apart by their age.
+ * The order of terms and factors: structural, not by age, so that equal programs have equal texts, whatever the
+ * process did before. Invariant: symbols come before expressions over them; only symbols with equal text are ordered
+ * by age.
  */
 import type { Dim, Sym, SymbolRole, SymNode } from "./node.ts";
 

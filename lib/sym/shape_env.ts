@@ -1,8 +1,7 @@
 /**
- * The sizes of one trace: makes size symbols for what callers may change, answers questions about them from
- * their hints, and records every answer that is not implied as a guard. Input: hints with sources, then
- * assumptions; output: simplified guards, as data and as text. Invariant: the hints satisfy all guards, and
- * whoever satisfies all guards gets the recorded answers.
+ * The sizes of one trace: creates symbols for sizes that callers may change, answers questions about them from their
+ * hints, and records every answer that is not implied as a guard. Invariant: the hints satisfy all guards, and all
+ * values that satisfy them lead to the recorded answers.
  */
 import { InternalError, invariant } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
@@ -70,7 +69,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   readonly #byHint = new Map<number, Sym>();
   /** Further sources of values that are already known. */
   readonly #equalSources: { readonly source: SizeSource; readonly equals: Dim }[] = [];
-  /** What symbols were proven equal to; values mention no replaced symbol. */
+  /** Symbols proven equal to other expressions; the expressions mention no replaced symbol. */
   readonly #replaced = new Map<Sym, Dim>();
   /** Known ranges of symbols and of sums without constant. */
   readonly #ranges = new Map<Sym, Range>();
@@ -124,14 +123,14 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return made;
   }
 
-  /** How many sizes that only elements say have been made. */
+  /** Number of unbacked symbols created so far. */
   get unbackedCount(): number {
     return this.#unbacked.size;
   }
 
   /**
-   * What the known ranges and relations say of a relation between sizes; undefined where they leave it open. Records
-   * nothing.
+   * Returns what the known ranges and relations imply for a relation between sizes; undefined if they leave it open.
+   * Records nothing.
    */
   known(relation: Relation, [left, right]: readonly [Dim, Dim]): boolean | undefined {
     const difference = this.simplify(sub(left, right)), { lower, upper } = this.#rangeOf(difference);
@@ -169,7 +168,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return outcome;
   }
 
-  /** Whether an expression is 0 only where an unknown size, or a product with one, is 0 or 1. */
+  /** Returns whether an expression is 0 only where an unknown size, or a product with one, is 0 or 1. */
   #isSmallCase(difference: Dim): boolean {
     const { constant, terms: [first, ...others] } = linear(difference);
     if (!first || others.length > 0) return false;
@@ -205,7 +204,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
       }
       return chosen ? this.createSize({ base, part: { kind: "shape", dim } }, size, chosen) : size;
     });
-    // What strides have to do with such a size is for the call to say
+    // Strides that depend on such a size are known only in the call
     if (anySize) {
       const strides = hint.strides.map((stride) => stride <= 1 ? stride : this.createUnbacked([0, Infinity]));
       return { shape, strides, offset: hint.offset };
@@ -237,7 +236,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return { shape, strides: strides.map((stride) => stride ?? 0), offset: hint.offset };
   }
 
-  /** No further guards from here on: an assumption that is not implied is then an error. */
+  /** Forbids further guards: an assumption that is not implied is then an error. */
   freeze(): void {
     this.#frozen = true;
   }
@@ -247,7 +246,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return [...this.#symbols.keys()];
   }
 
-  /** Where a symbol's value comes from. */
+  /** Returns the source of a symbol's value. */
   sourceOf(s: Sym): SizeSource {
     return this.#infoOf(s).source;
   }
@@ -287,12 +286,12 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     }
   }
 
-  /** What a call has to satisfy before it begins, simplified: sources, ranges, then relations. */
+  /** Returns the simplified conditions to check before a call: sources, ranges, then relations. */
   guards(): SizeGuard[] {
     return this.#facts().filter((fact) => !mentionsUnbacked(fact));
   }
 
-  /** What was assumed of sizes that only elements say: to be checked as soon as they are known. */
+  /** Returns the assumptions about data-dependent sizes, to be checked as soon as those are known. */
   runtimeAsserts(): SizeGuard[] {
     return this.#facts().filter((fact) => {
       if (fact.kind !== "range") return mentionsUnbacked(fact);
@@ -341,7 +340,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return this.guards().map((guard) => guard.text);
   }
 
-  /** Whether a call with these values satisfies a guard; `valueOf` reads a source. */
+  /** Returns whether a call with these values satisfies a guard; `valueOf` reads a source. */
   static holds(guard: SizeGuard, env: ShapeEnv, valueOf: (source: SizeSource) => number): boolean {
     const value = (d: Dim) => evaluate(d, (s) => valueOf(env.sourceOf(s)));
     switch (guard.kind) {
@@ -408,7 +407,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     this.#replaced.set(s, value);
     const once = (d: Dim) => substitute(d, (each) => each === s ? value : each);
     for (const [each, old] of this.#replaced) this.#replaced.set(each, once(old));
-    // What was known of the symbol and of sums that contain it now holds of what replaced it.
+    // Facts about the symbol, and about sums that contain it, now hold for its replacement.
     this.#refine(value, former);
     for (const [form, range] of [...this.#ranges]) {
       if (form !== s && freeSymbols(form).has(s)) this.#refine(once(form), range);
@@ -424,7 +423,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     }
     for (const { term, coefficient } of terms.toReversed()) {
       if (term.node.kind !== "symbol" || Math.abs(coefficient) !== 1) continue;
-      // What is known before the call does not follow from what is known later
+      // Facts known before the call must not depend on sizes known later
       if (late && !isUnbacked(term)) continue;
       const rest = sub(e, mul(coefficient, term));
       if (!freeSymbols(rest).has(term)) return [term, mul(rest, -coefficient)];

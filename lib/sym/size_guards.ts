@@ -1,25 +1,24 @@
 /**
- * Guards on sizes, as data and as text. Input: sources of sizes and ranges; output: what has to hold for a call, and how it
- * is printed. Invariant: two guards with one text ask the same.
+ * Guards on sizes, as data and as text. Invariant: two guards with the same text are equivalent.
  */
 import type { Dim, Sym } from "./expr.ts";
 import { isUnbacked } from "./decide.ts";
 import type { Range } from "./terms.ts";
 
-/** What of a value a size is. */
+/** The part of a value that a size is. */
 export type SourcePart =
   | { readonly kind: "value" }
   | { readonly kind: "shape"; readonly dim: number }
   | { readonly kind: "stride"; readonly dim: number }
   | { readonly kind: "offset" };
 
-/** Where a size comes from: a part of a value that guards know by its text, `L["x"]`. */
+/** The source of a size: a part of a value that guards know by its text, `L["x"]`. */
 export interface SizeSource {
   readonly base: string;
   readonly part: SourcePart;
 }
 
-/** What has to hold for a call to be served by the traced program. `text` is the guard as it is printed. */
+/** A condition for a call to be served by the traced program. `text` is the printed guard. */
 export type SizeGuard =
   /** A symbol's own source lies in a range, ends included. */
   | {
@@ -39,7 +38,7 @@ export type SizeGuard =
     readonly text: string;
   };
 
-/** Whether a guard is about a size that only a call knows. */
+/** Returns whether a guard is about a size that is known only during a call. */
 export function mentionsUnbacked(guard: SizeGuard): boolean {
   switch (guard.kind) {
     case "range":

@@ -1,7 +1,6 @@
 /**
- * What passes between the stages of a pipeline: lists of tensors of which the receiver knows nothing. Input: tensors; output:
- * the same on the other side. Invariants: sending waits for nobody, so that two stages can send to each other; messages
- * arrive in their order.
+ * Messages between the stages of a pipeline: lists of tensors whose number and shapes the receiver does not know.
+ * Invariants: sending never blocks, so that two stages can send to each other; messages arrive in order.
  */
 import { type DType, DTYPES } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -19,7 +18,7 @@ const HEADER = 64;
 /** Tags of activations and gradients. */
 const ACTIVATIONS = 0, GRADIENTS = 1;
 
-/** What one stage tells the next about a tensor. */
+/** The announcement of a tensor to the next stage. */
 interface Announced {
   readonly dtype: DType;
   readonly hasGradient: boolean;
@@ -59,7 +58,7 @@ function announcedBy(header: Tensor): Announced[] {
 
 /** The way from one stage to its neighbour. */
 export class Link {
-  /** What is on its way: tensors stay until they have arrived. */
+  /** Tensors being sent, kept until they have arrived. */
   readonly #sending: { readonly work: Work; readonly held: Tensor }[] = [];
   readonly #peer: number;
 
@@ -83,7 +82,7 @@ export class Link {
     for (const each of tensors) this.#send(each, ACTIVATIONS);
   }
 
-  /** What the stage before has made; those that have gradients there ask for them here. */
+  /** Receives the activations of the previous stage; those that need gradients there require them here. */
   receiveActivations(): Tensor[] {
     const header = this.#receive(zeros([HEADER], { dtype: "int32", device: "cpu" }), ACTIVATIONS);
     return announcedBy(header).map(({ dtype, hasGradient, shape }) => {

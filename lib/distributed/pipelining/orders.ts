@@ -1,17 +1,16 @@
 /**
- * In which order a stage of a pipeline does its work. Input: the stage's place and the number of micro-batches; output: its
- * passes. Invariants: forward and backward passes each go through micro-batches in their order, as messages between stages
- * do; a backward pass comes behind its forward pass.
+ * The order of a pipeline stage's passes. Invariants: forward and backward passes each process micro-batches in
+ * order, as messages between stages do; a backward pass follows its forward pass.
  */
 
 /** One pass of a stage. */
 export interface Pass {
   readonly kind: "forward" | "backward";
-  /** Which micro-batch it is for. */
+  /** Index of its micro-batch. */
   readonly index: number;
 }
 
-/** Where a stage stands. */
+/** The position of a stage. */
 export interface StagePlace {
   readonly stageIndex: number;
   readonly numStages: number;
@@ -27,8 +26,8 @@ const passes = (kind: Pass["kind"], from: number, to: number): Pass[] =>
 export const gpipe: Order = (_, n) => [...passes("forward", 0, n), ...passes("backward", 0, n)];
 
 /**
- * As many forward passes as stages follow, and then one of each by turns (Narayanan et al. 2019, PipeDream). Keeps what as
- * many micro-batches save as there are stages from this one on.
+ * As many forward passes as there are later stages, and then one of each by turns (Narayanan et al. 2019, PipeDream).
+ * Saves activations for as many micro-batches as there are stages from this one on.
  */
 export const oneForwardOneBackward: Order = ({ stageIndex, numStages }, n) => {
   const ahead = Math.min(n, numStages - stageIndex);

@@ -1,7 +1,7 @@
 /**
- * Steps of a pipeline: batches in micro-batches, so that stages work at the same time. Input: the batch on the first stage,
- * its targets on the last; output: the model's outputs and losses there, gradients everywhere. Invariant: gradients are those
- * of the mean of the micro-batches' losses, which is the loss of the whole batch where that is a mean over it.
+ * Steps of a pipeline: batches are split into micro-batches, so that stages work concurrently. The first stage is
+ * given the batch, the last one the targets; outputs and losses are returned there. Invariant: gradients are those of
+ * the mean of the micro-batches' losses, which is the loss of the whole batch if that is a mean over it.
  */
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
@@ -18,15 +18,15 @@ export type PipelineLoss = (output: Tensor, target: Tensor) => Tensor;
 
 /** Settings of a schedule, the same on all ranks. */
 export interface ScheduleOptions {
-  /** What the last stage's output is held against; without it steps make forward passes alone. Given on all ranks. */
+  /** Loss of the last stage's output; without it steps make only forward passes. Must be given on all ranks. */
   readonly lossFn?: PipelineLoss | null;
   /** Whether gradients are those of the mean of the losses and not of their sum; true unless given. */
   readonly scaleGrads?: boolean;
 }
 
-/** What a step takes besides the batch of the first stage. */
+/** Options of a step besides the batch of the first stage. */
 export interface StepOptions {
-  /** What the last stage's output is held against. */
+  /** Target of the last stage's output. */
   readonly target?: Tensor;
   /** Gets the losses of the micro-batches in the place of what it had, on the last stage. */
   readonly losses?: Tensor[];

@@ -1,7 +1,6 @@
 /**
- * One stage of a pipeline: a part of a model on one rank. Input: micro-batches, from the program or from the stage before;
- * output: activations for the next stage, gradients for the one before. Invariant: a stage makes the passes of each
- * micro-batch once, and keeps what the backward pass reads in between.
+ * One stage of a pipeline: a part of a model on one rank. Invariant: a stage makes the passes of each micro-batch
+ * once, and keeps what the backward pass reads in between.
  */
 import { backward } from "../../autograd/engine.ts";
 import { DynError } from "../../base/errors.ts";
@@ -16,17 +15,17 @@ import { Link } from "./links.ts";
 export interface PipelineStageOptions {
   /** One process for each stage, in their order; all unless given. */
   readonly group?: ProcessGroup | null;
-  /** Where activations and gradients arrive; the device of the stage's parameters unless given, else "cpu". */
+  /** Device on which activations and gradients arrive; default: that of the stage's parameters, else "cpu". */
   readonly device?: string;
 }
 
-/** What a stage gives on: one tensor or several. */
+/** The output of a stage: one tensor or several. */
 export type StageOutput = Tensor | readonly Tensor[];
 
 /** A micro-batch between its forward and its backward pass. */
 interface InFlight {
   readonly inputs: readonly Tensor[];
-  /** What gradients go back from. */
+  /** Roots of the backward pass. */
   readonly roots: readonly Tensor[];
 }
 
@@ -39,7 +38,7 @@ export function tensorsOf(output: unknown, what: string): readonly Tensor[] {
   });
 }
 
-/** What a stage does in one step; made by the schedules. */
+/** The work of a stage in one step; created by the schedules. */
 export class StageRun {
   readonly #inFlight = new Map<number, InFlight>();
   readonly #before: Link | null;
@@ -99,7 +98,7 @@ export class StageRun {
 export class PipelineStage {
   /** One process for each stage. */
   readonly group: ProcessGroup;
-  /** Where activations and gradients arrive. */
+  /** Device on which activations and gradients arrive. */
   readonly device: string;
 
   /** Throws DynError unless this process has that place in the group. */
@@ -120,12 +119,12 @@ export class PipelineStage {
     this.device = device ?? submodule.parameters()[0]?.device ?? "cpu";
   }
 
-  /** Whether it takes what the program gives. */
+  /** Returns whether it receives the program's input. */
   get isFirst(): boolean {
     return this.stageIndex === 0;
   }
 
-  /** Whether it gives the model's output. */
+  /** Returns whether it returns the model's output. */
   get isLast(): boolean {
     return this.stageIndex === this.numStages - 1;
   }

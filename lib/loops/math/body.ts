@@ -1,13 +1,14 @@
 /**
- * What bodies of scalar functions are written with: the scalar vocabulary plus masks, and the few idioms that
- * several families share. Invariant: everything here records primitive operations only.
+ * The interface for bodies of scalar functions: scalar operations plus masks, and the few idioms that several
+ * families share. Invariant: everything here records primitive operations only.
  */
 import type { ScalarOps } from "../scalar.ts";
 
 /**
- * What a target's numbers do. "exact": each operation is rounded once, as written, and there is float64. "wide": so it is,
- * and there are wide vectors of int64 as well. "single": there is no float64, and the target may take (x + y) − y for x, so that rounding by adding is no way; what is computed of rounding
- * errors only makes results better.
+ * Properties of a target's arithmetic. "exact": each operation is rounded once, as written, and there is float64.
+ * "wide": the same, with wide vectors of int64. "single": there is no float64, and the target may simplify (x + y) −
+ * y to x, so that rounding by adding does not work; corrections computed from rounding errors can only improve
+ * results.
  */
 export type Arithmetic = "exact" | "wide" | "single";
 
@@ -89,7 +90,7 @@ export function difference<V>(o: MathBody<V>, a: V, b: V, c: V): V {
   return o.add(kept(o, o.add(product.high, c)), product.low);
 }
 
-/** What rounding took from the square root of high + low. */
+/** Returns the rounding error of the square root of high + low. */
 export function lostByRoot<V>(o: MathBody<V>, root: V, { high, low }: Pair<V>): V {
   const zero = o.constant(0, o.dtypeOf(root));
   const rest = o.add(difference(o, o.neg(root), root, high), low);

@@ -69,10 +69,10 @@ const FAR_F64 = [
   -2.032725405820007e-8,
 ];
 
-/** Where float64 changes from one form to the other. */
+/** Threshold between the two forms in float64. */
 const BORDER = 0.85;
 
-/** What rounding takes from the exponent matters near 1. */
+/** The rounding error of the exponent matters near 1. */
 export function erfF32<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), size = o.abs(x), s = o.mul(x, x);
   const near = o.fma(polynomial(o, NEAR_F32, s), size, size);

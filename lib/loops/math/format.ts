@@ -1,5 +1,6 @@
 /**
- * What bodies that serve both float types have to know of each: how its bits lie, and where its integers end.
+ * Formats of the float types for bodies that serve several of them: the layout of bits, and the largest exact
+ * integers.
  */
 import type { MathBody } from "./body.ts";
 
@@ -13,7 +14,7 @@ export interface FloatFormat {
   readonly integer: "int32" | "int64";
   /** Bits of the fraction; the exponent stands above them. */
   readonly digits: 23 | 52;
-  /** What the exponent's bits are for 1. */
+  /** Exponent bits of 1. */
   readonly bias: 127 | 1023;
   /** 1.5·2^digits: adding it rounds to an integer, which the low bits of the sum then hold. */
   readonly rounder: number;

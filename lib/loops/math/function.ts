@@ -1,7 +1,7 @@
 /**
- * Scalar functions as loop IR: what every target computes for an operation that is not primitive. Input: an
- * operation and the type of its operands; output: straight-line statements over primitive operations and other
- * functions. Invariant: functions use each other without cycles, so a printer may emit them as functions of its own.
+ * Scalar functions as loop IR: the definition, on every target, of operations that are not primitive, as
+ * straight-line statements over primitive operations and other functions. Invariant: functions use each other without
+ * cycles, so a printer may emit them as separate functions.
  */
 import type { ValueType } from "../../base/dtype.ts";
 import { InternalError } from "../../base/errors.ts";
@@ -37,7 +37,7 @@ const SUFFIX: Readonly<Record<ValueType, string>> = {
 
 const known = new Map<string, ScalarFunction>();
 
-/** Whether targets have the operation on operands of this type themselves. */
+/** Returns whether targets implement the operation on this type directly. */
 export function isPrimitive(
   op: ScalarOpName,
   dtype: ValueType,

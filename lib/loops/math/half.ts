@@ -1,8 +1,7 @@
 /**
- * float16 and bfloat16 to float32 and back over integer operations. Input: the 16 bits in the lower half of an int32,
- * or a float32; output: the other. Invariant: exact one way, rounded to nearest even the other; subnormal numbers
- * are kept though no operation here has a subnormal operand, which some devices take for 0. NaN stays NaN, made
- * quiet, with as much of its payload as fits, as the conversions of processors have it.
+ * float16 and bfloat16 to float32 and back over integer operations. Invariant: exact one way, rounded to nearest even
+ * the other; subnormal numbers are preserved although no operation here has a subnormal operand, which some devices
+ * flush to 0. NaN stays NaN, made quiet, with as much of its payload as fits, as in the conversions of processors.
  */
 import type { ScalarOps } from "../scalar.ts";
 

@@ -18,7 +18,7 @@ function divided<V>(o: MathBody<V>, a: V, b: V): { readonly quotient: V; readonl
   return { quotient, rest: o.select(o.eq(b, i(0)), i(0), o.sub(a, o.mul(quotient, b))) };
 }
 
-/** Whether a remainder is not 0 and has another sign than the divisor. */
+/** Returns whether a remainder is nonzero with a sign other than the divisor's. */
 function isBelow<V>(o: MathBody<V>, rest: V, b: V): V {
   const i = like(o, rest);
   return o.and(o.ne(rest, i(0)), o.xor(o.lt(rest, i(0)), o.lt(b, i(0))));
@@ -44,7 +44,7 @@ export function floorMod<V>(o: MathBody<V>, a: V, b: V): V {
 /** Bits of the greatest exponent, by type. */
 const EXPONENT_BITS: Partial<Record<ValueType, number>> = { int64: 63, int32: 31 };
 
-/** How many of them are taken always. */
+/** Number of bits that are always processed. */
 const USUAL_BITS = 8;
 
 /** Power by squaring. A negative exponent gives the truncated quotient: 0 except for the bases 1 and −1. */

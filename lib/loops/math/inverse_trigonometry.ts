@@ -86,7 +86,9 @@ const TABLES: Readonly<Record<FloatValueType, InverseTable>> = {
 
 const tableOf = <V>(o: MathBody<V>, x: V): InverseTable => TABLES[constantsLike(o, x).format.dtype];
 
-/** What asin and acos share: s = |x| or √((1 − |x|)/2), whichever is at most about ½, and asin s = s + tail. */
+/**
+ * The common part of asin and acos: s = |x| or √((1 − |x|)/2), whichever is at most about ½, and asin s = s + tail.
+ */
 interface HalfAngle<V> {
   readonly s: V;
   readonly tail: V;
@@ -121,7 +123,7 @@ export function acos<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), [high, low] = tableOf(o, x).pi, { s, tail, halved } = halfAngle(o, x);
   const negative = o.lt(x, c(0));
   const base = (pi: number) => o.select(halved, o.select(negative, c(pi), c(0)), c(pi / 2));
-  // Where s is the root, the sign is that of −x
+  // If s is the root, the sign is that of −x
   const sign = o.select(halved, o.select(negative, c(2), c(-2)), o.select(negative, c(-1), c(1)));
   return minus(o, { high: base(high), low: base(low) }, { high: o.mul(sign, s), low: o.mul(sign, tail) });
 }

@@ -107,7 +107,7 @@ const PIECES = [
   0.5253582608053253,
 ];
 
-/** How many pieces it takes: the last ones are for arguments that come near a multiple of π/2. */
+/** Number of pieces needed: the last ones are for arguments close to a multiple of π/2. */
 const USED = 5;
 
 /** For 2³⁰ ≤ |x|; NaN where x is infinite. */

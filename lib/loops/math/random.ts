@@ -9,7 +9,7 @@ import type { MathBody } from "./body.ts";
 
 const ROUNDS = 10;
 
-/** How a body computes with unsigned words. */
+/** Operations on unsigned words in a body. */
 interface Words<V> {
   readonly constant: (word: number) => V;
   readonly product: (word: V, by: V) => { readonly low: V; readonly high: V };

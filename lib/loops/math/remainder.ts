@@ -16,7 +16,7 @@ function reduce<V>(o: MathBody<V>, size: V, step: V): V {
   return o.select(o.lt(rest, c(0)), o.add(rest, step), rest);
 }
 
-/** How large a quotient may be: `groups` times `steps` steps above the last one. */
+/** Maximum size of a quotient: `groups` times `steps` steps above the last one. */
 interface Reach {
   readonly groups: number;
   readonly steps: number;

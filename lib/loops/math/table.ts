@@ -37,7 +37,7 @@ export interface Definition {
 /** Targets have the operation. */
 const NATIVE = "native";
 
-/** What an operation is for each type that it takes. */
+/** The definitions of an operation for each type that it accepts. */
 interface FloatEntry {
   readonly float32: Definition;
   /** Of float32 in the arithmetic "single"; absent: the same. */

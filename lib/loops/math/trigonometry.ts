@@ -111,7 +111,7 @@ function square<V>(o: MathBody<V>, { high, low }: Pair<V>): V {
   return o.fma(high, high, o.add(half, half));
 }
 
-/** Whether a bit of an integer is set. */
+/** Returns whether a bit of an integer is set. */
 function hasBit<V>(o: MathBody<V>, x: V, bit: number): V {
   const dtype = o.dtypeOf(x);
   return o.ne(o.and(x, o.constant(bit, dtype)), o.constant(0, dtype));

@@ -1,7 +1,6 @@
 /**
- * Programs of loops as data, for devices that compile them anew in each process. Input: programs; output: a codec of
- * them. Invariant: total over the loop IR; which lines of the user a kernel computes is left out, because those lines
- * may lie elsewhere by then.
+ * Serialises loop programs, for devices that compile them again in each process. Invariant: total over the loop IR;
+ * the user's lines of a kernel are left out, because they may have moved by then.
  */
 import { REAL_DTYPES, type ValueType } from "../../base/dtype.ts";
 import {

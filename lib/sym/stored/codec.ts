@@ -1,7 +1,6 @@
 /**
- * How what compilation makes is written down between processes: codecs, put together from codecs of parts. Input:
- * values; output: data that JSON holds, and equal values again. Invariant: a value that no codec covers is refused by
- * `NotStorable`, and data that does not fit by `DamagedForm`: neither is ever guessed.
+ * Codecs that serialise results of compilation as JSON data, composed from codecs of parts. Invariant: a value that
+ * no codec covers is refused by `NotStorable`, and malformed data by `DamagedForm`: nothing is ever guessed.
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "./forms.ts";
@@ -42,7 +41,7 @@ export const bits: Codec<bigint> = {
   },
 };
 
-/** What is not an object; numbers that are no JSON and what else it lacks are lists. */
+/** The codec of primitives; values that JSON lacks are lists. */
 export const primitive: Codec<number | bigint | boolean | string | null | undefined> = {
   write(value) {
     if (typeof value === "bigint") return ["bigint", `${value}`];

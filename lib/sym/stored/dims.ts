@@ -1,7 +1,6 @@
 /**
- * Sizes and indices as data. Input: expressions over the symbols of one captured graph, and over counters of loops and
- * values of kernels; output: data in which those go by number, and the same expressions over the symbols of an equal
- * graph.
+ * Codecs of sizes and indices: symbols of one captured graph, loop counters and kernel values are written as numbers,
+ * and read over the symbols of an equal graph.
  */
 import type { Plain } from "../../base/recording.ts";
 import {

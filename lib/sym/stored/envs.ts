@@ -1,7 +1,6 @@
 /**
- * The sizes of a trace as data. Input: a ShapeEnv whose guards are all known; output: data, and another one that knows
- * the same of equal symbols. Invariant: symbols keep their order, and so their names; sizes that only elements say are
- * refused.
+ * Serialises a ShapeEnv that is complete. Invariant: symbols keep their order, and so their names; data-dependent
+ * sizes are refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import { ShapeEnv } from "../shape_env.ts";
@@ -85,7 +84,7 @@ export function readSizes(form: readonly Plain[], symbols: Symbols): ShapeEnv {
         if (guard.upper !== Infinity) env.assume("le", [guard.symbol, guard.upper], true);
         break;
       case "source": {
-        // What stands at another place than that of a symbol is read nowhere else
+        // Only sources of symbols are ever read
         const at = places.get(JSON.stringify(guard.source));
         if (at !== undefined) env.assume("eq", [symbols.at(at), guard.equals], true);
         break;

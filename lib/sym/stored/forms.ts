@@ -1,6 +1,5 @@
 /**
- * Data that JSON holds, from files of former processes: what it should be is asked for, piece by piece. Input: data;
- * output: its pieces. Invariant: data that does not fit ends in `DamagedForm`.
+ * Validates JSON data from files of former processes, piece by piece. Invariant: malformed data throws `DamagedForm`.
  */
 import type { Plain } from "../../base/recording.ts";
 

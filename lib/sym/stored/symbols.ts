@@ -1,7 +1,6 @@
 /**
- * Numbers of size symbols. Input: the symbols of one captured graph; output: numbers, and symbols again. Invariant:
- * symbols are numbered in the order in which the captured graph mentions them, so that equal graphs of two processes
- * number them alike.
+ * Numbers the size symbols of a captured graph. Invariant: symbols are numbered in the order in which the graph
+ * mentions them, so that equal graphs of two processes number them alike.
  */
 import type { Plain } from "../../base/recording.ts";
 import { hintOf, isUnbacked } from "../decide.ts";
@@ -39,7 +38,7 @@ export class Symbols {
     throw new DamagedForm(`Expected one of ${this.#list.length} symbols but found ${number}`);
   }
 
-  /** What is known of each: its value in the call that is compiled, and its bounds. */
+  /** Describes each symbol: its value in the traced call, and its bounds. */
   describe(): Plain {
     return this.#list.map((symbol) => [hintOf(symbol), `${symbol.lower}`, `${symbol.upper}`]);
   }

@@ -1,4 +1,4 @@
-/** Structures of values as data. Input: structures; output: data, and structures again. Invariant: Maps are refused. */
+/** The codec of tree structures. Invariant: Maps are refused. */
 import type { Plain } from "../../base/recording.ts";
 import type { TreeSpec } from "../../base/tree.ts";
 import { type Codec, list, text } from "./codec.ts";
