@@ -31,6 +31,7 @@ import { loopProgram } from "./loops/stored/program.ts";
 import { outputsOf } from "./ops/rewrite/contract.ts";
 import { findTarget } from "./ops/table.ts";
 import { recordIn, textIn } from "./sym/stored/forms.ts";
+import type { Symbols } from "./sym/stored/symbols.ts";
 import { deviceNamed } from "./tensor/storage.ts";
 
 /** Capture only: runs the captured graph op by op. For telling faults of capture from faults of compilation. */
@@ -104,7 +105,7 @@ function running(
       );
     }
     : (...args) => runner.run(args) ?? [];
-  return keepable(run, (symbols) => {
+  const write = (symbols: Symbols): Plain => {
     // Either is read without the other, so that numbers of local symbols begin anew
     const withConvention = (part: () => { readonly [key: string]: Plain }) => {
       symbols.locals.clear();
@@ -117,7 +118,8 @@ function running(
         ? withConvention(() => ({ loops: loopProgram.write(loops, symbols) }))
         : {},
     };
-  });
+  };
+  return keepable(run, { write, whenMore: program?.whenKeptChanges?.bind(program) });
 }
 
 /** Compiled graphs of former processes: code of the device, or loops if it keeps no code. */
@@ -142,11 +144,14 @@ const keptPrograms: KeptCompilations = {
       return convention.read(how, symbols);
     };
     let known = readConvention();
-    const restored = (): CompiledProgram | null => {
-      const found = code === undefined ? null : device.restore?.(code, symbols) ?? null;
-      if (found || loops === undefined) return found;
+    const readLoops = loops === undefined ? null : (): Program => {
       known = readConvention();
-      return device.compile(loopProgram.read(loops, symbols), choicesFor(device));
+      return loopProgram.read(loops, symbols);
+    };
+    const restored = (): CompiledProgram | null => {
+      const found = code === undefined ? null : device.restore?.(code, symbols, readLoops) ?? null;
+      if (found || !readLoops) return found;
+      return device.compile(readLoops(), choicesFor(device));
     };
     const program = recording.phase("kernels", restored, { device: device.name });
     if (!program && known.kernels.length > 0) return null;

@@ -129,9 +129,9 @@ export function restoreNative(kept: Plain, symbols: Symbols): CompiledProgram {
 }
 
 /** The same where its libraries are there, which nobody waits for; null where they are not. */
-export function restoreBuilt(kept: Plain, symbols: Symbols): CompiledProgram | null {
+export function restoreBuilt(form: NativeForm): CompiledProgram | null {
   if (toolchainMeanwhile()?.kind !== "ready") return null;
-  const prepared = preparedOf(nativeForm.read(kept, symbols));
+  const prepared = preparedOf(form);
   const { paths, missing } = findLibraries(prepared.sources);
   if (missing.length > 0) return null;
   counters.add("tiers", "native_restored");

@@ -5,7 +5,7 @@
  * costs speed and never the result; each is said, except that what is missing or given up is said once; errors of
  * dyn's own printers are not caught here.
  */
-import { config } from "../../lib/base/config.ts";
+import { config, type Tier } from "../../lib/base/config.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { reportFallback } from "../../lib/base/fallback.ts";
 import type { Plain } from "../../lib/base/recording.ts";
@@ -13,10 +13,11 @@ import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
+import { type ClassCode, readCode } from "./class_code.ts";
 import { compileByHeat } from "./class_program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
 import { compileNative, restoreBuilt, restoreNative } from "./native_program.ts";
-import { compileTiered } from "./tiered_program.ts";
+import { compileTiered, type Listeners, type TieredSource } from "./tiered_program.ts";
 import {
   type AbsentCompiler,
   toolchainForGraph,
@@ -33,11 +34,21 @@ export function compileForHost(program: Program): CompiledProgram {
     case "background":
       return config.inductor.maxAutotune ? compileForBest(program) : compileMeanwhile(program);
     case "wasm":
-      return compileToWasm(program);
+      return compileTiered(sourceOf(program, { stays: true }), listenersFor(program.name));
     default:
       tier satisfies never;
       throw new DynError(`Expected inductor.tier "wait", "background" or "wasm" but found ${String(tier)}`);
   }
+}
+
+/** A program that nobody has code of. */
+function sourceOf(program: Program, { stays }: Pick<TieredSource, "stays">): TieredSource {
+  const { name, kernels } = program;
+  return { name, kernelCount: kernels.length, program: () => program, code: {}, stays };
+}
+
+function listenersFor(name: string): Listeners {
+  return { failed: (thrown) => explain(thrown, `the ${name} graph runs`), absent: sayAbsent };
 }
 
 /** Compiles natively where there is a compiler. */
@@ -55,11 +66,9 @@ function compileForBest(program: Program): CompiledProgram {
 /** The same in the background, and so while the compiler is looked for. */
 function compileMeanwhile(program: Program): CompiledProgram {
   const status = toolchainMeanwhile() && toolchainForGraph();
-  if (status && status.kind !== "ready") return compileWithout(status, program);
-  return compileTiered(program, {
-    failed: (thrown) => explain(thrown, `the ${program.name} graph runs`),
-    absent: sayAbsent,
-  });
+  const stays = status !== undefined && status.kind !== "ready";
+  if (stays) sayAbsent(status);
+  return compileTiered(sourceOf(program, { stays }), listenersFor(program.name));
 }
 
 function compileWithout(status: AbsentCompiler, program: Program): CompiledProgram {
@@ -84,14 +93,28 @@ export function hostIdentity(): string {
   return status.kind === "ready" ? status.toolchain.identity : status.kind;
 }
 
-/** A native program of a former process; null where its libraries are gone. */
-export function restoreForHost(kept: Plain, symbols: Symbols): CompiledProgram | null {
+/** A program of a former process; null where its libraries are gone. */
+export function restoreForHost(
+  kept: Plain,
+  symbols: Symbols,
+  loops: (() => Program) | null,
+): CompiledProgram | null {
+  const { tier } = config.inductor;
   try {
-    return config.inductor.tier === "wait" ? restoreNative(kept, symbols) : restoreBuilt(kept, symbols);
+    return tier === "wait" ? restoreNative(kept, symbols) : restoreCode(readCode(kept), tier, loops);
   } catch (thrown) {
     if (thrown instanceof ToolchainError) return null;
     throw thrown;
   }
+}
+
+/** Native code where it is there, and WebAssembly; null where neither is. */
+function restoreCode(code: ClassCode, tier: Tier, loops: (() => Program) | null): CompiledProgram | null {
+  const { wasm, native } = code, built = native && tier === "background" ? restoreBuilt(native) : null;
+  if (built || !wasm || !loops) return built;
+  const { name } = wasm.frame, kernelCount = new Set(wasm.steps.flatMap(({ kernels }) => kernels)).size;
+  const source = { name, kernelCount, program: loops, code, stays: tier === "wasm" };
+  return compileTiered(source, listenersFor(name));
 }
 
 /** Compiles a program of eager ops. */

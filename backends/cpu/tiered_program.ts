@@ -1,27 +1,31 @@
 /**
  * Programs that answer at once: WebAssembly while the C++ compiler works in the background, native code from the call
- * on that finds it ready. Input: a program over host memory; output: a compiled program. Invariant: a switch happens
- * between two calls; a compiler that fails leaves the program where it is.
+ * on that finds it ready. Input: a program over host memory, or what a former process kept of one; output: a compiled
+ * program. Invariant: a switch happens between two calls; a compiler that fails leaves the program where it is.
  *
- * Native code that is in the cache is used at once. Looking for it takes its text, hence milliseconds, so that what is
- * quick as WebAssembly does without it in its first call.
+ * The text in C++, by which native code is looked for in the cache, is printed when the first result is there: it takes as
+ * long as writing the WebAssembly.
  */
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { Program } from "../../lib/loops/ir.ts";
-import { hintOf } from "../../lib/sym/decide.ts";
-import type { Symbols } from "../../lib/sym/stored/symbols.ts";
-import { compileToWasm } from "../wasm/program.ts";
+import { engineFuses } from "../wasm/fused.ts";
+import type { WasmForm } from "../wasm/form.ts";
+import { runnable, wasmSource } from "../wasm/program.ts";
+import { SIZE_LIMIT } from "../wasm/target.ts";
+import { wasmPool } from "../wasm/threads.ts";
+import { writeForm } from "../wasm/write_form.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
-import { linkNative, nativeForm, type PreparedProgram, prepareProgram } from "./native_program.ts";
+import { type ClassCode, writeCode } from "./class_code.ts";
+import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
 import { type AbsentCompiler, toolchainMeanwhile } from "./toolchain.ts";
 
-/** Elements of all buffers below which a program without library calls takes WebAssembly some milliseconds at most. */
-const QUICK = 1 << 18;
+/** Milliseconds of a first call behind which the compiler is asked without waiting for a second one. */
+const LONG = 100;
 
 /** Least milliseconds between two looks: each compares all builtins with what they were, which takes longer than small calls. */
 const LOOK_EVERY = 2;
@@ -34,6 +38,17 @@ export interface Listeners {
   readonly absent: (status: AbsentCompiler) => void;
 }
 
+/** A program, and what of its code there is already. */
+export interface TieredSource {
+  readonly name: string;
+  readonly kernelCount: number;
+  /** The program: read when it is printed. */
+  readonly program: () => Program;
+  readonly code: ClassCode;
+  /** Whether it stays WebAssembly. */
+  readonly stays: boolean;
+}
+
 type State =
   /** Nobody has looked for native code, or the compiler is looked for. */
   | { readonly kind: "fresh" }
@@ -41,51 +56,68 @@ type State =
   /** Nothing more will change. */
   | { readonly kind: "settled" };
 
-/** Compiles a program for both tiers. */
-export function compileTiered(program: Program, listeners: Listeners): CompiledProgram {
-  const tiered = new TieredProgram(program, listeners);
-  if (!isQuick(program)) tiered.look();
+/** Makes a program of what there is of it; its WebAssembly is written now, so that it can be kept. */
+export function compileTiered(source: TieredSource, listeners: Listeners): CompiledProgram {
+  const tiered = new TieredProgram(source, listeners);
+  tiered.write();
   return tiered;
 }
 
-function isQuick({ buffers, kernels }: Program): boolean {
-  const elements = buffers.reduce((sum, { length }) => sum + hintOf(length), 0);
-  return elements < QUICK && kernels.every(({ kind }) => kind === "loops");
-}
-
 class TieredProgram implements CompiledProgram {
-  readonly language = "cpp";
   readonly kernelCount: number;
-  readonly #program: Program;
+  readonly #given: TieredSource;
   readonly #listeners: Listeners;
   readonly #start = performance.now();
+  #code: ClassCode;
+  #program: Program | undefined;
   #prepared: PreparedProgram | undefined;
   #current: CompiledProgram | undefined;
-  #state: State = { kind: "fresh" };
+  #state: State;
   #looked = -Infinity;
   #calls = 0;
+  #changed: (() => void) | undefined;
 
-  constructor(program: Program, listeners: Listeners) {
-    this.#program = program;
+  constructor(given: TieredSource, listeners: Listeners) {
+    this.#given = given;
     this.#listeners = listeners;
-    this.kernelCount = program.kernels.length;
+    this.#code = given.code;
+    this.#state = { kind: given.stays ? "settled" : "fresh" };
+    this.kernelCount = given.kernelCount;
+  }
+
+  get language(): "cpp" | "txt" {
+    return this.#given.stays ? "txt" : "cpp";
   }
 
   get source(): string {
-    return this.#text().source;
+    return this.#given.stays ? wasmSource(this.#loops()) : this.#text().source;
   }
 
   readonly mayBeGone = true;
 
-  /** Its C++, once that is printed: a later process that finds it compiled does not print it again to look for it. */
-  get kept(): ((symbols: Symbols) => Plain) | undefined {
-    const prepared = this.#prepared;
-    return prepared && ((symbols) => nativeForm.write(prepared.form, symbols));
+  /** What of its code there is: a later process neither writes nor prints that again. */
+  get kept(): (() => Plain) | undefined {
+    const { wasm, native } = this.#code;
+    return wasm || native ? () => writeCode(this.#code) : undefined;
+  }
+
+  whenKeptChanges(tell: () => void): void {
+    this.#changed = tell;
+  }
+
+  prepare(): void {
+    this.#current ??= this.#wasm();
   }
 
   run(call: ProgramCall): boolean {
-    if (this.#state.kind !== "settled" && this.#calls++ > 0) this.look();
-    return (this.#current ??= this.#wasm()).run(call);
+    if (this.#state.kind === "settled") return (this.#current ??= this.#wasm()).run(call);
+    if (this.#calls++ > 0) {
+      this.look();
+      return (this.#current ??= this.#wasm()).run(call);
+    }
+    const program = this.#current ??= this.#wasm(), start = performance.now(), passed = program.run(call);
+    if (performance.now() - start > LONG) queueMicrotask(() => this.look());
+    return passed;
   }
 
   /** Goes on as far as is possible without waiting. */
@@ -99,20 +131,56 @@ class TieredProgram implements CompiledProgram {
     } catch (thrown) {
       this.#state = { kind: "settled" };
       this.#current ??= this.#wasm();
-      logs.emit("tiers", () => `${this.#program.name}: stays WebAssembly, since its compilation failed`);
+      logs.emit("tiers", () => `${this.#given.name}: stays WebAssembly, since its compilation failed`);
       this.#listeners.failed(thrown);
     }
   }
 
+  #loops(): Program {
+    return this.#program ??= this.#given.program();
+  }
+
   #text(): PreparedProgram {
-    return this.#prepared ??= prepareProgram(this.#program);
+    if (this.#prepared) return this.#prepared;
+    const { native } = this.#code;
+    if (native) return this.#prepared = preparedOf(native);
+    const prepared = prepareProgram(this.#loops());
+    this.#found({ native: prepared.form });
+    return this.#prepared = prepared;
+  }
+
+  #found(more: ClassCode): void {
+    this.#code = { ...this.#code, ...more };
+    this.#changed?.();
+  }
+
+  #form(limit: number): WasmForm {
+    return preferringOwnBuiltins(() =>
+      writeForm(this.#loops(), { limit, fuses: engineFuses(), memory: wasmPool().memory.kind })
+    );
+  }
+
+  /** Writes the WebAssembly, if nobody has. */
+  write(): WasmForm {
+    const known = this.#code.wasm;
+    if (known) return known;
+    const wasm = this.#form(SIZE_LIMIT);
+    this.#found({ wasm });
+    return wasm;
   }
 
   #wasm(): CompiledProgram {
-    const made = preferringOwnBuiltins(() => roomy(() => this.#program, compileToWasm(this.#program)));
+    const { stays, kernelCount } = this.#given;
+    const made = runnable({
+      small: this.write(),
+      large: () => this.#form(Infinity),
+      source: () => wasmSource(this.#loops()),
+      kernelCount,
+    }, wasmPool());
+    if (stays) return made;
     counters.add("tiers", "wasm_first");
-    logs.emit("tiers", () => `${this.#program.name}: WebAssembly after ${this.#since()}`);
-    return made;
+    logs.emit("tiers", () => `${this.#given.name}: WebAssembly after ${this.#since()}`);
+    return roomy(() => this.#loops(), made);
   }
 
   #since(): string {
@@ -128,7 +196,7 @@ class TieredProgram implements CompiledProgram {
       return { kind: "settled" };
     }
     const { paths, missing } = findLibraries(this.#text().sources);
-    const { name } = this.#program;
+    const { name } = this.#given;
     if (missing.length === 0) {
       this.#current = linkNative(this.#text(), paths);
       counters.add("tiers", "native_at_once");
@@ -153,7 +221,7 @@ class TieredProgram implements CompiledProgram {
     counters.add("tiers", "switched");
     logs.emit(
       "tiers",
-      () => `${this.#program.name}: native code after ${this.#since()}, ${this.#calls} calls`,
+      () => `${this.#given.name}: native code after ${this.#since()}, ${this.#calls} calls`,
     );
     return { kind: "settled" };
   }

@@ -9,7 +9,7 @@ import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { nearestDifference } from "../base/missed_key.ts";
-import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../base/kept_entries.ts";
+import { dropEntry, keepEntry, keepsEntries, keepSoon, keptEntry } from "../base/kept_entries.ts";
 import { type Artifact, counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -18,7 +18,7 @@ import type { GraphCompiler } from "../graph/interpose.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
 import { tensorMeta } from "../graph/stored/values.ts";
-import { type RunWriter, writerOf } from "../graph/stored/kept_runs.ts";
+import { keepableOf, type KeepableRun } from "../graph/stored/kept_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
 import { type Codec, list, oneOf, record } from "../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, recordIn } from "../sym/stored/forms.ts";
@@ -60,7 +60,7 @@ const STAGE_ARTIFACTS = [...STAGE_TEXTS, "fx_graph_transformed", "ir_post_fusion
 /** A functional graph on its way to a compiler, and what came of it. */
 interface Compilation {
   readonly gm: GraphModule;
-  readonly writer: RunWriter | undefined;
+  readonly how: KeepableRun | undefined;
 }
 
 /** The cache entry of one captured graph's compiled halves. */
@@ -120,8 +120,8 @@ export class KeptPair {
       return null;
     }
     try {
-      const form = recordIn(JSON.parse(text)), pair = this.#read(form, restored);
-      if (pair) this.#keepBetter(form, pair);
+      const pair = this.#read(recordIn(JSON.parse(text)), restored);
+      if (pair) this.#keepsMore(pair);
       counters.add("kept_graphs", pair ? "hits" : "misses");
       logs.emit("cache", () => `graphs: ${pair ? "taken" : "its code is gone"}`);
       return pair;
@@ -134,22 +134,25 @@ export class KeptPair {
     }
   }
 
-  /** Keeps code that was not there when the graph was compiled, and has been found since. */
-  #keepBetter(form: { readonly [key: string]: Plain }, { forward, backward }: CompiledPair): void {
-    let isBetter = false;
+  /** Keeps code that is made only behind the first calls, together with what is kept. */
+  #keepsMore({ forward, backward }: CompiledPair): void {
     const half = (given: Plain | undefined, run: CompiledFunction): Plain => {
-      const fields = recordIn(given), former = recordIn(fields.run ?? null);
-      const { code } = "code" in former ? {} : recordIn(writerOf(run)?.(this.symbols) ?? {});
-      if (code === undefined) return fields;
-      isBetter = true;
-      return { ...fields, run: { ...former, code } };
+      const fields = recordIn(given), { code } = recordIn(keepableOf(run)?.write(this.symbols) ?? {});
+      return code === undefined ? fields : { ...fields, run: { ...recordIn(fields.run ?? null), code } };
     };
-    const better = {
-      ...form,
-      forward: half(form.forward, forward),
-      ...backward ? { backward: half(form.backward, backward.run) } : {},
+    const more = (): string | null => {
+      const text = keptEntry("graphs", this.key);
+      if (text === undefined) return null;
+      const form = recordIn(JSON.parse(text));
+      return JSON.stringify({
+        ...form,
+        forward: half(form.forward, forward),
+        ...backward ? { backward: half(form.backward, backward.run) } : {},
+      });
     };
-    if (isBetter) keepEntry("graphs", this.key, JSON.stringify(better));
+    for (const run of [forward, backward?.run]) {
+      if (run) keepableOf(run)?.whenMore?.(() => keepSoon("graphs", this.key, more));
+    }
   }
 
   #read(
@@ -197,7 +200,7 @@ export class KeptPair {
   noting(compiler: GraphCompiler): GraphCompiler {
     return (gm, examples) => {
       const run = compiler(gm, examples), role = gm.signature?.role;
-      if (role) this.#compilations.set(role, { gm, writer: writerOf(run) });
+      if (role) this.#compilations.set(role, { gm, how: keepableOf(run) });
       return run;
     };
   }
@@ -210,17 +213,17 @@ export class KeptPair {
   }
 
   /** Keeps what was compiled; `asked`: what that asked about sizes. */
-  keep({ plan, functional, backward }: CompiledPair, asked: readonly Question[]): void {
-    const { symbols, stacks } = this;
+  keep(pair: CompiledPair, asked: readonly Question[]): void {
+    const { symbols, stacks } = this, { plan, functional, backward } = pair;
     const half = (role: GraphSignature["role"]): Plain => {
       const found = this.#compilations.get(role);
-      if (!found?.writer || !found.gm.signature) {
+      if (!found?.how || !found.gm.signature) {
         throw new NotStorable(`the ${role} graph, whose code is not kept`);
       }
       return {
         graph: writeGraph(found.gm.graph, symbols, stacks),
         signature: graphSignature.write(found.gm.signature, symbols),
-        run: found.writer(symbols),
+        run: found.how.write(symbols),
       };
     };
     try {
@@ -237,6 +240,7 @@ export class KeptPair {
         questions: questions.write(asked, symbols),
       };
       keepEntry("graphs", this.key, JSON.stringify(form));
+      this.#keepsMore(pair);
     } catch (error) {
       if (!(error instanceof NotStorable)) throw error;
       refused(error);

@@ -10,7 +10,7 @@ import { logs } from "../base/logs.ts";
 import { writeFile } from "../data/safetensors.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
 import { lookupBackend } from "../graph/backends.ts";
-import { writerOf } from "../graph/stored/kept_runs.ts";
+import { keepableOf } from "../graph/stored/kept_runs.ts";
 import { Module } from "../nn/module.ts";
 import { DamagedForm } from "../sym/stored/forms.ts";
 import { exportCall, type ExportedParts, type ExportOptions } from "./capture.ts";
@@ -56,7 +56,7 @@ export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void
   const found = compiled.get(fn);
   if (!found) throw new DynError("Expected a function that aotCompile gave but found another");
   const { parts, backend, forward } = found;
-  const write = writerOf(forward), identity = identityOf(parts, backend);
+  const write = keepableOf(forward)?.write, identity = identityOf(parts, backend);
   const code = write && identity !== null ? { backend, identity, write } : null;
   writeFile(path, writeProgram(parts, code));
 }

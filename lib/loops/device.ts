@@ -87,6 +87,8 @@ export interface CompiledProgram {
    * program itself.
    */
   readonly kept?: ((symbols: Symbols) => Plain) | undefined;
+  /** Has somebody told when `kept` has more to write than it had. */
+  readonly whenKeptChanges?: (tell: () => void) => void;
   /** Whether a later process may find that gone, so that the program is kept beside it. */
   readonly mayBeGone?: boolean;
 }
@@ -190,8 +192,11 @@ export interface Device {
   readonly records?: boolean;
   /** Returns what its cached programs depend on besides their text. Absent: it caches none. */
   readonly identity?: () => string;
-  /** A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. */
-  readonly restore?: (kept: Plain, symbols: Symbols) => CompiledProgram | null;
+  /**
+   * A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. `loops` reads
+   * the program itself, null where that was not kept.
+   */
+  readonly restore?: (kept: Plain, symbols: Symbols, loops: (() => Program) | null) => CompiledProgram | null;
   /** Compiles a kernel that a user has written. Throws DynError where it has no text for the device. Absent: none run there. */
   readonly compileSource?: (source: KernelSource) => (call: KernelCall) => void;
   /** The program with each kernel in the form that is fastest; undefined where that cannot be told here. */

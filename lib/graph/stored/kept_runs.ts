@@ -9,15 +9,22 @@ import type { CompiledFunction } from "../backend.ts";
 /** Writes a compiled graph down. Throws NotStorable. */
 export type RunWriter = (symbols: Symbols) => Plain;
 
-const writers = new WeakMap<CompiledFunction, RunWriter>();
+/** How a compiled graph is kept. */
+export interface KeepableRun {
+  readonly write: RunWriter;
+  /** Has somebody told when there is more to write; absent: there never is. */
+  readonly whenMore?: ((tell: () => void) => void) | undefined;
+}
+
+const keepables = new WeakMap<CompiledFunction, KeepableRun>();
 
 /** Says how a compiled graph is written down, and gives it back. */
-export function keepable(run: CompiledFunction, write: RunWriter): CompiledFunction {
-  writers.set(run, write);
+export function keepable(run: CompiledFunction, how: KeepableRun): CompiledFunction {
+  keepables.set(run, how);
   return run;
 }
 
-/** Returns how a compiled graph is serialised; undefined if it cannot be. */
-export function writerOf(run: CompiledFunction): RunWriter | undefined {
-  return writers.get(run);
+/** How a compiled graph is kept; undefined: it cannot be. */
+export function keepableOf(run: CompiledFunction): KeepableRun | undefined {
+  return keepables.get(run);
 }
