@@ -8,6 +8,7 @@
 import { cpuUsage } from "node:process";
 import { compile, compiler, logs, nn, noGrad, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";
+import "./support/native.ts";
 
 const { functional: F } = nn;
 const wide = randn([1024, 1024]),

@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { ConvNet } from "../examples/mnist/model.ts";
 import { compile, distributed, nn, optim, profile, randint, randn, type Tensor, zeros } from "../mod.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
+import "./support/native.ts";
 
 /** Elements of a call, and how often it is timed. */
 const SIZES = [{ name: "64 MiB", elements: 2 ** 24, rounds: 20 }, {

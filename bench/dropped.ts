@@ -19,6 +19,7 @@ import {
 } from "../mod.ts";
 import { findDevice } from "../lib/loops/device.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
+import "./support/native.ts";
 
 const MEBI = 2 ** 20, COLUMNS = 1024;
 const [name = "cpu", count = String(4 * MEBI)] = Deno.args;

@@ -8,6 +8,7 @@ import { compile, nn, randn, type Tensor, tensor } from "../mod.ts";
 import { handwritten } from "./support/handwritten.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import "./support/native.ts";
 
 const ROWS = 4096, COLUMNS = 1024;
 

@@ -9,6 +9,7 @@ import { routineAddresses } from "../backends/cpu/runtime_library.ts";
 import { threadCount } from "../backends/cpu/toolchain.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import "./support/native.ts";
 
 /** m, k, n, and whether A and B are stored as they are (n) or transposed (t). */
 const SHAPES: readonly (readonly [number, number, number, string])[] = [

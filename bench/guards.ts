@@ -9,6 +9,7 @@ import { cacheEntries } from "../lib/dynamo/mod.ts";
 import type { GraphModule } from "../lib/graph/graph_module.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import "./support/native.ts";
 
 /** Gives for every result the first input. */
 const backend = (gm: GraphModule) => {

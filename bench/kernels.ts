@@ -20,6 +20,7 @@ import {
 } from "../mod.ts";
 import { describeMachine } from "./support/measure.ts";
 import { compareRows, type Result, type Row } from "./support/table.ts";
+import "./support/native.ts";
 
 const F = nn.functional, SIDE = 1024, COUNT = SIDE * SIDE;
 

@@ -8,6 +8,7 @@
 import { compile, manualSeed, nn, optim, randint, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import "./support/native.ts";
 
 /** A model, its optimizer and one step. */
 function trainer() {

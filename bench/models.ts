@@ -15,6 +15,7 @@ import { Tagger } from "./models/tagger.ts";
 import { BASE, BertClassifier, Gpt2, type Past, VisionTransformer } from "./models/transformer.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import "./support/native.ts";
 
 const TOKENS = 64, PROMPT = 16;
 /** Samples of slow works, whatever the time. */

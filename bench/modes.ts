@@ -6,6 +6,7 @@
  */
 import { compile, type Mode, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";
+import "./support/native.ts";
 
 const wide = randn([4096, 1024]), square = randn([512, 512]), batch = randn([8, 512, 96]);
 

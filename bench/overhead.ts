@@ -6,6 +6,7 @@
 import { compile, nn, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import "./support/native.ts";
 
 const t = randn([8]);
 const fn = (t: Tensor) => t.sin().add(t.cos());

@@ -13,6 +13,7 @@ import { type Layout, predict, type Terms } from "../lib/debug/simulator/predict
 import { type Recorded, StepRecorder } from "../lib/debug/simulator/recorder.ts";
 import { compile, distributed, nn, optim, randn, type Tensor, zeros } from "../mod.ts";
 import { describeMachine } from "./support/measure.ts";
+import "./support/native.ts";
 
 const BATCH = 64, WIDTH = 512, LAYERS = 8, STEPS = 12, MICROBATCHES = 4;
 const SIZES = [2, 2 ** 12, 2 ** 20, 2 ** 22];

@@ -13,6 +13,7 @@ import { compile, config, nn, ones, type Tensor } from "../mod.ts";
 import type { GraphModule } from "../lib/graph/graph_module.ts";
 import { describeMachine } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
+import "./support/native.ts";
 
 type Step = (x: Tensor) => Tensor;
 

@@ -6,7 +6,16 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { counters } from "../lib/base/logs.ts";
-import { manualSeed, noGrad, randn, type Tensor } from "../mod.ts";
+import {
+  areDeterministicAlgorithmsEnabled,
+  compile,
+  config,
+  manualSeed,
+  noGrad,
+  randn,
+  type Tensor,
+  useDeterministicAlgorithms,
+} from "../mod.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 
@@ -131,6 +140,35 @@ Deno.test({
       });
     }
     assert(counters.get("tiers", "eager_native") > 0);
+  },
+});
+
+Deno.test({
+  name: "who asks for the same results each time waits for native graphs, and eager products change no tier",
+  ignore: SKIP_NATIVE,
+  fn: () => {
+    const requested = () => counters.get("tiers", "eager_requested"),
+      first = () => counters.get("tiers", "wasm_first");
+    const x = randn([40, 3000]), y = randn([3000, 33]), before = first();
+    const product = (tier: "wait" | "background") =>
+      config.patch(
+        { inductor: { tier } },
+        () => noGrad(() => compile((x: Tensor, y: Tensor) => x.matmul(y))(x, y)),
+      );
+    const native = product("wait").toTypedArray();
+    useDeterministicAlgorithms(true);
+    try {
+      assertEquals(areDeterministicAlgorithmsEnabled(), true);
+      assertEquals(product("background").toTypedArray(), native);
+      assertEquals(first(), before);
+      const eager = x.matmul(y).toTypedArray(), asked = requested();
+      for (let call = 0; call < 30; call++) assertEquals(x.matmul(y).toTypedArray(), eager);
+      assertEquals(requested(), asked);
+    } finally {
+      useDeterministicAlgorithms(false);
+    }
+    product("background");
+    assertEquals(first(), before + 1);
   },
 });
 

@@ -7,6 +7,7 @@
 import { preferringOwnBuiltins, restoresAsLoaded } from "../../lib/base/own_builtins.ts";
 import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
+import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import { DamagedForm } from "../../lib/sym/stored/forms.ts";
 import { writeForm } from "../wasm/write_form.ts";
@@ -70,8 +71,12 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
       return settle(null);
     }
   };
+  /** Native libraries round in another order, which nobody may see who wants the same bits each time. */
+  const stays = () =>
+    areDeterministicAlgorithmsEnabled() && program().kernels.some(({ kind }) => kind === "extern");
   const heated = ({ builds }: { readonly builds: boolean }): State => {
     if (config.inductor.tier === "wasm") return settle(null);
+    if (stays()) return state;
     const toolchain = toolchainMeanwhile();
     if (!toolchain) return state;
     if (toolchain.kind !== "ready") return settle(null);
@@ -89,7 +94,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
   };
   const looked = (prepared: PreparedProgram, ticket: Ticket): State => {
     const seen = ticket.look();
-    if (seen.kind === "waiting") return state;
+    if (seen.kind === "waiting" || stays()) return state;
     return attempt(() => {
       if (seen.kind === "failed") throw seen.thrown;
       const { paths, missing } = findLibraries(prepared.sources);

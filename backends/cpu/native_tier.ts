@@ -8,6 +8,7 @@
 import { config, type Tier } from "../../lib/base/config.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { reportFallback } from "../../lib/base/fallback.ts";
+import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
@@ -25,9 +26,15 @@ import {
   type ToolchainStatus,
 } from "./toolchain.ts";
 
+/** The tier that the settings ask for: what is to have the same bits each time changes no tiers. */
+function tierAsked(): Tier {
+  const { tier } = config.inductor;
+  return tier === "background" && areDeterministicAlgorithmsEnabled() ? "wait" : tier;
+}
+
 /** Compiles a program for the tier that the settings ask for, or the best that works. */
 export function compileForHost(program: Program): CompiledProgram {
-  const { tier } = config.inductor;
+  const tier = tierAsked();
   switch (tier) {
     case "wait":
       return compileForBest(program);
@@ -87,7 +94,7 @@ function sayAbsent(status: AbsentCompiler): void {
 
 /** What native programs depend on besides their text: the compiler and the processor, where they are asked. */
 export function hostIdentity(): string {
-  const { tier } = config.inductor;
+  const tier = tierAsked();
   if (tier !== "wait") return tier;
   const status = toolchainForGraph();
   return status.kind === "ready" ? status.toolchain.identity : status.kind;
@@ -99,7 +106,7 @@ export function restoreForHost(
   symbols: Symbols,
   loops: (() => Program) | null,
 ): CompiledProgram | null {
-  const { tier } = config.inductor;
+  const tier = tierAsked();
   try {
     return tier === "wait" ? restoreNative(kept, symbols) : restoreCode(readCode(kept), tier, loops);
   } catch (thrown) {

@@ -8,6 +8,7 @@
  */
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
+import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { Program } from "../../lib/loops/ir.ts";
@@ -123,7 +124,7 @@ class TieredProgram implements CompiledProgram {
   /** Goes on as far as is possible without waiting. */
   look(): void {
     const state = this.#state, now = performance.now();
-    if (now - this.#looked < LOOK_EVERY) return;
+    if (now - this.#looked < LOOK_EVERY || areDeterministicAlgorithmsEnabled()) return;
     this.#looked = now;
     try {
       if (state.kind === "fresh") this.#state = preferringOwnBuiltins(() => this.#asked());

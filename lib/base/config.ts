@@ -120,9 +120,15 @@ const CHOICES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly
 /** Settings that are a share. */
 const SHARES: ReadonlySet<string> = new Set(["shadow", "activationMemoryBudget"]);
 
-/** The tier that the environment names. Throws DynError for a name that is none. */
+/** Whether the environment wants faults to be errors. */
+const errorsOnFallback = (): boolean => Deno.env.get("DYN_ERROR_ON_FALLBACK") === "1";
+
+/**
+ * The tier that the environment names; where faults of the compiler are errors, the call that meets one waits for it.
+ * Throws DynError for a name that is none.
+ */
 function tierOf(name: string | undefined): Tier {
-  if (!name) return "wait";
+  if (!name) return errorsOnFallback() ? "wait" : "background";
   const found = TIERS.find((tier) => tier === name);
   if (found) return found;
   throw new DynError(`Expected DYN_TIER out of ${TIERS.join(", ")} but found ${name}`);
@@ -146,7 +152,7 @@ export class InductorConfig extends Settings {
    * Throw where dyn fails on a graph or the C++ compiler refuses its code, instead of running the graph on a slower
    * tier; `fullgraph` sets it. Faults of the machine, such as a killed compiler or a full disk, never throw.
    */
-  errorOnFallback: boolean = Deno.env.get("DYN_ERROR_ON_FALLBACK") === "1";
+  errorOnFallback: boolean = errorsOnFallback();
   /**
    * Compute once, and keep, what graphs without gradients compute of parameters and buffers alone: normalisations'
    * scales, converted weights. Writing to a parameter, or exchanging it, has it computed anew.
@@ -160,9 +166,10 @@ export class InductorConfig extends Settings {
   /** Reuse the memory of intermediates. */
   memoryPlanning = true;
   /**
-   * The tier of CPU graphs when there is a C++ compiler: "wait" compiles before the first call; "background" runs
-   * WebAssembly until the compiler is done, with the same bits except for library calls (products and convolutions),
-   * whose last bits may change then; "wasm" does without the compiler. DYN_TIER.
+   * The tier of CPU graphs when there is a C++ compiler: "background" runs WebAssembly until the compiler is done, with
+   * the same bits except for library calls (products and convolutions), whose last bits may change then; "wait" compiles
+   * before the first call, as does "background" under `useDeterministicAlgorithms(true)`; "wasm" does without the
+   * compiler. DYN_TIER.
    */
   tier: Tier = tierOf(Deno.env.get("DYN_TIER"));
   /** Keep kernels on disk between processes. */

@@ -1,7 +1,7 @@
 /**
  * Settings for precision and determinism, like `torch.set_float32_matmul_precision` and
- * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32 and a program
- * produces the same bits each time, whatever the settings; only convolutions of compiled functions may be less exact.
+ * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32, whatever the settings;
+ * only convolutions of compiled functions may be less exact.
  */
 import { config } from "./config.ts";
 import { DynError } from "./errors.ts";
@@ -31,13 +31,20 @@ export function getFloat32MatmulPrecision(): MatmulPrecision {
   return asked;
 }
 
-/** Asks for the same results each time, which is so already; what is not asked for is so, too. */
-export function useDeterministicAlgorithms(
-  _mode: boolean,
-  _options: { readonly warnOnly?: boolean } = {},
-): void {}
+let isDeterministic = false;
 
-/** Returns whether results are deterministic: always true. */
+/**
+ * Makes results deterministic from now on: graphs that are compiled wait for the C++ compiler, and products and
+ * convolutions of eager tensors do not change from WebAssembly to native code, which rounds them in another order.
+ */
+export function useDeterministicAlgorithms(
+  mode: boolean,
+  _options: { readonly warnOnly?: boolean } = {},
+): void {
+  isDeterministic = mode;
+}
+
+/** Returns whether deterministic results were asked for. */
 export function areDeterministicAlgorithmsEnabled(): boolean {
-  return true;
+  return isDeterministic;
 }
