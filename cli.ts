@@ -1,9 +1,9 @@
 /**
  * The command line: `deno run -A cli.ts model.ts`, or `dyn model.ts` with the standalone executable.
  *
- * Input: flags, then a command or a script with its arguments. Output: the command's; exit code 0, 1 when the
- * user's program or a check failed, 2 when the command line itself is wrong.
- * Invariant: commands are in `cli/`, one a file; this file only finds the right one and shows what went wrong.
+ * Flags come first, then a command or a script with its arguments. The exit code is 0, 1 when the user's program or a
+ * check failed, 2 when the command line itself is wrong. Invariant: commands are in `cli/`, one per file; this file
+ * only finds the right one and shows failures.
  */
 import settings from "./deno.json" with { type: "json" };
 import { backendsCommand } from "./cli/backends.ts";
@@ -53,7 +53,7 @@ const COMMANDS: readonly Command[] = [
   completionsCommand(() => COMMANDS),
 ];
 
-/** What `--help` prints. */
+/** Returns the text of `--help`. */
 function helpText(): string {
   const table = (rows: readonly (readonly [string, string])[]): string[] => {
     const width = Math.max(...rows.map(([left]) => left.length)) + 2;

@@ -1,6 +1,6 @@
 /**
- * Devices by name: preparing one, and making one the default. Input: names as users write them; output: devices
- * that tensors can be made on. Invariant: a device is the default only once it works.
+ * Devices by name: preparing one, and making one the default. Invariant: a device becomes the default only once it
+ * works.
  */
 import { DynError } from "../lib/base/errors.ts";
 import { chooseDefaultDevice } from "../lib/tensor/default_device.ts";

@@ -1,9 +1,9 @@
 /**
- * How long compiling takes, cold: chains of 40 to 400 sines with their backward pass, and transformers of 2 to 24 equal
- * layers with the phases of their compilation, each in a fresh process with an empty cache (CPU seconds of the C++
- * compiler included); and the first result of a new small function in a process that has compiled others.
+ * Cold compile times: chains of 40 to 400 sines with their backward pass, and transformers of 2 to 24 equal layers
+ * with the phases of their compilation, each in a fresh process with an empty cache (CPU seconds of the C++ compiler
+ * included); and the first result of a new small function in a process that has compiled others.
  *
- *   deno run -A cli.ts bench compile
+ * deno run -A cli.ts bench compile
  */
 import { compile, compiler, config, nn, randn, type Tensor } from "../mod.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
@@ -62,7 +62,7 @@ if (Deno.args[0] === "layers") {
   Deno.exit(0);
 }
 
-/** What a run of this file in a process of its own printed, and its CPU seconds. */
+/** Runs this file in a separate process and returns its output and CPU seconds. */
 function freshly(...args: readonly string[]): { readonly lines: readonly string[]; readonly cpu: string } {
   const cache = Deno.makeTempDirSync();
   const { success, stdout, stderr } = new Deno.Command("/usr/bin/env", {

@@ -90,7 +90,7 @@ function timed(run: () => unknown, milliseconds: number): number {
 /** Milliseconds by op: of the first call, and of later ones when all compilers are done. */
 type Timings = Readonly<Record<string, readonly [first: number, later: number]>>;
 
-/** What a process is to time: first calls alone take no time for anything else. */
+/** The part that a process times: first calls are timed in processes that do nothing else. */
 type Part = "all" | "first";
 
 /** Processes of each kind whose first calls are timed. */

@@ -24,7 +24,7 @@ const flags = Deno.args.filter((each) => each.startsWith("--"));
 const given = Deno.args.filter((each) => !each.startsWith("--"));
 const SECONDS = Number(flags.find((each) => each.startsWith("--seconds="))?.split("=")[1] ?? 6);
 
-/** What turns inputs [batch, …] into scores […, classes]. */
+/** Maps inputs [batch, …] to scores […, classes]. */
 type Scorer = nn.Module & { call(x: Tensor): Tensor };
 
 interface Model {

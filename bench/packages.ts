@@ -11,10 +11,10 @@ import { compiler, nn, randn, savePackage, type Tensor } from "../mod.ts";
 import { readArchive } from "../lib/packages/archive.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
 
-/** How often each process is started. */
+/** Number of starts of each process. */
 const TURNS = 9;
 
-/** What turns one batch into numbers. */
+/** Maps one batch to numbers. */
 type Model = nn.Module & { forward(x: Tensor): Tensor };
 
 const MODELS: Readonly<Record<string, readonly [model: Model, shape: readonly number[]]>> = {
@@ -22,7 +22,10 @@ const MODELS: Readonly<Record<string, readonly [model: Model, shape: readonly nu
   ConvNet: [new ConvNet(), [1, 1, 28, 28]],
 };
 
-/** What a process of its own does: times since its first line, once there are modules, a program, and a result. */
+/**
+ * Returns the script of a measured process: times since its first line, once there are modules, a program, and a
+ * result.
+ */
 function scriptOf(
   file: string,
   shape: readonly number[],

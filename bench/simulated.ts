@@ -18,7 +18,7 @@ import "./support/native.ts";
 const BATCH = 64, WIDTH = 512, LAYERS = 8, STEPS = 12, MICROBATCHES = 4;
 const SIZES = [2, 2 ** 12, 2 ** 20, 2 ** 22];
 
-/** As many blocks of two matrices each. */
+/** Returns the given number of blocks of two matrices each. */
 const blocks = (count: number): nn.Sequential =>
   new nn.Sequential(
     ...Array.from(
@@ -83,7 +83,7 @@ function secondsOf(body: () => void): number {
   return Math.min(...times);
 }
 
-/** What one number of ranks measures. */
+/** The measurements for one number of ranks. */
 interface Measured {
   readonly reduces: readonly MeasuredReduce[];
   readonly steps: Readonly<Record<string, number>>;

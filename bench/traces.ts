@@ -1,10 +1,11 @@
 /**
- * What capturing costs by the length of the program: straight-line functions of 100, 1,000 and 5,000 operations, the first
- * of a process and another one of the same length, once more with a size that changes, the same operations in a loop, 64
- * versions of a small function, 200 layers, blocks of a transformer; and what 10,000 compiled and dropped closures leave behind. The backend
- * compiles nothing. Milliseconds of CPU, each row in a process of its own; PyTorch's tracer in the same run.
+ * The cost of capture by the length of the program: straight-line functions of 100, 1,000 and 5,000 operations, the
+ * first of a process and another one of the same length, once more with a size that changes, the same operations in a
+ * loop, 64 versions of a small function, 200 layers, blocks of a transformer; and the memory that 10,000 compiled and
+ * dropped closures leave. The backend compiles nothing. Milliseconds of CPU, each row in a process of its own;
+ * PyTorch's tracer in the same run.
  *
- *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench traces
+ * DYN_BENCH_PYTHON=python deno run -A cli.ts bench traces
  */
 import { join } from "node:path";
 import process from "node:process";
@@ -103,7 +104,7 @@ const ROWS: Readonly<Record<string, () => Promise<readonly number[]> | readonly 
       for (let i = 0; i < count; i++) {
         const k = i;
         compile((x: Tensor) => x.mul(k + 0.5).add(1), { backend })(x);
-        // What is held weakly stays as long as a job runs
+        // Weakly held values stay alive until the end of the job
         if (i % 100 === 0) await new Promise((resolve) => setTimeout(resolve));
       }
     };

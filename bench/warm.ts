@@ -12,7 +12,7 @@ import { describeMachine, medianOf } from "./support/measure.ts";
 import { Bert } from "./models/bert.ts";
 import { ResNet18 } from "./models/resnet.ts";
 
-/** How often a full cache is measured. */
+/** Number of measurements with a full cache. */
 const TURNS = 3;
 
 /** Milliseconds that the C++ compiler may take. */
@@ -22,7 +22,7 @@ interface Work {
   readonly run: () => Tensor;
 }
 
-/** What turns numbers [batch, …] into scores [batch, classes]. */
+/** Maps numbers [batch, …] to scores [batch, classes]. */
 type Classifier = nn.Module & { call(x: Tensor): Tensor };
 
 /** A training step of a classifier with Adam. */
@@ -63,7 +63,7 @@ const WORKS: Readonly<Record<string, () => Work>> = {
     ),
 };
 
-/** What a process of one work tells. */
+/** The measurements of one process. */
 interface Told {
   readonly imports: number;
   readonly first: number;

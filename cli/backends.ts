@@ -1,5 +1,5 @@
 /**
- * `backends`: the names that `compile` takes. Input: none; output: a line for each, with what it needs or lacks.
+ * `backends`: lists the names that `compile` accepts, each with what it needs or lacks.
  */
 import { type Command, expectNoMore } from "./command.ts";
 import { toolkit } from "./toolkit.ts";

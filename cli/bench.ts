@@ -1,8 +1,8 @@
 /**
- * `bench`: the programs of `bench/`.
+ * `bench`: runs the programs of `bench/` by name.
  *
- * Input: names of benchmarks and their arguments; output: theirs. Invariant: one benchmark runs per process, so
- * that none warms up or slows down another. What benchmarks find is added to a file beside the cache.
+ * Invariant: one benchmark runs per process, so that none warms up or slows down another. Results are added to a file
+ * beside the cache.
  */
 import { dirname, join } from "node:path";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";

@@ -1,12 +1,12 @@
 /**
- * The history of benchmarks as a page. Input: the lines that benchmarks add to a file; output: HTML. Invariant: a line
- * that cannot be read is left out and counted.
+ * The history of benchmarks as an HTML page, from the lines that benchmarks add to a file. Invariant: a line that
+ * cannot be read is skipped and counted.
  */
 import { isPlainObject } from "../lib/base/tree.ts";
 import benchScript from "../lib/debug/pages/bench.js" with { type: "text" };
 import { htmlPage } from "../lib/debug/pages/page.ts";
 
-/** What one run of a benchmark found. */
+/** The result of one run of a benchmark. */
 export interface BenchRun {
   /** Milliseconds since 1970. */
   readonly time: number;

@@ -1,26 +1,26 @@
 /**
- * The search of `dyn bisect`: which stage, which part of it, and which application of that part makes a program
- * fail. Input: a way to run the program under a plan (lib/base/bisect.ts); output: lines that tell. Invariant:
- * failing in another way than at first is not failing; what is named as the fault was seen to pass without it.
+ * The search of `dyn bisect`: which stage, which part of it, and which application of that part makes a program fail.
+ * Programs run under a plan (lib/base/bisect.ts). Invariant: a failure of another kind than the first does not count;
+ * the reported fault was seen to pass without it.
  */
 import { BISECT_PARTS, type BisectPart, type BisectPlan, type BisectReport } from "../lib/base/bisect.ts";
 
-/** What differs from a plain run. */
+/** The differences from a plain run. */
 export interface RunPlan extends Omit<BisectPlan, "report"> {
-  /** Nothing is compiled. */
+  /** Whether compilation is switched off. */
   readonly isDisabled?: boolean;
   /** Compiled graphs are compared with their ops one by one. */
   readonly isCompared?: boolean;
 }
 
-/** What a run gave. */
+/** The result of a run. */
 export interface RunResult {
   /** Why it failed, in a line; empty where it ended well. */
   readonly failure: string;
   readonly report: BisectReport;
 }
 
-/** What a search needs. */
+/** The functions that a search needs. */
 export interface SearchTools {
   readonly run: (plan: RunPlan) => Promise<RunResult>;
   readonly say: (line: string) => void;
@@ -140,7 +140,7 @@ class Search {
     return await this.#tools.run(this.#isCompared ? { ...plan, isCompared: true } : plan);
   }
 
-  /** Whether a failure is the one that is searched for. Wrong answers differ in where they show. */
+  /** Returns whether a failure is the one that is searched for. Wrong answers may show in different places. */
   #isSame(failure: string): boolean {
     return failure !== "" && (this.#isCompared || outline(failure) === outline(this.#failure));
   }

@@ -1,9 +1,9 @@
 /**
- * `cache`: where compiled code is kept and how much of it there is; ways to remove it, to carry it to other machines as one
- * file, and to find out why a program was compiled although there is a cache.
+ * `cache`: reports the location and size of the cache of compiled code; removes it, exports it as one file for other
+ * machines, and explains why a program was compiled in spite of it.
  *
- * Input: an action; output: paths, sizes and reasons. Invariant: only folders that dyn itself fills with what can be made
- * again are removed or written, whatever else lies beside them.
+ * Invariant: only folders that dyn itself fills with reproducible data are removed or written, whatever lies beside
+ * them.
  */
 import { dirname, join } from "node:path";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
@@ -75,7 +75,7 @@ export function describeCache(): string[] {
   return lines;
 }
 
-/** What the cache did for a script: counts of what was taken, then why the rest was not. */
+/** Summarises the use of the cache by a script: counts of hits, then reasons of the misses. */
 function explanation(lines: readonly string[]): string {
   const isTaken = (line: string) => /^(?:graphs|captures): (?:.* )?taken$/.test(line);
   const count = (kind: string) =>

@@ -1,9 +1,8 @@
 /**
- * A whole cache as one file. Input: the folders of a cache, or such a file; output: the file, or its entries in the
- * folders. The file is a first line, the length of a manifest, the manifest as JSON (what made it, and each file with its
- * size and SHA-256), and the files one after the other. Invariant: it is data until everything has been checked: that it
- * belongs to this user, who alone can write it, that it was made by the same dyn, runtime and target, and that every byte
- * is what the manifest says; what does not fit leaves the cache as it was.
+ * A whole cache as one file. The file is a first line, the length of a manifest, the manifest as JSON (its origin,
+ * and each file with its size and SHA-256), and the files in sequence. Invariant: it is treated as data until
+ * everything has been checked: that it belongs to this user, who alone can write it, that it was made by the same
+ * dyn, runtime and target, and that every byte matches the manifest; if a check fails the cache is unchanged.
  */
 import { join } from "node:path";
 import { isOwn } from "../backends/cpu/trust.ts";
@@ -21,7 +20,7 @@ interface Kept {
   readonly sha256: string;
 }
 
-/** What a cache was made by, which is what it serves. */
+/** The dyn and target that a cache was made by and serves. */
 interface Made {
   readonly dyn: string;
   readonly target: string;
@@ -31,7 +30,7 @@ interface Manifest extends Made {
   readonly files: readonly Kept[];
 }
 
-/** How much was saved or loaded. */
+/** The amount saved or loaded. */
 export interface Moved {
   readonly files: number;
   readonly bytes: number;

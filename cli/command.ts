@@ -1,9 +1,9 @@
 /**
- * What a command of the command line is, and the flags that several of them share.
+ * The interface of a command, and the flags that several commands share.
  *
- * Input: arguments after the command's name; output: an exit code, or nothing where the user's script goes on.
- * Invariant: a flag becomes the environment variable of the same meaning before anything of dyn is imported,
- * because settings are read from the environment at that time.
+ * A command returns an exit code, or nothing if the user's script continues. Invariant: a flag becomes the
+ * environment variable of the same meaning before anything of dyn is imported, because settings are read from the
+ * environment at that time.
  */
 import { parseArgs } from "@std/cli";
 import { DynError } from "../lib/base/errors.ts";
@@ -14,9 +14,9 @@ export interface Command {
   readonly name: string;
   /** The line after `dyn` in the help text: `run <script> [arguments]`. */
   readonly usage: string;
-  /** What it does, in one line. */
+  /** Its purpose, in one line. */
   readonly summary: string;
-  /** What its own `--help` says besides. */
+  /** Additional text of its own `--help`. */
   readonly help?: string;
   /** Whether it takes the flags of `FLAGS`, before its own arguments. */
   readonly takesFlags: boolean;

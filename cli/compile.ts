@@ -1,8 +1,8 @@
 /**
- * `compile`: a program as one executable file, with Deno, dyn, its modules and the kernels that it needs.
+ * `compile`: packs a program as one executable file, with Deno, dyn, its modules and the kernels that it needs.
  *
- * Input: a script and the arguments of a first run, which fills the cache that goes with it; output: a file. Invariant: what
- * that run uses are the copies that the executable holds, so that one with missing parts is not made.
+ * A first run with the given arguments fills the cache that is packed. Invariant: that run uses the copies that the
+ * executable will hold, so that an executable with missing parts is never made.
  */
 import { parseArgs } from "@std/cli";
 import { basename, extname, join, resolve } from "node:path";

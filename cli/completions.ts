@@ -1,6 +1,5 @@
 /**
- * `completions`: what a shell completes of dyn's command line. Input: a shell's name; output: its script, made of the
- * commands and flags that there are.
+ * `completions`: prints a shell's completion script, generated from the commands and flags.
  */
 import { type Command, FLAGS, SWITCHES, UsageError } from "./command.ts";
 

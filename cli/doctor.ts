@@ -1,8 +1,9 @@
 /**
- * `doctor`: what this machine offers to dyn, and what to install where something is missing.
+ * `doctor`: reports what dyn can use on this machine, and what to install where something is missing, one line per
+ * finding.
  *
- * Input: the machine; output: one line per finding. Invariant: it ends with code 1 only when programs cannot run
- * here at all; what merely makes them slower is a warning with its remedy.
+ * Invariant: it ends with code 1 only when programs cannot run here at all; findings that merely slow them down are
+ * warnings with a remedy.
  */
 import { messageOf } from "../lib/base/errors.ts";
 import { describeCache } from "./cache.ts";
@@ -15,7 +16,7 @@ interface Finding {
   readonly state: "ok" | "warning" | "error";
   readonly subject: string;
   readonly text: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly remedy?: string;
 }
 
@@ -141,7 +142,7 @@ const MARKS: Readonly<Record<Finding["state"], string>> = {
   error: "error  ",
 };
 
-/** What was made for later processes. */
+/** Prepares the cache for later processes. */
 async function prepared(): Promise<Finding> {
   try {
     return { state: "ok", subject: "Prepared", text: await prepare() };

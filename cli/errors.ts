@@ -1,8 +1,8 @@
 /**
- * How the command line shows that a user's program failed.
+ * Prints failures of the user's program on stderr: the user's frames first, and the line of code of the first of
+ * them.
  *
- * Input: what was thrown, or an event of an unhandled rejection; output: text on stderr, the user's frames first
- * and the line of code that the first of them names. Invariant: the same failure is reported once.
+ * Invariant: the same failure is reported once.
  */
 import { stripVTControlCharacters } from "node:util";
 import { errorText } from "../lib/base/errors.ts";

@@ -1,8 +1,7 @@
 /**
- * `explain`: runs a script and tells what the tracer made of it.
+ * `explain`: runs a script and reports the captured graphs, the graph breaks with reasons, and the recompilations.
  *
- * Input: a script and its arguments; output: the script's own, then the graphs that were captured, where they were
- * cut and why, and what was compiled again. Invariant: the script runs as it would under `run`.
+ * Invariant: the script runs as it would under `run`.
  */
 import { type Artifact, type LogDetails, logs } from "../lib/base/logs.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -13,7 +12,7 @@ import { checkChoices } from "./toolkit.ts";
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
-/** What the stages logged, by what it is about. */
+/** Logged texts, by subject. */
 interface Seen {
   readonly graphs: string[];
   readonly breaks: string[];
@@ -22,7 +21,7 @@ interface Seen {
   readonly limits: string[];
 }
 
-/** Where a text belongs; null for what the report leaves out. */
+/** Returns the list that a text belongs to; null for texts that the report omits. */
 function kindOf(artifact: Artifact, { meta = {} }: LogDetails): keyof Seen | null {
   switch (artifact) {
     case "graph_code":

@@ -1,8 +1,8 @@
 /**
- * `fuzz`: looks for programs that do something else compiled than they do plainly.
+ * `fuzz`: searches for programs that behave differently when compiled.
  *
- * Input: a fuzzer, a tier and limits; output: each difference of a new kind, made small, with how to see it again.
- * Invariant: programs run in processes of their own, so that nothing they do reaches this one.
+ * Each new kind of difference is printed, shrunk, with the command that reproduces it. Invariant: programs run in
+ * separate processes, so that nothing they do affects this one.
  */
 import { parseArgs } from "@std/cli";
 import { type Command, UsageError } from "./command.ts";

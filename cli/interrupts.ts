@@ -1,11 +1,11 @@
 /**
  * Ctrl-C while a line of the REPL runs: ends the run, not the REPL.
  *
- * Input: signals, and what runs; output: an error in what runs. Invariant: a run that was interrupted starts no kernel
- * any more, whether it is under way or waits; what a second Ctrl-C finds still running ends the process.
+ * Invariant: an interrupted run starts no more kernels, whether it is in progress or waiting; a second Ctrl-C ends
+ * the process if something still runs.
  *
- * Signals come between jobs only, so that a thread of its own waits for them and sets a flag, which every start of a
- * kernel looks at. Code that starts none, such as an endless loop over numbers, ends with the process.
+ * Signals are delivered between jobs only, so a separate thread waits for them and sets a flag, which is checked at
+ * every start of a kernel. Code that starts none, such as an endless loop over numbers, ends with the process.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { DynError } from "../lib/base/errors.ts";

@@ -1,9 +1,8 @@
 /**
- * `launch`: a script on several processes of this machine, which MPI connects.
+ * `launch`: runs a script on several processes of this machine, connected by MPI.
  *
- * Input: how many, a script and its arguments; output: what all of them print, each line behind its rank. Invariants: when
- * one fails all are ended, the rank that failed first is named with its error, and what others then say is left out; the
- * exit code is that rank's.
+ * Each line of output is prefixed by its rank. Invariants: when one process fails all are ended, the rank that failed
+ * first is named with its error, and later output of the others is omitted; the exit code is that rank's.
  */
 import { parseArgs } from "@std/cli";
 import { constants } from "node:os";
@@ -23,7 +22,7 @@ code=$?
 exit $code
 `;
 
-/** As many lines of its error output are shown again of the rank that failed. */
+/** Number of final lines of error output repeated for the rank that failed. */
 const LAST_LINES = 20;
 
 interface Failure {
@@ -72,7 +71,7 @@ class Stream {
   }
 }
 
-/** What launchers need to know: more ranks than cores, threads that go where they like, a root that may. */
+/** Environment for launchers: more ranks than cores, unpinned threads, running as root allowed. */
 function environment(ranks: number): Record<string, string> {
   const threads = Math.max(1, Math.floor(navigator.hardwareConcurrency / ranks));
   return {
@@ -85,7 +84,7 @@ function environment(ranks: number): Record<string, string> {
   };
 }
 
-/** How a rank ended, by the code that shells give: beyond 128 that of a signal. */
+/** Describes how a rank ended, by its shell exit code: beyond 128 that of a signal. */
 function howItEnded(code: number): string {
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? [];
   if (signal === undefined) return `failed first, with code ${code}`;

@@ -1,7 +1,6 @@
 /**
- * `minify`: makes a repro smaller. Input: the path of a `repro.ts` that dyn has written, perhaps changed since;
- * output: a smaller one beside it, in a folder of its own. Invariant: the given files are only read; what is
- * written was tried and fails in the same way.
+ * `minify`: makes a repro smaller. The smaller repro goes to a new folder beside the given `repro.ts`, which may have
+ * been edited. Invariant: the given files are only read; the result was run and fails in the same way.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "@std/cli";

@@ -1,6 +1,6 @@
 /**
- * `new`: a project that trains. Input: a folder that does not exist or is empty; output: its files. Invariant: nothing
- * that exists is overwritten.
+ * `new`: creates a project that trains, in a folder that does not exist or is empty. Invariant: nothing that exists
+ * is overwritten.
  */
 import { join } from "node:path";
 import { messageOf } from "../lib/base/errors.ts";
@@ -78,7 +78,7 @@ function files(dyn: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Where this dyn is: its package, or the files that are running. */
+/** Returns the address of this dyn: its package, or the running files. */
 function ownAddress(): string {
   const here = new URL("../mod.ts", import.meta.url).href;
   return here.startsWith("file:") ? here : "jsr:@x/dyn";

@@ -1,8 +1,8 @@
 /**
- * `package`: a program that runs without the compiler.
+ * `package`: packages a program so that it runs without the compiler, from a module whose default export is an
+ * exported program, or the file of one.
  *
- * Input: a module whose default export is an exported program, or the file of one; output: a package. Invariant: the module
- * runs as `run` would run it.
+ * Invariant: the module runs as `run` would run it.
  */
 import { parseArgs } from "@std/cli";
 import { type Command, UsageError } from "./command.ts";

@@ -1,9 +1,9 @@
 /**
- * `doctor --prepare`: makes what first calls of most programs would have to make, once for this machine.
+ * `doctor --prepare`: prepares once for this machine what first calls of most programs need: in the cache, the
+ * programs of common eager calls, their native code and the routines of products, convolutions and sorting.
  *
- * Input: an installation; output: in the cache, the programs of common eager calls, their native code and the routines
- * of products, convolutions and sorting. Invariant: nothing is made in another way than programs make it, so that they
- * take it over, or make their own, as they take over what any former process made.
+ * Invariant: everything is made in the same way as by programs, so that they reuse it like the results of any former
+ * process, or make their own.
  */
 import { type Toolkit, toolkit } from "./toolkit.ts";
 

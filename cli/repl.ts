@@ -1,9 +1,8 @@
 /**
- * `repl`: TypeScript typed in, line by line, with dyn at hand.
+ * `repl`: an interactive TypeScript prompt with dyn loaded.
  *
- * Input: lines from the terminal or a pipe; output: values and errors. Invariant: names declared by an input are
- * properties of the global object, plain ones once the input has run; nothing runs inside a debugger call, so
- * functions typed in are captured and compiled like those of a file.
+ * Invariant: names declared by an input are properties of the global object, plain ones once the input has run;
+ * nothing runs inside a debugger call, so functions typed in are captured and compiled like those of a file.
  */
 import { createInterface, type Interface } from "node:readline";
 import { dirname, join } from "node:path";
@@ -30,12 +29,12 @@ const HELP = [
   ":quit         leave; so does Ctrl-D",
 ].join("\n");
 
-/** How many lines of history are kept. */
+/** Maximum number of lines of history. */
 const HISTORY_LINES = 1000;
 
-/** What the lines typed so far have made. */
+/** The state of a session. */
 class Session {
-  /** What each input's module has that was not typed; stack traces name inputs by their number, from 1. */
+  /** The generated parts of each input's module; stack traces name inputs by their number, from 1. */
   readonly #inputs: Extract<Prepared, { kind: "module" }>[] = [];
   /** Whether any input failed. */
   failed = false;

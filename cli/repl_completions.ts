@@ -1,8 +1,8 @@
 /**
- * What Tab completes in the REPL: names of globals, and members behind a dot.
+ * Tab completion in the REPL: names of globals, and members after a dot.
  *
- * Input: a line up to the cursor; output: what its last word may become, and that word. Invariant: no code of the program
- * runs: a member that a getter computes is completed itself, but nothing behind it.
+ * It returns the possible completions of the last word before the cursor, and that word. Invariant: no code of the
+ * program runs: a member that a getter computes is completed itself, but nothing after it.
  */
 
 /** A name, or names joined by dots, at the end of a line. */

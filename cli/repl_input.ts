@@ -1,24 +1,23 @@
 /**
  * Turns one input of the REPL into an ES module.
  *
- * Input: TypeScript as typed. Output: the source of a module whose `default` is the value of the last expression
- * and which hands what it declares to the session; or that more lines are needed; or what is wrong.
- * Invariant: text is only inserted behind what was typed on a line and around the last expression, or replaced by
- * as many characters, and never with a line break, so that lines in stack traces, and lines of code in reports,
- * are those typed.
+ * The module's `default` is the value of the last expression, and it passes its declarations to the session;
+ * alternatively the result is that more lines are needed, or an error. Invariant: text is only inserted after what
+ * was typed on a line and around the last expression, or replaced by as many characters, and never with a line break,
+ * so that lines in stack traces, and lines of code in reports, are those typed.
  *
- * An input is a module, and not a script, so that types, imports, `await` and functions mean what they mean in a
- * file and functions can be captured like those of a file. What one input declares another sees as a property of
- * the global object. Variables are nothing else: `let n = 1` is rewritten to an assignment, so that there is one
- * `n` however many inputs read and assign it, and a compiled function guards it as any global. Constants, imports,
- * functions and classes are bindings of their module whose values are handed over behind their declaration.
+ * An input is a module, and not a script, so that types, imports, `await` and functions mean what they mean in a file
+ * and functions can be captured like those of a file. Other inputs see a declaration as a property of the global
+ * object. Variables are only that: `let n = 1` is rewritten to an assignment, so that there is one `n` however many
+ * inputs read and assign it, and a compiled function guards it as any global. Constants, imports, functions and
+ * classes are bindings of their module whose values are passed on after their declaration.
  */
 import { stripTypeScriptTypes } from "node:module";
 import { pathToFileURL } from "node:url";
 import { type Node, parse, type Pattern, type Program, type VariableDeclaration } from "acorn";
 import { messageOf } from "../lib/base/errors.ts";
 
-/** What one input is. */
+/** The result of preparing one input. */
 export type Prepared =
   | {
     readonly kind: "module";
@@ -40,7 +39,7 @@ export interface Insertion {
 /** The global function by which a module hands over what it declares. */
 export const DECLARE: unique symbol = Symbol.for("dyn.repl.declare");
 
-/** What a module declared, by name; imports as functions, since what another module exports may change. */
+/** The declarations of a module, by name; imports as functions, since another module's exports may change. */
 export interface Declarations {
   readonly constants?: Readonly<Record<string, unknown>>;
   readonly definitions?: Readonly<Record<string, unknown>>;
@@ -177,7 +176,7 @@ function withoutTypes(source: string): string {
   return text.trim() === "" && !isWhole(source) ? source : text;
 }
 
-/** Whether a further line stands for itself: types leave nothing of a text, but neither does an unfinished comment. */
+/** Returns whether a line is complete: types leave no text, but neither does an unfinished comment. */
 function isWhole(source: string): boolean {
   try {
     return stripTypeScriptTypes(`${source}\n0`).trim() === "0";

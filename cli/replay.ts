@@ -1,6 +1,6 @@
 /**
- * `replay`: makes the call of an execution record alone. Input: the folder that `config.replayRecordEnabled` wrote,
- * or its `replay.ts`; output: the call's, and how it ended. Invariant: the record runs as a script of its own.
+ * `replay`: makes only the call of an execution record: the folder that `config.replayRecordEnabled` wrote, or its
+ * `replay.ts`. Invariant: the record runs as a script of its own.
  */
 import { join } from "node:path";
 import { type Command, UsageError } from "./command.ts";

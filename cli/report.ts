@@ -1,7 +1,7 @@
 /**
- * `report`: a page about what a traced program compiled. Input: the folder that `--trace` (DYN_TRACE) named;
- * output: `report.html` in it, and its place. Invariant: the trace files are only read, and the page needs nothing
- * besides itself. Kernels are held against what this machine can do, which is measured.
+ * `report`: writes `report.html`, a page about what a traced program compiled, into the folder that `--trace`
+ * (DYN_TRACE) named. Invariant: the trace files are only read, and the page is self-contained. Kernels are compared
+ * with the measured limits of this machine.
  */
 import { join, resolve } from "node:path";
 import type { MachineLimits } from "../lib/debug/profiler/limits.ts";

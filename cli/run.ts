@@ -1,12 +1,11 @@
 /**
- * `run`: a user's script in this process, as if Deno had been started with it.
+ * `run`: runs a user's script in this process, as if Deno had been started with it.
  *
- * Input: a path and the script's own arguments; output: what the script does. Invariant: the script, and every
- * module it imports, gets this toolchain's own copy of dyn, whichever name it imports it by; in the script
- * `Deno.args` holds its own arguments and `import.meta.main` is true.
+ * Invariant: the script, and every module it imports, gets this toolchain's own copy of dyn, whichever name it
+ * imports it by; in the script `Deno.args` holds its own arguments and `import.meta.main` is true.
  *
- * `jsr:@x/dyn` needs nothing: Deno resolves the name of the package whose `deno.json` governs the entry point to
- * that package. Files called `mod.ts` in other checkouts of dyn are redirected by a resolve hook.
+ * `jsr:@x/dyn` needs nothing: Deno resolves the name of the package whose `deno.json` governs the entry point to that
+ * package. Files called `mod.ts` in other checkouts of dyn are redirected by a resolve hook.
  */
 import { registerHooks } from "node:module";
 import { isPlainObject } from "../lib/base/tree.ts";
@@ -21,7 +20,7 @@ import { checkChoices, toolkit } from "./toolkit.ts";
 
 const OWN_MODULE = new URL("../mod.ts", import.meta.url).href;
 
-/** Whether a file is the public module of some checkout of dyn. */
+/** Returns whether a file is the public module of some checkout of dyn. */
 function isDynModule(url: string): boolean {
   if (!url.startsWith("file:") || !url.endsWith("/mod.ts")) return false;
   try {

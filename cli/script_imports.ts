@@ -1,8 +1,8 @@
 /**
- * The import map of a script's own project: dyn's process has started with the settings of dyn.
+ * The import map of a script's own project: dyn's process was started with the settings of dyn.
  *
- * Input: the folder of a script; output: a hook by which modules below the project's folder import what its `deno.json`
- * says. Invariant: dyn itself is imported as this toolchain, whatever the project calls it.
+ * A hook makes modules below the project's folder import what its `deno.json` says. Invariant: dyn itself is always
+ * this installation, whatever the project calls it.
  */
 import { registerHooks } from "node:module";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../lib/base/errors.ts";
 import { isPlainObject } from "../lib/base/tree.ts";
 
-/** What a project maps: names, or beginnings of names that end in a slash, to what they stand for. */
+/** A project's mappings: names, or prefixes that end in a slash, to their targets. */
 export interface ProjectImports {
   /** The files that say so. */
   readonly files: readonly string[];
@@ -33,11 +33,11 @@ export function useProjectImports(folder: string): void {
   });
 }
 
-/** What a target of a project's import map is: another specifier, or a URL. */
+/** Resolves a target of a project's import map: another specifier, or a URL. */
 export const targetIn = (target: string, { base }: ProjectImports): string =>
   /^\.{0,2}\//.test(target) ? new URL(target, base).href : target;
 
-/** What a specifier stands for; the longest beginning counts, as in import maps. */
+/** Resolves a specifier; the longest prefix wins, as in import maps. */
 function mapped(specifier: string, project: ProjectImports): string {
   const { imports } = project;
   const keys = [...imports.keys()].filter((key) =>

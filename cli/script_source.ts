@@ -1,8 +1,8 @@
 /**
- * Where a script comes from: a file, standard input (`-`) or a URL.
+ * The source of a script: a file, standard input (`-`) or a URL.
  *
- * Input: what stands in its place on the command line; output: the URL that is imported, and where its own settings are
- * looked for. Invariant: relative imports of a script from standard input are relative to the current folder.
+ * It determines the URL to import, and where the script's settings are looked up. Invariant: relative imports of a
+ * script from standard input are relative to the current folder.
  */
 import { registerHooks } from "node:module";
 import { join, resolve } from "node:path";
@@ -23,7 +23,7 @@ export async function scriptSource(argument: string): Promise<ScriptSource> {
   return { url: scriptUrl(argument), folder: resolve(argument, "..") };
 }
 
-/** Whether a script is named by a URL. */
+/** Returns whether a script is given by a URL. */
 export function isUrl(argument: string): boolean {
   return /^(https?|data):/.test(argument);
 }

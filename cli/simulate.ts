@@ -1,9 +1,9 @@
 /**
- * `simulate`: what a script's training step would take on many ranks.
+ * `simulate`: predicts a script's training step on many ranks.
  *
- * Input: a script with a compiled training step, and what ranks and the links between them are like; output: the script's
- * own, then a table of step times and memory for each way of dividing the step. Invariant: the script runs as it would under
- * `run`, but that its step also runs op by op once.
+ * After the script's own output it prints a table of step times and memory for each way of dividing the step, for
+ * given properties of ranks and links. Invariant: the script runs as it would under `run`, except that its step also
+ * runs op by op once.
  */
 import { parseArgs } from "@std/cli";
 import { type Link, TOPOLOGIES, type Topology } from "../lib/debug/simulator/links.ts";
@@ -21,7 +21,7 @@ const GIB = 2 ** 30;
 /** A setting that is a number, in the unit that people give it in. */
 interface Setting {
   readonly otherwise: number;
-  /** What it is multiplied by. */
+  /** Factor to the base unit. */
   readonly unit: number;
   readonly summary: string;
   /** Whether it counts something. */
@@ -46,7 +46,7 @@ const NAMES = Object.keys(SETTINGS).filter((name): name is SettingName => Object
 /** Numbers of ranks unless others are given. */
 const RANKS = "8,64,512,4096,65536";
 
-/** What settings are, in seconds, bytes and numbers. */
+/** Returns the settings, in seconds, bytes and numbers. */
 function settingsOf(given: Readonly<Record<string, unknown>>): (name: SettingName) => number {
   const read = (name: SettingName): number => {
     const { otherwise, unit, isCount = false }: Setting = SETTINGS[name];

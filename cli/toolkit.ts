@@ -1,8 +1,8 @@
 /**
  * The one place where the command line imports dyn itself.
  *
- * Input: the environment that the flags have filled; output: the public module. Invariant: nothing in `cli/`
- * imports it statically, since its settings are read from the environment when it loads.
+ * Invariant: nothing in `cli/` imports it statically, since its settings are read from the environment when it loads,
+ * after the flags have filled it.
  */
 import { DEVICES } from "../backends/device_names.ts";
 import { UsageError } from "./command.ts";

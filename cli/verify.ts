@@ -1,21 +1,21 @@
 /**
- * `verify`: one small training step on every tier of this machine, compared with the uncompiled one.
+ * `verify`: runs one small training step on every tier of this machine and compares it with the uncompiled one.
  *
- * Input: nothing; output: a line a tier with the times of the first call and of later ones; exit code 1 where a tier
- * that is there gives other numbers or fails. Invariant: a tier that the machine does not have is said and is no failure.
+ * It prints a line for each tier with the times of the first call and of later ones; exit code 1 if an available tier
+ * computes other numbers or fails. Invariant: a tier that the machine does not have is reported and is not a failure.
  */
 import { messageOf } from "../lib/base/errors.ts";
 import { type Command, UsageError } from "./command.ts";
 import { type Toolkit, toolkit } from "./toolkit.ts";
 
-/** What came of a tier. */
+/** The outcome of a tier. */
 type Outcome =
   | { readonly state: "ok"; readonly first: number; readonly later: number }
   | { readonly state: "wrong" | "failed" | "absent"; readonly because: string };
 
 /** A way of running: the settings that choose it, or why the machine does not have it. */
 interface Tier {
-  /** As it is asked for. */
+  /** The name of the tier. */
   readonly name: string;
   readonly title: string;
   readonly backend: string | null;

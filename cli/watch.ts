@@ -1,8 +1,7 @@
 /**
- * `--watch`: the command again whenever a file of the script's folder changes.
+ * `--watch`: runs the command again whenever a file of the script's folder changes.
  *
- * Input: the arguments without the flag, and the script; output: what the command prints, each time. Invariant: one run
- * at a time: what still runs is ended first.
+ * Invariant: one run at a time: a run in progress is ended first.
  */
 import { dirname, resolve } from "node:path";
 import { UsageError } from "./command.ts";
@@ -10,7 +9,7 @@ import { UsageError } from "./command.ts";
 /** Files whose changes matter. */
 const SOURCES = /\.(?:[cm]?[jt]sx?|jsonc?)$/;
 
-/** How long changes are collected, in milliseconds: editors write files in several steps. */
+/** Time for which changes are collected, in milliseconds: editors write files in several steps. */
 const QUIET = 100;
 
 /** Runs the command line again and again; ends with the process. */
@@ -36,7 +35,7 @@ export async function watch(args: readonly string[], script: string | undefined)
   }
 }
 
-/** Whether the next event, and those that come right behind it, change a source. */
+/** Returns whether the next event, or those directly after it, change a source. */
 async function isChange(changes: AsyncIterator<Deno.FsEvent>): Promise<boolean> {
   const { value: event } = await changes.next();
   if (!event || event.kind === "access") return false;

@@ -1,9 +1,8 @@
 /**
- * `watch`: a local page about a training run: curves, throughput, histograms, images, from what the script's `Writer`s
- * write.
+ * `watch`: a local page about a training run: curves, throughput, histograms, images, from the script's `Writer`s or
+ * a folder of event files.
  *
- * Input: a script with its arguments, or a folder of event files; output: an address, and what the script prints.
- * Invariant: the page is for this machine alone; it stays until Ctrl-C, also when the script has ended.
+ * Invariant: the page is served to this machine only; it stays until Ctrl-C, also after the script has ended.
  */
 import { basename, dirname, join } from "node:path";
 import { htmlPage } from "../lib/debug/pages/page.ts";
@@ -16,7 +15,7 @@ const PORT = 6100;
 /** Milliseconds between looks at the files. */
 const LOOK = 500;
 
-/** What is sent to the page. */
+/** A message to the page. */
 type Update =
   | { readonly kind: "values"; readonly all: boolean; readonly series: readonly ShownSeries[] }
   | { readonly kind: "ended"; readonly code: number };

@@ -1,6 +1,6 @@
 /**
- * Makes packages: programs with weights and code, which run without the compiler. Input: an exported program; output: bytes.
- * Invariant: a package says of every file in it what its hash is, and for which machines its code is.
+ * Makes packages: exported programs with weights and code, which run without the compiler. Invariant: a package
+ * records the hash of every file in it, and the machines that its code is for.
  */
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { wasmForm } from "../backends/wasm/form.ts";
@@ -206,7 +206,7 @@ function listed({ output }: ExportedParts["functional"]["graph"]): readonly (Nod
   return all.map((each) => each instanceof Node ? each : null);
 }
 
-/** Where a memory of a program comes from. */
+/** Returns the source of a program's memory. */
 function nativeInput(parts: ExportedParts, at: number, weights: Uint8Array<ArrayBuffer>): NativeInput {
   const value = parts.inputs[at]?.value;
   if (value?.kind === "argument") {

@@ -1,6 +1,6 @@
 /**
- * A program as one shared library with a C header. Input: a program and how it is called; output: bytes and a text.
- * Invariant: the library needs nothing besides the C and OpenMP runtimes; its functions begin with the prefix.
+ * A program as one shared library with a C header. Invariant: the library needs only the C and OpenMP runtimes; its
+ * functions begin with the prefix.
  */
 import type { Program } from "../lib/loops/ir.ts";
 import { itemSize } from "../lib/base/dtype.ts";
@@ -15,7 +15,7 @@ import { routineSource } from "../backends/cpu/runtime_library.ts";
 import { printIndex } from "../backends/cpu/print/types.ts";
 import { processorFeatures } from "../runtime/native_session.ts";
 
-/** Where a memory that the program reads comes from. */
+/** The source of a memory that the program reads. */
 export type NativeInput =
   /** A tensor of the caller's. */
   | {
@@ -27,7 +27,7 @@ export type NativeInput =
   /** A part of the file of weights. */
   | { readonly kind: "held"; readonly name: string; readonly offset: number; readonly bytes: number };
 
-/** What a library is made of. */
+/** The parts of a library. */
 export interface NativeParts {
   readonly prefix: string;
   readonly call: CallSpec;

@@ -1,7 +1,6 @@
 /**
- * A functional graph whose results are tensors of their own, row by row, with new values of inputs among them. Input: an
- * exported program; output: such a graph, and what its outputs are. Invariant: nothing of the plan around the graph is left
- * to do but to hand the outputs out.
+ * A functional graph for packaging whose results are separate row-major tensors, including new values of inputs.
+ * Invariant: the plan around the graph needs no other work than returning the outputs.
  */
 import { type FunctionalGraph, functionalOf } from "../lib/aot/functional_graph.ts";
 import type { RuntimePlan } from "../lib/aot/joint.ts";
@@ -73,7 +72,7 @@ function withoutPlan(
   copied: ReadonlySet<number>,
 ): { readonly graph: Graph; readonly mutations: OwnResults["mutations"] } {
   const graph = copyGraph(given);
-  // Nothing of a gradient
+  // Clears the marks of gradients
   for (const { meta } of graph.nodes) {
     if (meta.value.kind === "tensor" || meta.value.kind === "tensors") {
       meta.value = { ...meta.value, requiresGrad: false };

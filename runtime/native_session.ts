@@ -1,12 +1,12 @@
 /**
- * Runs packaged programs by their native library. Input: the bytes of a library for this machine, memories of a call; output:
- * results in memories. Invariant: only who asks for native code comes here, and only with code for this machine.
+ * Runs packaged programs by their native library. Invariant: it is loaded only if native code was requested, and only
+ * with code for this machine.
  */
 import { DynError } from "../lib/base/errors.ts";
 import type { NativeTarget } from "../lib/packages/manifest.ts";
 import type { Session } from "./wasm_session.ts";
 
-/** What the system says of the processor's instructions; null where it does not say. */
+/** Returns the processor's instruction set features; null if the system does not list them. */
 export function processorFeatures(): ReadonlySet<string> | null {
   if (Deno.build.os !== "linux") return null;
   const text = Deno.readTextFileSync("/proc/cpuinfo");
@@ -58,7 +58,7 @@ export function nativeSession(library: Uint8Array, target: NativeTarget, threads
       },
     };
   } finally {
-    // What was opened stays open
+    // An opened library stays open
     Deno.removeSync(folder, { recursive: true });
   }
 }

@@ -1,7 +1,6 @@
 /**
- * Packages: programs that run without their compiler. Input: the bytes of a package; output: a program to call. Invariant:
- * nothing of a package is used before its hash and its target have been compared; native code runs where the caller asks
- * for it alone.
+ * Packages: programs that run without their compiler. Invariant: nothing of a package is used before its hash and its
+ * target have been checked; native code runs only if the caller requests it.
  */
 import { itemSize } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
@@ -40,7 +39,7 @@ export interface LoadPackageOptions {
   readonly sha256?: string | undefined;
 }
 
-/** What runs a program. */
+/** The engine of a program. */
 type Engine =
   | { readonly name: "wasm" | "native"; readonly session: Session; readonly program: PackagedProgram }
   | { readonly name: "webgpu"; readonly session: LaterSession; readonly program: PackagedProgram };
@@ -84,7 +83,7 @@ export class Package {
     return this.#manifest.call.name;
   }
 
-  /** What runs it: "wasm", "native" or "webgpu". */
+  /** Its engine: "wasm", "native" or "webgpu". */
   get engine(): "wasm" | "native" | "webgpu" {
     return this.#engine.name;
   }
@@ -213,7 +212,7 @@ export async function loadPackage(
   return new Package(manifest, await engineOf({ files, manifest, symbols }, options), held);
 }
 
-/** What is to run a program. */
+/** Chooses the engine of a program. */
 async function engineOf(
   { files, manifest, symbols }: ReadManifest & { readonly files: Files },
   { native = false, webgpu = false, threads = 1 }: LoadPackageOptions,

@@ -1,6 +1,5 @@
 /**
- * Tensors of packages: elements in an array, row by row. Input: elements and a shape; output: a tensor. Invariant: there are
- * as many elements as the shape has.
+ * Tensors of packages: elements in a row-major array. Invariant: the number of elements matches the shape.
  */
 import {
   type DType,

@@ -1,6 +1,6 @@
 /**
- * Runs packaged programs by WebAssembly, on one thread. Input: a form, memories of a call; output: results in memories.
- * Invariant: weights lie in the module's memory from call to call as long as sizes stay as they were.
+ * Runs packaged programs by WebAssembly, on one thread. Invariant: weights stay in the module's memory between calls
+ * as long as sizes do not change.
  */
 import { DynError } from "../lib/base/errors.ts";
 import type { Plain } from "../lib/base/recording.ts";
@@ -42,7 +42,7 @@ class OwnThread implements JobPool {
   }
 }
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface WasmParts {
   readonly form: Plain;
   readonly symbols: Symbols;

@@ -1,7 +1,7 @@
 /**
- * Runs packaged programs by WebGPU, in Deno and in browsers. Input: a form, memories of a call; output: results in memories.
- * Invariant: weights lie in the device's memory from call to call; what belongs to the sizes of a call is made once for
- * them; work that the device refuses is an error of its call.
+ * Runs packaged programs by WebGPU, in Deno and in browsers. Invariant: weights stay in the device's memory between
+ * calls; resources that depend on the sizes of a call are created once for them; work that the device refuses is an
+ * error of its call.
  */
 import { itemSize } from "../lib/base/dtype.ts";
 import { DynError, messageOf } from "../lib/base/errors.ts";
@@ -40,11 +40,11 @@ interface Dispatch {
   readonly groups: readonly [number, number];
 }
 
-/** What calls of the same sizes have in common. */
+/** Resources shared by calls of the same sizes. */
 interface Prepared {
-  /** By their place among the inputs. */
+  /** By position among the inputs. */
   readonly inputs: readonly Place[];
-  /** By their place among the outputs; `at`: where they are read back. */
+  /** By position among the outputs; `at`: where they are read back. */
   readonly outputs: readonly { readonly buffer: GPUBuffer; readonly bytes: number; readonly at: number }[];
   readonly dispatches: readonly Dispatch[];
   readonly staging: GPUBuffer;

@@ -1,4 +1,4 @@
-/** Weights of a package: safetensors, whose elements are used where they lie. Input: bytes; output: tensors by name. */
+/** Weights of a package: safetensors, whose elements are used in place. */
 import { type DType, hostArray, itemSize } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { PackageTensor } from "./tensor.ts";
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, DType>> = {
   BOOL: "bool",
 };
 
-/** What a header says of a tensor. */
+/** The header's entry for a tensor. */
 interface Entry {
   readonly dtype: string;
   readonly shape: readonly number[];

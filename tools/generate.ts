@@ -1,7 +1,7 @@
 /**
- * Writes the typed surface of the ops from their definitions: the interface that compositions and gradients
- * use, the methods of Tensor and the free functions. Run it after changing a definition: `deno task generate`.
- * Input: lib/ops; output: the files of `generateAll`. Invariant: the output depends on the definitions alone.
+ * Writes the typed surface of the ops from their definitions: the interface that compositions and gradients use, the
+ * methods of Tensor and the free functions. Run it after changing a definition: `deno task generate`. Invariant: the
+ * output depends on the definitions alone.
  */
 import { isMethod } from "../lib/ops/api.ts";
 import { isCreation, takesInplace } from "../lib/ops/call.ts";
@@ -58,7 +58,7 @@ export const RESERVED = new Set([
 /** Order of the formatter, which sorts names without regard to case. */
 const byName = (a: string, b: string): number => {
   const [x, y] = [a.toLowerCase(), b.toLowerCase()];
-  // As the formatter sorts: capitals first among names that differ in nothing else
+  // In the formatter's order: capitals first among names that differ only in case
   return x !== y ? (x < y ? -1 : 1) : a < b ? -1 : a > b ? 1 : 0;
 };
 
@@ -90,7 +90,7 @@ const optionsGeneric = (d: OpDefinition): boolean => namedParams(d).some(([, p])
 const optionsName = (d: OpDefinition, tensor: string): string =>
   `${capital(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
 
-/** What an argument is where it is not given. */
+/** Describes an argument that is omitted. */
 function defaultText(name: string, { default: value }: Param): string {
   const shown = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const otherwise = value === undefined || value === null
@@ -375,7 +375,9 @@ export function exportNames(definition: OpDefinition): string[] {
   return [definition.name, ...(definition.exposure?.aliases ?? [])].filter((name) => !RESERVED.has(name));
 }
 
-/** Whether a name is an alias that another op has as its name; such an alias exists in namespaces only. */
+/**
+ * Returns whether a name is an alias that is also the name of another op; such an alias exists in namespaces only.
+ */
 function isTaken(name: string, definition: OpDefinition): boolean {
   return ALL_OPS.some((other) => other !== definition && other.name === name);
 }
@@ -388,7 +390,7 @@ function functionType(definition: OpDefinition): string {
   return `{\n${lists.map((list) => `  ${list};`).join("\n")}\n}`;
 }
 
-/** Whether an op is at the top of the module, and not only in namespaces. */
+/** Returns whether an op is exported at the top of the module, and not only in namespaces. */
 const isFree = (definition: OpDefinition): boolean => definition.exposure?.free !== false;
 
 /** The functions that are at the top of the module, or the others with those. */

@@ -1,8 +1,7 @@
 /**
- * The rules of house style that Deno's linter has no rule for, as a lint plugin.
+ * The rules of house style that Deno's linter lacks, as a lint plugin.
  *
- * Input: the syntax tree and comments of one file; output: a report per offence.
- * Invariant: each rule looks at one file alone; what concerns several (imports between rooms) is a test.
+ * Invariant: each rule looks at one file alone; checks over several files (imports between rooms) are tests.
  */
 
 /** Folders and files whose exported functions have the parameters that PyTorch or a package gave them. */
@@ -19,7 +18,7 @@ const USER_FACING = [
 /** Most positional parameters of any other exported function; one more may hold options. */
 const MOST_PARAMETERS = 3;
 
-/** What is passed explicitly in front of the parameters proper: what the function works for, or writes into. */
+/** Types of an explicit context in front of the parameters proper: what the function works for, or writes into. */
 const CONTEXT_TYPES =
   /(Context|Machine|Tracer|Interpreter|Frame|Recorder|Compiler|Builder|Writer|Body|State|Scope)$/;
 
@@ -41,7 +40,7 @@ function constantEnds(node: Deno.lint.Expression | Deno.lint.SpreadElement | und
   return { first: node.quasis[0]?.cooked || undefined, last: node.quasis.at(-1)?.cooked || undefined };
 }
 
-/** What is wrong with an error message. */
+/** Returns the fault of an error message, if any. */
 function messageFault({ first, last }: Ends): string | undefined {
   if (first !== undefined && /^\s*\p{Ll}/u.test(first)) {
     return "Expected an error message that starts with a capital";
@@ -52,14 +51,14 @@ function messageFault({ first, last }: Ends): string | undefined {
   return undefined;
 }
 
-/** Whether a parameter is the context of the call. */
+/** Returns whether a parameter is the context of the call. */
 function isContext(parameter: Deno.lint.Parameter | undefined): boolean {
   const type = parameter?.type === "Identifier" ? parameter.typeAnnotation?.typeAnnotation : undefined;
   return type?.type === "TSTypeReference" && type.typeName.type === "Identifier" &&
     CONTEXT_TYPES.test(type.typeName.name);
 }
 
-/** Whether a parameter holds options by name rather than one value by position. */
+/** Returns whether a parameter holds options by name rather than one value by position. */
 function holdsOptions(parameter: Deno.lint.Parameter): boolean {
   switch (parameter.type) {
     case "ObjectPattern":

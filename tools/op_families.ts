@@ -1,6 +1,5 @@
 /**
- * The families of ops, as pages of the documentation. Input: the parts of the table; output: which page has which. Invariant:
- * every op is on one page.
+ * The families of ops, as pages of the documentation. Invariant: every op is on one page.
  */
 import type { OpDefinition } from "../lib/ops/definition.ts";
 import { activations } from "../lib/ops/elementwise/activation.ts";

@@ -1,8 +1,7 @@
 /**
- * Writes the pages of docs/ops from the definitions of ops: each public op's signatures, where it is found, its shapes and
- * types, an example, its errors and its gradient: `deno task generate`. Input: lib/ops, and examples with PyTorch's results
- * that tools/op_examples.py keeps; output: a text for each page. Invariant: what a page says of shapes and types the
- * definition's own inference has said.
+ * Writes the pages of docs/ops from the definitions of ops: each public op's signatures, namespaces, shapes and
+ * types, an example with PyTorch's results that tools/op_examples.py keeps, its errors and its gradient: `deno task
+ * generate`. Invariant: shapes and types on a page come from the definition's own inference.
  */
 import { type DType, DTYPES, isFloat } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
@@ -28,7 +27,7 @@ export function readExamples(): Readonly<Record<string, OpExample>> {
   return JSON.parse(Deno.readTextFileSync(new URL("op_examples.json", import.meta.url)));
 }
 
-/** How a program calls an op: the first is the one that examples use. None: it is not public. */
+/** Returns the names by which a program calls an op: examples use the first. Empty if it is not public. */
 export function callNames(definition: OpDefinition): readonly string[] {
   const { exposure } = definition, names = exportNames(definition);
   const prefixes = [
@@ -95,7 +94,7 @@ function shapesOf(definition: OpDefinition): readonly string[] {
   return [...new Set(lines)].slice(0, 2);
 }
 
-/** Which types the tensors of the first sample may have, by the type of the result. */
+/** Describes the types that the tensors of the first sample may have, by the type of the result. */
 function typesOf(definition: OpDefinition): string | null {
   const sample = definition.samples.find(({ args }) =>
     args.some((each) => typeof each === "object" && each !== null && "tensor" in each && !each.dtype)
@@ -121,7 +120,9 @@ function typesOf(definition: OpDefinition): string | null {
     .join("; ");
 }
 
-/** What wrong calls say: all of it where metadata shows the fault, else the part that the definition names. */
+/**
+ * Returns the errors of wrong calls: in full where metadata shows the fault, else the part that the definition names.
+ */
 function errorsOf(definition: OpDefinition): ReadonlySet<string> {
   return new Set(
     definition.errors?.map((sample) => {

@@ -1,12 +1,11 @@
 /**
  * Makes the standalone executable of dyn: `deno task compile [--pack] [output]`.
  *
- * Input: the modules that `cli.ts` reaches. Output: one file, `dist/dyn`, that runs scripts and the REPL on a
- * machine without Deno and without this repository.
- * Invariant: both ways of making it start from the same module tree and the same entry.
+ * The result is one file, `dist/dyn`, that runs scripts and the REPL on a machine without Deno and without this
+ * repository. Invariant: both ways of making it start from the same module tree and the same entry.
  *
- * `deno compile` makes it where its base binary is available (downloaded, or named by `DENORT_BIN`) and the result runs;
- * otherwise, or with `--pack`, the running Deno binary and the tree are packed behind a launcher.
+ * `deno compile` makes it where its base binary is available (downloaded, or named by `DENORT_BIN`) and the result
+ * runs; otherwise, or with `--pack`, the running Deno binary and the tree are packed behind a launcher.
  */
 import { parseArgs } from "@std/cli";
 import { join, resolve } from "node:path";
@@ -14,7 +13,7 @@ import { output } from "../cli/standalone/files.ts";
 import { pack } from "../cli/standalone/pack.ts";
 import { makeTree } from "../cli/standalone/tree.ts";
 
-/** Whether an executable starts and its scripts find dyn. */
+/** Returns whether an executable starts and its scripts find dyn. */
 async function works(executable: string): Promise<boolean> {
   const folder = await Deno.makeTempDir();
   try {

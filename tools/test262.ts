@@ -1,11 +1,11 @@
 /**
- * Runs the language part of ECMAScript's conformance suite, each test plain and compiled, and compares:
- * `deno run -A tools/test262.ts <folder of test262> [--only=expressions/class] [--sample=500] [--seed=7]
- * [--part=1/4] [--report=file]`.
+ * Runs the language part of ECMAScript's conformance suite, each test plain and compiled, and compares: `deno run -A
+ * tools/test262.ts <folder of test262> [--only=expressions/class] [--sample=500] [--seed=7] [--part=1/4]
+ * [--report=file]`.
  *
- * Input: the suite's folder, which is nobody's here. Output: every difference, then counts: run, equal, different,
- * with breaks, given up; with `--report` a line of JSON for each run. Invariant: both runs of a test start from
- * builtins that nothing has changed.
+ * The suite is not part of this repository. It prints every difference, then counts: run, equal, different, with
+ * breaks, given up; with `--report` a line of JSON for each run. Invariant: both runs of a test start from builtins
+ * that nothing has changed.
  */
 import { parseArgs } from "@std/cli";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ function testsBelow(folder: string, below: string): string[] {
   return found.sort();
 }
 
-/** As many of the items as are asked for, in an order that the seed decides. */
+/** Returns the requested number of items, in an order that the seed determines. */
 function sampled<T>(items: readonly T[], count: number, seed: number): T[] {
   const rest = [...items], chosen: T[] = [];
   let state = seed >>> 0;
@@ -105,7 +105,7 @@ for (let at = 0; at < runs.length; at += BATCH) {
       counted(unsuited, `once different: ${run.path} (${run.mode}) ${other.outcome}`);
       continue;
     }
-    // What comes of some tests depends on what else the process does.
+    // The outcome of some tests depends on other activity of the process.
     const isDecided = one.outcome === other.outcome ||
       (await plain.reports([run]))[0]?.outcome === one.outcome;
     if (isDecided) note(run, one, other);

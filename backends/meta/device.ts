@@ -1,6 +1,6 @@
 /**
- * The device "meta": tensors with shapes, types and strides, and no elements. Input: calls of ops; output: what their
- * results would be. Invariant: nothing is computed and no memory is taken; reading elements is an error that says so.
+ * The device "meta": tensors with shapes, types and strides, and no elements. Invariant: nothing is computed and no
+ * memory is allocated; reading elements is an error that says so.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";

@@ -1,7 +1,7 @@
 /**
- * The compiled shim: where MPI is, and the functions that stand before it. Input: MPICC or `mpicc` on the PATH, which
- * say how programs are built against their MPI; output: opened functions, or why there are none. Invariant: the library
- * is built again when another mpi.h is there.
+ * The compiled shim of MPI, built with MPICC or `mpicc` on the PATH, which print how programs are built against their
+ * MPI. It is opened, or the reason why it is unavailable is returned. Invariant: the library is rebuilt when another
+ * mpi.h is installed.
  */
 import { DistributedError } from "../../lib/distributed/errors.ts";
 import { openLibrary } from "../cpu/ffi.ts";
@@ -10,7 +10,7 @@ import { buildLibraries, type Source } from "../cpu/object_cache.ts";
 import { toolchainStatus } from "../cpu/toolchain.ts";
 import { SHIM } from "./shim.ts";
 
-/** How to get what is missing. */
+/** How to install the requirements. */
 const ADVICE =
   "install Open MPI or MPICH with its headers (Debian: apt-get install openmpi-bin libopenmpi-dev; " +
   "macOS: brew install open-mpi), or set MPICC to the C compiler of an MPI";
@@ -54,7 +54,10 @@ function mpiOptions(): readonly string[] | null {
   return wordsOf(text);
 }
 
-/** What of a call of a compiler builds against MPI. Macros choose the standard ABI where a library has several. */
+/**
+ * Returns the options of a compiler call that build against MPI. Macros choose the standard ABI where a library has
+ * several.
+ */
 export function wordsOf(call: string): readonly string[] {
   // A folder to look in at run time may be a word of its own, behind one that says so: folders of libraries say it too
   const words = call.trim().split(/\s+/).filter((word) => /^-(?:[DILl].|Wl,-rpath[,=]|pthread)/.test(word));
@@ -63,7 +66,7 @@ export function wordsOf(call: string): readonly string[] {
   return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...words, ...folders];
 }
 
-/** Which mpi.h the compiler will find. */
+/** Returns which mpi.h the compiler will find. */
 function mpiHeader(options: readonly string[]): string {
   const folders = options.filter((word) => word.startsWith("-I")).map((word) => word.slice(2));
   return headerIdentity(folders, "mpi.h") ?? "unknown";

@@ -1,8 +1,7 @@
 /**
- * The C++ text of reductions over element types: which MPI type and operation a pair of ours is. Input: nothing;
- * output: text. Invariant: the types of 16 bits are combined in float32 and rounded to nearest even after each
- * combination; max and min of floats give NaN where either is one and take −0 as less than 0, in whatever order ranks
- * are combined.
+ * The C++ source of reductions over element types: the MPI type and operation for each pair of ours. Invariant:
+ * 16-bit types are combined in float32 and rounded to nearest even after each combination; max and min of floats
+ * return NaN if either is NaN and order −0 below 0, in whatever order ranks are combined.
  */
 
 /** The text, behind mpi.h. `typeOf(dtype)` and `opOf(dtype, op)` are what the rest uses; codes as in transport.ts. */

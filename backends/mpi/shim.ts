@@ -1,13 +1,12 @@
 /**
- * The C++ text between dyn and MPI: groups, and calls that run in the background. Input: nothing; output: text.
+ * The C++ source between dyn and MPI: groups, and calls that run in the background.
  *
- * Every collective is preceded by one of 16 bytes, the fingerprint of what the rank is about to do, which is waited
- * for without blocking: where all are the same everybody is there, and the data follow; where they differ the ranks
- * tell each other what they do and nothing is written; where it takes too long, ranks are asked where they are.
- * Invariants: data of a group's collectives start in the order of the calls, which is the same on all ranks once the
- * fingerprints agree; MPI is called by one thread at a time. A call that all ranks wait for at once uses MPI's blocking
- * form, which is the faster one; whether they all do is part of what they agree on, since the forms do not match each
- * other.
+ * Every collective is preceded by one of 16 bytes, the fingerprint of the rank's call, which is awaited without
+ * blocking: if all are equal every rank has arrived, and the data follow; if they differ the ranks exchange
+ * descriptions of their calls and nothing is written; on a timeout, ranks report where they are. Invariants: data of
+ * a group's collectives start in the order of the calls, which is the same on all ranks once the fingerprints agree;
+ * MPI is called by one thread at a time. A call that all ranks await immediately uses MPI's blocking form, which is
+ * faster; whether they all do is part of the fingerprint, since the two forms do not match each other.
  */
 import { REDUCTIONS } from "./reductions.ts";
 

@@ -1,7 +1,6 @@
 /**
- * Process groups on MPI. Input: calls on host memory; output: calls in progress. Invariants: the memories of a call
- * are held until it is over; after a call that was not over in time its group refuses all others, since nobody knows
- * what the ranks still do.
+ * Process groups on MPI: calls on host memory. Invariants: the memory of a call is held until it completes; after a
+ * call that timed out its group refuses all others, since the state of the ranks is unknown.
  */
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -53,20 +52,20 @@ const TYPES: Readonly<Record<DType, number>> = {
   complex128: 11,
 };
 
-/** How calls end, as the shim says it. */
+/** Outcomes of calls, as numbered in the shim. */
 const OK = 0, MISMATCH = 1, TIMEOUT = 2;
 
 /** The most elements that MPI counts. */
 const MOST = 2 ** 31 - 1;
 
-/** How long other ranks have to say where they are, in milliseconds. */
+/** Time for other ranks to report where they are, in milliseconds. */
 const ASKING = 1000;
 
 function addressOf(place: Place | null): number {
   return place === null ? 0 : hostOf(place.memory).address + place.byteOffset;
 }
 
-/** What tells signatures apart, and their bytes with a zero behind them. */
+/** The fingerprint of a signature, and its bytes with a zero at the end. */
 interface Signature {
   readonly print: bigint;
   readonly text: Uint8Array<ArrayBuffer>;
@@ -74,7 +73,7 @@ interface Signature {
 
 const signatures = new Map<string, Signature>();
 
-/** As many signatures are kept. */
+/** Maximum number of cached signatures. */
 const KEPT = 4096;
 
 function signatureOf(words: string): Signature {
@@ -109,11 +108,11 @@ function byRank(texts: readonly string[]): string {
 /** Calls that are not over: what they read and write stays alive. */
 const running = new Set<MpiCall>();
 
-/** As many calls run before those that are over are looked for: programs do not wait for all that they send. */
+/** Number of running calls at which completed ones are collected: programs do not wait for everything they send. */
 const MANY = 256;
 
 class MpiCall implements Pending {
-  /** How many futures wait for it. */
+  /** Number of futures that wait for it. */
   #waitingAside = 0;
   #ending: { readonly error: Error | null; readonly peer: number } | undefined;
 
@@ -256,10 +255,12 @@ class MpiConnection implements Connection {
   }
 }
 
-/** What launchers tell the processes that they start: those of Open MPI, MPICH, and of Slurm for either. */
+/**
+ * Environment variables that launchers set for their processes: those of Open MPI, MPICH, and of Slurm for either.
+ */
 const LAUNCHED = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"];
 
-/** How many processes Open MPI's launcher and MPICH's say that they have started. */
+/** Environment variables in which the launchers of Open MPI and MPICH give the number of processes. */
 const COUNTS = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
 /** Throws DistributedError where a library does not know of the others: it is not the launcher's. */

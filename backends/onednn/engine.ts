@@ -1,7 +1,6 @@
 /**
- * oneDNN as an engine: matrix products, convolutions and their gradients, softmax and layer normalisation of float32 on
- * the CPU. Input: functional graphs; output: which nodes it takes over, and parts of them as functions. Imported for its
- * effect. Invariant: what it does not take over runs elsewhere.
+ * oneDNN as an engine: matrix products, convolutions and their gradients, softmax and layer normalisation of float32
+ * on the CPU. Imported for its effect. Invariant: unsupported nodes run elsewhere.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
@@ -16,7 +15,7 @@ import { NEEDS, oneDnn, oneDnnAbsence, oneDnnIdentity } from "./library.ts";
 import { type Pattern, patternAt } from "./patterns.ts";
 import { compute, type Operand } from "./primitives.ts";
 
-/** Whether values are what oneDNN is given here, with elements. */
+/** Returns whether all values are tensors that oneDNN handles here, with elements. */
 function isTaken(nodes: Iterable<Node>): boolean {
   return [...nodes].every(({ meta: { value } }) => {
     if (value.kind !== "tensor") return false;
@@ -94,7 +93,7 @@ interface Sizes {
   readonly stride: readonly number[];
   readonly dilation: readonly number[];
   readonly padding: readonly number[];
-  /** As the shim reads them. */
+  /** Numbers in the order in which the shim reads them. */
   readonly numbers: readonly number[];
 }
 

@@ -1,7 +1,6 @@
 /**
- * The compiled shim: where oneDNN is, and the functions that stand before it. Input: DNNLROOT, or a header where
- * compilers look; output: opened functions, or why there are none. Invariant: the library is built again when another
- * oneDNN is there.
+ * The compiled shim of oneDNN, found by DNNLROOT or a header where compilers look. It is opened, or the reason why it
+ * is unavailable is returned. Invariant: the library is rebuilt when another oneDNN is installed.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { openLibrary } from "../cpu/ffi.ts";
@@ -10,7 +9,7 @@ import { buildLibraries, type Source } from "../cpu/object_cache.ts";
 import { toolchainStatus } from "../cpu/toolchain.ts";
 import { SHIM } from "./shim.ts";
 
-/** What the backend needs, and how to get it. */
+/** The requirements of the backend, and how to install them. */
 export const NEEDS =
   "a C++ compiler and oneDNN 2 or 3 with its headers (Debian: apt-get install libdnnl-dev; " +
   "elsewhere DNNLROOT names its folder)";
@@ -51,7 +50,7 @@ export function oneDnnAbsence(): string | null {
   return typeof there === "string" ? there : null;
 }
 
-/** What tells this oneDNN from others; why there is none where there is none. */
+/** Returns a text that identifies this oneDNN, or why there is none. */
 export function oneDnnIdentity(): string {
   const there = source();
   return typeof there === "string" ? there : `${there.text.split("\n", 1)[0]} ${there.options?.join(" ")}`;

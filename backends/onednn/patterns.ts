@@ -1,10 +1,11 @@
 /**
- * Ops that functional graphs have taken apart and oneDNN has whole: softmax, its logarithm, layer normalisation. Input: a
- * node; output: what it is the last node of. Invariant: nothing outside of a pattern reads what is inside of it.
+ * Recognises ops that functional graphs decompose and oneDNN has as a whole: softmax, its logarithm, layer
+ * normalisation. A pattern is identified by its last node. Invariant: nothing outside of a pattern reads its inner
+ * nodes.
  */
 import { type Argument, isList, Node } from "../../lib/graph/node.ts";
 
-/** What nodes are together. */
+/** The op that nodes form together. */
 export type Pattern =
   | {
     readonly kind: "softmax" | "logSoftmax";
@@ -26,7 +27,7 @@ export function patternAt(node: Node): Pattern | null {
   return softmaxAt(node) ?? logSoftmaxAt(node) ?? layerNormAt(node);
 }
 
-/** How many arguments ops take here; further ones, as `alpha`, would mean something else. */
+/** Number of arguments of ops here; further ones, such as `alpha`, would change the meaning. */
 const ARGUMENTS: Readonly<Record<string, number>> = {
   sub: 2,
   add: 2,
@@ -48,7 +49,7 @@ function call(value: Argument, target: string): Node | undefined {
     : undefined;
 }
 
-/** Whether these nodes are all that read a value. */
+/** Returns whether these nodes are the only readers of a value. */
 function readBy(node: Node, ...readers: readonly Node[]): boolean {
   return node.users.size === readers.length && readers.every((each) => node.users.has(each));
 }

@@ -1,6 +1,6 @@
 /**
- * Primitives of oneDNN on tensors. Input: a kind, tensors with their roles and numbers; output: the result, dense in new
- * memory. Invariant: a primitive is made once for each combination of sizes and strides, and kept.
+ * Primitives of oneDNN on tensors: a kind, tensors with their roles, and numbers; results are dense in new memory.
+ * Invariant: a primitive is made once for each combination of sizes and strides, and cached.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { contiguousMeta } from "../../lib/graph/meta.ts";
@@ -21,7 +21,7 @@ export interface Operand {
   readonly strides?: readonly number[];
 }
 
-/** What a primitive is to do. */
+/** The operation of a primitive. */
 export interface PrimitiveCall {
   readonly kind: keyof typeof KINDS;
   readonly operands: readonly Operand[];
@@ -31,7 +31,7 @@ export interface PrimitiveCall {
   readonly numbers?: readonly number[];
 }
 
-/** As many primitives are kept. */
+/** Maximum number of cached primitives. */
 const KEPT = 512;
 
 const made = new Map<string, Deno.PointerObject>();
@@ -67,7 +67,9 @@ const addressOf = ({ storage: { memory }, offset }: Tensor): number => hostOf(me
 
 const rowMajor = (shape: readonly number[]) => contiguousMeta(shape, "float32", "cpu");
 
-/** Which operands oneDNN may keep in a layout of its own: those of convolutions, which reuse each element often. */
+/**
+ * Returns whether oneDNN may choose the layout of an operand: those of convolutions, which reuse each element often.
+ */
 const isFree = (kind: keyof typeof KINDS, role: keyof typeof ROLES) =>
   kind.startsWith("convolution") && role !== "bias" ? 1 : 0;
 

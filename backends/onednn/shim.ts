@@ -1,7 +1,7 @@
 /**
- * The C++ text between dyn and oneDNN: primitives made from words, run on addresses. Input: nothing; output: text. Both
- * the interface of oneDNN 2 (operation descriptors) and that of oneDNN 3 are served. Invariants: tensors are float32 and
- * laid out by strides; where oneDNN wants another layout inside, the shim reorders on the way in and out.
+ * The C++ source between dyn and oneDNN: primitives made from words, run on addresses. Both the interface of oneDNN 2
+ * (operation descriptors) and that of oneDNN 3 are supported. Invariants: tensors are float32 and laid out by
+ * strides; where oneDNN needs another layout internally, the shim reorders on the way in and out.
  */
 
 /** Kinds of primitives, as the words number them. */

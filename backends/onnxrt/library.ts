@@ -1,7 +1,7 @@
 /**
- * ONNX Runtime as npm has it: where its native module is, and what it exports. Input: ONNXRUNTIME_NODE, `node_modules`
- * folders or Deno's cache; output: the module, or why there is none. Invariants: nothing is downloaded, and no other
- * program of the package runs; its calls are synchronous.
+ * ONNX Runtime from npm: its native module, found by ONNXRUNTIME_NODE, in `node_modules` folders or in Deno's cache,
+ * or the reason why it is unavailable. Invariants: nothing is downloaded, and no other program of the package runs;
+ * its calls are synchronous.
  */
 import process from "node:process";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { DynError, messageOf } from "../../lib/base/errors.ts";
 /** The package as the backend was tested with it. */
 const PACKAGE = "npm:onnxruntime-node@1.30.0";
 
-/** What the backend needs, and how to get it. */
+/** The requirements of the backend, and how to install them. */
 export const NEEDS =
   `ONNX Runtime (deno cache --no-config ${PACKAGE}, 290 MB; or ONNXRUNTIME_NODE names the package's folder)`;
 
@@ -118,8 +118,8 @@ function ortModule(): OrtModule {
 }
 
 /**
- * How much a model is rewritten: `basic` for models with float64, because fusions beyond it keep factors in float32 and know
- * operators that are not there for float64.
+ * Level of model rewriting: `basic` for models with float64, because fusions beyond it keep factors in float32 and
+ * use operators that do not exist for float64.
  */
 export type Rewriting = "all" | "basic";
 

@@ -1,6 +1,6 @@
 /**
- * Tensors as ONNX Runtime sees them. Input: dense tensors on the CPU; output: views of the same memory. Invariant: bytes
- * are copied only where memory is shared between threads, which its interface does not take.
+ * Dense CPU tensors as ONNX Runtime sees them: views of the same memory. Invariant: bytes are copied only where
+ * memory is shared between threads, which its interface does not accept.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -23,7 +23,7 @@ const VIEWS: Readonly<Partial<Record<DType, Maker>>> = {
   bool: Uint8Array,
 };
 
-/** Whether tensors of this type are handed over. */
+/** Returns whether tensors of this type are supported. */
 export function isHandedOver(dtype: DType): boolean {
   return VIEWS[dtype] !== undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * Loads and stores of lanes. Input: an element type, an address that instructions push, the step from lane to lane;
- * output: instructions that set or store the vectors of four elements. Invariant: a bool is a byte in memory and a mask
- * in lanes; small integers are int32 in lanes, small floats their bits. How wide an element is in memory is known here and nowhere else; others count
- * elements.
+ * Loads and stores of lanes: instructions that set or store the vectors of four elements, for an element type, a
+ * pushed address and the step from lane to lane. Invariant: a bool is a byte in memory and a mask in lanes; small
+ * integers are int32 in lanes, small floats their bits. Only this file knows the width of an element in memory;
+ * others count elements.
  */
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -13,9 +13,9 @@ import type { Parts } from "./values.ts";
 /** Bytes behind the last element of memory that a load may touch. */
 export const LOAD_SLACK = 64;
 
-/** How elements of a type lie in memory. */
+/** The form of elements of a type in memory. */
 type Form = "word" | "long" | "truth" | SmallForm;
-/** Those that instructions load one by one into a wider integer, by the instruction. */
+/** Loads of single elements into a wider integer, by instruction. */
 type SmallForm = "i32Load8U" | "i32Load8S" | "i32Load16U" | "i32Load16S";
 
 function formOf(dtype: DType): Form {
@@ -186,8 +186,8 @@ export function loadRow(body: FunctionBody, dtype: DType, row: Row): Parts {
 }
 
 /**
- * Whether `loadRow` may run though only the first of its elements exists: what it reads beyond that lies within the
- * slack.
+ * Returns whether `loadRow` may run if only the first of its elements exists: what it reads beyond that lies within
+ * the slack.
  */
 export function mayLoadBeyond(dtype: DType, step: number): boolean {
   return step >= 0 && 4 * step * itemSize(dtype) <= LOAD_SLACK;

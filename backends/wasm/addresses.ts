@@ -1,8 +1,7 @@
 /**
- * Counters, index expressions and element addresses of one kernel. Input: loops as they are opened, indices; output:
- * instructions that push integers. Invariants: what the innermost loop does not change of an address is computed ahead
- * of that loop, unless the vector counter is being moved from lane to lane; a counter has 64 bits where its loop is
- * too long for 32.
+ * Counters, index expressions and element addresses of one kernel, as instructions that push integers. Invariants:
+ * the part of an address that is invariant in the innermost loop is computed ahead of that loop, unless the vector
+ * counter is being moved from lane to lane; a counter has 64 bits where its loop is too long for 32.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
@@ -54,9 +53,9 @@ export class Addresses implements IndexScope {
   /** Values of counters of loops that are written out. */
   readonly #written = new Map<Sym, number>();
   readonly #levels: Level[] = [];
-  /** What was found for loops and indices where no loop is written out. */
+  /** Split indices, by loop counter, before a loop is written. */
   readonly #parts = new Map<Sym, Map<Dim, Parts>>();
-  /** Where buffers begin that the description does not tell. */
+  /** Start addresses of buffers that are not in the description. */
   readonly #places = new Map<BufferId, number>();
   /** Whether the vector counter is being moved, and to which lane. */
   #stepping = false;

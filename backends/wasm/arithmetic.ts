@@ -1,7 +1,6 @@
 /**
- * The primitive operations of the scalar vocabulary on lanes. Input: an operation and values of one type; output: a
- * value of the result type. Invariants: an element's bits do not depend on its lane, so that loop tails may use one
- * lane.
+ * The primitive scalar operations on lanes. Invariant: an element's bits do not depend on its lane, so that loop
+ * tails may use one lane.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -12,7 +11,7 @@ import { isWide, type LaneValue, partOf } from "./values.ts";
 
 type Instruction = keyof typeof SIMD;
 
-/** What lanes of a type are to instructions. */
+/** Instruction prefix of lanes of a type. */
 const SHAPE = { float32: "f32", float64: "f64", int32: "i32", int64: "i64" } as const;
 type Number = keyof typeof SHAPE;
 
@@ -162,7 +161,7 @@ function extreme(
   });
 }
 
-/** How bools combine: the instruction, and which operand is negated first. */
+/** Logical operations: the instruction, and which operand is negated first. */
 const ON_BOOLS: Partial<
   Record<ScalarOpName, { readonly by: "and" | "or" | "xor"; readonly not?: "first" | "second" | "result" }>
 > = {
@@ -210,7 +209,7 @@ function bools(
   return { ...made, masks: lanes.each("int64", wide, { four, then }).parts };
 }
 
-/** What is shifted, and by how much. */
+/** The operands of a shift. */
 interface Shift {
   readonly value: LaneValue;
   readonly count: LaneValue;
@@ -246,7 +245,7 @@ function shifted(lanes: Lanes, op: "shl" | "shr", { value, count, four }: Shift)
   return lanes.select(outside, [filled, plain], four);
 }
 
-/** Whether the first is below the second. */
+/** Compares lanes: the first with the second. */
 const compare = (
   lanes: Lanes,
   operands: readonly LaneValue[],

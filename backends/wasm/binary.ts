@@ -1,7 +1,7 @@
 /**
- * A writer of WebAssembly modules. Input: function bodies; output: bytes for `WebAssembly.Module`. Invariant: functions
- * are numbered in the order in which they are added, so one may call another that is not written yet.
- * Format: WebAssembly core specification 2.0, with the relaxed SIMD proposal.
+ * A writer of WebAssembly modules: function bodies to bytes for `WebAssembly.Module`. Invariant: functions are
+ * numbered in the order in which they are added, so one may call another that is not written yet. Format: WebAssembly
+ * core specification 2.0, with the relaxed SIMD proposal.
  */
 import { Bytes } from "./bytes.ts";
 import type { FunctionBody } from "./function_body.ts";

@@ -1,7 +1,7 @@
 /**
- * Kernels that run by blocks as one job, whose units are blocks: statements and products of a block one after the other,
- * which hand what they compute to each other in scratch memory of the thread's own. Input: kernels over the counters of the
- * same blocks; output: a function. Invariant: elements are computed in the order of the kernels by themselves.
+ * Kernels that run by blocks as one job, whose units are blocks: the statements and products of a block run in
+ * sequence and pass values to each other in scratch memory of the thread. Invariant: elements are computed in the
+ * same order as by the separate kernels.
  */
 import { itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";

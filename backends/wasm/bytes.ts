@@ -1,6 +1,6 @@
 /**
- * A growing list of bytes in the encodings of WebAssembly binaries. Input: values; output: bytes. Invariant: integers
- * are LEB128, as the core specification has them.
+ * A growing list of bytes in the encodings of WebAssembly binaries. Invariant: integers are LEB128, as in the core
+ * specification.
  */
 
 /** A growing list of bytes. */

@@ -1,7 +1,7 @@
 /**
- * Conversions between element types in lanes. Input: a value and a type; output: the value as that type. Invariants:
- * floats become integers through int64: what has no integer becomes the least one, and narrower types keep its low
- * bits; integers become floats with one rounding; to bool is ≠ 0.
+ * Conversions between element types in lanes. Invariants: floats become integers through int64: a value out of range
+ * becomes the least integer, and narrower types keep its low bits; integers become floats with one rounding; to bool
+ * is ≠ 0.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import type { Lanes } from "./lanes.ts";
@@ -33,7 +33,7 @@ export function cast(
   }
 }
 
-/** Whether a constant is a small integer, which every number type has. */
+/** Returns whether a constant is a small integer, which every number type has. */
 const isExact = (constant: number | bigint | boolean, to: ValueType): boolean => {
   const value = Number(constant);
   return Number.isInteger(value) && !Object.is(value, -0) && value >= 0 && value < 256 && to !== "bool";

@@ -1,7 +1,6 @@
 /**
- * Operands with any strides for library functions that want dense ones. Input: operands in memory, and room for their
- * elements; output: dense operands in that room, and results back in their places. Invariant: elements between those of
- * a result stay as they are.
+ * Copies strided operands for library functions that need dense ones into given memory, and copies results back.
+ * Invariant: elements between those of a result are not changed.
  */
 import type { FunctionBody } from "./function_body.ts";
 import {

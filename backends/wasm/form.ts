@@ -1,6 +1,6 @@
 /**
- * Programs as WebAssembly: what running one takes, as data that a later process reads as it is. Input: forms; output: data,
- * and forms again. Invariant: a form says all that running its module takes besides the pool that it is for.
+ * WebAssembly programs as data: what is needed to run one, in a form that a later process can read. Invariant: a form
+ * holds all that running its module needs besides its pool.
  */
 import type { BufferId, BufferView, ExternOp } from "../../lib/loops/ir.ts";
 import { externOp, type ProgramFrame, programFrame, view } from "../../lib/loops/stored/program.ts";
@@ -14,7 +14,7 @@ export type Step = StepKind & {
   readonly kernels: readonly number[];
 };
 
-/** What a step does. */
+/** The kind of a step. */
 export type StepKind =
   | {
     readonly kind: "loops";
@@ -26,7 +26,7 @@ export type StepKind =
     readonly units: Dim | null;
     /** Iterations that stay together. */
     readonly grain: number;
-    /** As LoopKernel has it. */
+    /** As in LoopKernel. */
     readonly work: Dim;
     /** Bytes of memory that each thread needs for itself. */
     readonly scratch: Dim;

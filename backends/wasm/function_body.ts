@@ -1,6 +1,6 @@
 /**
- * The body of one WebAssembly function. Input: calls that append instructions; output: its bytes. Invariant: a
- * function's locals are typed when made, and blocks are opened and closed by one method, so that they nest.
+ * The body of one WebAssembly function. Invariant: a function's locals are typed when made, and blocks are opened and
+ * closed by one method, so that they nest.
  */
 import { Bytes } from "./bytes.ts";
 import { type IntegerType, MISC, OP, SIMD, TYPE, type WasmType } from "./opcodes.ts";

@@ -1,6 +1,6 @@
 /**
- * The functions of a module that its kernels call. Input: what is asked for; output: numbers of functions. Invariant:
- * each is written when it is first asked for, once for four elements and once for one vector.
+ * The functions of a module that its kernels call, by number. Invariant: each is written when it is first used, once
+ * for four elements and once for one vector.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import { functionOf } from "../../lib/loops/math/function.ts";

@@ -7,7 +7,7 @@ import { FunctionBody } from "./function_body.ts";
 
 let known: boolean | undefined;
 
-/** Whether the relaxed instructions of this engine round once. */
+/** Returns whether the relaxed instructions of this engine round once. */
 export function engineFuses(): boolean {
   return known ??= tryFusing();
 }

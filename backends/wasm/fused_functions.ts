@@ -1,6 +1,6 @@
 /**
- * a·b + c rounded once, in functions for engines without the instruction. Input: vectors; output: a vector. Invariant:
- * the results are those of IEEE 754's fusedMultiplyAdd, subnormal numbers, infinities and NaN included.
+ * a·b + c rounded once, in functions for engines without the instruction. Invariant: the results are those of IEEE
+ * 754's fusedMultiplyAdd, subnormal numbers, infinities and NaN included.
  */
 import { FunctionBody } from "./function_body.ts";
 import {
@@ -44,7 +44,7 @@ export function fmaFloat32(): FunctionBody {
     body.simd("f64Mul").set(product);
     body.get(2).get(2).words(half).simd("f64PromoteLow").set(third);
     body.get(product).get(third).simd("f64Add").tee(sum).get(product).simd("f64Sub").set(part);
-    // What rounding took: (product − (sum − part)) + (third − part)
+    // Rounding error: (product − (sum − part)) + (third − part)
     body.get(product).get(sum).get(part).simd("f64Sub", "f64Sub");
     body.get(third).get(part).simd("f64Sub", "f64Add").set(error);
     // An even sum that is not exact goes one step towards the exact one

@@ -1,6 +1,6 @@
 /**
- * Pieces of the WebAssembly memory that tensors have for as long as they live, so that programs reach them where they
- * are. Input: sizes; output: addresses. Invariant: pieces do not overlap each other or what calls use.
+ * Allocates pieces of the WebAssembly memory for the lifetime of tensors, so that programs use them in place.
+ * Invariant: pieces do not overlap each other or the memory of calls.
  */
 import { LOAD_SLACK } from "./access.ts";
 import type { WasmMemory } from "./memory.ts";

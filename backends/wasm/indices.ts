@@ -1,15 +1,14 @@
 /**
- * Index expressions as integer instructions. Input: an expression, the type that is wanted, and what pushes a symbol;
- * output: instructions that push its value, modulo 2³² where 32 bits are wanted: byte addresses have no more. Invariants:
- * division rounds down, as the expressions mean it; what must be exact inside (operands of divisions and comparisons)
- * takes 64 bits where its range needs them.
+ * Index expressions as integer instructions. The value is taken modulo 2³² if 32 bits are requested, as for byte
+ * addresses. Invariants: division rounds down, as in the expressions; operands of divisions and comparisons, which
+ * must be exact, take 64 bits where their range needs them.
  */
 import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import type { FunctionBody } from "./function_body.ts";
 import type { Bounds } from "../../lib/codegen/index_bounds.ts";
 import type { IntegerType } from "./opcodes.ts";
 
-/** Where index expressions are written. */
+/** The scope in which index expressions are written. */
 export interface IndexScope {
   readonly body: FunctionBody;
   /** The range of an index expression. */
@@ -18,7 +17,7 @@ export interface IndexScope {
   pushSymbol(symbol: Sym, type: IntegerType): void;
 }
 
-/** Whether all integers of a range have 32 bits, with some room for what a loop adds to its counter. */
+/** Returns whether all integers of a range fit into 32 bits, with some room for what a loop adds to its counter. */
 export const fitsWord = ([low, high]: Bounds): boolean => low >= -(2 ** 31) && high < 2 ** 31 - 64;
 
 /** Pushes the value of an index expression. */

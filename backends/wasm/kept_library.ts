@@ -1,6 +1,6 @@
 /**
- * Modules of the library between processes. Input: a pool and a module's name; output: its functions as a former process
- * wrote them, or as dyn comes with them. Imported for its effect. Invariant: a kept module is that of this dyn and of the same kind of memory.
+ * Modules of the library from former processes, or as shipped with dyn. Imported for its effect. Invariant: a cached
+ * module belongs to this dyn and the same kind of memory.
  */
 import { messageOf } from "../../lib/base/errors.ts";
 import { dropEntry, keepsEntries, keepSoon, keptEntry } from "../../lib/base/kept_entries.ts";

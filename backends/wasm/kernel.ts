@@ -1,7 +1,7 @@
 /**
  * Statements of loop kernels as WebAssembly functions with the parameters of a job, whose description holds the byte
- * addresses of the program's buffers and its sizes. Input: statements; output: a function. Invariant: outside vector
- * loops all lanes of a value are equal; in them they are four iterations, or lane 0 is one.
+ * addresses of the program's buffers and its sizes. Invariant: outside vector loops all lanes of a value are equal;
+ * in them they are four iterations, or lane 0 is one.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { DType, ValueType } from "../../lib/base/dtype.ts";
@@ -22,7 +22,7 @@ import { plain } from "./straight_line.ts";
 import { JOB_PARAMS } from "./pool.ts";
 import { isWide, type LaneValue, partOf, type Parts, vectorsOf } from "./values.ts";
 
-/** What is known of a kernel before it is written. */
+/** Facts about a kernel before it is written. */
 export interface KernelFacts {
   readonly program: Program;
   /** The range of an index expression. */

@@ -1,6 +1,6 @@
 /**
- * Conversions and divisions that have no instruction for lanes, as functions of a module. Input: a name; output: the
- * function's body. Invariants: what is written lane by lane cannot trap, whatever the lanes hold.
+ * Conversions and divisions that have no lane instruction, as functions of a module, by name. Invariant: code that is
+ * written lane by lane cannot trap, whatever the lanes hold.
  */
 import { fmaFloat32, fmaFloat64 } from "./fused_functions.ts";
 import { FunctionBody } from "./function_body.ts";
@@ -34,7 +34,7 @@ const VECTOR = ["v128"] as const, TWO_VECTORS = ["v128", "v128"] as const;
 const pushDouble = (body: FunctionBody, value: number): FunctionBody =>
   body.splatConstant(...constantBits(value, "float64"));
 
-/** What has no integer becomes the least one. */
+/** A value out of range becomes the least integer. */
 function int64OfDoubles(): FunctionBody {
   const body = new FunctionBody(VECTOR, VECTOR), x = 0, result = body.local("v128");
   pushDouble(body.get(x).simd("f64Abs"), 2 ** 51).simd("f64Lt", "i64AllTrue").when(() => {
@@ -106,7 +106,7 @@ function divideInt32(): FunctionBody {
   return body;
 }
 
-/** By zero gives 0; the least integer by −1 gives itself. */
+/** Division by zero yields 0; the least integer divided by −1 yields itself. */
 function divideInt64(): FunctionBody {
   const body = new FunctionBody(TWO_VECTORS, VECTOR), a = body.local("i64"), b = body.local("i64");
   const result = body.local("v128");

@@ -1,7 +1,7 @@
 /**
- * Where arithmetic on lanes is written: a function body, and the functions of its module that it may call. Input:
- * instructions for one vector; output: values. Invariant: `four` says whether all four elements of a group count; where
- * they do not, or where all operands are equal in all lanes, one vector is computed.
+ * Arithmetic on lanes: a function body, and the functions of its module that it may call. Invariant: `four` says
+ * whether all four elements of a group count; if they do not, or if all operands are equal in all lanes, one vector
+ * is computed.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
@@ -18,7 +18,7 @@ export type HelperName =
   | "divideInt32"
   | "divideInt64";
 
-/** What a module offers to the functions in it. */
+/** The services of a module for its functions. */
 export interface Room {
   /** Whether the engine rounds a·b + c once. */
   readonly fuses: boolean;
@@ -160,5 +160,5 @@ export class Lanes {
   }
 }
 
-/** Whether all values are equal in all lanes. */
+/** Returns whether all values are equal in all lanes. */
 export const allEqual = (values: readonly LaneValue[]): boolean => values.every((v) => v.equal);

@@ -1,7 +1,7 @@
 /**
- * Library calls on WebAssembly: matrix products, and convolutions as products over unfolded images, on all threads
- * of the pool; sorting. Input: a call and operands in the WebAssembly memory; output: results there. Invariant:
- * products and convolutions are of float32.
+ * Library calls on WebAssembly: matrix products, and convolutions as products over unfolded images, on all threads of
+ * the pool; sorting. Operands and results are in the WebAssembly memory. Invariant: products and convolutions are of
+ * float32.
  */
 import { itemSize, valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -84,12 +84,12 @@ export function runLibrary(pool: JobPool, call: ExternOp, placed: Placed): void 
 
 const PRODUCT_SCRATCH = aligned(GEMM_SCRATCH + GEMM_SLACK);
 
-/** Whether there is nothing to compute. */
+/** Returns whether there is nothing to compute. */
 const isEmpty = ({ outputs }: Operands<Shaped>): boolean => outputs.every(({ shape }) => count(shape) === 0);
 const size = (view: Shaped | undefined, d: number): number => view?.shape.at(d) ?? 1;
 const stride = (view: Shaped | undefined, d: number): number => 4 * (view?.strides.at(d) ?? 0);
 
-/** How a product is divided: into bands of rows or of columns. */
+/** Divides a product into bands of rows or of columns. */
 function bandsOf({ outputs: [out] }: Operands<Shaped>, threads: number) {
   const m = size(out, -2), n = size(out, -1), batch = count(out?.shape.slice(0, -2) ?? []);
   const byRow = m >= n;
@@ -154,7 +154,7 @@ function runProducts(pool: JobPool, operands: Placed, accumulate: boolean): void
 
 type ConvCall = ConvGeometry & { readonly op: "convForward" | "convBackwardInput" | "convBackwardWeight" };
 
-/** Which operand is the input, the weight and the output of the convolution. */
+/** Returns the operands that are the input, the weight and the output of the convolution. */
 function rolesOf<V>(
   op: ConvCall["op"],
   { inputs, outputs }: Operands<V>,

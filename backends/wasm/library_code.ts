@@ -1,7 +1,6 @@
 /**
- * Modules of the library: written when something of them is first called, and loaded once for each pool. Input: a pool, a
- * module's name and who writes it; output: its functions. Invariant: this room runs in browsers, too: what keeps modules
- * between processes comes from outside.
+ * Modules of the library: written on first use, and loaded once for each pool. Invariant: this room runs in browsers
+ * too: the cache of modules between processes is injected.
  */
 import type { MemoryKind } from "./binary.ts";
 import type { Code, JobPool } from "./pool.ts";

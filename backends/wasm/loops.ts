@@ -1,8 +1,8 @@
 /**
  * The forms of loops. A vector loop runs four lanes at a time, its tail as a vector that is stored in part, or one
  * element after the other; reductions keep 16 partial results, element i in number i mod 16. Other loops run one
- * iteration after the other, in the lanes around them. Input: a loop; output: instructions. Invariant: the order in
- * which elements are combined is that of the printed C++.
+ * iteration after the other, in the lanes around them. Invariant: the order in which elements are combined is that of
+ * the printed C++.
  */
 import { masksLoops } from "../../lib/codegen/vectorise.ts";
 import type { Dim, Sym } from "../../lib/sym/expr.ts";
@@ -55,7 +55,7 @@ function writtenOut({ axis: { size }, body }: Loop): number {
   return size * count(body);
 }
 
-/** Whether the iterations of a loop may run in lanes, and be combined in another order than theirs. */
+/** Returns whether the iterations of a loop may run in lanes, and be combined in another order. */
 function hasLanes({ reductions, carried, body }: Loop): boolean {
   if (carried.length > 0 || reductions.some((r) => isPosition(r.op))) return false;
   return reductions.length === 0 || !(masksLoops(body) || collides(body));
@@ -178,7 +178,7 @@ function vectorsBeyond(
   body.set(end);
   at.iterate(symbol, { from: range.from, to: () => body.get(end), step: 4 }, () => {
     body.get(end).get(counter).op(`${type}Sub`);
-    // So many that a word cannot count them are more than four
+    // A count that does not fit into a word is more than four
     if (type === "i64") {
       body.i64(4).get(end).get(counter).op("i64Sub").i64(4).op("i64LtS", "select", "i32WrapI64");
     }
@@ -187,7 +187,9 @@ function vectorsBeyond(
   });
 }
 
-/** Whether four lanes may run though some are beyond the end: what they load exists, or lies just behind it. */
+/**
+ * Returns whether four lanes may run though some are beyond the end: what they load exists, or lies just after it.
+ */
 function runsBeyond(writer: StatementWriter, body: readonly Statement[], axis: Sym): boolean {
   const step = (index: Dim) => dependsOnValues(index) ? undefined : writer.at.step(index, axis);
   return body.every((s) => {

@@ -12,7 +12,7 @@ const MAX_PAGES = 65536;
 const CONTROL_BYTES = 4096;
 /** Bytes for code; what is never written takes no room. */
 const CODE_BYTES = 64 << 20;
-/** Where tensors begin in a memory that may be large enough for them. */
+/** Start of tensors in a memory that may be large enough for them. */
 const TENSORS = 2 ** 31;
 
 /** Bytes from 0 upwards. */
@@ -47,7 +47,7 @@ export class WasmMemory {
     return (from === to || end <= from) && this.reach(end);
   }
 
-  /** Where tensors may live: between these addresses. */
+  /** The address range for tensors. */
   get tensors(): { readonly from: number; readonly to: number } {
     const end = this.kind.maximum * PAGE;
     return { from: this.kind.shared ? Math.min(TENSORS, end) : end, to: end };

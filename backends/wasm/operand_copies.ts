@@ -1,6 +1,6 @@
 /**
- * The way in and out of the WebAssembly memory for operands that do not live there. Input: a program, a placement, host
- * memories; output: elements where they belong. Invariant: what lives in the memory is used where it is.
+ * Copies operands into the WebAssembly memory and back, if they do not live there. Invariant: operands that live in
+ * the memory are used in place.
  */
 import type { Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { ProgramFrame } from "../../lib/loops/stored/program.ts";

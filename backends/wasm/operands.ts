@@ -30,7 +30,7 @@ export const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
 /** Elements of a shape. */
 export const count = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
 
-/** Whether elements lie one behind the other, in order. */
+/** Returns whether elements are contiguous and in order. */
 export function isDense(view: Shaped): boolean {
   let step = 1;
   for (let d = view.shape.length - 1; d >= 0; d--) {

@@ -1,4 +1,7 @@
-/** Where a statement of a kernel runs: outside of lanes, in four lanes, or in one; and what writes statements there. */
+/**
+ * The position of a kernel's statement: outside of lanes, in four lanes, or in one; and the writer of statements
+ * there.
+ */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
 import type { Sym } from "../../lib/sym/expr.ts";
@@ -7,7 +10,7 @@ import type { FunctionBody } from "./function_body.ts";
 import type { Lanes } from "./lanes.ts";
 import type { LaneValue } from "./values.ts";
 
-/** How many elements values stand for at a point: all lanes equal, four elements, or one in lane 0. */
+/** Number of elements of values at a point: all lanes equal, four elements, or one in lane 0. */
 export type Width = "equal" | "four" | "one";
 
 /** A point in a kernel. */
@@ -21,7 +24,7 @@ export interface Place {
   readonly rest?: number;
 }
 
-/** Whether all four lanes count. */
+/** Returns whether all four lanes count. */
 export const isFour = ({ width }: Place): boolean => width === "four";
 
 /** Writes the statements of a kernel into a function. */
@@ -32,6 +35,6 @@ export interface StatementWriter {
   statements(list: readonly Statement[], place: Place): void;
   value(id: ValueId): LaneValue;
   define(id: ValueId, value: LaneValue): void;
-  /** What the lanes of a value are. */
+  /** Returns the type of a value's lanes. */
   typeOf(id: ValueId): ValueType;
 }

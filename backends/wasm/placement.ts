@@ -1,6 +1,6 @@
 /**
- * Where the operands of a program lie in the WebAssembly memory. Input: a program, the sizes of a call; output: addresses.
- * Invariant: a placement depends on the sizes alone, so that calls with the sizes of a former one have it again.
+ * The placement of a program's operands in the WebAssembly memory. Invariant: a placement depends only on the sizes,
+ * so that calls with the same sizes share it.
  */
 import { sameList } from "../../lib/base/lists.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
@@ -15,7 +15,7 @@ export interface Placement {
   readonly value: (d: Dim) => number;
   /** The value of a size symbol. */
   readonly symbol: (s: Sym) => number;
-  /** By buffer. */
+  /** Addresses by buffer. */
   readonly addresses: readonly number[];
   readonly byteLengths: readonly number[];
   /** All operands and the arena. */

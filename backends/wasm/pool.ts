@@ -1,6 +1,6 @@
 /**
- * What runs jobs: functions of WebAssembly modules over ranges of units, in one memory. Input: modules, jobs; output: all
- * units done. Invariant: modules of a pool have its memory.
+ * The interface of pools, which run jobs: functions of WebAssembly modules over ranges of units, in one memory.
+ * Invariant: modules of a pool have its memory.
  */
 import type { WasmMemory } from "./memory.ts";
 
@@ -15,11 +15,11 @@ export interface Code {
   readonly functions: Readonly<Record<string, JobFunction>>;
   /** Exported functions in the module's order, as other threads count them. */
   readonly order: readonly string[];
-  /** Where other threads find the module; undefined where there are none or no room. */
+  /** Address of the module's bytes for other threads; undefined without threads or room. */
   readonly at: { readonly address: number; readonly length: number } | undefined;
 }
 
-/** What a job works on. */
+/** The work of a job. */
 export interface Job {
   readonly description: number;
   readonly units: number;
@@ -34,7 +34,7 @@ export interface Job {
 /** Loads modules and runs jobs. */
 export interface JobPool {
   readonly memory: WasmMemory;
-  /** How many may work at once. */
+  /** Maximum number of threads at once. */
   readonly threads: number;
   /** Compiles a module of functions over the memory. */
   load(bytes: Uint8Array<ArrayBuffer>): Code;

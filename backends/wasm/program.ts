@@ -1,7 +1,7 @@
 /**
- * Programs on WebAssembly, for CPUs without a C++ compiler. Input: a Program over host memory; output: a
- * CompiledProgram. Loops become SIMD functions, library calls go to the library. Invariant: operands that do not live in
- * the WebAssembly memory are copied there before the first kernel and written ones out after the last.
+ * Programs on WebAssembly, for CPUs without a C++ compiler. Loops become SIMD functions, library calls go to the
+ * library. Invariant: operands that do not live in the WebAssembly memory are copied there before the first kernel
+ * and written ones out after the last.
  */
 import { generate } from "../../lib/codegen/generate.ts";
 import { print as printDim } from "../../lib/sym/expr.ts";
@@ -18,7 +18,7 @@ import { SIZE_LIMIT, wasmTarget } from "./target.ts";
 import { type ThreadPool, wasmPool } from "./threads.ts";
 import { writeForm } from "./write_form.ts";
 
-/** What can be chosen besides the pool. */
+/** Options besides the pool. */
 export interface WasmOptions {
   /** Whether the engine's multiplications with addition are taken to round once; found out unless told. */
   readonly fuses?: boolean;

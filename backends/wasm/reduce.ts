@@ -1,8 +1,7 @@
 /**
- * Reductions in lanes: combining, folding partial results, and positions of extremes. Input: a reduction and its partial
- * results; output: values. Invariants: combining is lane by lane; partial results fold as a tree over groups of four
- * and then over lanes, so that the order is that of the printed C++. Of extremes NaN beats all else, the first of equal
- * values stays, and the position of nothing is 0.
+ * Reductions in lanes: combining, folding partial results, and positions of extremes. Invariants: combining is lane
+ * by lane; partial results fold as a tree over groups of four and then over lanes, so that the order is that of the
+ * printed C++. Of extremes NaN beats all else, the first of equal values stays, and the position of nothing is 0.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
@@ -12,10 +11,10 @@ import { allEqual, type Lanes } from "./lanes.ts";
 import { scalar } from "./straight_line.ts";
 import { constantBits, isWide, type LaneValue, partOf } from "./values.ts";
 
-/** What reductions combine: their operation and the type of their lanes. */
+/** The operation of a reduction and the type of its lanes. */
 export type Combination = Pick<Reduction, "op" | "dtype">;
 
-/** What came so far combined with a value, lane by lane. */
+/** Combines the partial result with a value, lane by lane. */
 export function combined(
   lanes: Lanes,
   r: Combination,
@@ -41,7 +40,7 @@ export function combineFirst(
   lanes.assign(first, combined(lanes, r, { args: [first, other], four: false }));
 }
 
-/** Whether the order of combining shows in the result: in rounding, or in which of two zeros is kept. */
+/** Returns whether the order of combination affects the result: in rounding, or in which of two zeros is kept. */
 export const dependsOnOrder = ({ dtype }: Combination): boolean => isFloat(dtype);
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Runs forms: steps of loops and library calls, over operands that lie in the pool's memory. Input: a form, sizes,
- * addresses; output: results in memory. Invariant: what depends on sizes alone is made once for them.
+ * Runs forms: steps of loops and library calls, over operands in the pool's memory. Invariant: data that depend only
+ * on sizes are computed once for them.
  */
 import { LOAD_SLACK } from "./access.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
@@ -33,9 +33,9 @@ export const load = (form: WasmForm, pool: JobPool): LoadedCode => ({
 /** A call of given sizes, as its kernels see it. */
 export interface Run {
   readonly placed: Placement;
-  /** Where the descriptions of sizes and buffers are, one for each step. */
+  /** Address of the descriptions of sizes and buffers, one for each step. */
   readonly description: number;
-  /** What is written there, over the addresses of the placement. */
+  /** The bytes written there, with the addresses of the placement. */
   readonly words: Uint8Array;
   /** The addresses in it: the word of each, from the start of the descriptions, and its buffer. */
   readonly addressed: readonly { readonly word: number; readonly buffer: BufferId }[];
@@ -86,7 +86,7 @@ function operandsOf(
   return { inputs: step.inputs.map(at), outputs: step.outputs.map(at) };
 }
 
-/** What calls of these sizes have in common. */
+/** Returns the data shared by calls of these sizes. */
 export function runOf(
   pool: JobPool,
   { frame: program, steps }: LoadedCode,
@@ -140,7 +140,7 @@ function scratchOf(
 /** A run whose operands are where they belong. */
 export interface Ready {
   readonly run: Run;
-  /** By buffer; the run's own, unless operands live elsewhere in the memory. */
+  /** Addresses by buffer; the run's own, unless operands live elsewhere in the memory. */
   readonly addresses: readonly number[];
   readonly whole: WholeMemory;
   readonly clock?: KernelClock | undefined;

@@ -1,6 +1,6 @@
 /**
- * Kernels as jobs. Input: a loop kernel that is mapped to threads; output: a function, with the number of units that
- * threads may divide among themselves.
+ * Kernels as jobs: a loop kernel that is mapped to threads becomes a function, with the number of units that threads
+ * may divide among themselves.
  */
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { BufferId, LoopKernel, Program } from "../../lib/loops/ir.ts";
@@ -12,19 +12,19 @@ import type { Functions } from "./functions.ts";
 /** A kernel as a function. */
 export interface Segment {
   readonly body: FunctionBody;
-  /** What its description holds the addresses of, in order. */
+  /** Buffers whose addresses its description holds, in order. */
   readonly buffers: readonly BufferId[];
   /** Iterations that may be divided; undefined where it runs as one. */
   readonly units: Dim | undefined;
   /** Iterations that stay together. */
   readonly grain: number;
-  /** As LoopKernel has it. */
+  /** As in LoopKernel. */
   readonly work: Dim;
   /** Bytes of memory that each thread needs for itself. */
   readonly scratch: Dim;
 }
 
-/** Where kernels are printed. */
+/** The environment of printing kernels. */
 export interface Printing {
   readonly program: Program;
   readonly room: Functions;

@@ -1,8 +1,8 @@
 /**
- * Sorting rows or the first elements of their order, as WebAssembly functions. Every element becomes a key of 64 bits whose order as an integer is that of
- * the elements, and is merged with its place in the row. Input: a description of the rows in memory; output: sorted
- * values and their places. Invariants: equal elements stay in their order, NaN is the greatest, −0 equals 0; a row is
- * not sorted in place.
+ * Sorting rows or the first elements of their order, as WebAssembly functions. Every element becomes a key of 64 bits
+ * whose order as an integer is that of the elements, and is merged with its place in the row. Rows are described in
+ * memory; results are sorted values and their places. Invariants: equal elements stay in their order, NaN is the
+ * greatest, −0 equals 0; a row is not sorted in place.
  */
 import { itemSize, type ValueType } from "../../lib/base/dtype.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
@@ -38,7 +38,7 @@ import { JOB_PARAMS } from "./pool.ts";
 /** The words of a description: of a row, then four words for each dimension of rows, the outermost first. */
 export const SORT_FIELDS = [
   "length",
-  /** How many elements of the order are wanted. */
+  /** Number of elements of the order that are wanted. */
   "count",
   "descending",
   "input",
@@ -155,7 +155,7 @@ function pushRaw(body: FunctionBody, dtype: ValueType, address: Term): void {
   }
 }
 
-/** Where the sign of a float is, and the bits of infinity. */
+/** Position of a float's sign bit, and the bits of infinity. */
 const FLOATS = {
   float64: { sign: 63, infinity: 0x7ffn << 52n },
   float32: { sign: 31, infinity: 0xffn << 23n },

@@ -1,7 +1,6 @@
 /**
- * Operations, conversions and choices on lanes, and whole functions of them. Input: operations of the scalar
- * vocabulary and values; output: values. Invariant: an operation that is not primitive is the function of
- * lib/loops/math, written out where it is short or the body has room, else called.
+ * Operations, conversions and choices on lanes, and whole functions of them. Invariant: an operation that is not
+ * primitive is the function of lib/loops/math, inlined if it is short or the body has room, else called.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
@@ -37,7 +36,7 @@ export function scalar(
 /** A statement that computes a value by itself. */
 type Plain = Statement & { readonly kind: "constant" | "scalar" | "cast" | "select" };
 
-/** What such a statement gives, of values that are there. */
+/** Returns the value of such a statement. */
 export function plain(
   lanes: Lanes,
   s: Plain,

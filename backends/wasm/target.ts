@@ -6,7 +6,7 @@ import type { ExternKernel } from "../../lib/loops/ir.ts";
 /** Below this sizes and positions are known to have few bits; kernels are printed once more for larger ones. */
 export const SIZE_LIMIT = 2 ** 28;
 
-/** What printed WebAssembly runs, where every size is below a limit. */
+/** Returns the target of WebAssembly, where every size is below a limit. */
 export function wasmTarget(sizeLimit: number): Target {
   return {
     name: "wasm",

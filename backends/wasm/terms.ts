@@ -1,7 +1,6 @@
 /**
- * Integer expressions for functions written by hand, of 32 bits and of 64. Input: constants, locals and words in memory;
- * output: terms that push one number, an i32 where nothing else is said, when they are applied to a function body. Invariant: a term
- * has no state, so it may be pushed several times and in several places.
+ * Integer expressions for functions written by hand, of 32 bits and of 64. Invariant: a term has no state, so it may
+ * be pushed several times and in several places.
  */
 import { FunctionBody } from "./function_body.ts";
 import type { OP, WasmType } from "./opcodes.ts";

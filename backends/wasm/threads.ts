@@ -1,9 +1,8 @@
 /**
  * Jobs on several threads: functions of WebAssembly modules over ranges of units, in the memory that all threads
- * share. Input: a module's function, a description in memory, a number of units; output: all units done. The
- * calling thread works, too, and blocks until the last unit is done. Invariants: threads are made when there was
- * enough work and never keep the process alive; a thread takes part in a job by taking a chunk of its units
- * from the ticket, so one that wakes late finds none and holds up nobody.
+ * share. The calling thread works, too, and blocks until the last unit is done. Invariants: threads are created once
+ * there has been enough work and never keep the process alive; a thread joins a job by taking a chunk of its units
+ * from the ticket, so one that wakes late finds none and delays nobody.
  */
 import { Worker } from "node:worker_threads";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -30,11 +29,11 @@ const CHUNKS = 4;
  */
 const PARTS = 32;
 
-/** What can be chosen of a pool. */
+/** Options of a pool. */
 export interface PoolOptions {
   /** The work that is worth waking other threads. */
   readonly leastWork?: number;
-  /** How far the memory may grow. */
+  /** Maximum size of the memory. */
   readonly maxPages?: number;
   /** Whether the memory is shared, so that it never moves; it has to be where there are several threads. */
   readonly shared?: boolean;
@@ -210,7 +209,10 @@ export function wasmPool(): ThreadPool {
   return pool ??= makePool(threadCount());
 }
 
-/** As many threads as asked for over a memory in which tensors may live, or this one alone where none can be shared. */
+/**
+ * Creates a pool with the requested threads over a memory in which tensors may live, or with this thread alone if
+ * memory cannot be shared.
+ */
 function makePool(threads: number): ThreadPool {
   try {
     return new ThreadPool(threads, { shared: true });

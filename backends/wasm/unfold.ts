@@ -1,9 +1,8 @@
 /**
  * Images as matrices of windows and back, as WebAssembly functions. An image [channels, H, W] unfolds to columns
- * [(channel, ky, kx), (oy, ox)], 0 outside the image; folding adds every element of the columns to the pixel that
- * it came from. Input: a description of the convolution in memory. Invariant: rows are written in ascending
- * addresses, so that a vector that runs over a row's end is put right by what follows; behind the columns there
- * are `COLUMN_SLACK` bytes for the last one.
+ * [(channel, ky, kx), (oy, ox)], 0 outside the image; folding adds every element of the columns to the pixel that it
+ * came from. Invariant: rows are written in ascending addresses, so that a vector that runs over a row's end is
+ * corrected by what follows; after the columns there are `COLUMN_SLACK` bytes for the last one.
  */
 import type { FunctionBody } from "./function_body.ts";
 import {

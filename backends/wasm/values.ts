@@ -10,23 +10,23 @@ export type Parts = readonly number[];
 
 /** A value. */
 export interface LaneValue {
-  /** What its lanes are; an int64 value that fits may be int32 here (types.ts). */
+  /** Type of its lanes; an int64 value that fits may be int32 here (types.ts). */
   readonly type: ValueType;
   readonly parts: Parts;
   /** Whether all lanes are equal. */
   readonly equal: boolean;
   /** Of a bool that lanes of 64 bits were compared for: the same as masks of that width. */
   readonly masks?: Parts;
-  /** What it is, where that is known. */
+  /** The value, if it is constant. */
   readonly constant?: number | bigint | boolean;
 }
 
-/** Whether elements of a type have lanes of 64 bits. */
+/** Returns whether elements of a type have 64-bit lanes. */
 export function isWide(type: ValueType): type is "float64" | "int64" {
   return itemSize(type) === 8;
 }
 
-/** How many vectors hold four elements. */
+/** Returns the number of vectors that hold four elements. */
 export const vectorsOf = (type: ValueType): number => isWide(type) ? 2 : 1;
 
 /** The local of a vector of a value; the only one where there is one. */

@@ -1,8 +1,7 @@
 /**
- * What a thread of the pool runs: a script of its own that knows nothing but the shared memory, so that it works
- * wherever the modules of this program are. Input: `workerData` with the memory and the thread's place; output:
- * chunks of jobs done. Invariant: the words below are read before a chunk is taken and hold from then on until it
- * is counted as done.
+ * The script of a pool's thread, which depends on nothing but the shared memory, so that it works wherever the
+ * modules of this program are. Invariant: the words below are read before a chunk is taken and stay valid until it is
+ * counted as done.
  */
 
 /** Words at the start of the memory. */

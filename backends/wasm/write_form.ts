@@ -1,6 +1,6 @@
 /**
- * Writes programs as WebAssembly. Input: programs; output: forms. Invariant: kernels that run together are one step;
- * kernels that are alike are written once.
+ * Writes programs as WebAssembly forms. Invariant: kernels that run together are one step; kernels that are alike are
+ * written once.
  */
 import { generate } from "../../lib/codegen/generate.ts";
 import type { Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
@@ -15,7 +15,7 @@ import { wasmTarget } from "./target.ts";
 
 type LoopsStep = Extract<StepKind, { readonly kind: "loops" }>;
 
-/** What a module is written for. */
+/** The target of a module. */
 export interface Writing {
   /** Every size is below this. */
   readonly limit: number;

@@ -1,8 +1,9 @@
 /**
- * The same closures compiled, each of them called twice and dropped. Input: how many; output: milliseconds of processor
- * time of each. Fails where a result is not that of the closure as it is.
+ * Compiles the given number of closures, calls each twice and drops it, and prints milliseconds of processor time for
+ * each. Fails if a result is not that of the uncompiled closure.
  *
- *   deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/compiled_closures.ts 10000
+ * deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/compiled_closures.ts
+ * 10000
  */
 import { compile, tensor } from "../../mod.ts";
 import { closureOf, expectSame, timed } from "./frames.ts";

@@ -1,9 +1,9 @@
 /**
- * Captures of closures with variables that change, all from the same two modules, each of them new: their code, and their
- * variables before and behind a call. Input: how many; output: milliseconds of processor time of each. Fails where a
- * variable holds something else than what the closure has made of it.
+ * Captures the given number of new closures from the same two modules, with their code and their variables before and
+ * after a call, and prints milliseconds of processor time for each. Fails if a variable does not hold the value that
+ * the closure has assigned.
  *
- *   deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/frames.ts 10000
+ * deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/frames.ts 10000
  *
  * The flags have V8 optimise and forget code all the time.
  */
@@ -28,7 +28,7 @@ export function expectSame(found: unknown, expected: unknown): void {
   if (String(found) !== String(expected)) throw new Error(`Expected ${expected} but found ${found}`);
 }
 
-/** What a closure's variable holds, through the cell that capture gives. */
+/** Returns the value of a closure's variable, through the cell of its capture. */
 function held(step: object): unknown {
   const found = captureFunction(step);
   if (found.kind !== "function") throw new Error(`Expected a function but found ${found.kind}`);

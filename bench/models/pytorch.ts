@@ -1,6 +1,6 @@
 /**
- * The models of bench/models.ts in PyTorch on the CPU: the same layers, sizes and steps. Input: names of works; output:
- * Python for `pytorch`, which measures "NAME, infer", "NAME, step" and, of what is compiled, "NAME, infer, compiled" and so on.
+ * The models of bench/models.ts in PyTorch on the CPU: the same layers, sizes and steps, as Python code for
+ * `pytorch`, which measures "NAME, infer", "NAME, step" and, for compiled ones, "NAME, infer, compiled" and so on.
  */
 
 const MODELS = `

@@ -1,6 +1,6 @@
 /**
- * What bench/webgpu_models.ts runs, in PyTorch on CUDA: the same models, sizes and steps, compiled, in float32 without TF32.
- * Input: names of parts; output: Python for `pytorch`. Milliseconds are medians over rounds of calls that are waited for together.
+ * The models of bench/webgpu_models.ts in PyTorch on CUDA: the same sizes and steps, compiled, in float32 without
+ * TF32, as Python code for `pytorch`. Milliseconds are medians over rounds of calls that are awaited together.
  */
 
 const PRELUDE = `

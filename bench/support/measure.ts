@@ -1,10 +1,10 @@
 /**
- * Timing for benchmarks. Input: functions; output: milliseconds. Invariant: competitors run in turns inside one
- * process, so that a noisy machine hits them alike; the median of the turns is reported.
+ * Timing for benchmarks, in milliseconds. Invariant: competitors run in turns inside one process, so that a noisy
+ * machine affects them equally; the median of the turns is reported.
  */
 import { Bench } from "tinybench";
 
-/** What one competitor took. */
+/** The times of one competitor. */
 export interface Timing {
   readonly name: string;
   /** Median milliseconds of one run. */
@@ -60,7 +60,7 @@ function format(milliseconds: number): string {
   return milliseconds < 0.1 ? `${(milliseconds * 1000).toFixed(2)} µs` : `${milliseconds.toFixed(3)} ms`;
 }
 
-/** What the figures were taken on. */
+/** Describes the machine of the measurements. */
 export function describeMachine(): string {
   const cpu = /model name\s*:\s*(.*)/.exec(readIfThere("/proc/cpuinfo"))?.[1] ?? "unknown CPU";
   return `${cpu}, ${navigator.hardwareConcurrency} threads, Deno ${Deno.version.deno}`;

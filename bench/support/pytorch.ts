@@ -1,7 +1,6 @@
 /**
- * PyTorch beside dyn, in the same run. Input: Python code that fills a dict `result` of name → milliseconds;
- * output: its timings. The interpreter is named by DYN_BENCH_PYTHON; without it there is no comparison, and the
- * benchmark says so.
+ * PyTorch in the same benchmark run: Python code fills a dict `result` of name → milliseconds. The interpreter is
+ * named by DYN_BENCH_PYTHON; without it there is no comparison, and the benchmark says so.
  */
 import type { Timing } from "./measure.ts";
 

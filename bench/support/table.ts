@@ -1,13 +1,13 @@
 /**
- * Tables of work that two libraries do. Input: rows, each with a function here and an expression there; output: a table
- * sorted by PyTorch's time over ours, losses first, and the geometric mean. Invariant: both do the same work on the same
- * sizes with as many threads, one library after the other in one run; results are dropped, as programs drop them.
+ * Tables that compare two libraries: each row has a function here and an expression there; rows are sorted by
+ * PyTorch's time over ours, losses first, with the geometric mean. Invariant: both do the same work on the same sizes
+ * with as many threads, one library after the other in one run; results are dropped, as programs drop them.
  */
 import { compile, type Tensor } from "../../mod.ts";
 import { medianOf } from "./measure.ts";
 import { pytorch } from "./pytorch.ts";
 
-/** What a row computes. */
+/** The result of a row. */
 export type Result = Tensor | readonly (Tensor | null)[];
 
 export interface Row {
@@ -21,7 +21,7 @@ export interface Row {
 }
 
 interface TableOptions {
-  /** What Python's expressions are about. */
+  /** The variables of Python's expressions. */
   readonly setup: string;
   /** Seconds that a row is timed for in each library. */
   readonly seconds?: number;

@@ -1,6 +1,6 @@
 /**
- * The CPU time of the calling thread, which other programs on the machine change little. Input: nothing; output:
- * milliseconds; where the system does not tell, those of the clock.
+ * The CPU time of the calling thread in milliseconds, which other programs on the machine affect little; wall time
+ * where the system does not provide it.
  */
 const THREAD_CPU = 3;
 const system = Deno.build.os === "linux"

@@ -1,7 +1,7 @@
 /**
- * Runs a fuzzer for a while in this process: batches of programs, each batch from a seed of its own; a failure is
- * shrunk by fast-check and reported with what repeats it. Input: a fuzzer and limits; output: events. Invariant:
- * the same seed and path give the same program wherever they run.
+ * Runs a fuzzer for a while in this process: batches of programs, each batch from its own seed; a failure is shrunk
+ * by fast-check and reported with the seed and path that reproduce it. Invariant: the same seed and path produce the
+ * same program wherever they run.
  */
 import fc from "fast-check";
 import { counters } from "../../lib/base/logs.ts";

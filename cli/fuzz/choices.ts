@@ -1,6 +1,6 @@
 /**
- * Random choices of a generator. Input: fast-check's source of random numbers; output: picks, chances, numbers.
- * Invariant: nothing else decides, so that one seed makes one program.
+ * Random choices of a generator, from fast-check's random numbers. Invariant: there is no other source of randomness,
+ * so that one seed produces one program.
  */
 import type fc from "fast-check";
 
@@ -25,7 +25,7 @@ export class Choices {
     return this.#source.nextInt(low, high);
   }
 
-  /** Whether something of this probability happens. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean {
     return this.#source.nextInt(0, 9999) < probability * 10000;
   }

@@ -1,12 +1,11 @@
 /**
- * What a fuzzer is: programs that can be generated and shrunk, and a way to tell whether a compiled run of one does
- * what a plain run does. Input: none; output: types that campaign.ts drives. Invariant: a fuzzer knows nothing of
- * seeds, time or processes.
+ * The interface of a fuzzer: generates and shrinks programs, and decides whether a compiled run of one behaves as a
+ * plain run. campaign.ts drives it. Invariant: a fuzzer knows nothing of seeds, time or processes.
  */
 import type fc from "fast-check";
 import type { Failure, FuzzerName, Tier } from "./protocol.ts";
 
-/** How programs of a kind are made, run and shown. */
+/** Creates, runs and shows programs of one kind. */
 export interface Fuzzer<P> {
   readonly name: FuzzerName;
   /** Random programs for a tier; every value shrinks. */

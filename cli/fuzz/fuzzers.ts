@@ -1,4 +1,4 @@
-/** The fuzzers of this house. Input: a name and what to leave out; output: its campaigns. */
+/** The registry of fuzzers, by name and with the features to omit. */
 import { DynError } from "../../lib/base/errors.ts";
 import { type CampaignOptions, runCampaign } from "./campaign.ts";
 import type { Fuzzer } from "./fuzzer.ts";

@@ -1,9 +1,9 @@
 /**
- * What the command line and the processes that fuzz tell each other. Input: none; output: types and names.
- * Invariant: imports nothing, so that the command line need not load what only those processes use.
+ * The protocol between the command line and fuzzing processes. Invariant: imports nothing, so that the command line
+ * need not load what only those processes use.
  */
 
-/** Where compiled programs run: up to which stage they are compiled, and for what. */
+/** Tiers on which compiled programs run. */
 export const TIERS = ["eager", "aot_eager", "wasm", "native", "webgpu"] as const;
 
 /** One of the ways of running compiled programs. */
@@ -18,7 +18,7 @@ export type FuzzerName = typeof FUZZER_NAMES[number];
 /** A fuzzer from outside. */
 export interface FuzzerInfo {
   readonly name: FuzzerName;
-  /** What it makes. */
+  /** The programs that it makes. */
   readonly summary: string;
   /** Tiers that it can run. */
   readonly tiers: readonly Tier[];
@@ -39,7 +39,7 @@ export const FUZZERS: readonly [FuzzerInfo, ...FuzzerInfo[]] = [
   },
 ];
 
-/** How `compile` is told. */
+/** Returns the backend of a tier. */
 export function backendOf(tier: Tier): string {
   return tier === "eager" || tier === "aot_eager" ? tier : "inductor";
 }
@@ -47,13 +47,13 @@ export function backendOf(tier: Tier): string {
 /** A compiled run that differs from the plain one. */
 export interface Failure {
   readonly tier: Tier;
-  /** What kind of difference it is: while a program shrinks, it stays the same. */
+  /** The kind of difference, which stays the same while a program shrinks. */
   readonly kind: string;
-  /** Where they differ, with both outcomes. */
+  /** The place of the difference, with both outcomes. */
   readonly text: string;
 }
 
-/** What happens in a campaign, as data, so that it can be told to another process. */
+/** Events of a campaign, as data that can be sent to another process. */
 export type CampaignEvent =
   /** A program is about to run; the last one before a process dies is why. */
   | { readonly event: "program"; readonly seed: number; readonly index: number }
@@ -70,7 +70,7 @@ export type CampaignEvent =
   }
   | { readonly event: "end"; readonly nextSeed: number; readonly counts: Readonly<Record<string, number>> };
 
-/** What a worker is told. */
+/** The instructions to a worker. */
 export interface WorkerTask {
   readonly fuzzer: FuzzerName;
   readonly tier: Tier;

@@ -1,7 +1,7 @@
 /**
- * Fuzzes in processes of their own, one after another: a process that grows, hangs or dies is replaced, and what
- * it was doing is a finding too. Input: a fuzzer's name, tiers and limits; output: findings, as they come, and
- * counts. Invariant: of dyn it imports errors only, so that the command line stays as light as it was.
+ * Fuzzes in separate processes, one after another: a process that grows, hangs or dies is replaced, which counts as a
+ * finding too. Findings are reported as they come, then counts. Invariant: of dyn it imports only errors, so that the
+ * command line stays light.
  */
 import { stripVTControlCharacters } from "node:util";
 import { DynError } from "../../lib/base/errors.ts";
@@ -18,11 +18,11 @@ export interface FuzzOptions extends WorkerTask {
 /** A difference that was found. */
 export interface Finding {
   readonly signature: string;
-  /** What differs, how to see it again, and a file that shows it. */
+  /** The difference, how to reproduce it, and a file that shows it. */
   readonly text: string;
 }
 
-/** What came of it. */
+/** The results of a fuzzing run. */
 export interface FuzzReport {
   readonly findings: readonly Finding[];
   readonly counts: Readonly<Record<string, number>>;
@@ -31,7 +31,7 @@ export interface FuzzReport {
 /** Without a sign of life for so long, a process hangs. */
 const MOST_SILENCE_MS = 180_000;
 
-/** How to see a program again. */
+/** Returns the command line that reproduces a program. */
 export function repeatLine(
   { fuzzer, tier, without }: Pick<FuzzOptions, "fuzzer" | "tier" | "without">,
   at: { readonly seed: number; readonly path: string },
@@ -40,7 +40,7 @@ export function repeatLine(
   return `deno run -A cli.ts fuzz --fuzzer ${fuzzer} --tier ${tier} --seed ${at.seed} --path ${at.path}${left}`;
 }
 
-/** Where a worker's own module is; null where this copy of dyn has no files. */
+/** Returns the path of the worker module; null if this copy of dyn has no files. */
 export function workerPath(): string | null {
   const url = new URL("./worker.ts", import.meta.url);
   if (url.protocol !== "file:") return url.href;
@@ -75,7 +75,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   return { findings: [...findings.values()], counts };
 }
 
-/** What one process did. */
+/** The results of one process. */
 interface Run {
   readonly started: number;
   readonly nextSeed: number;

@@ -1,6 +1,6 @@
 /**
- * A process that fuzzes: `deno run -A worker.ts <JSON of WorkerTask>`. Input: a task; output: events as lines of
- * JSON on stdout. Invariant: whatever dyn does to this process, the supervisor learns which program ran last.
+ * A fuzzing process: `deno run -A worker.ts <JSON of WorkerTask>`. Events are lines of JSON on stdout. Invariant:
+ * whatever dyn does to this process, the supervisor learns which program ran last.
  */
 import { init } from "../../mod.ts";
 import { campaignsOf } from "./fuzzers.ts";

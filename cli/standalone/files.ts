@@ -1,4 +1,4 @@
-/** Files and programs, for what is packed. Input: paths; output: copies, names and texts. */
+/** Files and programs for packing: copies, names and texts. */
 import { dirname, join } from "node:path";
 
 /** Runs a program and returns its standard output; throws with its standard error when it fails. */
@@ -8,7 +8,7 @@ export async function output(program: string, args: readonly string[], cwd: stri
   return new TextDecoder().decode(stdout);
 }
 
-/** Whether there is a file of this name. */
+/** Returns whether a file of this name exists. */
 export function isFile(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;
@@ -31,7 +31,7 @@ export function filesBelow(folder: string): string[] {
   });
 }
 
-/** What of `deno info --json` is used here. */
+/** The part of `deno info --json` that is used here. */
 export interface ModuleGraph {
   readonly modules: readonly {
     readonly specifier: string;

@@ -1,13 +1,13 @@
 /**
- * Packs Deno and a folder into one executable: a launcher in POSIX shell, and behind it a compressed archive. Input: a folder
- * and what the launcher is to start; output: a file. Invariant: the launcher runs what was packed, or says why it does not.
+ * Packs Deno and a folder into one executable: a launcher in POSIX shell, followed by a compressed archive.
+ * Invariant: the launcher runs what was packed, or says why it does not.
  */
 import { dirname, join } from "node:path";
 import settings from "../../deno.json" with { type: "json" };
 import { DynError } from "../../lib/base/errors.ts";
 import { copy, filesBelow, output } from "./files.ts";
 
-/** What an executable is made of. */
+/** The parts of an executable. */
 export interface Packing {
   /** Holds `dyn`, and what else is named below. */
   readonly folder: string;
@@ -17,11 +17,14 @@ export interface Packing {
   readonly cache?: string | undefined;
   /** A script of the folder that is run with the arguments; absent: dyn's command line. */
   readonly script?: string | undefined;
-  /** What it calls itself. */
+  /** Its name in messages. */
   readonly name: string;
 }
 
-/** What the launcher's `listed` gives for the packed files: checksum and length of a line for each, with its size. */
+/**
+ * Returns what the launcher's `listed` prints for the packed files: checksum and length of a line for each, with its
+ * size.
+ */
 async function listingOf(folder: string, parts: readonly string[]): Promise<string> {
   const paths = parts.flatMap((part) => filesBelow(join(folder, part)))
     .map((path) => path.slice(folder.length + 1));

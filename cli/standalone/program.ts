@@ -1,6 +1,6 @@
 /**
- * A user's program as a folder. Input: a script, and files that it reads; output: its modules in a folder, where they lie to
- * each other as they did. Invariant: modules are found as `run` finds them; a program with parts that are no files is refused.
+ * A user's program as a folder: its modules and the files that it reads, at the same relative paths. Invariant:
+ * modules are resolved as `run` resolves them; a program with parts that are not files is refused.
  */
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -49,7 +49,7 @@ export async function copyProgram(
   return { part: "program", script: join("program", relative(root, path)) };
 }
 
-/** Where a file goes. Throws DynError for one that is not below the root. */
+/** Returns the destination of a file. Throws DynError for one that is not below the root. */
 function placeIn(part: string, root: string, file: string): string {
   const place = relative(root, file);
   if (!place.startsWith("..")) return join(part, place);
@@ -91,7 +91,7 @@ function settingsOf(script: string): Readonly<Record<string, string>> {
   return imports;
 }
 
-/** Whether a module is one of dyn's, which have their own place. */
+/** Returns whether a module is one of dyn's, which have their own place. */
 function isOwn(specifier: string): boolean {
   const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : "";
   return ["lib", "backends", "packaging", "cli"].some((room) => path.startsWith(`${ROOT}${room}/`)) ||

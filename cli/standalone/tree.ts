@@ -1,7 +1,7 @@
 /**
- * dyn as a folder that needs nothing around it. Input: the modules that `cli.ts` reaches; output: a folder with them (kept
- * apart, as they are: stack traces, and the sources that the tracer reads, stay small and named), the npm packages that they
- * use, and a `deno.json` under which `jsr:@x/dyn` means this folder.
+ * dyn as a self-contained folder: the modules that `cli.ts` reaches (unbundled: stack traces, and the sources that
+ * the tracer reads, stay small and named), the npm packages that they use, and a `deno.json` that maps `jsr:@x/dyn`
+ * to this folder.
  */
 import { registerHooks } from "node:module";
 import { dirname, join } from "node:path";

@@ -1,6 +1,5 @@
 /**
- * A node of a functional graph in ONNX. Input: the node, and what its arguments are in the model; output: its result there.
- * Invariant: a node without a counterpart is refused by name.
+ * Converts a node of a functional graph to ONNX. Invariant: a node without a counterpart is refused by name.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { Node } from "../../lib/graph/node.ts";

@@ -1,7 +1,7 @@
 /**
- * ONNX Runtime as an engine: parts of functional graphs as models, with sizes as inputs. Input: functional graphs; output:
- * which nodes it takes over, and parts of them as functions. Imported for its effect. Invariants: a node is taken over
- * only if ONNX Runtime has accepted it by itself, with its types; results lie in memory as the graph says.
+ * ONNX Runtime as an engine: parts of functional graphs as models, with sizes as inputs. Imported for its effect.
+ * Invariants: a node is supported only if ONNX Runtime has accepted it separately, with its types; results have the
+ * layout that the graph records.
  */
 import { handOver, isHandedOver, sizeTensor } from "../../backends/onnxrt/tensors.ts";
 import { NEEDS, openSession, ortAbsence, type OrtTensor } from "../../backends/onnxrt/library.ts";
@@ -65,7 +65,7 @@ const NO_LISTS: ReadonlyMap<Node, OnnxValue> = new Map();
 /** Why models of one node were refused, by their bytes; null for those that were accepted. */
 const refusals = new Map<string, string | null>();
 
-/** As many answers are kept. */
+/** Maximum number of cached answers. */
 const KEPT = 4096;
 
 /** Why ONNX Runtime does not take a node over; null where it does. */
@@ -188,7 +188,7 @@ function compile(part: GraphModule): CompiledFunction {
     try {
       session.run(feeds, fetches, {});
     } catch (thrown) {
-      // What it refuses, indices out of range, has an error of its own in plain execution
+      // An index out of range, which it refuses, has its own error in eager execution
       part.forward(...args);
       throw new DynError(`Expected ONNX Runtime to run a part but found: ${messageOf(thrown)}`);
     }

@@ -1,6 +1,6 @@
 /**
- * Exported programs as ONNX models. Input: an exported program; output: the bytes of a model. Invariant: what ONNX has no
- * counterpart of is refused by name; nothing is left out.
+ * Exported programs as ONNX models. Invariant: an op without a counterpart in ONNX is refused by name; nothing is
+ * left out.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { writeFile } from "../../lib/data/safetensors.ts";

@@ -1,6 +1,6 @@
 /**
- * Models as ONNX has them: nodes, constants, inputs and outputs, and their file. Input: parts of a graph; output: bytes.
- * Invariant: names are unique; what is used stands before its users. https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+ * ONNX models: nodes, constants, inputs and outputs, and their file. Invariant: names are unique; definitions precede
+ * their uses. https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
  */
 import { concat } from "../../lib/base/bytes.ts";
 import { type DType, isComplex, type RealType } from "../../lib/base/dtype.ts";

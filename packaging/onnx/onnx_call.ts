@@ -1,6 +1,6 @@
 /**
- * A call that a rule writes. Input: arguments by name, and what the result is; output: arguments of the kinds that rules ask
- * for. Invariant: an argument that no rule looked at and that is not its default is an error, so that no option is lost.
+ * A call for which a rule writes nodes: arguments by name, in the kinds that rules request. Invariant: an argument
+ * that no rule has read and that is not its default is an error, so that no option is lost.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";

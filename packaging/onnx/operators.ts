@@ -1,6 +1,6 @@
 /**
- * Operators of ONNX and the element types that they take. Input: an operator and a type; output: whether it takes it.
- * Invariant: what is not listed takes every type. https://onnx.ai/onnx/operators, version 20
+ * Operators of ONNX and the element types that they accept. Invariant: an operator that is not listed accepts every
+ * type. https://onnx.ai/onnx/operators, version 20
  */
 import type { RealType } from "../../lib/base/dtype.ts";
 
@@ -28,7 +28,7 @@ const TYPES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...of(["bool"], ["And", "Or", "Xor", "Not"]),
 ]);
 
-/** Whether an operator takes elements of a type. */
+/** Returns whether an operator accepts elements of a type. */
 export function takes(operator: string, dtype: string): boolean {
   return TYPES_OF.get(operator)?.has(dtype) ?? true;
 }

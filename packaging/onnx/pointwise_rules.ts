@@ -1,6 +1,5 @@
 /**
- * Rules for what is computed element by element. Input: a call; output: nodes. Invariant: NaN, infinities and zeros come out
- * as PyTorch has them.
+ * Rules for elementwise ops. Invariant: NaN, infinities and zeros behave as in PyTorch.
  */
 import { type DType, isFloat, promoteTypes } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -17,7 +16,7 @@ const unary = (operator: string): Rule => (call) => call.node(operator, call.dty
 const rounded = (operator: string): Rule => (call) =>
   isFloat(call.dtype) ? unary(operator)(call) : call.values.model.node("Identity", [own(call)]);
 
-/** What arithmetic of truth values is. */
+/** Arithmetic of booleans. */
 const OF_BOOLS: Readonly<Record<string, string>> = { Add: "Or", Mul: "And", Max: "Or", Min: "And" };
 
 /** Two names, in the type of the result. */

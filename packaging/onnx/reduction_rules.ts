@@ -1,11 +1,11 @@
 /**
- * Rules for what dimensions are reduced to. Input: a call; output: nodes. Invariants: NaN comes out where PyTorch has it, which
- * ONNX's extremes leave open; sums of nothing are what they are there.
+ * Rules for reductions. Invariants: NaN is propagated as in PyTorch, which ONNX's extremes leave open; empty sums
+ * have PyTorch's values.
  */
 import { isFloat } from "../../lib/base/dtype.ts";
 import type { OnnxCall, Rule } from "./onnx_call.ts";
 
-/** Whether all dimensions are meant; a number has none to name. */
+/** Returns whether all dimensions are reduced; a 0-d tensor has none to name. */
 function isWhole(call: OnnxCall, rank: number): boolean {
   const dim = call.argument("dim");
   return rank === 0 || dim === null || (Array.isArray(dim) && dim.length === 0);

@@ -1,4 +1,4 @@
-/** What ONNX has in the place of ops: rules by the op's name. Invariant: an op without a rule is refused. */
+/** Rules from ops to ONNX, by the op's name. Invariant: an op without a rule is refused. */
 import type { Rule } from "./onnx_call.ts";
 import { POINTWISE } from "./pointwise_rules.ts";
 import { REDUCTIONS } from "./reduction_rules.ts";

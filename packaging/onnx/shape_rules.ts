@@ -1,6 +1,6 @@
 /**
- * Rules for views, parts, joins and lookups. Input: a call; output: nodes. Invariant: an index out of range, or below 0 where
- * PyTorch allows none, is an error of whoever runs the model.
+ * Rules for views, slices, joins and lookups. Invariant: an index that is out of range, or negative where PyTorch
+ * does not allow it, is an error when the model runs.
  */
 import { isFloat } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";

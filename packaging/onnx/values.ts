@@ -1,6 +1,6 @@
 /**
- * Values of an ONNX graph: tensors by name, numbers and sizes as constants and as what is computed from shapes. Input: values
- * of a functional graph; output: names. Invariant: a size is computed once.
+ * Values of an ONNX graph: tensors by name, numbers and sizes as constants and as computations on shapes. Invariant:
+ * a size is computed once.
  */
 import { type DType, highest, hostArray, isFloat, itemSize, lowest } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -125,7 +125,7 @@ export class Values {
   }
 }
 
-/** Whether an argument is a tensor of the graph. */
+/** Returns whether an argument is a tensor of the graph. */
 export function isValue(value: unknown): value is OnnxValue {
   return value instanceof OnnxValue;
 }

@@ -1,6 +1,5 @@
 /**
- * Rules for products, convolutions and pooling. Input: a call; output: nodes. Invariant: pooling keeps NaN, as PyTorch does and
- * ONNX leaves open.
+ * Rules for products, convolutions and pooling. Invariant: pooling keeps NaN, as PyTorch does and ONNX leaves open.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { isFloat } from "../../lib/base/dtype.ts";
@@ -21,7 +20,7 @@ const geometry = (call: OnnxCall) => ({
   dilations: call.numbers("dilation"),
 });
 
-/** What the sizes of a transposed convolution's result are beyond its smallest ones. */
+/** Returns the sizes of a transposed convolution's result beyond its smallest ones. */
 function beyond(call: OnnxCall, grad: readonly Dim[], kernel: readonly Dim[]): readonly number[] {
   const { strides, pads, dilations } = geometry(call);
   return kernel.map((size, d) => {

@@ -1,7 +1,6 @@
 /**
- * Whether a program has left the language's builtins as they were. Input: nothing; output: a snapshot of all own
- * properties of all objects that the global object leads to, and what differs from it later. Invariant: reading the
- * snapshot runs no code of the program.
+ * Detects changes of the language's builtins: a snapshot of all own properties of all objects reachable from the
+ * global object, and the differences from it later. Invariant: reading the snapshot runs no code of the program.
  */
 
 /** The state of the builtins at one time. */
@@ -78,7 +77,7 @@ export function builtinsNow(): Builtins {
   samples.forEach((sample, i) => visit(`sample ${i}`, getPrototypeOf(sample)));
   const globals = snapshotOf("globalThis", globalThis);
 
-  // By index: iterators are among what programs replace.
+  // By index: programs may replace iterators.
   const objects = [...known.entries()];
   const difference = (
     { name, prototype, properties }: Known,

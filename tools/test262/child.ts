@@ -1,10 +1,11 @@
 /**
- * A process in which tests of the conformance suite run, plain or compiled. Input: the folder of the suite's harness
- * and `plain` or `compiled`, then lists of runs on standard input, a line of JSON each; output: what came of each run,
- * a line of JSON each. Invariant: it ends after a test that leaves builtins changed, so that no other test sees them.
+ * A process that runs tests of the conformance suite, plain or compiled. Its arguments are the folder of the suite's
+ * harness and `plain` or `compiled`; it reads lists of runs from standard input and prints the outcome of each run,
+ * one line of JSON each. Invariant: it ends after a test that leaves builtins changed, so that no other test sees
+ * them.
  *
- * The tests of a list are one script, since reading a script through the inspector is what takes longest. Every assertion works on a tensor, so that tests have graphs all over, and so that it is known how many assertions
- * a test has made.
+ * The tests of a list are one script, since reading a script through the inspector takes longest. Every assertion
+ * works on a tensor, so that tests have graphs throughout, and so that the number of assertions is known.
  */
 import { join } from "node:path";
 import { builtinsNow } from "./builtins.ts";
@@ -12,7 +13,7 @@ import { type Capture, type Engine, NO_FUNCTION, plainEngine, type Report, type 
 import { Lines } from "./lines.ts";
 import type { Run } from "./suite.ts";
 
-/** How long a test may take to call `$DONE`, in milliseconds. */
+/** Timeout for a test to call `$DONE`, in milliseconds. */
 const PATIENCE = 2000;
 
 // Taken before any test runs, since tests replace them.
@@ -22,7 +23,7 @@ const [harness = "", mode] = Deno.args;
 const COUNT = "$state.count = $state.count.add(1);";
 const ASSERTIONS = /^(assert\.[a-z]\w* = function \([^)]*\) \{|function assert\([^)]*\) \{)/gm;
 
-/** How messages on modules that are not found begin, and where they say who wanted them. */
+/** Beginnings of messages about missing modules, and the place where they name the importer. */
 const NOT_LOADED = /^(Module not found|Import ")/, IMPORTER = / at ext:\S+$/;
 
 const state: State = { count: null, printed: [], done: [] };
@@ -118,7 +119,7 @@ async function reportOnce(engine: Engine, run: Run, test: unknown): Promise<Omit
       await untilDone();
       ended = howDone();
     }
-    // What nobody handles shows after the job.
+    // Unhandled rejections show after the job.
     await new Promise((resolve) => later(resolve, 0));
   } catch (error) {
     ended = `throws ${described(error)}`;

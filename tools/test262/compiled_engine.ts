@@ -1,6 +1,6 @@
 /**
- * Runs tests of the conformance suite compiled. Input: a test; output: its effects, with the causes of breaks.
- * Invariant: graphs are interpreted, so that what differs is the capture's doing.
+ * Runs tests of the conformance suite compiled, with the causes of breaks. Invariant: graphs are interpreted, so that
+ * all differences come from the capture.
  */
 import "../../backends/cpu/device.ts";
 import "../../lib/autograd/install.ts";

@@ -1,18 +1,17 @@
 /**
- * How a process of the conformance suite runs a test: the vocabulary of both ways, and the plain one. Input: a test
- * as a function; output: its effects, and what is known of its capture. Invariant: both ways call the same function
- * in the same surroundings.
+ * Runs a test of the conformance suite as a function: the interface of both engines, and the plain one. Invariant:
+ * both engines call the same function in the same surroundings.
  */
 
-/** What scripts of the harness share with the process, as the global `$state`. */
+/** State that scripts of the harness share with the process, as the global `$state`. */
 export interface State {
-  /** As many as assertions were made, as the engine counts. */
+  /** Number of assertions made, as the engine counts. */
   count: unknown;
   readonly printed: unknown[];
   readonly done: unknown[];
 }
 
-/** How a run was captured; filled in while it runs. */
+/** Facts about the capture of a run, filled in while it runs. */
 export interface Capture {
   /** Causes of graph breaks. */
   readonly breaks: string[];
@@ -31,10 +30,10 @@ export interface Engine {
   run(test: () => void, state: State, capture: Capture): void;
 }
 
-/** How the outcome of a text begins that is no function. */
+/** Beginning of the outcome of a text that is not a function. */
 export const NO_FUNCTION = "is no function";
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface Report extends Readonly<Capture> {
   /** All that is compared: how it ended, the assertions that it made, what it printed. */
   readonly outcome: string;
@@ -42,7 +41,7 @@ export interface Report extends Readonly<Capture> {
   readonly changed: string | null;
 }
 
-/** What runs: between two steps on a tensor, so that both sides of the test have a graph. */
+/** Runs a test between two steps on a tensor, so that both sides of it have a graph. */
 export function surrounded(state: { count: { add(n: number): unknown } }, test: () => void): unknown {
   const before = state.count.add(0);
   test();

@@ -1,6 +1,6 @@
 /**
- * Lines between processes. Input: a stream of bytes; output: its lines, one by one. Invariant: only \n ends a line:
- * texts of programs may hold every other character that ends lines.
+ * Splits a stream of bytes into lines. Invariant: only \n ends a line: texts of programs may hold all other line
+ * terminators.
  */
 
 export class Lines {

@@ -1,13 +1,13 @@
 /**
- * A process of the conformance suite that is started anew whenever a test has spoilt it. Input: runs; output: their
- * reports. Invariant: a run's process has clean builtins; one that does not answer is ended, and that is its report.
+ * A process of the conformance suite that is restarted whenever a test has spoilt it. Invariant: a run's process has
+ * clean builtins; one that does not answer is ended, and that is its report.
  */
 import { fileURLToPath } from "node:url";
 import { Lines } from "./lines.ts";
 import type { Report } from "./engine.ts";
 import type { Run } from "./suite.ts";
 
-/** How long a run may take, in milliseconds. */
+/** Timeout of a run, in milliseconds. */
 const PATIENCE = 30_000;
 
 interface Started {
@@ -27,7 +27,7 @@ export class Process {
     while (reports.length < runs.length) {
       const started = this.#started ??= this.#start();
       if (!await send(started, runs.slice(reports.length))) {
-        // It ended behind its last report.
+        // It ended after its last report.
         await this.end();
         continue;
       }
@@ -49,7 +49,7 @@ export class Process {
     try {
       started.child.kill("SIGKILL");
     } catch (error) {
-      // It has ended by itself.
+      // It has already ended.
       if (!(error instanceof TypeError)) throw error;
     }
     await started.child.status;
@@ -75,7 +75,7 @@ export class Process {
   }
 }
 
-/** What is said of a run that ends its process, or does not end. */
+/** The report of a run that ends its process, or does not end. */
 const NO_REPORT: Report = {
   outcome: "ends the process or does not end",
   breaks: [],
@@ -84,7 +84,7 @@ const NO_REPORT: Report = {
   changed: "",
 };
 
-/** Whether a process takes a list of runs. */
+/** Returns whether a process accepts a list of runs. */
 async function send({ input }: Started, runs: readonly Run[]): Promise<boolean> {
   try {
     await input.write(new TextEncoder().encode(`${JSON.stringify(runs)}\n`));

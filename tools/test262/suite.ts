@@ -1,7 +1,7 @@
 /**
- * Tests of ECMAScript's conformance suite as functions that can be compiled. Input: the suite's folder and the paths
- * of tests; output: scripts that give a function each, or why a test cannot be one. Invariant: the function does what
- * the test does, but that its own variables are no properties of the global object.
+ * Tests of ECMAScript's conformance suite as functions that can be compiled. Each test becomes a script that returns
+ * a function, or the reason why it cannot. Invariant: the function does what the test does, except that its own
+ * variables are not properties of the global object.
  *
  * Form of the tests: https://github.com/tc39/test262/blob/main/INTERPRETING.md
  */
@@ -18,10 +18,10 @@ export interface Run {
   readonly text: string;
 }
 
-/** What of a test is run, or why nothing is. */
+/** The runs of a test, or why there are none. */
 export type Suited = { readonly runs: readonly Run[] } | { readonly unsuited: string };
 
-/** What a test says of itself in the comment at its beginning. */
+/** The metadata in the comment at the beginning of a test. */
 interface FrontMatter {
   readonly flags: readonly string[];
   readonly includes: readonly string[];
@@ -43,7 +43,7 @@ function frontMatterOf(source: string): FrontMatter {
   return { flags: listOf(text, "flags"), includes: listOf(text, "includes"), errorPhase };
 }
 
-/** What no function of a running program can do. */
+/** Returns why a test cannot be a function of a running program, or null. */
 function unsuitedBecause(source: string, { flags, errorPhase }: FrontMatter): string | null {
   if (errorPhase !== null && errorPhase !== "runtime") return `an error of the ${errorPhase} phase`;
   if (flags.includes("module")) return "a module's own statements";

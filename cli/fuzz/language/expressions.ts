@@ -1,7 +1,6 @@
 /**
- * Random expressions over the variables of a function, as text. Input: how parts are tied together; output: texts of
- * numbers, truths, tensors, lists and other values. Invariant: numbers stay small integers, so that every backend
- * computes them exactly.
+ * Random expressions over the variables of a function, as text: numbers, booleans, tensors, lists and other values.
+ * Invariant: numbers stay small integers, so that every backend computes them exactly.
  */
 import { choose, closed, code, several, type Text, word } from "./text.ts";
 
@@ -13,7 +12,7 @@ export type Expressions = Omit<Record<Part, Text>, "statement">;
 
 export const small = word("0", "1", "2", "3", "-1");
 const name = word("n", "k", "p", "q", "i", "c0", "c1");
-/** What numbers are assigned to. */
+/** Targets of assignments of numbers. */
 export const place = word(
   ...["p", "q", "c0", "o.a", "o.b", "list[0]", "list[1]", "w.w", "w.d", "o['k' + p]", "i"],
 );
@@ -67,7 +66,7 @@ function numbers(tie: Tie): Text {
     [1, code`${list}.findIndex((e) => e > ${closed(number)})`],
     [1, code`${list}.reduce((a, b) => a + ${choose([2, word("b")], [1, closed(number)])}, 0)`],
     [1, code`${tensor}.sum().item()`],
-    // Which of 0 and −0 is greater nobody says: it hangs on the order of the elements
+    // Whether 0 or −0 is the greater one is unspecified: it depends on the order of the elements
     [1, code`(${tensor}.${word("max", "min")}().item() + 0)`],
     [1, code`(() => { ${closed(tie("statement"))} return ${closed(number)}; })()`],
     [1, code`((a = ${closed(number)}, b = a + 1) => a * b)(${choose([1, word("")], [1, number])})`],

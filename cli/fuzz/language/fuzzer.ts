@@ -1,7 +1,7 @@
 /**
- * The language fuzzer: random JavaScript around tensors, run plainly and compiled. Input: programs; output: whether
- * each does compiled what it does plainly. Invariant: everything that a program shows is compared: results, errors,
- * the order of effects, what it leaves in objects and variables; and no call runs uncompiled through a fault.
+ * The language fuzzer: random JavaScript around tensors, run plainly and compiled. Invariant: everything that a
+ * program shows is compared: results, errors, the order of effects, changes of objects and variables; and no call
+ * falls back to uncompiled execution because of a fault.
  */
 import fc from "fast-check";
 import { breakText } from "../../../lib/base/errors.ts";
@@ -12,7 +12,7 @@ import { difference, FAULTS, faults, observe, type Token } from "./observation.t
 import { functionBody } from "./statements.ts";
 import { type Call, type LanguageProgram, scenarioOf, textOf } from "./world.ts";
 
-/** What programs may be made without. */
+/** Features that can be excluded from programs. */
 export const LANGUAGE_FEATURES = ["inplace"] as const;
 export type LanguageFeature = typeof LANGUAGE_FEATURES[number];
 
@@ -55,7 +55,7 @@ function programs({ inplace }: { readonly inplace: boolean }): fc.Arbitrary<Lang
   );
 }
 
-/** Whether a text is a program at all: jumps need their loops. */
+/** Returns whether a text parses: jumps need their loops. */
 function isProgram(program: LanguageProgram): boolean {
   try {
     new Function("env", `"use strict";${textOf(program)}`);
@@ -86,7 +86,7 @@ export async function check(program: LanguageProgram, backend: string): Promise<
   const { dynamic, forceBreak } = program;
   manualSeed(7);
   const plain = await observe(scenario, (fn) => fn);
-  // How deep calls may go is the engine's business
+  // The maximum depth of recursion depends on the engine
   if (plain.length > MOST_OBSERVATIONS) return null;
   manualSeed(7);
   const before = faults();
@@ -110,7 +110,7 @@ export async function check(program: LanguageProgram, backend: string): Promise<
 
 const FAULT = "Something ran uncompiled through a fault of the compiler";
 
-/** How differences are told apart, so that a program doesn't turn into another one's while it shrinks. */
+/** Patterns that classify differences, so that a program does not turn into another failure while it shrinks. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   fault: new RegExp(FAULT),
   syntax: /UnsupportedSyntax|SyntaxError/,

@@ -1,7 +1,7 @@
 /**
- * Runs scenarios and tells what differs between two runs. Input: programs that compile functions, call them and show
- * what they see; output: what they showed, and the first observation that differs. Invariant: everything that a
- * program can see counts: results, elements, identity, errors, output of the console, gradients, random numbers.
+ * Runs scenarios and compares what two runs show. Scenarios compile functions, call them and show values. Invariant:
+ * everything that a program can observe counts: results, elements, identity, errors, output of the console,
+ * gradients, random numbers.
  */
 import { compiler, counters, noGrad, type Tensor } from "../../../mod.ts";
 import { SELF_REFUSING } from "../../../lib/dynamo/cache/compile_entry.ts";
@@ -9,7 +9,7 @@ import { isTensor } from "../../../lib/tensor/tensor.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
 
-/** What a program gets: a compiler and an observer. */
+/** The environment of a program: a compiler and an observer. */
 export interface World {
   /** Compiles, or gives the function back. */
   readonly compile: <F extends AnyFunction>(fn: F) => F;
@@ -22,7 +22,7 @@ export interface World {
 /** A scenario: makes its own state, compiles, calls, shows. */
 export type Program = (world: World) => void | Promise<void>;
 
-/** What a program showed: texts, and numbers that are compared with a tolerance. */
+/** One observation: a text, or a number that is compared with a tolerance. */
 export type Token = string | { readonly number: number };
 
 /** Runs a program and gives what it showed. */
@@ -97,7 +97,7 @@ class Watcher {
   /** Notes what is written to the console instead of writing it. */
   watchConsole(): () => void {
     const former = { log: console.log, warn: console.warn, error: console.error };
-    // As output does, the watcher stays out of graphs.
+    // Like console output, observations break graphs.
     const note = (kind: string) =>
       compiler.disable((...values: readonly unknown[]) => {
         this.tokens.push(kind);
@@ -215,8 +215,8 @@ export const FAULTS: readonly string[] = [
 ];
 
 /**
- * How many calls ran uncompiled because the compiler failed or was wrong about them, or were compiled to what serves no
- * call, which nothing else shows.
+ * Returns the number of calls that ran uncompiled because the compiler failed or was wrong about them, or were
+ * compiled to code that serves no call; nothing else shows these.
  */
 export function faults(): number {
   return FAULTS.reduce((sum, category) => sum + counters.get("uncompiled", category), 0) +

@@ -1,12 +1,12 @@
 /**
- * Random statements over the variables of a function, as text. Input: what kind of function; output: its body.
- * Invariant: programs end, because every loop takes from `fuel`.
+ * Random statements over the variables of a function, as text. Invariant: programs terminate, because every loop
+ * takes from `fuel`.
  */
 import fc from "fast-check";
 import { expressions, type Grammar, partsOf, place, small, type Tie } from "./expressions.ts";
 import { choose, closed, code, JUMP, labelled, several, type Text, withoutJumps, word } from "./text.ts";
 
-/** What a function may contain besides the ordinary. */
+/** The optional constructs of a function. */
 export interface FunctionKind {
   readonly suspends: "never" | "generator" | "async";
   /** Tensors are written to in place. */

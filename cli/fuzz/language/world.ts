@@ -1,8 +1,7 @@
 /**
- * Random programs in a world of their own: functions, classes and variables that they use, made anew for every run.
- * Input: a program; output: what it shows, run plainly or compiled. Invariant: the compiler reaches variables of the
- * program through accessors that the program itself hands out, as it reaches those of modules that were loaded with
- * accessors, so that no script is edited while it runs.
+ * Random programs with their surroundings: functions, classes and variables that they use, created again for every
+ * run. Invariant: the compiler reaches variables of the program through accessors that the program itself provides,
+ * as it reaches those of modules that were loaded with accessors, so that no script is edited while it runs.
  */
 import type { CodeObject, FreeVariable } from "../../../lib/dynamo/bytecode/code.ts";
 import { type ClassCode, compileClass, compileFunction } from "../../../lib/dynamo/bytecode/compile.ts";
@@ -20,7 +19,7 @@ import type { Program } from "./observation.ts";
 
 /** One call of a program. */
 export interface Call {
-  /** How many elements the tensors have. */
+  /** Number of elements of the tensors. */
   readonly size: number;
   /** Their elements come from this. */
   readonly seed: number;
@@ -39,7 +38,7 @@ export interface LanguageProgram {
   readonly generator: string;
   readonly async: boolean;
   readonly calls: readonly Call[];
-  /** How it is compiled. */
+  /** The `dynamic` option of `compile`. */
   readonly dynamic: boolean | undefined;
   readonly forceBreak: number;
 }
@@ -267,7 +266,7 @@ function nodesOf(body: Statements): Map<string, FunctionNode | ClassNode> {
   return found;
 }
 
-/** What is known of the functions and classes of a text, as far as it is the same in every world. */
+/** The parsed functions and classes of a text, which are the same in every world. */
 type Known = ReadonlyMap<string, CodeObject | ClassCode>;
 
 const texts = new Map<string, Known>();
@@ -385,7 +384,7 @@ export function scenarioOf(program: LanguageProgram): Program {
       }
       see(args, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
     }
-    // Those that are held now: they may hold others, and those others, without end
+    // Only functions held now: they may hold others without end
     for (const each of [...module.held]) attempt(each);
     see(log, module.variables["c0"]?.get());
   };

@@ -1,7 +1,7 @@
 /**
- * Whether the tape or a graph adds zeros to gradients where the other does not, so that −0 becomes 0: both take what is
- * written in place apart, each in its own way. Input: a program; output: whether it writes so. Invariant: where it says
- * no, no call writes into a view that the program has made in the same call, or is a composition in place.
+ * Detects programs for which the tape or a graph adds zeros to gradients where the other does not, so that −0 becomes
+ * 0: both functionalise in-place writes, each in its own way. Invariant: if the answer is no, no call writes into a
+ * view that the program has made in the same call, or is a composition in place.
  */
 import { everyStatement, namesBound, namesInArg, type Program } from "./program.ts";
 import { FORMS } from "./forms.ts";
@@ -14,7 +14,7 @@ function mayGiveView(style: string, name: string): boolean {
   return style === "property" || kind === "view" || kind === "composite";
 }
 
-/** Whether calls of a program write into views that they make, or what is composed. */
+/** Returns whether calls of a program write into views that they make, or into composed values. */
 export function addsZeros({ body }: Program): boolean {
   const parts = new Set<string>();
   for (const statement of everyStatement(body)) {

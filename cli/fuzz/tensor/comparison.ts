@@ -1,7 +1,6 @@
 /**
- * Compares a plain and a compiled run of a program. Input: a program that can be run, and how it is compiled;
- * output: the first difference, if any, and what compiling did. Invariant: a difference is one unless rounding
- * explains it or it is meant to be.
+ * Compares a plain and a compiled run of a program: the first difference, if any, and counts of compilations.
+ * Invariant: a difference is reported unless rounding explains it or it is intended.
  */
 import { type Backend, compile, compiler } from "../../../mod.ts";
 import { messageOf } from "../../../lib/base/errors.ts";
@@ -34,11 +33,11 @@ export interface ComparisonOptions {
   readonly inFloat64?: () => Promise<Runnable>;
   /** Whether it computes with numbers read off tensors. */
   readonly readsNumbers?: boolean;
-  /** How often it asks for gradients. */
+  /** Number of gradient calls in the program. */
   readonly passes?: number;
   /** Whether it writes in place what the tape and graphs take apart, each in its own way. */
   readonly addsZeros?: boolean;
-  /** Where the compiled program keeps its tensors; "cpu" unless given. */
+  /** Device of the compiled program's tensors; default "cpu". */
   readonly device?: DeviceName;
 }
 
@@ -46,11 +45,11 @@ export interface ComparisonOptions {
 export interface Difference {
   /** Of which kind it is: differences of one kind may have one cause. */
   readonly kind: string;
-  /** Where, and what each run showed. */
+  /** The place of the difference, and both observations. */
   readonly text: string;
 }
 
-/** What came of a comparison. */
+/** The result of a comparison. */
 export interface Comparison {
   readonly difference: Difference | null;
   /** Counts of what happened, to be added up. */
@@ -75,7 +74,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
   try {
     found = onDevice(options.device ?? "cpu", () => observe(runnable, wrap));
   } catch (thrown) {
-    // What no program can catch: a result cannot be read, say
+    // Failures that no program can catch: an unreadable result, for example
     const text = thrown instanceof Error ? thrown.stack ?? messageOf(thrown) : messageOf(thrown);
     return { difference: { kind: `broken ${pattern(messageOf(thrown))}`, text }, counts };
   }
@@ -107,23 +106,23 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
     const left = await judge.unexplained(k, all);
     if (left.length < all.length) counts["differences by rounding"] = 1;
     const [first] = left;
-    // What has lost its high bits is another number, and so is what follows from it
+    // A number that lost its high bits differs, and so does everything computed from it
     if (first && isOnGpu && meetsWideIntegers(() => observe(runnable, (f) => f))) break;
     if (first) return { difference: describe(first, { k, count: left.length }), counts };
-    // What later calls begin with is not the same any more, or depends on how far a pass came that failed
+    // Later calls start from a different state, or from one that depends on how far a failed pass came
     if (unknown.length < differences.length || facts.some(isFailedPass)) break;
   }
   return { difference: null, counts };
 }
 
-/** Whether differentiating failed on the way. */
+/** Returns whether differentiation failed along the way. */
 const isFailedPass = (fact: Fact): boolean =>
   fact.kind === "text" &&
   (fact.aspect === "gradients"
     ? /^\w*Error: /.test(fact.text)
     : fact.aspect === "outcome" && REFUSED.test(fact.text));
 
-/** Whether a plain run on a device ends where float64 is asked for. */
+/** Returns whether a plain run on a device fails because float64 is needed. */
 const needsFloat64 = (runnable: Runnable, device: DeviceName): boolean =>
   onDevice(device, () => observe(runnable, (f) => f)).flat()
     .some((fact) => fact.kind === "text" && FLOAT64.test(fact.text));

@@ -1,7 +1,7 @@
-/** How programs are compiled. Input: a backend; output: options. Invariant: they decide what fused kernels round. */
+/** The compile options of fuzzed programs. Invariant: they determine how fused kernels round. */
 import type { Backend, CompileOptions } from "../../../mod.ts";
 
-/** Where kernels are fused, they round small types as plain execution does. */
+/** Fused kernels must round small types as plain execution does. */
 export function compileOptions(backend: Backend): CompileOptions {
   return backend === "inductor" ? { backend, options: { emulatePrecisionCasts: true } } : { backend };
 }

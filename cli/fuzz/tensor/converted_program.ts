@@ -1,8 +1,7 @@
 /**
- * Kernels in another floating type: what float32 would compute without rounding, for telling results that were rounded
- * from exact ones, and how badly float64 would round with half of its digits. Input: a program of eager kernels and a
- * call of it; output: the results in the other type. Invariant: neither the program nor the memory of the call is
- * changed.
+ * Runs kernels in another floating type: float64 shows what float32 would compute without rounding, which tells
+ * rounded results from exact ones; float32 shows how float64 would round with half of its digits. The program is one
+ * of eager kernels with a call of it. Invariant: neither the program nor the memory of the call is changed.
  */
 import { cpu } from "../../../backends/cpu/device.ts";
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
@@ -12,7 +11,7 @@ import type { Kernel, Loop, Program, Statement } from "../../../lib/loops/ir.ts"
 
 type Float = "float32" | "float64";
 
-/** Which type is replaced by which. */
+/** Replacement of one type by another. */
 export interface Conversion {
   readonly from: Float;
   readonly to: Float;
@@ -113,7 +112,7 @@ function convertedMemory(memory: Memory | undefined, { to }: Conversion): HostMe
   return new HostMemory("cpu", bytes.buffer);
 }
 
-/** What a call's outputs would hold in the other type; null for those that are of none that is known better so. */
+/** Returns the outputs of a call in the other type; null for those whose type cannot be improved by it. */
 export function runConverted(
   program: Program,
   compiled: CompiledProgram,
@@ -135,7 +134,7 @@ export function runConverted(
   compiled.run({ inputs, outputs, byteOffsets, sizes: call.sizes });
   return outputs.map(({ uint8: { buffer, byteOffset } }, i) => {
     const place = call.inputs.length + i, at = byteOffset + (byteOffsets[place] ?? 0);
-    // What is float64 already may come from what was not
+    // A float64 value may have been computed from smaller floats
     const held = isConverted(place) ? to : dtypes[place];
     return held === "float64"
       ? new Float64Array(buffer, at)

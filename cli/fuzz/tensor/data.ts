@@ -1,17 +1,16 @@
 /**
- * The elements of made data. Input: a data statement and a call's sizes and shift; output: its shape and elements.
- * Invariant: elements depend on nothing else, and floats are multiples of 1/64: short to print, and the same number
- * in every floating type.
+ * Elements of generated data, from a data statement and a call's sizes and shift. Invariant: elements depend on
+ * nothing else, and floats are multiples of 1/64: short to print, and the same number in every floating type.
  */
 import { isFloat } from "../../../lib/base/dtype.ts";
 import type { Call, DataStatement, SizeRef } from "./program.ts";
 
-/** What a size is in a call. */
+/** Returns a size in a call. */
 export function sizeIn(size: SizeRef, sizes: readonly number[]): number {
   return typeof size === "number" ? size : sizes[size.size] ?? 1;
 }
 
-/** What some elements of special data are, and how many of them are no subnormal numbers. */
+/** Elements of special data, and the number of leading ones that are not subnormal. */
 const SPECIAL = [NaN, Infinity, -Infinity, -0, 0, 1e30, -1e30, 1, -1, 1e-40], NORMAL = 9;
 
 /** Numbers of [0, 1) without end. */

@@ -1,7 +1,6 @@
 /**
- * A program while it is made: which variables there are and what is known of them. Input: choices, and statements
- * one after another; output: the program. Invariant: what is known of a variable is what shape inference says,
- * without running anything; where sizes depend on elements, nothing is known.
+ * A program during its generation: its variables and what is known of them. Invariant: facts about a variable come
+ * from shape inference, without running anything; where sizes depend on elements, nothing is known.
  */
 import { type DType, isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../../../lib/graph/meta.ts";
@@ -42,18 +41,18 @@ export interface Variable {
   readonly below?: number;
 }
 
-/** What fresh data is to be. */
+/** Requirements on fresh data. */
 export interface DataSpec {
   readonly shape: readonly number[];
   readonly dtype: DType;
   readonly low?: number;
   readonly high?: number;
   readonly grad?: boolean;
-  /** No NaN and no infinities: an index, a probability. */
+  /** Excludes NaN and infinities: for an index or a probability. */
   readonly plain?: boolean;
 }
 
-/** What a program may contain. */
+/** The types and features that a program may contain. */
 export interface DraftLimits {
   readonly dtypes: readonly DType[];
   readonly features: readonly Feature[];
@@ -73,7 +72,7 @@ const DTYPE_WEIGHTS: readonly (readonly [number, DType])[] = [
   [9, "bool"],
 ];
 
-/** How large the data of a program may be. */
+/** Size limits of a program's data. */
 interface Extent {
   /** Sizes by how often a dimension has them. */
   readonly sizes: readonly (readonly [number, number])[];
@@ -127,7 +126,7 @@ const EXTENTS: readonly (readonly [number, Extent])[] = [
   [1, { sizes: LARGE, most: 12_000 }],
 ];
 
-/** No tensor of a program has more elements. */
+/** Maximum number of elements of a tensor. */
 const MOST_ELEMENTS = 20_000;
 
 /** Metadata with numbers only, or null where something is not a number or there are too many elements. */
@@ -170,7 +169,7 @@ export class Draft {
     return this.limits.dtypes;
   }
 
-  /** Whether programs may contain this. */
+  /** Returns whether programs may use this feature. */
   has(feature: Feature): boolean {
     return this.limits.features.includes(feature);
   }
@@ -185,7 +184,7 @@ export class Draft {
     return this.#sources;
   }
 
-  /** How many tensors the function takes or captures. */
+  /** Number of tensors that the function takes or captures. */
   get inputCount(): number {
     return this.#params.length + this.#state.length;
   }
@@ -378,7 +377,7 @@ export class Draft {
     return this.#sizes;
   }
 
-  /** Whether made data stays small with these sizes. */
+  /** Returns whether generated data stays small with these sizes. */
   holds(sizes: readonly number[]): boolean {
     return [...this.#state, ...this.#setup].every((statement) => {
       if (statement.kind !== "data") return true;
@@ -387,7 +386,7 @@ export class Draft {
     });
   }
 
-  /** What the first call hands in. */
+  /** The arguments of the first call. */
   get args(): readonly (string | number)[] {
     return this.#params.map(({ arg }) => arg);
   }

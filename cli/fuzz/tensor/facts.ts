@@ -1,34 +1,34 @@
 /**
- * What a run of a program showed, as a list of facts, and how two lists differ. Input: facts; output: differences.
- * Invariant: a fact is found again by its place, so that runs which went different ways can be compared.
+ * Observations of a run as a list of facts, and the differences between two lists. Invariant: a fact is identified by
+ * its place, so that runs that went different ways can be compared.
  */
 import { type DType, type HostArray, isFloat } from "../../../lib/base/dtype.ts";
 
-/** What kind of observation a fact is. */
+/** Kinds of observation. */
 export const ASPECTS = [
   /** Whether a call returned or threw. */
   "outcome",
   /** Class and message of what it threw, where it should have thrown something else. */
   "error",
-  /** What the results are: tensors, numbers, null. */
+  /** The results: tensors, numbers, null. */
   "results",
   "dtype",
   "shape",
   "strides",
-  /** Which results are the same object as an input or another result. */
+  /** Identity of results with inputs or other results. */
   "identity",
-  /** Which tensors share memory. */
+  /** Tensors that share memory. */
   "memory",
   /** Whether gradients are recorded. */
   "requiresGrad",
   "values",
-  /** What inputs and captured tensors hold afterwards, and whether they count as written. */
+  /** Contents of inputs and captured tensors afterwards, and whether they count as written. */
   "mutation",
   /** `.grad` of leaves, errors of backward. */
   "gradients",
   /** Texts and numbers that were noted on the way, in order. */
   "effects",
-  /** How many random numbers were drawn. */
+  /** Number of random numbers drawn. */
   "random",
 ] as const;
 
@@ -43,7 +43,7 @@ export type Fact =
     | { readonly kind: "elements"; readonly dtype: DType; readonly elements: HostArray }
   );
 
-/** Where two runs differ. */
+/** A difference between two runs. */
 export interface FactDifference {
   readonly place: string;
   readonly aspect: Aspect;
@@ -52,12 +52,12 @@ export interface FactDifference {
   readonly found: Fact | undefined;
 }
 
-/** Whether two elements are the same to whoever divides by them: −0 is not 0, NaN is NaN. */
+/** Returns whether two elements are the same even to a division by them: −0 is not 0, NaN is NaN. */
 export function sameElement(a: number | bigint, b: number | bigint): boolean {
   return Object.is(a, b);
 }
 
-/** Whether two elements are zeros of unlike signs. */
+/** Returns whether two elements are zeros of opposite signs. */
 export function areOppositeZeros(a: number | bigint, b: number | bigint): boolean {
   return a === 0 && b === 0 && !Object.is(a, b);
 }
@@ -72,7 +72,7 @@ export function spacing(dtype: DType, magnitude: number): number {
 /** Units in the last place by which results may differ without anybody asking why. */
 const NEAR = 4;
 
-/** Whether an element is as good as another one. */
+/** Returns whether two elements are equal within the tolerance of their type. */
 export function nearElement(dtype: DType, a: number | bigint, b: number | bigint): boolean {
   if (sameElement(a, b)) return true;
   if (!isFloat(dtype) || areOppositeZeros(a, b)) return false;
@@ -80,7 +80,7 @@ export function nearElement(dtype: DType, a: number | bigint, b: number | bigint
   return Math.abs(x - y) <= NEAR * spacing(dtype, Math.max(Math.abs(x), Math.abs(y)));
 }
 
-/** Whether a number is subnormal in a type. */
+/** Returns whether a number is subnormal in a type. */
 export function isSubnormal(x: number, dtype: DType): boolean {
   return dtype === "float32" && x !== 0 && Math.abs(x) < 2 ** -126;
 }

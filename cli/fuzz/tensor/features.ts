@@ -1,9 +1,9 @@
 /**
- * Parts of programs that can be left out, to look for faults of one kind or past faults that are known. Input: none;
- * output: their names. Invariant: names differ from those of aspects, so that one list can hold both.
+ * Features of programs that can be excluded, to look for faults of one kind or to skip known ones. Invariant: names
+ * differ from those of aspects, so that one list can hold both.
  */
 
-/** What programs may contain besides calls of ops and views. */
+/** Features of programs besides calls of ops and views. */
 export const FEATURES = [
   /** Hooks, `backward()` and `autograd.grad` inside of the function. */
   "backward",

@@ -1,7 +1,7 @@
 /**
- * The ways in which a program may call the ops. Input: the table of ops and the public module; output: one entry
- * for each method, in-place method and function. Invariant: what is not public is not called, so that every
- * program is one that a user could write; a new op is in the list without further work.
+ * The forms in which a program may call the ops: one entry for each method, in-place method and function of the
+ * public module. Invariant: only public forms are called, so that every program is one that a user could write; a new
+ * op is included without further work.
  */
 import * as dyn from "../../../mod.ts";
 import { isMethod } from "../../../lib/ops/api.ts";

@@ -1,6 +1,6 @@
 /**
- * The fuzzer of tensor programs: one function over tensors, called a few times. Input: programs; output: whether
- * each does compiled what it does plainly. Invariant: programs run from their text, as a user's do.
+ * The fuzzer of tensor programs: one function over tensors, called a few times, plainly and compiled. Invariant:
+ * programs run from their text, as a user's do.
  */
 import type fc from "fast-check";
 import type { Backend } from "../../../mod.ts";
@@ -18,7 +18,7 @@ import { calledNames, passesOf, type Program } from "./program.ts";
 import { widened } from "./rounding.ts";
 import { addsZeros } from "./added_zeros.ts";
 
-/** What to leave out: kinds of observations, or of statements. */
+/** Kinds of observations or statements to exclude. */
 export interface TensorFuzzerOptions {
   readonly without?: readonly (Aspect | Feature)[];
   /** Compiles in the place of the tier's own backend. */

@@ -1,6 +1,6 @@
 /**
- * Random tensor programs. Input: fast-check's random numbers; output: programs, as an arbitrary whose values shrink
- * by shrink.ts. Invariant: one seed makes one program, wherever it runs.
+ * Random tensor programs, as an arbitrary whose values shrink by shrink.ts. Invariant: one seed produces one program,
+ * wherever it runs.
  */
 import fc from "fast-check";
 import { type DType, isFloat, REAL_DTYPES } from "../../../lib/base/dtype.ts";
@@ -13,7 +13,7 @@ import { shrinkProgram } from "./shrink.ts";
 import { addStatement, addTrainingStep, addUseOf } from "./statements.ts";
 import { addSourceView } from "./view_calls.ts";
 
-/** What programs may contain. */
+/** Limits on the programs. */
 export interface GenerateOptions {
   /** Element types of new data; all unless given. */
   readonly dtypes?: readonly DType[];
@@ -80,11 +80,11 @@ function addOptimizer(draft: Draft): void {
   for (const param of params) addUseOf(draft, param);
 }
 
-/** What the function gives back. */
+/** Chooses the results of the function. */
 function chooseResults(draft: Draft): readonly Arg[] {
   const { choices } = draft;
   const results: Arg[] = [];
-  // What nothing reads would otherwise not be seen by anybody
+  // Return unread values too: otherwise nobody would observe them
   const unread = new Set(draft.unread);
   for (let k = choices.between(1, 4); k > 0; k--) {
     const v = choices.chance(0.6) ? draft.pick(({ name }) => unread.has(name)) ?? draft.pick() : draft.pick();
@@ -100,7 +100,7 @@ function chooseResults(draft: Draft): readonly Arg[] {
 const mode = (choices: Choices): Call["mode"] =>
   choices.weighted([[76, "grad"], [12, "watched"], [8, "noGrad"], [4, "inference"]] as const);
 
-/** What sizes become in later calls, by how often. */
+/** Sizes in later calls, by frequency. */
 const CHANGED_SIZES = [[2, 0], [4, 1], [4, 2], [4, 3], [4, 5], [3, 7], [2, 9], [3, 17]] as const;
 
 /** The calls: one, then with other elements, then with other sizes or other tensors. */

@@ -1,7 +1,6 @@
 /**
- * Calls of ops before they are made: what the results of planned arguments would be. Input: a form of an op and
- * planned arguments, tensors by their metadata; output: metadata of the results, or nothing where the call would
- * fail. Invariant: nothing runs; what cannot be known without elements is said to be unknown.
+ * Infers the results of calls of ops before they are made: metadata of the results for planned arguments, or nothing
+ * if the call would fail. Invariant: nothing runs; results that depend on elements are marked as unknown.
  */
 import { DynError } from "../../../lib/base/errors.ts";
 import { CATEGORY_RANK, categoryOf } from "../../../lib/base/dtype.ts";
@@ -43,13 +42,13 @@ export function isPlannedList(planned: Planned): planned is readonly Planned[] {
   return Array.isArray(planned);
 }
 
-/** What is known of a call's results. */
+/** The known metadata of a call's results. */
 export interface Inferred {
   /** null: sizes depend on elements. */
   readonly results: readonly (KnownMeta | null)[] | null;
   /** Whether they come as an array. */
   readonly several: boolean;
-  /** Which elements must lie where, by the metadata object of their tensor. */
+  /** Ranges of index elements, by the metadata object of their tensor. */
   readonly ranges: readonly ElementRange[];
   /** Of each result, whether it shows the elements of the first tensor rather than its own. */
   readonly shares: readonly boolean[];
@@ -149,7 +148,7 @@ class Aliases {
   }
 }
 
-/** Whether a result can be written into a tensor in place. */
+/** Returns whether a result can be written into a tensor in place. */
 function fitsInto(result: TensorMeta, target: KnownMeta): boolean {
   return `${result.shape}` === `${target.shape}` &&
     CATEGORY_RANK[categoryOf(result.dtype)] <= CATEGORY_RANK[categoryOf(target.dtype)] &&

@@ -1,8 +1,8 @@
 /**
- * Programs as functions that run. Input: programs; output: for each a function that makes an instance: what the
- * program captures, its function and its calls. Invariant: the functions come from the text that print.ts writes,
- * by an import, so that they have a source as a user's have; many share one module, because reading a module's
- * source is most of the cost of capturing the first function in it.
+ * Programs as runnable functions: for each program a function that makes an instance with captured tensors, the
+ * function and its calls. Invariant: the functions come from the text that print.ts writes, by an import, so that
+ * they have source text like a user's functions; many share one module, because reading a module's source is most of
+ * the cost of capturing the first function in it.
  */
 import type { Optimizer } from "../../../lib/optim/optimizer.ts";
 import type { Tensor } from "../../../lib/tensor/tensor.ts";
@@ -17,7 +17,7 @@ export interface Instance {
     readonly args: readonly unknown[];
     readonly seen: Readonly<Record<string, Tensor>>;
   })[];
-  /** What the program noted. */
+  /** Side effects that the program noted. */
   readonly effects: readonly unknown[];
   readonly state: Readonly<Record<string, Tensor>>;
   readonly optimizer: Optimizer<object> | null;

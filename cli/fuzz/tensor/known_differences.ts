@@ -1,14 +1,13 @@
 /**
- * Differences between a plain and a compiled run that are meant to be. Input: the differences of a call;
- * output: those that are left. Invariant: each entry is as narrow as it can be said and gives its reason; what
- * rounding alone explains is not here but in rounding.ts.
+ * Intended differences between a plain and a compiled run. They are removed from the differences of a call.
+ * Invariant: each entry is as narrow as possible and gives its reason; rounding is handled in rounding.ts.
  */
 import type { DeviceName } from "../../../lib/loops/device.ts";
 import { areOppositeZeros, type Fact, type FactDifference, nearElement } from "./facts.ts";
 import type { Mode } from "./observe.ts";
 import { REFUSED } from "./refused.ts";
 
-/** What a device says that has no float64. */
+/** The error of a device without float64. */
 export const FLOAT64: RegExp = /on webgpu but found float64/;
 
 /** A difference that is meant to be. */
@@ -29,7 +28,7 @@ interface KnownDifference {
   /** Only in programs that write in place what the tape and graphs take apart, each in its own way. */
   readonly addsZeros?: true;
   readonly is: (difference: FactDifference) => boolean;
-  /** What follows from it in the same call, which is then none either. */
+  /** Returns whether another difference of the same call follows from it, and is then intended too. */
   readonly hides: (other: FactDifference) => boolean;
 }
 
@@ -44,12 +43,12 @@ const REPEATED = /\[(.*,)?0(,.*)?\]/;
 
 const stridesIn = (fact: Fact | undefined): number[] => JSON.parse(text(fact) || "[]");
 
-/** Whether some strides are those of others in the same order, with less or nothing in between. */
+/** Returns whether some strides are those of others in the same order, with smaller or no gaps. */
 const isCloser = (some: readonly number[], others: readonly number[]): boolean =>
   some.length === others.length && some.every((each, d) => each <= (others[d] ?? 0)) &&
   orderOf(some).join() === orderOf(others).join() && `${some}` !== `${others}`;
 
-/** Whether nothing but signs of zeros is different. */
+/** Returns whether only signs of zeros differ. */
 function differsInZeros({ expected, found }: FactDifference): boolean {
   if (expected?.kind !== "elements" || found?.kind !== "elements") return false;
   const { elements, dtype } = expected, others = found.elements;
@@ -65,7 +64,10 @@ const orderOf = (strides: readonly number[]): number[] =>
 
 const EMPTY_CHANGED = /modified by an inplace operation: \[\w+ \[(\d+,)*0(,\d+)*\]\]/;
 
-/** What a backward pass adds up, also in gradients that are results themselves, and what hooks do in it. */
+/**
+ * Returns whether a fact depends on the sums of a backward pass: gradients, also as results themselves, and effects
+ * of hooks in it.
+ */
 const ofPass = ({ aspect, place }: FactDifference): boolean =>
   aspect === "gradients" || aspect === "effects" ||
   (aspect === "memory" && place.endsWith("after writing results"));
@@ -214,7 +216,7 @@ const KNOWN: readonly KnownDifference[] = [
   },
 ];
 
-/** How the compiled call was made. */
+/** The circumstances of a compiled call. */
 export interface CallContext {
   readonly device: DeviceName;
   readonly mode: Mode;
@@ -222,11 +224,11 @@ export interface CallContext {
   readonly failedPass: boolean;
   /** Whether the program computes with numbers read off tensors. */
   readonly readsNumbers: boolean;
-  /** How often the program asks for gradients. */
+  /** Number of gradient calls in the program. */
   readonly passes: number;
   /** Whether the program writes in place what the tape and graphs take apart, each in its own way. */
   readonly addsZeros: boolean;
-  /** Whether the device refuses the program plainly, too, since it has no float64; asked where it matters. */
+  /** Returns whether the device refuses the program plainly too, because it has no float64; evaluated on demand. */
   readonly needsFloat64: () => boolean;
 }
 

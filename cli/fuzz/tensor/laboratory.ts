@@ -1,7 +1,7 @@
 /**
- * The device on which programs are watched, in the place of "cpu". Input: none; output: a device whose eager kernels
- * can be noisy and tell of wide integers, and whose memory never holds by chance what a program expects: fresh memory and memory that was
- * given back are full of NaN. Invariant: besides that it is the device "cpu".
+ * The device on which programs are observed, in place of "cpu": its eager kernels can add noise and report wide
+ * integers, and its memory never holds expected values by chance: fresh and freed memory are full of NaN. Invariant:
+ * otherwise it behaves as the device "cpu".
  */
 import { cpu } from "../../../backends/cpu/device.ts";
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";

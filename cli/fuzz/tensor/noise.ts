@@ -1,8 +1,8 @@
 /**
- * Monte Carlo arithmetic: eager kernels whose floating results are moved at random by about as much as rounding
- * moved them. What such runs agree on does not hang on rounding. Input: a seed; output: the same program's other
- * possible results. Invariant: exact results stay (where float32 can be held against float64), so that equal
- * numbers stay equal; without a seed in force, kernels compute what they always do.
+ * Monte Carlo arithmetic: eager kernels whose floating results are perturbed at random by about as much as rounding
+ * changed them. Results on which such runs agree do not depend on rounding. Invariant: exact results are not
+ * perturbed (where float32 can be compared with float64), so that equal numbers stay equal; without an active seed,
+ * kernels compute as usual.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, ProgramCall } from "../../../lib/loops/device.ts";
@@ -12,7 +12,7 @@ import { isSubnormal, spacing } from "./facts.ts";
 import { sizesOfSums } from "./sums.ts";
 import { type Floats, resultsOf, varied } from "./variations.ts";
 
-/** By how many units in the last place a result that was rounded moves at most, ... */
+/** Maximum perturbation of a rounded result in units in the last place, ... */
 const UNITS = 3;
 
 /** ... and by how many times the error that it has. */
@@ -38,7 +38,7 @@ function draw(): number {
   return state / 2 ** 31 - 1;
 }
 
-/** What noise there is. */
+/** Settings of the noise. */
 export interface Noise {
   readonly seed: number;
   /** Whether subnormal results may be taken for 0, too. */
@@ -57,7 +57,7 @@ export function withNoise<R>(noise: Noise, body: () => R): R {
   }
 }
 
-/** Whether a kernel computes anything that rounds: more than moving elements about. */
+/** Returns whether a kernel computes anything that rounds: more than moving elements about. */
 function rounds({ kernels }: Program): boolean {
   const inList = (list: readonly Statement[]): boolean =>
     list.some((s) => {
@@ -70,7 +70,7 @@ function rounds({ kernels }: Program): boolean {
   return kernels.some((kernel) => kernel.kind === "extern" || inList(kernel.body));
 }
 
-/** Whether a type is in a program: in memory, or as that of sums and products on the way. */
+/** Returns whether a program uses a type: in memory, or for intermediate sums and products. */
 function computesIn({ buffers, kernels }: Program, type: ValueType): boolean {
   const inList = (list: readonly Statement[]): boolean =>
     list.some((s) =>
@@ -82,10 +82,10 @@ function computesIn({ buffers, kernels }: Program, type: ValueType): boolean {
     kernels.some((kernel) => kernel.kind !== "extern" && inList(kernel.body));
 }
 
-/** How often operands are shaken to see what comes of it. */
+/** Number of perturbations of operands to estimate their effect. */
 const SHAKES = 3;
 
-/** What is known of one output of a call. */
+/** Intermediate results for one output of a call. */
 interface Rounded {
   readonly before: Floats;
   /** The elements without rounding; null where nobody knows them. */
@@ -123,7 +123,7 @@ function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }
     if (!Number.isFinite(x) || (exact === null && Object.is(x, before[i]))) continue;
     const within = sizes?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
     const wide = exact?.[i], narrow = coarse?.[i];
-    // What two types agree on may be rounded in both, or exact by the luck of one order
+    // Results on which two types agree may be rounded in both, or exact by the luck of one order
     const isKnown = exact !== null || coarse !== null;
     if (isKnown && x === (wide ?? x) && x === (narrow ?? x) && Math.abs(size) <= orderless) continue;
     const error = Math.max(

@@ -1,8 +1,8 @@
 /**
- * Runs an instance of a program and notes everything that its caller could see: results and what they share,
- * inputs and captured state afterwards, gradients, effects, errors, random numbers; then writes into each result
- * and looks again. Input: an instance and how its function is called; output: facts, call by call. Invariant:
- * plain and compiled runs are watched by the same code, which itself uses no compiled function.
+ * Runs an instance of a program and records everything that its caller could observe: results and what they share,
+ * inputs and captured state afterwards, gradients, effects, errors, random numbers; then writes into each result and
+ * looks again. Invariant: plain and compiled runs are observed by the same code, which itself uses no compiled
+ * function.
  */
 import { arange, autograd, compiler, inferenceMode, manualSeed, noGrad } from "../../../mod.ts";
 import { type HostArray, isFloat } from "../../../lib/base/dtype.ts";
@@ -18,7 +18,7 @@ import type { Call } from "./program.ts";
 /** The function as it is, or compiled. */
 export type Wrap = (f: Instance["f"]) => Instance["f"];
 
-/** How autograd stands during a call. */
+/** The gradient mode of a call. */
 export type Mode = Call["mode"];
 
 /** A program that can be run again and again. */
@@ -37,7 +37,8 @@ export function observe({ make, modes }: Runnable, wrap: Wrap): readonly (readon
 }
 
 const errorText = (thrown: unknown): string => {
-  // How much is held already is no matter of the program, and numbers that messages quote are rounded as others are
+  // The amount of memory already held does not belong to the program, and numbers in messages are rounded as others
+  // are
   const message = messageOf(thrown).replace(/, where \d+ bytes are held/, "")
     .replaceAll(/\d+\.\d{5,}(e-?\d+)?/g, (n) => Number(n).toPrecision(4));
   return `${thrown instanceof Error ? thrown.constructor.name : typeof thrown}: ${message}`;
@@ -46,7 +47,7 @@ const errorText = (thrown: unknown): string => {
 /** The elements, whatever the mode. */
 const elementsOf = (tensor: Tensor) => noGrad(() => tensor.detach().toTypedArray());
 
-/** What is noted of the call that runs now, also by hooks that were registered in calls before it. */
+/** Facts about the current call, also recorded by hooks that were registered in calls before it. */
 interface Notes {
   facts: Fact[];
 }
@@ -104,7 +105,7 @@ class Observation {
     return facts;
   }
 
-  /** What the call hands in; null where it cannot be made, as a view of what is too small. */
+  /** Creates the arguments of the call; null if that fails, for example for a view of a tensor that is too small. */
   #setUp(): ReturnType<Instance["calls"][number]> | null {
     try {
       const made = this.#instance.calls[this.#k]?.();
@@ -168,7 +169,7 @@ class Observation {
     this.#text(`${place} requiresGrad`, "requiresGrad", `${tensor.requiresGrad}${leafText(tensor)}`);
     if (numel > 0) {
       const first = this.#known.find((other) => other.tensor.storage === storage && other.tensor.numel() > 0);
-      // Where memory is a result's alone, where in it the result lies is nobody's business
+      // If a result owns its memory, its offset in that memory is unspecified
       const at = first && first.tensor !== tensor
         ? `${first.place} at ${tensor.offset - first.tensor.offset}`
         : "its own";
@@ -258,7 +259,10 @@ class Observation {
   }
 }
 
-/** Whether a tensor is a leaf, or what it says: views of what was laid out in another way have lost their history. */
+/**
+ * Describes whether a tensor is a leaf, or its error: views of a tensor that was laid out in another way have lost
+ * their history.
+ */
 function leafText(tensor: Tensor): string {
   try {
     return tensor.isLeaf ? LEAF : "";
@@ -269,7 +273,10 @@ function leafText(tensor: Tensor): string {
 
 const LEAF = ", a leaf";
 
-/** Whether a tensor holds something else than before; if so, whether that counts as a write, as saved tensors ask. */
+/**
+ * Describes whether a tensor's contents have changed and, if so, whether that counts as a write, as saved tensors
+ * check.
+ */
 function writeText(
   tensor: Tensor,
   before: { readonly version: number; readonly elements: HostArray } | undefined,
@@ -281,13 +288,13 @@ function writeText(
   return tensor.version === before?.version ? "changed without a new version" : "changed";
 }
 
-/** What a result is; of lists, with what is in them. */
+/** Returns the kind of a result; for lists, with the kinds of their items. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(kindOf).join()}]`;
   return isTensor(value) ? "tensor" : typeof value;
 }
 
-/** What is no list in lists of lists, each with its place. */
+/** Returns the leaves of nested lists, each with its place. */
 function leavesOf(list: readonly unknown[], place: string): readonly (readonly [string, unknown])[] {
   return list.flatMap((each: unknown, i) =>
     Array.isArray(each) ? leavesOf(each, `${place}${i}.`) : [[`${place}${i}`, each] as const]
@@ -312,7 +319,7 @@ class ConsoleWatch {
 
   during<R>(body: () => R): R {
     const former = console.log;
-    // As output is, so that graphs break at it
+    // Like console output, so that graphs break at it
     console.log = compiler.disable((...values: readonly unknown[]) => void this.lines.push(...values));
     try {
       return body();

@@ -1,7 +1,7 @@
 /**
- * Random calls of ops. Input: a program in the making and forms of ops; output: a statement in it, with what it
- * needs before it. The op's own samples say what arguments look like; what planning.ts makes of them is taken as far
- * as shape inference agrees. Invariant: indices lie in their ranges but for a few that are meant not to.
+ * Random calls of ops: adds a statement to a program, with the statements it needs before it. The op's own samples
+ * show what arguments look like; planning.ts varies them, and a variation is used if shape inference accepts it.
+ * Invariant: indices lie in their ranges except for a few that intentionally do not.
  */
 import { isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import { contiguousMeta } from "../../../lib/graph/meta.ts";
@@ -11,7 +11,7 @@ import { inferCall, type Inferred, isPlannedList, type Planned, type PlannedTens
 import { drawSample, Plan } from "./planning.ts";
 import type { Arg } from "./program.ts";
 
-/** How often out of a thousand an index is drawn from one more than there are. */
+/** Per mille of indices drawn from a range that is too large by one. */
 const OUT_OF_RANGE = 20;
 
 /** Most tensors that a function takes or captures. */
@@ -59,7 +59,7 @@ interface Candidate {
   readonly inferred: Inferred;
 }
 
-/** Whether a call is worth making: small results, nothing that autograd forbids, not too many inputs. */
+/** Returns whether a call is worth making: small results, nothing that autograd forbids, not too many inputs. */
 function fits(draft: Draft, { inplace, style }: Form, { planned, inferred }: Candidate): boolean {
   const [receiver] = planned;
   if (style === "method" && (receiver === undefined || tensorsIn(receiver).length === 0)) return false;

@@ -1,7 +1,7 @@
 /**
- * Arguments for random calls of ops. Input: a program in the making, a form of an op and one of the op's samples;
- * output: arguments of the same kinds, in which variables of the program, other sizes and other numbers have taken
- * places. Invariant: nothing is made yet; whether the call would be accepted is for inference.ts to say.
+ * Plans arguments for random calls of ops from one of the op's samples: arguments of the same kinds, with variables
+ * of the program, other sizes and other numbers. Invariant: nothing is created yet; whether the call would be
+ * accepted is decided by inference.ts.
  */
 import { categoryOf, isFloat } from "../../../lib/base/dtype.ts";
 import { contiguousMeta } from "../../../lib/graph/meta.ts";
@@ -42,11 +42,11 @@ export class Plan {
   readonly #form: Form;
   /** 2: variables of any shape, other numbers; 1: variables of the sample's shapes; 0: the sample itself. */
   readonly #boldness: number;
-  /** What became of the sizes of the sample. */
+  /** Replacements of the sample's sizes. */
   readonly #sizes = new Map<number, number>();
   /** The variable that is to stand first, until it does. */
   #self: Variable | undefined;
-  /** How many dimensions the first tensor has. */
+  /** Number of dimensions of the first tensor. */
   #rank = 0;
 
   constructor(draft: Draft, form: Form, boldness: number) {
@@ -177,7 +177,7 @@ export class Plan {
       return { kind: "tensor", meta: { ...chosen.meta }, from: chosen, transposed: false, ...limits };
     }
     const [low, high] = limits.range ?? [];
-    // What the zeros of padding make of infinite weights differs from algorithm to algorithm
+    // The product of padding zeros and infinite weights differs between algorithms
     const spec: DataSpec = {
       shape: transposed ? shape.toReversed() : shape,
       dtype: dtype === "float32" && this.#boldness > 0 && this.#draft.dtypes.includes("float64") &&

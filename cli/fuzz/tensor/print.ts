@@ -1,7 +1,7 @@
 /**
- * Programs as text. Input: programs; output: functions that make one each (what it captures, the function itself
- * and its calls), joined in a module, or a whole file that shows what a program does plainly and compiled.
- * Invariant: the text that a fuzzer runs is the text that a person gets, bar types.
+ * Prints programs: functions that make one each (captured tensors, the function itself and its calls), joined in a
+ * module, or a complete file that shows what a program does plainly and compiled. Invariant: the text that a fuzzer
+ * runs is the text that a person sees, except for types.
  */
 import { compileOptions } from "./compile_options.ts";
 import { makeData } from "./data.ts";
@@ -16,7 +16,7 @@ import {
   type Statement,
 } from "./program.ts";
 
-/** How text is written. */
+/** Options of printing. */
 export interface PrintOptions {
   /** With annotations, as TypeScript. */
   readonly types: boolean;
@@ -234,7 +234,7 @@ export function moduleText(programs: readonly Program[], dyn: string): string {
 /** The number that seeds random ops before call `k`. */
 export const callSeed = (k: number): number => 1000 + k;
 
-/** What the caller looks at where it watches gradients. */
+/** Code of the caller that observes gradients. */
 const WATCHING = [
   "    const tracked = [result].flat(Infinity).filter((t) => t?.requiresGrad);",
   "    for (const of of tracked) {",

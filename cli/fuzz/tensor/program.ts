@@ -1,14 +1,14 @@
 /**
- * Tensor programs as data: what the generator makes, the shrinker takes apart and the printer writes as a
- * function. Input: none; output: types, and ways to look through and change a program. Invariant: a program names
- * everything it uses, and holds nothing but plain values, so that it can be compared, stored and shrunk.
+ * Tensor programs as data: the generator makes them, the shrinker reduces them and the printer writes them as
+ * functions. Invariant: a program names everything it uses, and holds only plain values, so that it can be compared,
+ * stored and shrunk.
  */
 import type { DType } from "../../../lib/base/dtype.ts";
 
 /** A size of made data: a number, or one of the program's sizes, which calls may give other values. */
 export type SizeRef = number | { readonly size: number };
 
-/** How the elements of made data are found: spread over [low, high), integers for integer types. */
+/** How the elements of generated data are chosen: spread over [low, high), integers for integer types. */
 export interface Values {
   readonly seed: number;
   readonly low: number;
@@ -30,7 +30,7 @@ export type Arg =
   /** An options object, the last argument. */
   | { readonly kind: "options"; readonly entries: Readonly<Record<string, Arg>> };
 
-/** What a call's results are called: one, several taken from an array, or none. */
+/** The variables of a call's results: one, several taken from an array, or none. */
 export type Bind = string | readonly (string | null)[] | null;
 
 /** New elements: only before the function runs. */
@@ -110,7 +110,7 @@ export interface Call {
   readonly sizes: readonly number[];
   /** Added to the seeds of all made data. */
   readonly shift: number;
-  /** What stands for each parameter: a name of the setup, or a number. */
+  /** The value of each parameter: a name of the setup, or a number. */
   readonly args: readonly (string | number)[];
   /** `watched`: gradients are recorded, and the caller looks at those that arrive at results. */
   readonly mode: "grad" | "watched" | "noGrad" | "inference";
@@ -127,7 +127,7 @@ export interface Program {
   readonly body: readonly Statement[];
   readonly results: readonly Arg[];
   readonly calls: readonly Call[];
-  /** As `compile` takes it. */
+  /** The `dynamic` option of `compile`. */
   readonly dynamic: boolean | null;
 }
 
@@ -278,7 +278,7 @@ export function calledNames(program: Program): string[] {
   return [...names].sort();
 }
 
-/** How often a call of the program asks for gradients. */
+/** Returns the number of gradient calls in a program. */
 export function passesOf(program: Program): number {
   return [...everyStatement(program.body)].filter(({ kind }) => kind === "backward" || kind === "grad")
     .length;

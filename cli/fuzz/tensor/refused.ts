@@ -1,2 +1,2 @@
-/** What autograd says where the history that a backward pass needs is lost. */
+/** The errors of autograd about a lost history that a backward pass needs. */
 export const REFUSED: RegExp = /modified by an inplace operation|backward through the graph a second time/;

@@ -1,12 +1,12 @@
 /**
- * Whether rounding explains a difference. Input: a program and the differences of a compiled run; output: the differences that rounding does not explain. Two judges, the cheaper one first:
+ * Removes differences of a compiled run that rounding explains. There are two judges, the cheaper one first:
  *
  * 1. The program in float64 says how large the error of each run is; the compiled one may not be markedly worse.
  * 2. Plain runs with random rounding errors (noise.ts) say what else could have come out: elements near the jump
  *    of a comparison, sums that cancel, integers made from floats. Only what some such run shows too, or what lies
  *    within a small multiple of their spread, is explained.
  *
- * Invariant: a difference that neither judge has seen in a plain run is kept.
+ * Invariant: a difference that neither judge has found in a plain run is kept.
  */
 import { getDefaultDtype, isFloat, setDefaultDtype } from "../../../lib/base/dtype.ts";
 import {
@@ -22,7 +22,7 @@ import { withNoise } from "./noise.ts";
 import { observe, type Runnable } from "./observe.ts";
 import { type Arg, mapArg, mapStatements, type Program, type Statement } from "./program.ts";
 
-/** How much larger than the plain run's error a compiled run's may be. */
+/** Factor by which a compiled run's error may exceed the plain run's. */
 const WORSE = 4;
 
 /** Noisy runs: so many at first, so many where they disagree among themselves. */
@@ -34,7 +34,7 @@ const writtenPlace = (place: string): string => place.replace(/ written$/, "");
 const isWhetherChanged = (fact: Fact | undefined): boolean =>
   fact?.kind === "text" && (fact.text === "changed" || fact.text === "as before");
 
-/** How many times the spread of noisy runs a difference may be. */
+/** Factor by which a difference may exceed the spread of noisy runs. */
 const SPREAD = 3;
 
 type Elements = Fact & { readonly kind: "elements" };
@@ -70,14 +70,14 @@ export class RoundingJudge {
       if (isNumeric && isFloat(expected.dtype) && await this.#isNoWorse(k, expected, found)) continue;
       if (!this.#happensByNoise(k, difference)) left.push(difference);
     }
-    // Whether a tensor has changed follows from what it holds
+    // A change of a tensor follows from its contents
     const places = new Set(left.map(({ place }) => place));
     return left.filter(({ place, expected, found }) =>
       !(isWhetherChanged(expected) && isWhetherChanged(found)) || places.has(writtenPlace(place))
     );
   }
 
-  /** Whether each differing element is about as near to the float64 result as the plain one. */
+  /** Returns whether each differing element is about as close to the float64 result as the plain one. */
   async #isNoWorse(k: number, expected: Elements, found: Elements): Promise<boolean> {
     if (expected.dtype !== "float32" || !this.#inFloat64) return false;
     this.#wide ??= plainInFloat64(await this.#inFloat64());
@@ -99,7 +99,7 @@ export class RoundingJudge {
     });
   }
 
-  /** Whether runs with noise show what was found. */
+  /** Returns whether runs with noise show the found value. */
   #happensByNoise(k: number, difference: FactDifference): boolean {
     for (let count = FEW_RUNS; count <= MANY_RUNS; count *= 2) {
       while (this.#noisy.length < count) {
@@ -115,7 +115,7 @@ export class RoundingJudge {
   }
 }
 
-/** Whether what was found is among what noisy runs show; "perhaps" where they disagree, but not as much. */
+/** Returns whether the found value is among those of noisy runs; "perhaps" if they disagree, but less. */
 function isAmong(
   { place, expected, found }: FactDifference,
   runs: readonly (readonly Fact[])[],
@@ -168,7 +168,7 @@ function counterpart(
   );
 }
 
-/** What a plain run shows where float64 is the default too. */
+/** Returns the observations of a plain run with float64 as the default type. */
 function plainInFloat64(wide: Runnable): readonly (readonly Fact[])[] {
   const former = getDefaultDtype();
   setDefaultDtype("float64");

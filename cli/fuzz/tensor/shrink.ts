@@ -1,7 +1,7 @@
 /**
- * Smaller programs. Input: a program; output: programs with something taken away or made simpler, the boldest
- * first. Invariant: each names only what it binds; none equals the program, and every step makes it smaller by a
- * measure that cannot fall for ever, so that shrinking ends. Whether one still runs is for the caller to find out.
+ * Shrinks programs: smaller variants with parts removed or simplified, the largest steps first. Invariant: each names
+ * only what it binds; none equals the program, and every step reduces a well-founded measure, so that shrinking
+ * terminates. Whether a variant still runs is for the caller to find out.
  */
 import { isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import {
@@ -217,7 +217,7 @@ function* fewerInputs(program: Program): IterableIterator<Program> {
       handed.has(name) || setup.some((other) => namesRead(other).includes(name))
     );
     if (!isUsed) yield { ...program, setup: setup.toSpliced(k, 1) };
-    // What is seen through it instead of it
+    // Replace a view by the tensor that it shows
     const [bind] = names, receiver = statement.kind === "call" ? statement.args[0] : undefined;
     const [of] = receiver === undefined ? [] : namesInArg(receiver);
     if (bind === undefined || of === undefined) continue;

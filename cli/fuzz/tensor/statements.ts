@@ -1,7 +1,6 @@
 /**
- * Random statements besides plain calls of ops: writes, conversions, gradients inside of the function, hooks,
- * blocks, effects. Input: a program in the making; output: statements in it. Invariant: each function says whether
- * it added anything, so that the caller may draw again.
+ * Random statements besides plain calls of ops: writes, conversions, gradients inside the function, hooks, blocks,
+ * effects. Invariant: each function returns whether it added anything, so that the caller may draw again.
  */
 import { isFloat } from "../../../lib/base/dtype.ts";
 import { contiguousMeta } from "../../../lib/graph/meta.ts";
@@ -41,7 +40,7 @@ const USUAL_WRITES = INPLACE_FORMS.filter(({ name }) =>
 const addWrite: Add = (draft) =>
   addOpCall(draft, draft.choices.chance(0.5) && USUAL_WRITES.length > 0 ? USUAL_WRITES : INPLACE_FORMS);
 
-/** Whether writing into a variable is worth a try here. */
+/** Returns whether a write into a variable is worth trying here. */
 function isWritable(draft: Draft, { meta, leaf }: Variable): boolean {
   const overlaps = meta.shape.some((size, d) => size > 1 && meta.strides[d] === 0);
   return !overlaps && (!leaf || draft.isGradOff);

@@ -1,7 +1,6 @@
 /**
- * How large the numbers are that a kernel adds up, whatever is left of them in the end: rounding is as large as they
- * are, and depends on their order. Input: a program of eager kernels and a call of it; output: sizes by element of the
- * results. Invariant: the memory of the call is left as it is.
+ * Magnitudes of the numbers that an eager kernel adds up, whatever remains of them in the end: rounding errors are
+ * relative to these, and depend on their order. Invariant: the memory of the call is unchanged.
  */
 import type { CompiledProgram, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Loop, Program, Statement } from "../../../lib/loops/ir.ts";
@@ -10,7 +9,7 @@ import { type Floats, operandsOf, varied } from "./variations.ts";
 
 /** Sizes of sums. */
 export interface SumSizes {
-  /** By output: what its elements would be, were every operand positive; null: nothing is added up. */
+  /** By output: its elements if every operand were positive; null: nothing is added up. */
   readonly sizes: readonly (Floats | null)[];
   /** Sums up to this size are exact in any order. */
   readonly orderless: number;
@@ -30,7 +29,7 @@ export function sizesOfSums(program: Program, compiled: CompiledProgram, call: P
   return { sizes, orderless: grain * 2 ** bits };
 }
 
-/** What a program adds up: nothing, elements of its operands, or products of such. */
+/** Returns what a program adds up: nothing, elements of its operands, or products of such. */
 function sumsOf({ kernels }: Program): "none" | "elements" | "products" {
   const inList = (list: readonly Statement[]): readonly Statement[] =>
     list.flatMap((s) => s.kind === "loop" || s.kind === "masked" ? [s, ...inList(s.body)] : [s]);
@@ -44,7 +43,7 @@ function sumsOf({ kernels }: Program): "none" | "elements" | "products" {
   return multiplies ? "products" : "elements";
 }
 
-/** Whether a loop adds something up. */
+/** Returns whether a loop adds anything up. */
 function loopAdds({ reductions, carried, body }: Loop): boolean {
   return reductions.some(({ op }) => op === "sum") ||
     carried.some(({ next }) => body.some((s) => s.kind === "scalar" && s.op === "add" && s.id === next));

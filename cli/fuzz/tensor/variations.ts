@@ -1,6 +1,6 @@
 /**
- * A call of an eager kernel with other operands in the place of its own. Input: a call and what becomes of its floating
- * operands; output: its results. Invariant: neither the memory of the call nor what lies in it is changed.
+ * Runs a call of an eager kernel with replaced floating operands. Invariant: neither the memory of the call nor its
+ * contents are changed.
  */
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
 import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../../../lib/base/dtype.ts";

@@ -1,7 +1,6 @@
 /**
- * Random views: every way to see the elements of a tensor under another shape, other strides or another offset.
- * Input: a tensor variable; output: a call and the metadata of the view. Invariant: the view lies inside the
- * tensor; a call that gives several views binds them all.
+ * Random views: all ways to see the elements of a tensor under another shape, other strides or another offset.
+ * Invariant: the view lies inside the tensor; a call that returns several views binds them all.
  */
 import { type Draft, type KnownMeta, knownMeta, use, type Variable } from "./draft.ts";
 import { FORMS } from "./forms.ts";
@@ -250,7 +249,7 @@ function statement(
   return { kind: "call", bind, style: made.style, name: made.name, args: [use(v), ...args] };
 }
 
-/** What `x.set(index, …)` would write: an index, and the shape of what it means. */
+/** Returns an index for `x.set(index, …)`, and the shape of what it selects. */
 export function randomIndex(
   draft: Draft,
   v: Variable,

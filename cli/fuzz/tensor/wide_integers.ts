@@ -1,6 +1,6 @@
 /**
- * Whether a program computes integers of more than 32 bits, of which WebGPU keeps the low ones: what follows from them is
- * another result there. Input: plain runs; output: whether any kernel of them has given such an integer.
+ * Detects integers of more than 32 bits in plain runs: WebGPU keeps only their low bits, so that results computed
+ * from them differ there.
  */
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../../lib/loops/device.ts";
