@@ -10,6 +10,7 @@ import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
 import { reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
+import { preferringOwnBuiltins } from "./base/own_builtins.ts";
 import { showAsText } from "./base/shown.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { backendDeclines, getDefaultBackend, lookupBackend } from "./graph/backends.ts";
@@ -100,6 +101,13 @@ export function compile(
 export function compile(
   target: AnyFunction | Module | CompileOptions,
   options: CompileOptions | MethodContext = {},
+): unknown {
+  return preferringOwnBuiltins(() => compileTarget(target, options));
+}
+
+function compileTarget(
+  target: AnyFunction | Module | CompileOptions,
+  options: CompileOptions | MethodContext,
 ): unknown {
   const chosen: CompileOptions = isMethodContext(options) ? {} : checkedOptions(options);
   if (target instanceof Module) return compileModule(target, chosen);

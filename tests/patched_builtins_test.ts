@@ -244,17 +244,34 @@ Deno.test("replaced builtins do not hinder the parser, and capture runs none of 
   assertEquals(calls, 0);
 });
 
-Deno.test("builtins that are replaced for good leave functions as they are, and that is said", async () => {
+/** What a program that runs for itself prints, and its warnings; `compile` and others are there. */
+async function printed(program: string): Promise<readonly [output: unknown, warnings: string]> {
   const script = `
     import { compile, compiler, ones } from ${JSON.stringify(new URL("../mod.ts", import.meta.url).href)};
-    Object.defineProperty(Array.prototype, "copyWithin", { value: () => "replaced", configurable: false, writable: false });
-    const f = compile((x) => [x.add(1).tolist(), [1].copyWithin(0)], { backend: "eager" });
-    console.log(JSON.stringify([f(ones([1])), compiler.status(f).uncompiled.map(({ reason }) => reason.id)]));`;
+    ${program}`;
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--no-check", "--config", new URL("../deno.json", import.meta.url).pathname, script],
   }).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   assert(success, text(stderr));
-  assertEquals(JSON.parse(text(stdout)), [[[2], "replaced"], ["GB0027"]]);
-  assert(text(stderr).includes("copyWithin of a builtin was replaced for good"), text(stderr));
+  return [JSON.parse(text(stdout)), text(stderr)];
+}
+
+Deno.test("builtins that are replaced for good leave functions as they are, and that is said", async () => {
+  const [output, warnings] = await printed(`
+    Object.defineProperty(Array.prototype, "copyWithin", { value: () => "replaced", configurable: false, writable: false });
+    const f = compile((x) => [x.add(1).tolist(), [1].copyWithin(0)], { backend: "eager" });
+    console.log(JSON.stringify([f(ones([1])), compiler.status(f).uncompiled.map(({ reason }) => reason.id)]));`);
+  assertEquals(output, [[[2], "replaced"], ["GB0027"]]);
+  assert(warnings.includes("copyWithin of a builtin was replaced for good"), warnings);
+});
+
+Deno.test("capture works beside global variables that were replaced for good", async () => {
+  const [output, warnings] = await printed(`
+    const { Date } = globalThis, Later = class extends Date { getTime() { return 1; } };
+    Object.defineProperty(globalThis, "Date", { value: Later, configurable: false, writable: false });
+    const made = (k) => (x) => x.mul(k).add(new globalThis.Date(7).getTime());
+    const f = compile((x, g) => g(x).sum(), { backend: "eager" });
+    console.log(JSON.stringify([f(ones([2]), made(1)).item(), f(ones([2]), made(2)).item(), compiler.status(f).uncompiled]));`);
+  assertEquals([output, warnings], [[4, 6, []], ""]);
 });

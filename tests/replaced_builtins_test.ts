@@ -1,6 +1,7 @@
 /**
- * Every function of the builtins, replaced by one that throws while a compiled function is called: what the program
- * itself does not use is none of its business, whether the call is served by what was compiled before or compiles.
+ * Every function of the builtins and every global variable that holds them, replaced by one that throws while a compiled
+ * function is called: what the program itself does not use is none of its business, whether the call is served by what was
+ * compiled before or compiles.
  */
 import { assert, assertEquals } from "@std/assert";
 import { arange, compile, type Tensor, tensor } from "../mod.ts";
@@ -27,7 +28,12 @@ const NAMES = [
   "Promise",
   "Iterator",
   "Error",
+  "Date",
+  "ArrayBuffer",
+  "Uint8Array",
   "Float32Array",
+  "BigInt64Array",
+  "performance",
 ] as const;
 
 interface Method {
@@ -40,8 +46,14 @@ interface Method {
 const METHODS: readonly Method[] = NAMES.flatMap((name): Method[] => {
   const value: unknown = Reflect.get(globalThis, name);
   const holders: [string, unknown][] = [[name, value]];
+  const variable: Method = {
+    name: `globalThis.${name}`,
+    object: globalThis,
+    key: name,
+    descriptor: getOwnPropertyDescriptor(globalThis, name) ?? {},
+  };
   if (typeof value === "function") holders.push([`${name}.prototype`, value.prototype]);
-  return holders.flatMap(([title, object]): Method[] => {
+  const methods = holders.flatMap(([title, object]): Method[] => {
     if ((typeof object !== "object" || object === null) && typeof object !== "function") return [];
     return ownKeys(object).flatMap((key): Method[] => {
       const descriptor = getOwnPropertyDescriptor(object, key) ?? {};
@@ -50,6 +62,7 @@ const METHODS: readonly Method[] = NAMES.flatMap((name): Method[] => {
       return isMethod ? [{ name: `${title}.${String(key)}`, object, key, descriptor }] : [];
     });
   });
+  return [variable, ...methods];
 });
 
 const program = (x: Tensor) => {

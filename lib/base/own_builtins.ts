@@ -49,6 +49,8 @@ export interface Original {
   readonly object: object;
   readonly keys: readonly PropertyKey[];
   readonly descriptors: PropertyDescriptor[];
+  /** Whether further properties are the program's own affair: those of the global object are its variables. */
+  readonly isOpen: boolean;
 }
 
 /** One property that differs; undefined: it is not there. */
@@ -93,6 +95,34 @@ const NAMES = [
   "Int32Array",
   "Uint8Array",
   "BigInt64Array",
+  "performance",
+  "Performance",
+] as const;
+
+/** Further globals that dyn's own code reads, whose objects it takes as they are. */
+const READ = [
+  "AggregateError",
+  "Atomics",
+  "FinalizationRegistry",
+  "Float16Array",
+  "Int16Array",
+  "Int8Array",
+  "Proxy",
+  "SharedArrayBuffer",
+  "TextDecoder",
+  "TextEncoder",
+  "URL",
+  "Uint16Array",
+  "Uint32Array",
+  "WebAssembly",
+  "Worker",
+  "isFinite",
+  "isNaN",
+  "parseFloat",
+  "parseInt",
+  "queueMicrotask",
+  "setTimeout",
+  "structuredClone",
 ] as const;
 
 const ORIGINALS: readonly Original[] = remember();
@@ -114,14 +144,25 @@ function remember(): Original[] {
   const generators = getPrototypeOf((function* () {})());
   if (generators) add(getPrototypeOf(generators));
   add(getPrototypeOf(Int32Array.prototype));
-  return [...objects].map((object) => {
-    // Settings of V8, which dyn changes itself.
-    const keys = ownKeys(object).filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
-    return { object, keys, descriptors: keys.map((key) => ownDescriptor(object, key) ?? {}) };
+  const original = (object: object, keys: readonly PropertyKey[], isOpen: boolean): Original => ({
+    object,
+    keys,
+    descriptors: keys.map((key) => ownDescriptor(object, key) ?? {}),
+    isOpen,
   });
+  // The runtime defines some globals when they are first read
+  const globals = [...NAMES, ...READ].filter((name) => Reflect.get(globalThis, name) !== undefined);
+  return [
+    ...[...objects].map((object) => {
+      // Settings of V8, which dyn changes itself.
+      const keys = ownKeys(object).filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
+      return original(object, keys, false);
+    }),
+    original(globalThis, globals, true),
+  ];
 }
 
-const arrayPrototype = Array.prototype, { [Symbol.iterator]: iterateArray } = arrayPrototype;
+const arrayPrototype = Array.prototype, symbol = Symbol, { [symbol.iterator]: iterateArray } = arrayPrototype;
 const arrayIteratorPrototype: { readonly next?: unknown } = getPrototypeOf(iterateArray.call([])) ?? {};
 const { next: nextElement } = arrayIteratorPrototype;
 
@@ -139,24 +180,43 @@ function hasOwnElements(): boolean {
  * that end iterations.
  */
 export function iteratesArraysAsLoaded(): boolean {
-  return arrayPrototype[Symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement &&
+  return arrayPrototype[symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement &&
     !hasOwnElements() && !("return" in arrayIteratorPrototype) && !(0 in arrayPrototype) &&
     !(1 in arrayPrototype) && !(2 in arrayPrototype) && !(3 in arrayPrototype);
 }
 
 const { map, entries, forEach, filter, flatMap, some, every, push, slice, reduce } = arrayPrototype;
 const { find, findIndex, includes, indexOf, at, join, concat, fill, pop, reverse, values } = arrayPrototype;
-const { get: mapGet, set: mapSet } = Map.prototype;
+const mapPrototype = Map.prototype, { get: mapGet, set: mapSet } = mapPrototype;
 const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototypeOf(arrayIteratorPrototype) ??
   {};
-const { [Symbol.iterator]: iterateIterator } = iteratorPrototype;
+const { [symbol.iterator]: iterateIterator } = iteratorPrototype;
+
+const variables = globalThis;
+const { Object: object, Array: array, Number: number, String: string, BigInt: bigint } = globalThis;
+const { Math: math, JSON: json, Reflect: reflect, Map: map_, Set: set_, WeakMap: weakMap, WeakRef: weakRef } =
+  globalThis;
+const { ArrayBuffer: buffer, Uint8Array: bytes, Int32Array: ints, BigInt64Array: longs } = globalThis;
+const { Float32Array: floats, Float64Array: doubles, Uint32Array: words, performance: clock } = globalThis;
+
+/** Whether the global variables that tensors and graphs read as they run are what they were. */
+function variablesAsLoaded(): boolean {
+  return variables.Object === object && variables.Array === array && variables.Number === number &&
+    variables.String === string && variables.Symbol === symbol && variables.BigInt === bigint &&
+    variables.Math === math && variables.JSON === json && variables.Reflect === reflect &&
+    variables.Map === map_ && variables.Set === set_ && variables.WeakMap === weakMap &&
+    variables.WeakRef === weakRef && variables.ArrayBuffer === buffer && variables.Uint8Array === bytes &&
+    variables.Int32Array === ints && variables.BigInt64Array === longs &&
+    variables.Float32Array === floats && variables.Float64Array === doubles &&
+    variables.Uint32Array === words && variables.performance === clock;
+}
 
 /**
  * Returns whether the methods that tensors and graphs use at run time are unchanged. Compared one by one, which V8
  * folds.
  */
 function listsAsLoaded(): boolean {
-  return arrayPrototype.map === map && arrayPrototype.entries === entries &&
+  return variablesAsLoaded() && arrayPrototype.map === map && arrayPrototype.entries === entries &&
     arrayPrototype.forEach === forEach && arrayPrototype.filter === filter &&
     arrayPrototype.flatMap === flatMap && arrayPrototype.some === some && arrayPrototype.every === every &&
     arrayPrototype.push === push && arrayPrototype.slice === slice && arrayPrototype.reduce === reduce &&
@@ -164,23 +224,23 @@ function listsAsLoaded(): boolean {
     arrayPrototype.includes === includes && arrayPrototype.indexOf === indexOf && arrayPrototype.at === at &&
     arrayPrototype.join === join && arrayPrototype.concat === concat && arrayPrototype.fill === fill &&
     arrayPrototype.pop === pop && arrayPrototype.reverse === reverse && arrayPrototype.values === values &&
-    Map.prototype.get === mapGet && Map.prototype.set === mapSet &&
-    iteratorPrototype[Symbol.iterator] === iterateIterator;
+    mapPrototype.get === mapGet && mapPrototype.set === mapSet &&
+    iteratorPrototype[symbol.iterator] === iterateIterator;
 }
 
 const { freeze } = Object, { isArray } = Array, { isInteger } = Number, { stringify } = JSON;
 const { floor, min, max } = Math, { toString: listText } = arrayPrototype;
-const { get: weakGet, set: weakSet } = WeakMap.prototype;
+const weakMapPrototype = WeakMap.prototype, { get: weakGet, set: weakSet } = weakMapPrototype;
 
 /**
  * Returns whether finding a plan for further sizes of a known class depends on no replaced builtin, beyond what
  * `withOwnIteration` checks: comparing all builtins takes several times as long as finding it.
  */
 export function plansAsLoaded(): boolean {
-  return Object.freeze === freeze && Array.isArray === isArray && Number.isInteger === isInteger &&
-    JSON.stringify === stringify && Math.floor === floor && Math.min === min && Math.max === max &&
+  return object.freeze === freeze && array.isArray === isArray && number.isInteger === isInteger &&
+    json.stringify === stringify && math.floor === floor && math.min === min && math.max === max &&
     arrayPrototype.toString === listText &&
-    WeakMap.prototype.get === weakGet && WeakMap.prototype.set === weakSet;
+    weakMapPrototype.get === weakGet && weakMapPrototype.set === weakSet;
 }
 
 /**
@@ -336,7 +396,7 @@ function findDifferences(): Difference[] {
 }
 
 function compare(
-  { object, keys, descriptors }: Original,
+  { object, keys, descriptors, isOpen }: Original,
   read: typeof getOwnPropertyDescriptor,
   found: Difference[],
 ): void {
@@ -346,8 +406,11 @@ function compare(
     if (key === undefined || !original) continue;
     const now = read(object, key);
     if (now) present++;
+    // A variable that is replaced for good stays the program's
+    if (isOpen && now?.configurable === false) continue;
     if (!now || !same(now, original)) append(found, { object, key, original, replaced: now && apart(now) });
   }
+  if (isOpen) return;
   const all = ownKeys(object);
   if (all.length === present) return;
   for (let k = 0; k < all.length; k++) {

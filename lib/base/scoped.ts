@@ -2,6 +2,7 @@
  * Scoped changes: runs a body and undoes a change afterwards. Invariant: the change is undone once, also if the body
  * throws; if it returns a promise, when that settles.
  */
+import { types } from "node:util";
 
 /** Runs `body`, then `restore`; where it returns a promise, after that settles. */
 export function scoped<R>(body: () => R, restore: () => void): R {
@@ -13,7 +14,7 @@ export function scoped<R>(body: () => R, restore: () => void): R {
     throw thrown;
   }
   // Registered before anyone else can await the promise, so it runs before what comes after the await.
-  if (result instanceof Promise) result.then(restore, restore);
+  if (types.isPromise(result)) result.then(restore, restore);
   else restore();
   return result;
 }

@@ -2,6 +2,7 @@
  * Batches of a dataset, in order or shuffled. Invariant: each iteration is one epoch; what a dataset throws says which
  * sample it was.
  */
+import { types } from "node:util";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -283,7 +284,7 @@ function checkSamples(given: unknown): void {
   ) {
     return;
   }
-  const hint = given instanceof Promise ? "; await it" : "";
+  const hint = types.isPromise(given) ? "; await it" : "";
   throw new DynError(
     `Expected samples with get() and length, or an iterable, but found ${oneLine(given)}${hint}`,
   );

@@ -84,7 +84,7 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
       return found;
     };
     const ended: unknown = toItsEnd(fn, Reflect.apply(compiled, this, args));
-    const reported = ended instanceof Promise ? ended.then(report) : report();
+    const reported = types.isPromise(ended) ? ended.then(report) : report();
     return reported as ExplanationOf<F>;
   };
 }

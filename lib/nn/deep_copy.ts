@@ -2,6 +2,7 @@
  * Deep copies of object graphs that hold tensors, like Python's `copy.deepcopy`. Invariants: shared objects of the
  * original are shared in the copy, and so is shared tensor memory; functions are not copied, everything else is.
  */
+import { types } from "node:util";
 import { itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { layoutOf } from "../tensor/layout.ts";
@@ -98,7 +99,7 @@ function refuse(value: object): void {
   const name = value.constructor?.name ?? "an object";
   if (
     value instanceof WeakMap || value instanceof WeakSet || value instanceof WeakRef ||
-    value instanceof Promise
+    types.isPromise(value)
   ) {
     throw new DynError(`Expected objects that can be copied but found a ${name}`);
   }

@@ -334,7 +334,7 @@ export class Tensor {
         `Expected one element for item() but found ${this.layout.numel}, of shape [${this.shape.join(", ")}]`,
       );
     }
-    return elementAt(this, 0);
+    return withOwnIteration(() => elementAt(this, 0));
   }
 
   /** All elements as nested arrays, or the element of a tensor without dimensions. */
@@ -342,13 +342,15 @@ export class Tensor {
   /** The elements, as a type that the caller knows: `tolist<number[][]>()` of a matrix. */
   tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
-    const elements = readStored(this);
-    let at = 0;
-    const build = (d: number): NestedElements => {
-      if (d === this.ndim) return storedElement(elements, at++, this.dtype);
-      return Array.from({ length: this.shape[d] ?? 0 }, () => build(d + 1));
-    };
-    return build(0);
+    return withOwnIteration(() => {
+      const elements = readStored(this);
+      let at = 0;
+      const build = (d: number): NestedElements => {
+        if (d === this.ndim) return storedElement(elements, at++, this.dtype);
+        return Array.from({ length: this.shape[d] ?? 0 }, () => build(d + 1));
+      };
+      return build(0);
+    });
   }
 
   /**
@@ -356,7 +358,7 @@ export class Tensor {
    * types both parts, side by side.
    */
   toTypedArray(): HostArray {
-    return readElements(this);
+    return withOwnIteration(() => readElements(this));
   }
 
   /** A one-element tensor converts to its element; in texts to what `toString` gives. */

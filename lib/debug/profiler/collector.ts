@@ -3,6 +3,7 @@
  * the events collected are complete at any time; only kernels on devices with a queue are serialised, since each is
  * timed.
  */
+import { types } from "node:util";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Ended, observed, type Observer, type SpanKind } from "../../base/observation.ts";
 import { recording } from "../../base/recording.ts";
@@ -100,7 +101,7 @@ export class Collector implements Observer {
       throw thrown;
     }
     this.#leave(event);
-    if (kind !== "user" || !(result instanceof Promise)) end();
+    if (kind !== "user" || !types.isPromise(result)) end();
     else {
       event.isAsync = true;
       result.then(end, end);

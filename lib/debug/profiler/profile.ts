@@ -3,6 +3,7 @@
  * averaged, printed as a table or written as a trace. Invariant: the program computes the same as without a profile;
  * nothing outside the profile is recorded.
  */
+import { types } from "node:util";
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { observed } from "../../base/observation.ts";
@@ -155,7 +156,7 @@ export function profile(
     made.finish();
     throw thrown;
   }
-  if (!(result instanceof Promise)) {
+  if (!types.isPromise(result)) {
     made.finish();
     return made;
   }

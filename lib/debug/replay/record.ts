@@ -4,6 +4,7 @@
  * Invariant: the state before the call is recorded, without effects on the program; an error is recorded once, by the
  * innermost compiled function.
  */
+import { types } from "node:util";
 import { join } from "node:path";
 import { Config, config, InductorConfig } from "../../base/config.ts";
 import { functionTitle } from "../../base/compile_times.ts";
@@ -52,7 +53,7 @@ export const recordFailures: CallRecorder = (call, run) => {
     failed(error);
     throw error;
   }
-  if (result instanceof Promise) result.catch(failed);
+  if (types.isPromise(result)) result.catch(failed);
   return result;
 };
 

@@ -4,6 +4,7 @@
  * Input and output: as each instruction says. Invariant: nothing here depends on globals that a program may replace
  * after this module is loaded, except where the language itself looks them up.
  */
+import { types } from "node:util";
 import { isReference } from "../../base/tree.ts";
 import { defineOwn } from "../../base/own_builtins.ts";
 import type { LiveCellLike } from "./print_types.ts";
@@ -253,7 +254,7 @@ class Delegation {
     const method = memberOf(this.inner, "return");
     if (method === undefined || method === null) return this.note({ value, done: true });
     const result = callMethod(method, this.inner, [value]);
-    if (result instanceof Promise) return result.then((r) => this.note(checkStep(r)));
+    if (types.isPromise(result)) return result.then((r) => this.note(checkStep(r)));
     return this.note(checkStep(result));
   }
   /** The end is told in another result: reading the value of this one a second time may run code of the program. */

@@ -12,6 +12,7 @@
 import { Session } from "node:inspector";
 import process from "node:process";
 import { counters } from "../../base/logs.ts";
+import { GlobalSlot } from "./global_slot.ts";
 import type { Held } from "./info.ts";
 
 /** The inspector cannot be used. */
@@ -55,9 +56,7 @@ export interface ScriptOutline {
   readonly length: number;
 }
 
-/** Property of the global object through which values pass between the program and the inspector. */
-const STASH: unique symbol = Symbol.for("dyn.stash");
-const STASH_TEXT = `globalThis[Symbol.for("dyn.stash")]`;
+const stash = new GlobalSlot("dyn.stash");
 const GROUP = "dyn";
 
 let batches = 0;
@@ -200,9 +199,9 @@ export class Inspector {
 
   /** The inspector's id of a value; valid until `release`. */
   idOf(value: unknown): string {
-    setStash(value);
-    const reply = this.post("Runtime.evaluate", { expression: STASH_TEXT, objectGroup: GROUP, silent: true });
-    clearStash();
+    stash.value = value;
+    const reply = this.post("Runtime.evaluate", { expression: stash.text, objectGroup: GROUP, silent: true });
+    stash.value = undefined;
     this.#hasNamed = true;
     return textField(fieldsOf(reply.result), "objectId");
   }
@@ -211,11 +210,11 @@ export class Inspector {
   valueOf(objectId: string): unknown {
     this.post("Runtime.callFunctionOn", {
       objectId,
-      functionDeclaration: `function () { ${STASH_TEXT} = this; }`,
+      functionDeclaration: `function () { ${stash.text} = this; }`,
       silent: true,
     });
-    const value = Reflect.get(globalThis, STASH);
-    clearStash();
+    const { value } = stash;
+    stash.value = undefined;
     return value;
   }
 
@@ -293,15 +292,6 @@ function withNextTick(nextTick: NextTick, body: () => void): void {
   } finally {
     process.nextTick = original;
   }
-}
-
-/** Hands a value to code that the inspector evaluates. */
-function setStash(value: unknown): void {
-  Object.defineProperty(globalThis, STASH, { value, configurable: true, writable: true, enumerable: false });
-}
-
-function clearStash(): void {
-  Reflect.deleteProperty(globalThis, STASH);
 }
 
 let inRepl: boolean | null = null;

@@ -10,6 +10,7 @@
  */
 import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
+import { GlobalSlot } from "./global_slot.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 
 /** What is wanted of a function's calls. */
@@ -24,8 +25,8 @@ export interface CallWatch {
 /** Calls looked at in one run; a recursive function would make any number. */
 const MOST_CALLS = 64;
 
-const HAND_OUT: unique symbol = Symbol.for("dyn.handOut");
-const HAND_OUT_TEXT = `globalThis[Symbol.for("dyn.handOut")]`;
+/** What the breakpoints' conditions call; undefined while nothing is watched. */
+const handOutSlot = new GlobalSlot("dyn.handOut");
 
 /** Watches that are open, in this run and in those around it. */
 const open = new Map<number, CallWatch>();
@@ -51,10 +52,10 @@ function openWatch(inspector: Inspector, watch: CallWatch): () => void {
   try {
     release = inspector.holdDebugger();
     open.set(id, watch);
-    defineOwn(globalThis, HAND_OUT, { value: handOut, configurable: true, enumerable: false });
+    handOutSlot.value = handOut;
     const reply = inspector.post("Debugger.setBreakpointOnFunctionCall", {
       objectId: inspector.idOf(watch.fn),
-      condition: `${HAND_OUT_TEXT}?.(${id},${watch.expression})`,
+      condition: `${handOutSlot.text}?.(${id},${watch.expression})`,
     });
     const breakpointId = textField(reply, "breakpointId");
     return () => {
@@ -72,7 +73,7 @@ function openWatch(inspector: Inspector, watch: CallWatch): () => void {
 
 function closeWatch(id: number): void {
   open.delete(id);
-  if (open.size === 0) Reflect.deleteProperty(globalThis, HAND_OUT);
+  if (open.size === 0) handOutSlot.value = undefined;
 }
 
 /** The condition of every breakpoint: false, so that nothing stops. */

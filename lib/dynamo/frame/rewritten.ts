@@ -5,6 +5,7 @@
  * Invariant: nothing of the user's runs: only what is known to begin with an entry is called, and with arguments for
  * which no default, computed key or getter of the program is evaluated.
  */
+import { types } from "node:util";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";
 import { type ClassNode, type FunctionNode, isFunctionNode } from "../bytecode/syntax.ts";
@@ -185,6 +186,6 @@ function handedOut(call: () => void, { cutOff }: Entry): Handed | null {
 /** Starts a generator, whose body is where its entry is, and takes what an asynchronous function may reject with. */
 function settle(result: unknown): void {
   if (typeof result !== "object" || result === null) return;
-  if (result instanceof Promise) result.catch(() => {});
+  if (types.isPromise(result)) result.catch(() => {});
   else if ("next" in result && typeof result.next === "function") settle(result.next());
 }

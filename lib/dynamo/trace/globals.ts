@@ -6,6 +6,7 @@
 import { isReference } from "../../base/tree.ts";
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
+import { programDescriptor } from "../../base/own_builtins.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { globalSource } from "../source.ts";
 import { type ObjectValue, primitive, UNDEFINED, type Value } from "../variables/value.ts";
@@ -38,7 +39,7 @@ function globalValue(m: Interpreter, name: string, forTypeof: boolean): Value {
 /** Assigns a global variable, which the trace has to find there as a plain one. */
 export function storeGlobal(m: Interpreter, name: string, value: Value): void {
   const global = globalObject(m);
-  const present = global.slots.get(name) ?? Reflect.getOwnPropertyDescriptor(globalThis, name);
+  const present = global.slots.get(name) ?? programDescriptor(globalThis, name);
   const plain = present && "value" in present && present.writable;
   if (!plain || assignProperty(m, global, name, value).kind !== "done") {
     breakGraph("globalVariable", `${name} is assigned`);
@@ -52,9 +53,9 @@ function globalObject(m: Interpreter): ObjectValue {
 }
 
 function realGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
-  const descriptor = Reflect.getOwnPropertyDescriptor(globalThis, name);
+  const descriptor = programDescriptor(globalThis, name);
   if (!descriptor) {
-    if (name in globalThis) return breakGraph("globalVariable", name);
+    if (Reflect.has(Object.getPrototypeOf(globalThis), name)) return breakGraph("globalVariable", name);
     if (forTypeof) {
       m.output.guard({ kind: "constant", source: globalSource(name), value: undefined });
       return UNDEFINED;

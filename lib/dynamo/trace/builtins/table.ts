@@ -18,8 +18,8 @@ export class ModelTable {
     const fn: unknown = Reflect.getOwnPropertyDescriptor(owner, name)?.value;
     if (typeof fn !== "function") return;
     this.#models.set(fn, (m, request) => {
-      // What it calls of its own class may be the program's.
-      if (isReplaced(owner)) {
+      // What it calls of its own class may be the program's; functions of the global object call none of it.
+      if (owner !== globalThis && isReplaced(owner)) {
         breakGraph("builtin", `${String(name)}, beside methods that the program has replaced`);
       }
       return model(m, request);

@@ -1,0 +1,33 @@
+/**
+ * Places on the global object through which values pass between dyn and code that the inspector evaluates. Invariant: the
+ * property is there from the beginning and holds nothing itself, so that programs may seal or freeze the global object.
+ */
+
+/** One such place. */
+export class GlobalSlot {
+  readonly #key: symbol;
+  /** The place as an expression, which may be assigned. */
+  readonly text: string;
+
+  constructor(name: string) {
+    this.#key = Symbol.for(name);
+    this.text = `globalThis[Symbol.for(${JSON.stringify(name)})]`;
+    // Another copy of dyn in this process has it, too
+    if (Object.hasOwn(globalThis, this.#key)) return;
+    let value: unknown;
+    Object.defineProperty(globalThis, this.#key, {
+      get: () => value,
+      set: (given: unknown) => void (value = given),
+      enumerable: false,
+      configurable: false,
+    });
+  }
+
+  get value(): unknown {
+    return Reflect.get(globalThis, this.#key);
+  }
+
+  set value(value: unknown) {
+    Reflect.set(globalThis, this.#key, value);
+  }
+}
