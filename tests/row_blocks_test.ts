@@ -307,32 +307,35 @@ Deno.test("row blocks: rows of lengths that a call brings", () => {
   }
 });
 
-Deno.test("row blocks: a kernel in between that overwrites what the product read ends them", () => {
-  const each = CASES["softmax between two products"];
-  assert(each);
-  const { before: program } = made(each), product = program.kernels[0];
-  assert(product?.kind === "extern");
-  const blocksWith = (buffer: number, at: number): number => {
+Deno.test("row blocks: a kernel in between that overwrites what a product reads comes behind them, or ends them", () => {
+  /** How many kernels run by blocks, and where the other one is, which overwrites queries. */
+  const blocksWith = (build: Build, at: number): readonly number[] => {
+    const { before: program } = made({ build, blocks: 3, locals: 1 }), product = program.kernels[0];
+    assert(product?.kind === "extern");
+    const query = product.inputs[0]?.buffer ?? -1;
     const between: LoopKernel = {
       kind: "loops",
       name: "between",
       origins: [],
       body: [
         { kind: "constant", id: 0, value: 0, dtype: "float32" },
-        { kind: "store", buffer, index: 0, value: 0, mode: "set" },
+        { kind: "store", buffer: query, index: 0, value: 0, mode: "set" },
       ],
     };
     const buffers = program.buffers.map((b, id) =>
-      id === buffer ? { ...b, role: { kind: "input", written: true } as const } : b
+      id === query ? { ...b, role: { kind: "input", written: true } as const } : b
     );
     const { kernels } = generate(
       { ...program, buffers, kernels: program.kernels.toSpliced(at, 0, between) },
       nativeTarget,
     );
-    return kernels.filter(({ blocks }) => blocks).length;
+    const own = kernels.filter(({ name }) => name !== "turned_columns");
+    return [own.filter(({ blocks }) => blocks).length, own.findIndex(({ name }) => name === "between")];
   };
-  const query = product.inputs[0]?.buffer ?? -1;
-  assertEquals([blocksWith(query, 0), blocksWith(query, 1), blocksWith(query, 3)], [3, 0, 3]);
+  const values: Build = (o, q, k, v) => [attend(o, scores(o, q, k), v)];
+  const queries: Build = (o, q, k) => [attend(o, scores(o, q, k), q)];
+  assertEquals([0, 1, 3].map((at) => blocksWith(values, at)), [[3, 0], [3, 3], [3, 3]]);
+  assertEquals([0, 1, 3].map((at) => blocksWith(queries, at)), [[3, 0], [0, 1], [3, 3]]);
 });
 
 Deno.test("row blocks: targets whose library makes no parts of products keep the kernels", () => {

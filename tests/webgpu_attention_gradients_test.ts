@@ -24,6 +24,9 @@ Deno.test("gradients of causal attention make elements once, for keys and values
   assertEquals(kernels(program), [["rows", true, 2, 2, 0]]);
   assertEquals(causalIn(program).length, 1);
   assertEquals(kernels(made(SIZES, { causal: true, dropped: true }).program), [["rows", true, 2, 2, 0]]);
+  // New values of what products have read come behind them
+  const updated = made(SIZES, { causal: true, updated: true }).program;
+  assertEquals([kernels(updated), causalIn(updated).length], [[["rows", true, 2, 2, 0]], 1]);
 });
 
 Deno.test("gradients of attention over long sequences, or with little memory, make no matrix of scores on a grid", () => {

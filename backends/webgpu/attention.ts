@@ -12,8 +12,11 @@ import type {
   Program,
   Statement,
 } from "../../lib/loops/ir.ts";
+import { inFours, neighboursOf } from "../../lib/codegen/fours.ts";
+import { loopOver } from "../../lib/loops/nest.ts";
 import { accessesOf } from "../../lib/loops/uses.ts";
 import { product } from "../../lib/sym/expr.ts";
+import type { FourNest } from "./fours.ts";
 import { printElement } from "./nests.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import { finished, openMain, POINT, type Shader } from "./print/entry.ts";
@@ -52,15 +55,24 @@ export function printAttention(
     ...[score, factor, finish].flatMap((piece) => piece?.body ?? []),
     ...epilogue?.body ?? [],
   ];
-  // What is kept of rows is written one by one
+  const fourRows = fourRowsOf(weights, out);
+  // What is kept of rows is written one by one where it is not of four rows side by side
   const kept = [...accessesOf(finish.body)].flatMap(({ kind, buffer }) => kind === "store" ? [buffer] : []);
-  const vectors = new Bindings(program, statements, { placement, lanes: 4, single: new Set(kept) });
+  const single = fourRows ? {} : { single: new Set(kept) };
+  const vectors = new Bindings(program, statements, { placement, lanes: 4, ...single });
   const inVectors = placement.aligned && !epilogue &&
     [queries, swapped(keys), values, out].every((view) => isOfVectors(view) && vectors.inFours(view.buffer));
   const bindings = inVectors ? vectors : new Bindings(program, statements, { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: THREADS, cooperative: false });
   const tiles = new RowTiles(w, { bindings, features, inVectors });
-  return new AttentionPrinter(w, tiles, { kernel, weights, values, out, features }).print();
+  const rows = inVectors ? fourRows : undefined;
+  return new AttentionPrinter(w, tiles, { kernel, weights, values, out, features, fourRows: rows }).print();
+}
+
+/** Returns the loop that finishes four rows at once, where all that is kept of them lies side by side. */
+function fourRowsOf({ row, finish }: AttentionWeights, { shape }: BufferView): FourNest | undefined {
+  const size = shape.at(-2) ?? 1, loop = loopOver({ symbol: row, size }, finish.body);
+  return isWhole(size, 4) ? inFours([{ ...loop, vector: true }], finish.body, []) : undefined;
 }
 
 /** A read of a buffer, for what a kernel has to bind. */
@@ -81,6 +93,8 @@ interface AttentionSetting {
   readonly values: BufferView;
   readonly out: BufferView;
   readonly features: number;
+  /** Where rows are finished four at once. */
+  readonly fourRows: FourNest | undefined;
 }
 
 class AttentionPrinter {
@@ -150,12 +164,32 @@ class AttentionPrinter {
     const counters = [matrix, row, key].map((symbol) => `${w.counter(symbol)}: i32`);
     writeFunction(w, "score", [...counters, `${w.given(product, "float32")}: f32`], score);
     if (factor) writeFunction(w, "factor", counters, factor);
-    const found = [maximum, sum].map((id) => `${w.given(id, "float32")}: f32`);
-    writeFunction(w, "finish_row", [...counters.slice(0, 2), ...found], finish);
+    const { fourRows } = this.setting;
+    if (fourRows) this.#finishFour(fourRows);
+    else {
+      const found = [maximum, sum].map((id) => `${w.given(id, "float32")}: f32`);
+      writeFunction(w, "finish_row", [...counters.slice(0, 2), ...found], finish);
+    }
     // Errors of the language's function grow with the exponent only, and thereby fall against what the maximum weighs
     w.line("fn weight(below: f32) -> f32 { return select(exp(below), 0.0, below < -103.0); }");
     const { epilogue } = this.setting.kernel;
     if (epilogue) printElement(w, epilogue, { name: "finish" });
+  }
+
+  /** Writes the function that finishes four rows, whose maxima and sums are vectors. */
+  #finishFour({ loops: [quarter], body: [four] }: FourNest): void {
+    const { w } = this, { matrix, finish, maximum, sum } = this.setting.weights;
+    if (!quarter || four?.kind !== "loop") throw new InternalError("Expected a loop over four rows");
+    const counters = [matrix, quarter.axis.symbol].map((symbol) => `${w.counter(symbol)}: i32`);
+    w.line(`fn finish_rows(${counters.join(", ")}, tops: vec4f, totals: vec4f) -> vec4f {`);
+    for (const [id, vector] of [[maximum, "tops"], [sum, "totals"]] as const) {
+      const name = w.given(id, "float32");
+      PARTS.forEach((part, lane) => w.line(`let ${name}_${lane} = ${vector}.${part};`));
+    }
+    w.four(four);
+    const value = w.plain(finish.value), isUniform = neighboursOf(four).uniform.has(finish.value);
+    w.line(`return ${isUniform ? `vec4f(${value})` : vectorOf((_, lane) => `${value}_${lane}`)};`);
+    w.line("}");
   }
 
   /** Scores become weights; sums and results so far move to the new maximum. */
@@ -208,15 +242,25 @@ class AttentionPrinter {
 
   /** Adds sums up, and writes results. */
   #finish(): void {
-    const { w, tiles } = this, { kernel, out } = this.setting;
+    const { w, tiles } = this, { kernel, out, fourRows } = this.setting;
     w.line("stage[tx][ty] = sums;");
+    if (fourRows) w.line(`if (lid < ${ROWS}) { of_rows[${ROWS} + lid] = top; }`);
     w.line("workgroupBarrier();");
-    w.line(`if (lid < ${ROWS} && row0 + lid < rows) {`);
-    w.line("var total = 0.0;");
-    w.line(
-      `for (var t = 0; t < ${ACROSS}; t = t + 1) { total = total + stage[t][lid / 4][lid % 4]; }`,
-    );
-    w.line("of_rows[lid] = finish_row(n0, row0 + lid, top, total);");
+    const total = (zero: string, part: string) => {
+      w.line(`var total = ${zero};`);
+      w.line(`for (var t = 0; t < ${ACROSS}; t = t + 1) { total = total + stage[t]${part}; }`);
+    };
+    if (fourRows) {
+      w.line(`if (lid < ${ROWS / 4} && row0 + lid * 4 < rows) {`);
+      total("vec4f()", "[lid]");
+      const tops = vectorOf((_, i) => `of_rows[${ROWS} + lid * 4 + ${i}]`);
+      w.line(`let scales = finish_rows(n0, row0 / 4 + lid, ${tops}, total);`);
+      PARTS.forEach((part, i) => w.line(`of_rows[lid * 4 + ${i}] = scales.${part};`));
+    } else {
+      w.line(`if (lid < ${ROWS} && row0 + lid < rows) {`);
+      total("0.0", "[lid / 4][lid % 4]");
+      w.line("of_rows[lid] = finish_row(n0, row0 + lid, top, total);");
+    }
     w.line("}");
     w.line("workgroupBarrier();");
     const matrix = out.shape.length > 2 ? "n0, " : "";

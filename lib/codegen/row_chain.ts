@@ -145,23 +145,29 @@ export class Chain {
 
   /** Takes a kernel into the chain; false where it has nothing to do with it, or does not work by rows. */
   join(kernel: Kernel): boolean {
-    const { space, widths, steps } = this, { all, written } = usesOf(kernel);
-    const follows = steps.length === 0 || [...all].some((buffer) => widths.has(buffer)) ||
+    const { space, widths, steps } = this;
+    const follows = steps.length === 0 || [...usesOf(kernel).all].some((buffer) => widths.has(buffer)) ||
       (this.beside && this.#isBeside(kernel));
-    const others = [...all].some((buffer) => this.#own.written.has(buffer) && !widths.has(buffer));
-    // Blocks read again what former ones have read
-    const spoils = [...written].some((buffer) =>
-      !widths.has(buffer) && (this.#own.all.has(buffer) || this.#isInput(buffer))
-    );
-    if (!follows || others || spoils || this.#meets(kernel, this.#waiting)) return false;
-    if (kernel.kind === "loops") return this.#push(kernel, rowKernel(kernel, space, widths));
+    if (!follows) return false;
+    if (kernel.kind === "loops") {
+      return this.#fits(kernel) && this.#push(kernel, rowKernel(kernel, space, widths));
+    }
+    // What finishes a product need not join it: an update of what former products have read comes behind them all
     const { epilogue, prologues = [], ...call } = kernel;
     const step = productByRows(call, space, widths) ?? productOverRows(call, space, widths);
-    if (!step || !prologues.every(({ nest }) => this.#isApart(nest))) return false;
+    if (!step || !this.#fits(call) || !prologues.every(({ nest }) => this.#isApart(nest))) return false;
     for (const { nest } of prologues) this.before.push(nest);
     this.#push(call, step);
     if (epilogue && !this.join(epilogue)) this.pass(epilogue);
     return true;
+  }
+
+  /** Returns whether a kernel may run at its place of a chain: blocks read again what former ones have read. */
+  #fits(kernel: Kernel): boolean {
+    const { all, written } = usesOf(kernel), isOther = (buffer: BufferId) => !this.widths.has(buffer);
+    return ![...all].some((buffer) => isOther(buffer) && this.#own.written.has(buffer)) &&
+      ![...written].some((buffer) => isOther(buffer) && this.#own.all.has(buffer)) &&
+      !meets(kernel, this.#waiting);
   }
 
   /**
@@ -192,21 +198,14 @@ export class Chain {
   }
 
   #isApart(kernel: Kernel): boolean {
-    return !this.#meets(kernel, this.#waiting) && !this.#meets(kernel, this.#own);
+    return !meets(kernel, this.#waiting) && !meets(kernel, this.#own);
   }
+}
 
-  /** Returns whether one writes what the other reads or writes. Inputs may share memory. */
-  #meets(kernel: Kernel, others: Uses): boolean {
-    const { all, written } = usesOf(kernel);
-    const isInput = (buffer: BufferId) => this.#isInput(buffer);
-    const meets = (writes: ReadonlySet<BufferId>, uses: ReadonlySet<BufferId>) =>
-      [...writes].some((buffer) => uses.has(buffer) || (isInput(buffer) && [...uses].some(isInput)));
-    return meets(written, others.all) || meets(others.written, all);
-  }
-
-  #isInput(buffer: BufferId): boolean {
-    return this.program.buffers[buffer]?.role.kind === "input";
-  }
+/** Returns whether one writes what the other reads or writes. */
+function meets(kernel: Kernel, others: Uses): boolean {
+  const { all, written } = usesOf(kernel);
+  return !written.isDisjointFrom(others.all) || !others.written.isDisjointFrom(all);
 }
 
 /** Joint uses of several kernels. */

@@ -409,7 +409,7 @@ export interface ProgramGuard {
   readonly after: number;
 }
 
-/** Everything that one call runs, in order. */
+/** Everything that one call runs, in order. An input that is written shares memory with no other one. */
 export interface Program {
   readonly name: string;
   readonly buffers: readonly BufferDecl[];

@@ -33,6 +33,8 @@ export interface Form {
   readonly dropped?: boolean;
   /** Whether sums of rows are made of gradients of weights, rather than of results. */
   readonly long?: boolean;
+  /** Whether queries, keys and values become new ones in their memory, as an optimizer updates them. */
+  readonly updated?: boolean;
 }
 
 /**
@@ -57,7 +59,7 @@ function shapesOf({ batch, rows, keys, depth, width }: Sizes): readonly (readonl
 function backward(
   o: OpApi<GraphValue>,
   given: readonly GraphValue[],
-  { causal, dropped, long }: Form,
+  { causal, dropped, long, updated }: Form,
 ): readonly GraphValue[] {
   const [q, k, v, g, out, top, share, factor] = given;
   assert(q && k && v && g && out && top && share && factor);
@@ -70,12 +72,21 @@ function backward(
   const sum = long ? o.sum(ofWeights, -1, true) : o.sum(o.mul(g, out), -1, true);
   const rest = o.sub(ofWeights, o.mul(weights, sum));
   const ofScores = o.mul(causal ? o.where(seen, rest, 0) : rest, 0.3);
-  return [o.matmul(ofScores, k), o.matmul(turned(ofScores), q), o.matmul(turned(kept(weights)), g)];
+  const found = [o.matmul(ofScores, k), o.matmul(turned(ofScores), q), o.matmul(turned(kept(weights)), g)];
+  const news = [q, k, v].flatMap((x, i) => found[i] ? [o.sub(x, o.mul(found[i], STEP))] : []);
+  return updated ? [...found, ...news] : found;
 }
+
+/** How far an update follows a gradient. */
+const STEP = 0.25;
+const UPDATES = [0, 1, 2].map((input) => ({ input, output: 3 + input }));
 
 /** A graph over sizes. */
 export const made = (sizes: Sizes, form: Form) =>
-  compiled(traced(shapesOf(sizes), (o, given) => backward(o, given, form)));
+  compiled(
+    traced(shapesOf(sizes), (o, given) => backward(o, given, form)),
+    form.updated ? { signature: { mutatedInputs: UPDATES } } : {},
+  );
 
 /** The same and inputs for it: numbers of calls where a size is one. */
 function madeWithInputs(sizes: Sizes, form: Form, known: ReadonlyMap<Dim, number>) {
@@ -151,8 +162,10 @@ function assertOnDevice(sizes: Sizes, form: Form, known: ReadonlyMap<Sym, number
   const { graph, inputs } = madeWithInputs(sizes, form, known);
   assertEquals(madeIn(graph.program).length + causalIn(graph.program).length, 2);
   const run = (program: Program, call: Parameters<typeof runOnWebGpu>[1]) => void runOnWebGpu(program, call);
+  const gradients = exact(inputs, form), given = inputs.map(({ data }) => Float64Array.from(data, Number));
+  const news = gradients.map((of, i) => of.map((x, at) => (given[i]?.[at] ?? NaN) - STEP * x));
   const found = runCompiled(graph, inputs, { sizes: known, run });
-  exact(inputs, form).forEach((wanted, i) => {
+  [...gradients, ...form.updated ? news : []].forEach((wanted, i) => {
     const given = found[i]?.data;
     assertEquals(given?.length, wanted.length);
     const most = wanted.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
@@ -179,6 +192,8 @@ export const GRADIENT_CASES: Readonly<Record<string, () => void>> = {
   "sizes that fill no tile": () => assertOnDevice(drawn(), { causal: true }),
   "whole vectors": () =>
     assertOnDevice({ batch: 2, rows: 128, keys: 128, depth: 32, width: 64 }, { causal: true }),
+  "updates of what products read": () =>
+    assertOnDevice({ batch: 2, rows: 96, keys: 96, depth: 8, width: 8 }, { causal: true, updated: true }),
   "weights that are dropped": () => assertOnDevice(SIZES, { causal: true, dropped: true }),
   "everything is seen, of lengths that a call brings": () => {
     const [rows, keys] = [long("rows"), long("keys")];

@@ -1,7 +1,7 @@
 /** Runs programs on the WebGPU device. Input: a program and host arrays; output: filled arrays, and the shaders. */
 import { assert } from "@std/assert";
 import type { HostArray } from "../../lib/base/dtype.ts";
-import { type Device, findDevice } from "../../lib/loops/device.ts";
+import { type Device, findDevice, type Memory } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { bytesOf } from "./compare.ts";
 
@@ -19,7 +19,7 @@ export function webGpu(): Device {
   return found;
 }
 
-/** Runs a program on copies of arrays and fills the outputs. */
+/** Runs a program on copies of arrays; fills the outputs, and the inputs that it writes. */
 export function runOnWebGpu(program: Program, { inputs, outputs, sizes = [] }: HostCall): string {
   const gpu = webGpu();
   const upload = (array: HostArray) => {
@@ -29,10 +29,14 @@ export function runOnWebGpu(program: Program, { inputs, outputs, sizes = [] }: H
   };
   const memories = inputs.map(upload), results = outputs.map(upload), compiled = gpu.compile(program);
   compiled.run({ inputs: memories, outputs: results, sizes });
-  outputs.forEach((array, i) => {
-    const memory = results[i];
+  const read = (array: HostArray, memory: Memory | undefined): void => {
     assert(memory);
     bytesOf(array).set(gpu.readSync(memory, 0, array.byteLength));
+  };
+  outputs.forEach((array, i) => read(array, results[i]));
+  inputs.forEach((array, i) => {
+    const role = program.buffers[program.inputs[i] ?? -1]?.role;
+    if (role?.kind === "input" && role.written) read(array, memories[i]);
   });
   return compiled.source;
 }
