@@ -1,8 +1,8 @@
 /**
- * Mode "max-autotune" on the CPU: times the forms of each kernel by itself and keeps the fastest. Input: a program
- * in several forms (how its loops are cut); output: the program with each kernel in its best form and on its best
- * team of threads. Invariant: forms differ in the order of independent iterations only, so results stay the same to
- * the bit; choices are kept on disk under the complete text of all that was compared, compiler and threads included.
+ * Mode "max-autotune" on the CPU: times the forms of each kernel separately (how its loops are cut) and keeps the
+ * fastest form and team of threads. Invariant: forms differ only in the order of independent iterations, so results
+ * are bitwise the same; choices are cached on disk under the complete text of everything compared, including compiler
+ * and threads.
  *
  * Measured and left out, because they never won by more than noise: narrower vectors, unrolled loops, programs
  * without fusion or without epilogues, other thresholds of storing values, other blocks of matrix products.
@@ -41,10 +41,10 @@ interface Trial {
   readonly microseconds: number;
 }
 
-/** What came of timing a kernel. */
+/** The outcome of timing a kernel. */
 interface Outcome {
   readonly trials: readonly Trial[];
-  /** Which of the candidates is kept. */
+  /** Index of the chosen candidate. */
   readonly form: number;
   /** The team where it is not the usual one. */
   readonly team: Team | null;
@@ -187,8 +187,8 @@ function measured(
 }
 
 /**
- * Whether a kernel runs on another team than usual, from its microseconds on one thread and on all; `together` says
- * that all is usual.
+ * Chooses whether a kernel runs on another team than usual, from its microseconds on one thread and on all;
+ * `together`: all threads are usual.
  */
 export function chooseTeam(
   { one, all, together }: { readonly one: number; readonly all: number; readonly together: boolean },
@@ -217,7 +217,7 @@ function isOutcome(value: unknown): value is Outcome {
     );
 }
 
-/** What was measured before for exactly these texts. */
+/** Returns the cached measurement for exactly these texts. */
 function storedOutcome(path: string, key: string): Outcome | undefined {
   const text = readText(path);
   if (text === undefined) return undefined;

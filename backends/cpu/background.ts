@@ -1,7 +1,7 @@
 /**
- * The queue of libraries that are compiled while the program goes on. Input: libraries that are missing; output:
- * tickets that tell when they are there. Invariants: one build runs at a time, in the order of requests, and none has
- * a library that an earlier one has; nothing here waits, so the queue moves on when somebody looks at a ticket.
+ * The queue of libraries that are compiled in the background; tickets report when they are ready. Invariants: one
+ * build runs at a time, in the order of requests, and none repeats a library of an earlier one; nothing here waits,
+ * so the queue advances when a ticket is polled.
  */
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { type BackgroundBuild, compileInBackground, type Job, refuseStopped } from "./object_cache.ts";
@@ -19,9 +19,9 @@ interface Batch {
     | { readonly kind: "failed"; readonly thrown: unknown };
 }
 
-/** What somebody waits for. */
+/** A request that can be polled. */
 export interface Ticket {
-  /** How it stands, from a look that is a few milliseconds old at most. `failed` has what was thrown. */
+  /** Returns the state of the request, at most a few milliseconds old. `failed` has the error. */
   readonly look: () =>
     | { readonly kind: "waiting" }
     | { readonly kind: "ended" }
@@ -60,7 +60,7 @@ export function requestLibraries(jobs: readonly Job[]): Ticket {
   };
 }
 
-/** Whether something that was asked for is not there yet. */
+/** Returns whether a requested library is not ready yet. */
 export function isCompiling(): boolean {
   advance();
   return queue.length > 0;

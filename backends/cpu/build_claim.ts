@@ -1,20 +1,20 @@
 /**
- * Which process builds a library that several want at once, as ranks do that compile the same step. Input: where the
- * library will be; output: whether this process is to build it, and what became of another's attempt. Invariants: a claim
- * ends with the process that has it; where a folder knows no locks, and on machines that do not share it, everybody
- * builds; nobody waits for a build in the background, which is finished only when its program looks at it.
+ * Claims that decide which process builds a library that several need at once, such as ranks that compile the same
+ * step. Invariants: a claim ends with the process that holds it; if a folder does not support locks, and on machines
+ * that do not share it, every process builds; nobody waits for a background build, which finishes only when its
+ * program polls it.
  */
 import { type FaultKind, isFaultKind, ToolchainError } from "./compiler_faults.ts";
 
-/** How a process builds: while it waits, or beside its program. */
+/** How a process builds: waiting for it, or in the background. */
 export type BuildMode = "waits" | "background";
 
-/** What stands in the file of a claim: who has it, or with what it has failed. */
+/** The contents of a claim file: its holder's mode, or the failure of its build. */
 type Note =
   | { readonly kind: BuildMode }
   | { readonly kind: "failed"; readonly message: string; readonly fault: FaultKind; readonly by: number };
 
-/** What a claim tells who asks. */
+/** The answer of a claim. */
 export type Answer = "build" | "wait";
 
 /** The claim of this process to build one library. */
@@ -39,7 +39,10 @@ export class Claim {
     }
   }
 
-  /** Whether to build now, or to ask again later. Throws the ToolchainError that another process has met meanwhile. */
+  /**
+   * Returns whether to build now, or to ask again later. Throws the ToolchainError that another process has met
+   * meanwhile.
+   */
   ask(): Answer {
     const file = this.#file;
     if (!file || this.#isOwn) return "build";
@@ -84,7 +87,7 @@ export class Claim {
   }
 }
 
-/** What another process has met, if it has. */
+/** Returns the error that another process has met, if any. */
 function errorIn(note: Note | null): ToolchainError | null {
   return note?.kind === "failed"
     ? new ToolchainError(`${note.message}\n(process ${note.by} compiled it for this one, too)`, note.fault)
@@ -97,7 +100,7 @@ function writeNote(file: Deno.FsFile, note: Note): void {
   file.writeSync(new TextEncoder().encode(JSON.stringify(note)));
 }
 
-/** What stands there; null where nobody has written anything that is whole. */
+/** Returns the contents of a claim file; null if nothing complete was written. */
 function readNote(file: Deno.FsFile): Note | null {
   const bytes = new Uint8Array(file.statSync().size);
   file.seekSync(0, Deno.SeekMode.Start);

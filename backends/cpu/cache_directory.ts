@@ -1,8 +1,7 @@
 /**
- * Where compiled code is kept between processes, and how files get there.
- * Input: DYN_CACHE_DIR or the user's cache folder; output: a folder that exists and can be written.
- * Invariants: nobody but the user can write the folder; a file in it is complete or absent: files are written under
- * another name and renamed.
+ * The cache folder of compiled code, and atomic writes to it: DYN_CACHE_DIR or the user's cache folder. Invariants:
+ * nobody but the user can write the folder; a file in it is complete or absent: files are written under another name
+ * and renamed.
  */
 import { uniqueSuffix } from "../../lib/base/whole_file.ts";
 import { folderFault } from "./trust.ts";

@@ -1,7 +1,6 @@
 /**
- * The code of an eager program between processes. Input: forms; output: data, and the forms again where this process can
- * run them. Invariant: WebAssembly that was written for another kind of memory or another engine is absent here, and so
- * is C++ for another toolchain.
+ * Serialises the code of an eager program; forms are read only if this process can run them. Invariant: WebAssembly
+ * that was written for another kind of memory or another engine is skipped, and so is C++ for another toolchain.
  */
 import type { Plain } from "../../lib/base/recording.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -15,7 +14,7 @@ import { wasmPool } from "../wasm/threads.ts";
 import { type NativeForm, nativeForm } from "./native_program.ts";
 import { toolchainMeanwhile } from "./toolchain.ts";
 
-/** What there is of a program. */
+/** The available code of a program. */
 export interface ClassCode {
   readonly wasm?: WasmForm | undefined;
   readonly native?: NativeForm | undefined;

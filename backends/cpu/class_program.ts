@@ -1,8 +1,7 @@
 /**
- * Programs of eager ops over host memory: WebAssembly at once, native code once they have done enough work that a
- * compiler pays, or from the first call on where that was so in a former process. Input: a program with symbolic sizes,
- * or what is kept of it; output: a compiled program. Invariant: the compiler works in the background; what it cannot do
- * leaves the program where it is.
+ * Programs of eager ops over host memory: WebAssembly at first, native code once they have done enough work to
+ * justify a compiler, or from the first call if a former process got that far. Invariant: the compiler works in the
+ * background; if it fails the program stays on WebAssembly.
  */
 import { preferringOwnBuiltins, restoresAsLoaded } from "../../lib/base/own_builtins.ts";
 import { config } from "../../lib/base/config.ts";
@@ -28,7 +27,7 @@ const HOT = 1;
 type State =
   | { readonly kind: "cool"; readonly spent: number }
   | { readonly kind: "compiling"; readonly prepared: PreparedProgram; readonly ticket: Ticket }
-  /** Nothing more will change. */
+  /** Final state. */
   | { readonly kind: "settled" };
 
 /** Compiles a program; `failed` says why there is no native code. */
@@ -128,7 +127,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
   };
 }
 
-/** What a former process had of a program. */
+/** Returns the code of a program from a former process. */
 function codeOf({ name, kept }: ClassSource): ClassCode {
   if (kept === null) return {};
   try {

@@ -1,8 +1,7 @@
 /**
- * What can go wrong with a compiler, and when it is no longer asked.
- * Input: how a compiler ended and what it wrote; output: errors that tell the kind, the exit code or signal and the
- * compiler's last lines. Invariant: after `PATIENCE` failures of one kind in a row nothing more is compiled in this
- * process; a success forgets the failures before it.
+ * Failures of compilers, and when to give up. Errors contain the kind, the exit code or signal and the compiler's
+ * last lines. Invariant: after `PATIENCE` consecutive failures of one kind nothing more is compiled in this process;
+ * a success resets the count.
  */
 import process from "node:process";
 import { basename, dirname } from "node:path";
@@ -37,7 +36,7 @@ const FAULT_KINDS = [
 /** One of them. */
 export type FaultKind = typeof FAULT_KINDS[number];
 
-/** Whether a value is one. */
+/** Returns whether a value is one. */
 export function isFaultKind(value: unknown): value is FaultKind {
   return FAULT_KINDS.some((kind) => kind === value);
 }
@@ -82,15 +81,15 @@ export function timeLimit(setting: number): number {
   return last?.kind === "timeout" ? Math.max(1, setting * AFTER_TIMEOUT) : setting;
 }
 
-/** What a compiler was to do, and what came of it. */
+/** A compiler's task and its outcome. */
 export interface Attempt {
   readonly compiler: string;
-  /** What it was to make, in words. */
+  /** The purpose of the compilation, in words. */
   readonly task: string;
   readonly ending: Ending;
-  /** What it wrote to its error output. */
+  /** Its error output. */
   readonly log: string;
-  /** Where it was to write. */
+  /** Its output folder. */
   readonly folder: string;
 }
 
@@ -134,7 +133,7 @@ export function brokenLibrary(path: string, because: string): ToolchainError {
   );
 }
 
-/** What the system says where a folder or a file of the compiler cannot be made. */
+/** Returns the error for a folder or a file of the compiler that cannot be created. */
 export function folderFailure(thrown: unknown, task: string): ToolchainError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const full = /no space left|disk quota exceeded/i.test(message);
@@ -147,7 +146,7 @@ export function folderFailure(thrown: unknown, task: string): ToolchainError {
   );
 }
 
-/** How little is left where a folder is all but full; undefined where there is room. */
+/** Describes the space left in a folder that is nearly full; undefined if there is room. */
 function fullFolder(folder: string): string | undefined {
   try {
     const { bavail, bsize } = process.getBuiltinModule("node:fs").statfsSync(folder);

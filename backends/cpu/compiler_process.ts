@@ -1,9 +1,7 @@
 /**
- * Runs compilers within a time limit and says how each of them ended: side by side while this process waits, or in the
- * background.
- * Input: commands; output: one ending per command, in order. Invariants: nothing here throws for a compiler that
- * fails in whichever way; a compiler that was waited for has ended or was killed; one in the background ends with this
- * process, and its folder goes with it.
+ * Runs compilers within a time limit, in parallel while this process waits, or in the background, and returns one
+ * ending per command, in order. Invariants: a failing compiler never throws here; a compiler that was awaited has
+ * ended or was killed; one in the background ends with this process, and its folder is removed.
  */
 import { constants } from "node:os";
 import process from "node:process";
@@ -13,9 +11,9 @@ import { readText } from "./cache_directory.ts";
 export interface Command {
   /** The program and its arguments. */
   readonly words: readonly string[];
-  /** Where its error output goes. */
+  /** File for its error output. */
   readonly log: string;
-  /** Where its output goes; nowhere unless given. */
+  /** File for its output; default: discarded. */
   readonly output?: string;
 }
 
@@ -79,7 +77,7 @@ function shell(script: string, output: "piped" | "null"): string {
   return output === "piped" ? new TextDecoder().decode(ended.stdout) : "";
 }
 
-/** What a script tells of its jobs, as endings. */
+/** Parses a script's report of its jobs into endings. */
 function endingsOf(told: string, count: number, seconds: number): Ending[] {
   const lines = told.split("\n").map((line) => line.split(" "));
   return Array.from({ length: count }, (_, i): Ending => {
@@ -109,7 +107,7 @@ function unstarted(thrown: unknown): Ending {
 
 /** Commands that run while this process goes on. */
 export interface BackgroundRun {
-  /** How they ended, once all of them have; looks at one file, and is done with once it gave the endings. */
+  /** Returns the endings once all have ended; reads one file. The object must not be used after that. */
   poll(): readonly Ending[] | undefined;
   /** Kills what runs and removes the folder. */
   stop(): void;
@@ -162,7 +160,7 @@ export function runInBackground(
       try {
         if (leader > 1) process.kill(-leader, "SIGKILL");
       } catch {
-        // It ended by itself.
+        // It has already ended.
       }
       try {
         Deno.removeSync(folder, { recursive: true });
@@ -173,7 +171,7 @@ export function runInBackground(
   };
 }
 
-/** What a shell's exit code stands for. */
+/** Decodes a shell's exit code. */
 function endingOf(code: number): Ending {
   if (code === 126 || code === 127) return { kind: "unstarted", because: "the system could not run it" };
   const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128);

@@ -1,6 +1,6 @@
 /**
- * The device "cpu": pooled host memory; programs as WebAssembly SIMD or as native code.
- * Input: memories and programs; output: elements. Invariant: work is done when a call returns.
+ * The device "cpu": pooled host memory; programs as WebAssembly SIMD or as native code. Invariant: work is complete
+ * when a call returns.
  */
 import "./kept_entries.ts";
 import "./kept_texts.ts";

@@ -1,9 +1,8 @@
 /**
- * The border to native code: opened libraries, addresses of memory, calls.
- * Input: paths of shared libraries and JavaScript buffers; output: addresses as numbers, callable functions.
- * Invariants: a library is opened once and never closed; an address is valid as long as its buffer is kept
- * alive by the caller. Addresses are numbers because user-space pointers have 47 bits; a call then costs no
- * object, and a whole table of them travels behind one pointer.
+ * The border to native code: opened libraries, addresses of memory, calls. Invariants: a library is opened once and
+ * never closed; an address is valid as long as its buffer is kept alive by the caller. Addresses are numbers because
+ * user-space pointers have 47 bits; a call then costs no object, and a whole table of them travels behind one
+ * pointer.
  */
 
 import { messageOf } from "../../lib/base/errors.ts";
@@ -13,9 +12,9 @@ import { discardBroken } from "./object_cache.ts";
 export type NativeCall = (argument: Deno.PointerValue) => void;
 
 /**
- * How long idle OpenMP threads spin for work before they sleep, in turns of libgomp's loop: about 0.1 ms. By
- * default they spin for several: when another process wants the core, each barrier of a kernel then waits for a
- * whole time slice (15 times slower steps on 2 cores beside one busy process; no difference on an idle machine).
+ * Number of iterations of libgomp's spin loop before idle OpenMP threads sleep: about 0.1 ms. By default they spin
+ * for several: when another process wants the core, each barrier of a kernel then waits for a whole time slice (15
+ * times slower steps on 2 cores beside one busy process; no difference on an idle machine).
  */
 const SPIN_TURNS = "10000";
 

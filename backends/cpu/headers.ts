@@ -1,9 +1,8 @@
 /**
- * Headers of other libraries. Input: folders and a name; output: which file a compiler will find there. Invariant: the
- * answer is another one when the file is another one.
+ * Identifies which header file a compiler will find. Invariant: another file yields another identity.
  */
 
-/** Where compilers look besides the folders that they are given. */
+/** Default include folders of compilers. */
 const USUAL = ["/usr/include", "/usr/local/include"];
 
 /** The place, size and time of the header that a compiler finds; null where there is none. */

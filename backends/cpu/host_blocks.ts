@@ -1,7 +1,7 @@
 /**
- * Where blocks of host memory lie: in the memory of WebAssembly, so that no operand is copied while kernels run as that,
- * as all do until there is native code for them; on pages of their own where there is no room. Input: sizes; output:
- * blocks with arbitrary content. Invariant: a block in WebAssembly's memory serves every other use as well.
+ * Allocates blocks of host memory with arbitrary content: in WebAssembly's memory, so that WebAssembly kernels, which
+ * run until there is native code, need no copies of operands; on separate pages if there is no room. Invariant: a
+ * block in WebAssembly's memory serves every other use as well.
  */
 import { TensorHeap } from "../wasm/heap.ts";
 import { wasmPool } from "../wasm/threads.ts";

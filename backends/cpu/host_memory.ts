@@ -62,12 +62,12 @@ export function hostOf(memory: Memory | undefined): HostMemory {
   throw new DynError(`Expected memory of the device cpu but found ${memory?.device ?? "none"}`);
 }
 
-/** Where the answer of a program's guard is: the position of an output; null where nothing stops it. */
+/** Returns the position of the output that holds the answer of a program's guard; null without a guard. */
 export function flagOf({ guard, outputs }: Pick<Program, "guard" | "outputs">): number | null {
   return guard ? outputs.indexOf(guard.flag) : null;
 }
 
-/** Whether a call over host memory went past its program's guard, whose answer is at an output. */
+/** Returns whether a call over host memory passed its program's guard, whose answer is an output. */
 export function passedGuard(flag: number | null, { inputs, outputs, byteOffsets }: ProgramCall): boolean {
   if (flag === null) return true;
   return hostOf(outputs[flag]).uint8[byteOffsets?.[inputs.length + flag] ?? 0] === 0;

@@ -1,10 +1,9 @@
 /**
- * Large array buffers on pages of their own. Input: sizes; output: buffers with arbitrary content, on huge pages where
- * the system has them. Invariant: an address that a buffer had stays its own, so that nothing can reach memory that is
- * gone.
+ * Large array buffers on separate pages, with arbitrary content, on huge pages where the system has them. Invariant:
+ * the address of a buffer is never reused, so that nothing can reach memory that is gone.
  *
- * An ordinary ArrayBuffer is cleared, and a large one consists of small pages that the system must first find: four
- * times what huge ones cost, which is more than a memory-bound kernel does.
+ * An ordinary ArrayBuffer is cleared, and a large one consists of small pages that the system must first provide:
+ * four times what huge ones cost, which is more than a memory-bound kernel does.
  */
 
 /** From this size on huge pages fit in. */

@@ -56,8 +56,8 @@ function filesOf(kind: EntryKind): ReadonlySet<string> | null {
 }
 
 /**
- * Where a file may be; null where it is surely not there, which takes less than to look for each in vain. What others write
- * later is theirs.
+ * Returns the path at which a file may exist; null if it certainly does not, which is cheaper than looking for each.
+ * Files that other processes write later may be missed.
  */
 function placeOf(kind: EntryKind, key: string): string | null {
   const names = LISTED.has(kind) ? filesOf(kind) : null;
@@ -82,7 +82,7 @@ interface Unsealed {
   readonly text: string;
 }
 
-/** What a file holds; null where it is not whole. */
+/** Returns the contents of a file; null if it is damaged. */
 function unsealed(bytes: Uint8Array<ArrayBuffer>): Unsealed | null {
   const end = bytes.length - FOOTER_BYTES;
   if (end < 0) return null;

@@ -1,6 +1,6 @@
 /**
- * Several sources as one shared library, for who takes it to another process. Input: complete C++ texts whose exported names
- * differ; output: the bytes of the library. Invariant: nothing is left on disk.
+ * Links several complete C++ sources with distinct exported names into one shared library, for use in another
+ * process. Invariant: nothing is left on disk.
  */
 import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";

@@ -6,8 +6,9 @@ import { HostBlock, HostMemory } from "./host_memory.ts";
 import { discardBlocks, makeBlock } from "./host_blocks.ts";
 
 /**
- * What results of a loop may take until they are looked for: so little that the next ones are written where a cache holds
- * them still, and so much that the look, 0.2 ms with cold caches, is a small part of their kernels' time.
+ * Bytes of young memory at which dropped results are searched for: small enough that the next results are written to
+ * memory still in a cache, and large enough that the search, 0.2 ms with cold caches, is a small part of their
+ * kernels' time.
  */
 const YOUNG_BYTES = 2 ** 25;
 
@@ -20,10 +21,10 @@ const FRESH_BYTES = 2 ** 21;
 /** Memory of which a new object and its place in a set would be felt beside a call's time. */
 const SMALL_BYTES = 2 ** 16;
 
-/** What a program may hold before all that it has is searched. */
+/** Bytes that a program may hold before everything is searched. */
 const MOST_OLD_BYTES = 2 ** 30;
 
-/** Where a pool's buffers come from. */
+/** The source of a pool's buffers. */
 export interface HostBuffers {
   /** A block of so many bytes. Throws RangeError where there is no room, as the runtime does. */
   readonly make: (bytes: number) => HostBlock;

@@ -1,7 +1,7 @@
 /**
  * Programs as native code: printed, compiled (or found in the cache), called through one foreign function call.
- * Input: a program over host memory; output: a compiled program. Invariants: the frame's address never changes;
- * nothing but the arena is allocated in a call; the memories handed in stay alive because the caller holds them.
+ * Invariants: the frame's address never changes; nothing but the arena is allocated in a call; the caller keeps the
+ * memory of its arguments alive.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
@@ -29,7 +29,7 @@ let arena = NO_ARENA;
 function arenaOf(bytes: number): HostMemory {
   if (arena.byteLength < bytes) {
     if (arena !== NO_ARENA) hostPool.free(arena);
-    // Where there is no room for the new one, the old one is not ours any more
+    // If there is no room for the new arena, the old one must not be used any more
     arena = NO_ARENA;
     arena = hostPool.allocate(bytes * 1.25);
   }
@@ -61,7 +61,7 @@ export function prepareNative(programs: readonly Program[]): void {
   ]);
 }
 
-/** Whether some loops of a program run on all threads unless told otherwise. */
+/** Returns whether some loops of a program run on all threads by default. */
 export function runsOnTeam(program: Program): boolean {
   return generate(program, nativeTarget).kernels.some((kernel) =>
     kernel.kind === "loops" && kernel.work !== undefined &&
@@ -69,11 +69,11 @@ export function runsOnTeam(program: Program): boolean {
   );
 }
 
-/** What running a program takes besides its libraries. */
+/** What running a program requires besides its libraries. */
 export interface NativeForm {
   /** Of what it was made of. */
   readonly kernelCount: number;
-  /** How many memories it takes. */
+  /** Number of input memories. */
   readonly inputs: number;
   readonly outputs: number;
   readonly sizes: readonly Sym[];
@@ -179,7 +179,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
     const [first = 0] = times;
     calls.forEach((kernels, at) => {
       const from = times[at] ?? 0, to = times[at + 1] ?? 0;
-      // None where the guard stopped the call before
+      // No time if the guard stopped the call before
       if (to > 0) clock.ran(kernels, { start: start + 1000 * (from - first), duration: 1000 * (to - from) });
     });
   };

@@ -3,7 +3,7 @@ import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.t
 import type { DType } from "../../lib/base/dtype.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 
-/** What printed C++ runs. */
+/** The capabilities of printed C++. */
 export const nativeTarget: Target = {
   name: "native",
   supports,

@@ -1,9 +1,8 @@
 /**
- * Which tier a graph runs on: native code, or WebAssembly SIMD where the C++ compiler is missing or fails, and where
- * it is not to be waited for until it is done.
- * Input: programs over host memory; output: compiled programs. Invariants: a fault of the compiler or of this machine
- * costs speed and never the result; each is said, except that what is missing or given up is said once; errors of
- * dyn's own printers are not caught here.
+ * Chooses the tier of a graph: native code, or WebAssembly SIMD if the C++ compiler is missing or fails, and, in the
+ * background tier, until it is done. Invariants: a failure of the compiler or of this machine costs speed and never
+ * the result; each is reported, a missing or abandoned compiler only once; errors of dyn's own printers are not
+ * caught here.
  */
 import { config, type Tier } from "../../lib/base/config.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -92,7 +91,7 @@ function sayAbsent(status: AbsentCompiler): void {
   saidStatus = status;
 }
 
-/** What native programs depend on besides their text: the compiler and the processor, where they are asked. */
+/** Returns what native programs depend on besides their text: the compiler and the processor, if they are used. */
 export function hostIdentity(): string {
   const tier = tierAsked();
   if (tier !== "wait") return tier;

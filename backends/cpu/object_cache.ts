@@ -1,9 +1,8 @@
 /**
- * Compiled shared libraries on disk, and the compilation of what is missing.
- * Input: complete C++ texts; output: paths of shared libraries that were built from exactly these texts by this
- * toolchain. A library file is the ELF image followed by its key text and a footer (lengths, fingerprint), so
- * one rename publishes all of it. Invariant: a file is used only if its stored text equals the wanted one, its
- * fingerprint fits and only this user can have written it; anything else is built again.
+ * Compiled shared libraries on disk, and the compilation of missing ones, by complete C++ texts and toolchain. A
+ * library file is the ELF image followed by its key text and a footer (lengths, fingerprint), so one rename publishes
+ * all of it. Invariant: a file is used only if its stored text equals the wanted one, its fingerprint fits and only
+ * this user can have written it; any other file is built again.
  */
 import { config } from "../../lib/base/config.ts";
 import { recording } from "../../lib/base/recording.ts";
@@ -95,7 +94,7 @@ function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Whether the file at `path` is a whole library built from `key`, one that nobody else can have written; or none. */
+/** Returns whether the file at `path` is a complete library built from `key` that nobody else can have written. */
 function lookAt(path: string, key: string): "whole" | "damaged" | "absent" {
   const bytes = readBytes(path);
   if (!bytes) return "absent";
@@ -112,7 +111,7 @@ function lookAt(path: string, key: string): "whole" | "damaged" | "absent" {
 export interface Job {
   readonly source: Source;
   readonly key: string;
-  /** Where it will be. */
+  /** Path of the library. */
   readonly path: string;
 }
 
@@ -204,7 +203,7 @@ function pause(milliseconds: number): void {
 
 /** Libraries that are compiled while this process goes on. */
 export interface BackgroundBuild {
-  /** Whether it is done; looks at one file. Throws the first failure, once. */
+  /** Returns whether it is done; reads one file. Throws the first failure, once. */
   poll(): boolean;
   /** Gives it up. */
   stop(): void;
@@ -231,7 +230,7 @@ export function compileInBackground(jobs: readonly Job[]): BackgroundBuild {
 class SharedBuild implements BackgroundBuild {
   readonly #toolchain = requireToolchain();
   readonly #claims: readonly Claim[];
-  /** What others build. */
+  /** Libraries that other processes build. */
   #others: readonly Wanted[];
   #running: { readonly run: BackgroundRun; readonly drafts: readonly Draft[] } | null = null;
 
@@ -268,7 +267,7 @@ class SharedBuild implements BackgroundBuild {
     this.#running = { run: runInBackground(commands, { seconds, folder }), drafts };
   }
 
-  /** Whether nothing runs, any more; keeps what was made. */
+  /** Returns whether nothing is running any more, and stores finished libraries. */
   #hasEnded(): boolean {
     if (!this.#running) return true;
     const { run, drafts } = this.#running, endings = run.poll();
@@ -334,7 +333,9 @@ function keep(
   return undefined;
 }
 
-/** Whether an ELF image reaches up to its last section; images of other formats are left to the loader. */
+/**
+ * Returns whether an ELF image is complete up to its last section; images of other formats are left to the loader.
+ */
 function isWhole(image: Uint8Array<ArrayBuffer>): boolean {
   if (Deno.build.os !== "linux") return image.length > 0;
   if (image.length < 64 || decoder.decode(image.subarray(1, 4)) !== "ELF") return false;
@@ -362,7 +363,7 @@ function libraryFolder(): string {
   }
 }
 
-/** What is there of these sources, and what is not. */
+/** The libraries that exist for the sources, and those that are missing. */
 export interface Found {
   /** In the order of the sources. */
   readonly paths: readonly string[];

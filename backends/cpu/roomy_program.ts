@@ -1,7 +1,6 @@
 /**
- * Programs that WebAssembly may have no room for, where there is a C++ compiler. Input: a program and its WebAssembly
- * form; output: a compiled program. Invariant: a call without room does nothing before it says so, so that native code
- * does all of it, which is waited for.
+ * Programs that may not fit into WebAssembly's memory, where there is a C++ compiler. Invariant: a call that does not
+ * fit reports this before it has any effect, and native code, which is awaited, runs all of it.
  */
 import { logs } from "../../lib/base/logs.ts";
 import { type CompiledProgram, OutOfMemory } from "../../lib/loops/device.ts";

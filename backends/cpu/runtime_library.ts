@@ -1,7 +1,6 @@
 /**
- * The library routines that generated programs call: which there are, and their addresses.
- * Input: names of routines; output: addresses of native functions. Each routine is one translation unit and one
- * shared library, compiled when it is first asked for and kept in the object cache; several are compiled at once.
+ * The library routines that generated programs call, and their addresses. Each routine is one translation unit and
+ * one shared library, compiled when it is first asked for and kept in the object cache; several are compiled at once.
  */
 import { entryAddress } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
@@ -42,7 +41,10 @@ const SOURCES: Readonly<Record<Routine, () => string>> = {
 
 const loaded = new Map<Routine, number>();
 
-/** What `buildLibraries` still has to make for these routines, so that it can be made beside something else. */
+/**
+ * Returns the sources that `buildLibraries` still has to compile for these routines, so that they can be compiled
+ * together with others.
+ */
 export function routineSources(routines: readonly Routine[]): Source[] {
   return routines.filter((name) => !loaded.has(name)).map(routineSource);
 }

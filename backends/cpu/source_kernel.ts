@@ -1,6 +1,6 @@
 /**
- * Kernels that users have written in C++. Input: a text that defines `kernel`, and the types of its tensors; output: a
- * function that runs it on memory of the host. Invariant: it is compiled as the rest is, and kept in the same cache.
+ * Kernels that users have written in C++: a text that defines `kernel` becomes a function that runs it on host
+ * memory. Invariant: it is compiled and cached like all other code.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -10,7 +10,7 @@ import { nativeCall } from "./ffi.ts";
 import { hostOf } from "./host_memory.ts";
 import { buildLibraries } from "./object_cache.ts";
 
-/** What C++ calls elements; halves are their bits, complex numbers pairs. */
+/** C++ types of elements; halves are their bits, complex numbers pairs. */
 const TYPES: Readonly<Record<DType, string>> = {
   float32: "float",
   float64: "double",

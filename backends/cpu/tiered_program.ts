@@ -1,10 +1,10 @@
 /**
- * Programs that answer at once: WebAssembly while the C++ compiler works in the background, native code from the call
- * on that finds it ready. Input: a program over host memory, or what a former process kept of one; output: a compiled
- * program. Invariant: a switch happens between two calls; a compiler that fails leaves the program where it is.
+ * Programs that start immediately: WebAssembly while the C++ compiler works in the background, native code from the
+ * first call that finds it ready. Invariant: a switch happens between two calls; if the compiler fails the program
+ * stays on WebAssembly.
  *
- * The text in C++, by which native code is looked for in the cache, is printed when the first result is there: it takes as
- * long as writing the WebAssembly.
+ * The C++ text, by which native code is looked for in the cache, is printed when the first result is there: it takes
+ * as long as writing the WebAssembly.
  */
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
@@ -54,7 +54,7 @@ type State =
   /** Nobody has looked for native code, or the compiler is looked for. */
   | { readonly kind: "fresh" }
   | { readonly kind: "compiling"; readonly ticket: Ticket }
-  /** Nothing more will change. */
+  /** Final state. */
   | { readonly kind: "settled" };
 
 /** Makes a program of what there is of it; its WebAssembly is written now, so that it can be kept. */
@@ -96,7 +96,7 @@ class TieredProgram implements CompiledProgram {
 
   readonly mayBeGone = true;
 
-  /** What of its code there is: a later process neither writes nor prints that again. */
+  /** Its available code: a later process neither writes nor prints it again. */
   get kept(): (() => Plain) | undefined {
     const { wasm, native } = this.#code;
     return wasm || native ? () => writeCode(this.#code) : undefined;

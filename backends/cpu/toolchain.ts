@@ -1,8 +1,7 @@
 /**
- * The C++ compiler of this machine: which one, what it generates code for, with which options it is called.
- * Input: DYN_CXX, PATH, the CPU; output: a `Toolchain`, or the reason why there is none. The compiler itself is
- * asked once per (compiler file, CPU); the answers are kept on disk, so that later processes only stat it.
- * Invariant: nothing here throws for a missing or broken compiler; `requireToolchain` does.
+ * The C++ compiler of this machine, its target and options, from DYN_CXX, PATH and the CPU; or the reason why there
+ * is none. The compiler itself is probed once per (compiler file, CPU); the answers are cached on disk, so that later
+ * processes only stat it. Invariant: nothing here throws for a missing or broken compiler; `requireToolchain` does.
  */
 import { config } from "../../lib/base/config.ts";
 import { InternalError, messageOf } from "../../lib/base/errors.ts";
@@ -19,7 +18,7 @@ import {
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { uniqueSuffix, writeAtomically } from "../../lib/base/whole_file.ts";
 
-/** What the compiler generates code for, from its own macros. */
+/** The target of the compiler, from its own macros. */
 export interface Target {
   /** "x86_64", "aarch64" or the macro-less "unknown". */
   readonly architecture: string;
@@ -47,7 +46,7 @@ export interface Toolchain {
   readonly identity: string;
 }
 
-/** What `doctor` shows. */
+/** The status that `doctor` shows. */
 export type ToolchainStatus =
   | { readonly kind: "ready"; readonly toolchain: Toolchain; readonly cacheDirectory: string }
   | { readonly kind: "missing"; readonly reason: string }
@@ -163,10 +162,10 @@ const OPENMP_TRIAL =
 /** The most that one question to a compiler may take. */
 const TRIAL_SECONDS = 60;
 
-/** What a compiler is asked at first, all at once. */
+/** The first probes of a compiler, run together. */
 interface Trial {
   readonly compiler: string;
-  /** Where its files lie, which is its own. */
+  /** Folder of its files. */
   readonly folder: string;
   readonly seconds: number;
   readonly commands: readonly Command[];
@@ -208,7 +207,7 @@ function trialOf(compiler: string): Trial {
   return { compiler, folder, seconds, commands };
 }
 
-/** What a trial told. Throws `ToolchainError` where the compiler cannot do what is needed. */
+/** Returns the results of a trial. Throws `ToolchainError` if the compiler lacks a required feature. */
 function answersOf({ compiler, folder, seconds, commands }: Trial, endings: readonly Ending[]): Answers {
   const [version, macros, plain] = commands;
   const told = (command: Command | undefined, task: string, ending: Ending | undefined): string => {
@@ -286,7 +285,7 @@ function askMeanwhile(compiler: string): Answers | undefined {
   }
 }
 
-/** Where answers are kept, and the files of a trial: not every machine has a TMPDIR that exists. */
+/** Returns the folder of cached answers and trial files: not every machine has a TMPDIR that exists. */
 function cacheFolder(): string {
   try {
     return cacheDirectory();

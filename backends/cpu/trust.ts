@@ -1,11 +1,11 @@
 /**
- * Whether nobody else can put code where it will be run.
- * Input: paths; output: why a folder is not to be trusted, whether an opened file is. Invariant: what is trusted
- * belongs to this process's user (its parents may be the system's) and only that user can write it.
+ * Checks that nobody else can put code where it will be run: why a folder is not trusted, and whether an opened file
+ * is. Invariant: a trusted file or folder belongs to this process's user (its parents may be the system's) and only
+ * that user can write it.
  */
 import { dirname } from "node:path";
 
-/** What of a file's metadata is looked at. */
+/** The checked metadata of a file. */
 export type Owned = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
 
 const WRITABLE_BY_GROUP = 0o020, WRITABLE_BY_ALL = 0o002, STICKY = 0o1000;
@@ -15,12 +15,12 @@ function ownUser(): number | null {
   return Deno.build.os === "windows" ? null : Deno.uid();
 }
 
-/** Whether a file belongs to a user who alone can write it. */
+/** Returns whether a file belongs to a user who alone can write it. */
 export function isOnlyWritableBy(user: number, { uid, mode }: Owned): boolean {
   return uid === user && ((mode ?? 0) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) === 0;
 }
 
-/** Whether a file belongs to the user of this process, and nobody else can write it. */
+/** Returns whether a file belongs to the user of this process, and nobody else can write it. */
 export function isOwn(info: Owned): boolean {
   const user = ownUser();
   return user === null || isOnlyWritableBy(user, info);

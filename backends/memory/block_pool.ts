@@ -1,9 +1,9 @@
 /**
- * Blocks of a device's memory, used again once nobody has them: given back by the program, or dropped by it and found
- * by looking for what is alive, which happens inside of an allocation and needs no end of the job.
+ * Pools blocks of a device's memory and reuses them once they are unused: freed by the program, or dropped by it and
+ * found by a liveness search, which runs inside an allocation and does not need the job to end.
  *
- * Input: sizes; output: memories over blocks. Invariants: a block has one memory at a time; `reserved` never exceeds
- * `limit`; a block is given out only after the last memory over it was given back or collected.
+ * Invariants: a block has one memory at a time; `reserved` never exceeds `limit`; a block is allocated again only
+ * after the last memory over it was freed or collected.
  */
 import { type DeviceName, type Memory, type MemoryUse, OutOfMemory } from "../../lib/loops/device.ts";
 import { Gauge } from "./gauge.ts";
@@ -28,7 +28,7 @@ export interface BlockMemory<B extends Block> extends Memory, Findable {
   readonly block: B;
 }
 
-/** Where a pool has its blocks from. */
+/** The source of a pool's blocks. */
 export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
   readonly device: DeviceName;
   /** The size of the block for so many bytes. */
@@ -38,7 +38,7 @@ export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
   /** A new memory over a block. */
   over(block: B, bytes: number): M;
   isMemory(found: Visible): found is M;
-  /** Whether a block is fit for use, still. */
+  /** Returns whether a block can still be used. */
   isGood(block: B): boolean;
   /** Gives blocks back to the system. */
   discard(blocks: readonly B[]): void;
@@ -77,7 +77,7 @@ const MUCH_NEW = 8;
 /** The least part of new bytes that counts towards them, where they find nothing. */
 const LEAST_HOPE = 1 / 8;
 
-/** What a look makes old is much from this part of what it looked at on. */
+/** Share of the searched memory from which on a search that promotes it to old counts as large. */
 const AGED_PART = 4;
 
 /** Looks that make little old after which the next comes sooner; it does after each that makes nothing old. */
@@ -106,7 +106,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   /** Bytes in the first list that came since the last look. */
   #youngBytes = 0;
   #looks = 0;
-  /** How many times as many are awaited: a look makes old what it sees twice, and that is not found soon. */
+  /** Factor on the awaited amount: a search promotes what it sees twice, and that is not found again soon. */
   #patience = 1;
   /** Looks in a row that were put off. */
   #putOff = 0;
@@ -126,7 +126,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #searchFrom: number;
   /** Bytes that were handed out since everything was searched, and those from which on it is worth it again. */
   #handedOut = 0;
-  /** Those of new blocks. */
+  /** Bytes of new blocks. */
   #made = 0;
   #searchEach: number;
   limit: number | undefined;
@@ -227,7 +227,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     if (size < cost || this.#fresh < cost || this.#youngBytes < size || this.#earlyLooks >= EARLY_LOOKS) {
       return undefined;
     }
-    // It says nothing of when the next regular one should be
+    // Such a search does not affect the schedule of regular ones
     const patience = this.#patience, putOff = this.#putOff, looks = this.#looks;
     this.#searchYoung(false);
     this.#patience = patience;

@@ -1,6 +1,5 @@
 /**
- * Collections of garbage on demand, in the middle of a job. Input: nothing; output: V8 has looked for what the program
- * dropped. Invariant: no JavaScript of the program runs.
+ * Garbage collection on demand, in the middle of a job. Invariant: no JavaScript of the program runs.
  */
 import v8 from "node:v8";
 import vm from "node:vm";
@@ -19,7 +18,7 @@ const PART = 2 ** 18, MOST = 2 ** 26;
 export const pressForYoung = (): boolean => collects(press);
 
 function press(): void {
-  // So little is young that the threads which V8 wakes to help take their cores from kernels for nothing
+  // The young generation is so small that V8's helper threads would only take cores from kernels
   v8.setFlagsFromString("--no-parallel-scavenge");
   try {
     void new ArrayBuffer(PRESSURE);
@@ -48,7 +47,7 @@ function makeGarbage(): void {
   garbage[0] = undefined;
 }
 
-/** Whether something had V8 collect. */
+/** Returns whether an action triggered a collection. */
 function collects(act: () => void): boolean {
   const canary = new WeakSet<Visible>();
   plant(canary);

@@ -1,6 +1,6 @@
 /**
- * How much memory a device may use at most, from the environment. Input: DYN_MEMORY_LIMIT, bytes or with a unit, for
- * all devices ("8GiB") or by name ("cpu=8GiB,webgpu=2GiB"); output: bytes.
+ * Memory limits of devices from DYN_MEMORY_LIMIT: bytes or with a unit, for all devices ("8GiB") or by name
+ * ("cpu=8GiB,webgpu=2GiB").
  */
 import { DynError } from "../../lib/base/errors.ts";
 import type { DeviceName } from "../../lib/loops/device.ts";

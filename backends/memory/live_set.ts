@@ -1,6 +1,6 @@
 /**
- * Which objects the program still has, asked in the middle of a job. Input: objects, as they are made; output: those
- * of them that V8's collector has not found dead. Invariant: the set itself keeps none of them alive.
+ * Tracks which objects are still alive in the middle of a job: those that V8's collector has not found dead.
+ * Invariant: the set itself keeps none of them alive.
  */
 import { collectAll, collectYoung, pressForYoung } from "./collector.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
@@ -11,7 +11,7 @@ let serial = 0;
 export class Findable extends Visible {
   /** Names the object after its death, too. */
   readonly id: number = ++serial;
-  /** How many looks it has outlived. */
+  /** Number of searches it has survived. */
   age = 0;
 }
 
@@ -54,8 +54,8 @@ export class LiveSet<T extends Findable> {
   }
 
   /**
-   * Those alive that were added since the last look or the one before; those of before are old from now on. Undefined
-   * while V8 marks everything, which is no look; where it is urgent, it always is one.
+   * Returns the live objects that were added since the last search or the one before; older ones are then old.
+   * Undefined while V8 is marking, which prevents a search; an urgent search always runs.
    */
   young(isUrgent: boolean): T[] | undefined {
     if (!pressForYoung()) {

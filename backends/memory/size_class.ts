@@ -1,7 +1,6 @@
 /**
- * Sizes of memory that is used again. Input: byte counts; output: the size to allocate, few enough of them that freed
- * memory is found again. Invariant: a size is a class of its own, and at most an eighth larger than what was asked for,
- * or 64 bytes.
+ * Size classes of reused memory, few enough that freed memory fits later requests. Invariant: a class maps to itself,
+ * and is at most an eighth, or 64 bytes, larger than the request.
  */
 
 /** Rounds a byte count up to a size class. */

@@ -1,7 +1,7 @@
 /**
- * What is left in a WeakSet, asked in the middle of a job: `WeakRef` and `FinalizationRegistry` know of an object's
- * death only when the job has ended, but the entries of a WeakSet go with the collection itself, and `Deno.inspect`
- * shows entries, calling a method of each.
+ * Lists the live entries of a WeakSet in the middle of a job: `WeakRef` and `FinalizationRegistry` know of an
+ * object's death only when the job has ended, but the entries of a WeakSet go with the collection itself, and
+ * `Deno.inspect` shows entries, calling a method of each.
  */
 const CUSTOM: unique symbol = Symbol.for("Deno.customInspect");
 const { inspect } = Deno;

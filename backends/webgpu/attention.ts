@@ -1,7 +1,7 @@
 /**
- * Attention in one kernel (Dao et al. 2022), float32. Input: a product that makes its weights on the way; output: its
- * shader. A workgroup makes a block of rows: for 64 keys after the other it computes their scores, shifts sums so far from
- * the maximum so far to the one with these keys, and adds the weighted values. Scores stay in registers.
+ * The shader of attention in one kernel (Dao et al. 2022), float32: a product that computes its weights on the fly. A
+ * workgroup computes a block of rows: for each 64 keys it computes their scores, rescales the running sums to the new
+ * maximum, and adds the weighted values. Scores stay in registers.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type {
@@ -56,7 +56,7 @@ export function printAttention(
     ...epilogue?.body ?? [],
   ];
   const fourRows = fourRowsOf(weights, out);
-  // What is kept of rows is written one by one where it is not of four rows side by side
+  // Stored rows are written element by element unless four adjacent rows are written together
   const kept = [...accessesOf(finish.body)].flatMap(({ kind, buffer }) => kind === "store" ? [buffer] : []);
   const single = fourRows ? {} : { single: new Set(kept) };
   const vectors = new Bindings(program, statements, { placement, lanes: 4, ...single });

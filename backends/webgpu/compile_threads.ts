@@ -1,8 +1,8 @@
 /**
- * The threads that compile shaders beside the program. Input: jobs, and how many threads are worth it for each; output:
- * none that anybody waits for: the words of a job say how far it is. Invariant: a thread that was started stays as long as
- * the process, and keeps its device. Drivers do not bear it otherwise: in NVIDIA's (580.159), a thread that destroys its
- * device while another one makes or uses its own may never come back, nor may the other.
+ * The threads that compile shaders in the background. Nobody waits for them: the words of a job show its progress.
+ * Invariant: a started thread stays for the lifetime of the process, and keeps its device. Drivers require this: in
+ * NVIDIA's (580.159), a thread that destroys its device while another one makes or uses its own may never come back,
+ * nor may the other.
  */
 import { Worker } from "node:worker_threads";
 import { logs } from "../../lib/base/logs.ts";

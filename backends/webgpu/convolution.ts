@@ -1,8 +1,7 @@
 /**
- * Convolutions as tiled products whose operands are gathered on the way: no patches are written out, and an epilogue
- * finishes each result where it is made. Input: a convolution call or one of its gradients; output: its shader. One
- * product per group: the weight is a matrix of output channels by taps (channel, ky, kx), an image one of channels by
- * positions (image, y, x).
+ * Shaders of convolutions and their gradients as tiled products whose operands are gathered on the fly: no patches
+ * are materialised, and an epilogue finishes each result in place. One product per group: the weight is a matrix of
+ * output channels by taps (channel, ky, kx), an image one of channels by positions (image, y, x).
  */
 import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -36,7 +35,7 @@ import { printFewSums } from "./few_sums.ts";
 import type { TileProduct } from "./tile_product.ts";
 import { printTiles } from "./tiles.ts";
 
-/** Whether a call is a convolution. */
+/** Returns whether a call is a convolution. */
 export function isConvolution(call: ExternOp): call is ConvolutionOp {
   return call.op === "convForward" || call.op === "convBackwardInput" || call.op === "convBackwardWeight";
 }

@@ -1,6 +1,6 @@
 /**
- * The device "webgpu". Input: nothing; output: a registered Device once `initWebGpu` has found an adapter.
- * Invariant: work runs in the order in which it was issued; errors of the device surface at the next read.
+ * The device "webgpu", registered once `initWebGpu` has found an adapter. Invariant: work runs in the order in which
+ * it was issued; errors of the device surface at the next read.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import {
@@ -27,7 +27,7 @@ import { Receipts } from "./receipts.ts";
 import { compileSource } from "./source_kernel.ts";
 import { DispatchTimer, TIMESTAMPS } from "./timing.ts";
 
-/** What is known of the adapter in use. */
+/** Properties of the adapter in use. */
 export interface AdapterDescription {
   readonly vendor: string;
   readonly description: string;
@@ -47,7 +47,7 @@ class WebGpuDevice implements Device {
   readonly #readback: Readback;
   /** Memories whose elements are on their way, which nobody else may have. */
   readonly #reading = new Set<Memory>();
-  /** What went wrong that no read has told of. */
+  /** A failure that no read has reported yet. */
   #failure: DynError | undefined;
 
   constructor(pipelines: Pipelines, readback: Readback) {
@@ -146,10 +146,10 @@ class WebGpuDevice implements Device {
     }
   }
 
-  /** Whether the device takes work that reads a buffer. */
+  /** Returns whether the device accepts work that reads a buffer. */
   #isReadable(buffer: GPUBuffer): boolean {
     const { device } = this.#context;
-    // What the runtime will say of the trial is no error of the program
+    // Errors of the trial are not errors of the program
     device.pushErrorScope("validation");
     try {
       return this.#readback.canRead(buffer);
@@ -232,7 +232,7 @@ export function initWebGpu(): Promise<AdapterDescription> {
   return initialised;
 }
 
-/** Whether there is an adapter, without keeping it. */
+/** Returns the adapter, if any, without keeping it. */
 export async function findAdapter(): Promise<GPUAdapter | null> {
   if (!("gpu" in navigator)) return null;
   return await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });

@@ -1,8 +1,8 @@
 /**
- * Products of few rows and many columns: convolutions of few channels, gradients towards them, depthwise ones. Input: a
- * product as tiles.ts takes it; output: the lines of a shader. Each invocation makes all rows of its own columns, so that
- * elements of B go from memory to registers; those of A, which all need, are staged in workgroup memory. Invariant:
- * elements outside of the matrices count as zero and are never written.
+ * Products of few rows and many columns: convolutions of few channels, gradients with respect to them, depthwise
+ * ones. Each invocation computes all rows of its columns, so that elements of B go from memory to registers; those of
+ * A, which all need, are staged in workgroup memory. Invariant: elements outside the matrices count as zero and are
+ * never written.
  */
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";

@@ -1,8 +1,7 @@
 /**
- * Products of few rows and columns with a long depth: gradients of the weights of depthwise and grouped convolutions. Input:
- * a product as tiles.ts takes it; output: the lines of a shader. The invocations of a workgroup share out the depth, each
- * with sums of its own for some results, which are added up at the end, always in the same order. Invariant: elements
- * outside of the matrices count as zero and are never written.
+ * Products of few rows and columns with a long depth: gradients of the weights of depthwise and grouped convolutions.
+ * The invocations of a workgroup divide the depth, each with private sums for some results, which are added up at the
+ * end, always in the same order. Invariant: elements outside the matrices count as zero and are never written.
  */
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";

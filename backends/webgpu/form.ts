@@ -1,6 +1,6 @@
 /**
- * Programs as WGSL: what running one takes, as data that another process reads as it is. Input: forms; output: data, and
- * forms again. Invariant: a form says all that running its shaders takes besides a device with the limits that every one has.
+ * WGSL programs as data: what is needed to run one, in a form that another process can read. Invariant: a form holds
+ * all that running its shaders needs besides a device with the guaranteed limits.
  */
 import type { BufferId } from "../../lib/loops/ir.ts";
 import { type ProgramFrame, programFrame } from "../../lib/loops/stored/program.ts";

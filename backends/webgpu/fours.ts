@@ -1,6 +1,6 @@
 /**
- * Which buffers of a product are read and written by vectors of four. Input: what the product reads and writes, and how each
- * lies; output: the shader's variables, and answers. Invariant: a vector is written by one invocation as a whole.
+ * Determines which buffers of a product are read and written by vectors of four, and declares the shader's variables.
+ * Invariant: a vector is written as a whole by one invocation.
  */
 import { isNarrow } from "../../lib/base/dtype.ts";
 import { inFours } from "../../lib/codegen/fours.ts";
@@ -10,7 +10,7 @@ import type { Dim } from "../../lib/sym/expr.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
-/** Whether a size is known to be a multiple of four. */
+/** Returns whether a size is known to be a multiple of four. */
 export const isOfFours = (size: Dim | undefined): boolean => typeof size === "number" && size % 4 === 0;
 
 /**
@@ -31,7 +31,7 @@ export interface Touched {
   readonly byVectors: boolean;
 }
 
-/** What a product does with memory. */
+/** The memory accesses of a product. */
 export interface FourSetting {
   readonly program: Program;
   readonly placement: Placement;
@@ -44,7 +44,7 @@ export interface FourSetting {
 /** A nest around a call for four elements: its loops, of which the last is a quarter as long, and a loop over four. */
 export type FourNest = NonNullable<ReturnType<typeof inFours>>;
 
-/** How a product touches memory. */
+/** How a product accesses memory. */
 export interface Fours {
   readonly bindings: Bindings;
   /** Whether results are written by vectors, and the epilogue then. */

@@ -1,6 +1,6 @@
 /**
- * How convolutions find their elements: places of images, windows and filters taken apart and put together as offsets in
- * memory. Input: the views of a call; output: operands and results as tiled products, and convolutions of patches, take them.
+ * Address computations of convolutions: indices of images, windows and filters are split and combined into offsets in
+ * memory, as operands and results of tiled products and of patch convolutions.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView, ExternKernel } from "../../lib/loops/ir.ts";
@@ -17,7 +17,7 @@ import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_p
 
 const FOUR = ["x", "y", "z", "w"];
 
-/** What is gathered for. */
+/** The surroundings of a gather. */
 export interface GatherSetting {
   readonly w: ShaderWriter;
   readonly bindings: Bindings;
@@ -26,7 +26,7 @@ export interface GatherSetting {
   readonly splits: number;
   /** Whether an epilogue is called for each result. */
   readonly finishes: boolean;
-  /** How memory is touched, and the operand that is read by vectors. */
+  /** How memory is accessed, and the operand that is read by vectors. */
   readonly fours: Fours;
   readonly inFours: BufferView | undefined;
 }
@@ -40,7 +40,7 @@ interface Named {
 /** Two places of an element, by name. */
 type Both = Parameters<TileOperand["element"]>[0];
 
-/** What is of one phase of the strides only. */
+/** Data that depend on the phase of the strides. */
 interface Phased {
   readonly phases?: Phases | undefined;
 }
@@ -97,7 +97,7 @@ export class Gather {
     this.#at(as, [term, ...this.#inPlane(view, (axis) => `${axis}_${as}`)]);
   }
 
-  /** Where the window of a position of `images` begins in the input. */
+  /** Writes the start of the window of a position of `images` in the input. */
   window(input: BufferView, { images, place, as }: Named & { readonly images: BufferView }): void {
     const { stride: [sy, sx], padding: [py, px] } = this.#setting.call;
     this.#apart(images, { place, as }, { y: `* ${sy} - ${py}`, x: `* ${sx} - ${px}` });
@@ -105,14 +105,14 @@ export class Gather {
     this.#at(as, [...start, ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
   }
 
-  /** Where a tap of the weight lies in a window. */
+  /** Writes the offset of a weight's tap in a window. */
   windowTap(input: BufferView, { weight, place, as }: Named & { readonly weight: BufferView }): void {
     this.#taps(weight, { place, as });
     const channel = this.channel(`outer_${as}`, size(weight, 1));
     this.#at(as, [this.#term(input, 1, channel), ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
   }
 
-  /** What a tap of a window meets in the input: nothing in the padding. */
+  /** Returns the input element under a tap of a window: zero in the padding. */
   met(input: BufferView, at: Both): TileElement {
     const element = this.element(input, at);
     if (this.#setting.call.padding.every((p) => p === 0)) return element;
@@ -134,7 +134,7 @@ export class Gather {
     this.#at(as, [this.#index(grad.offset), this.#term(grad, 0, `outer_${as}`)]);
   }
 
-  /** What a tap of the weight takes off, of so many channels a group. */
+  /** Writes the offset that a tap of the weight subtracts, for so many channels in a group. */
   sourceTap(
     grad: BufferView,
     { channels, weight, place, as, phases }: Named & Phased & {
@@ -166,7 +166,7 @@ export class Gather {
     return { text: this.#load(view, `at_${other} + at_${depth}`) };
   }
 
-  /** How four elements of an operand are read at once, where they are. */
+  /** Returns how four elements of an operand are read at once, if possible. */
   fours(view: BufferView): Pick<TileOperand, "four"> {
     const { bindings, inFours } = this.#setting;
     if (view !== inFours) return {};
@@ -259,7 +259,7 @@ export class Gather {
     };
   }
 
-  /** Where results of a place lie. */
+  /** Writes the offset of a result. */
   #placed(out: BufferView, as: string): void {
     const start = [this.#index(out.offset), this.#term(out, 0, `outer_${as}`)];
     this.#at(as, [...start, ...this.#inPlane(out, (axis) => `${axis}_${as}`)]);
@@ -308,7 +308,7 @@ export class Gather {
     w.line(`let y_${as} = ${line} % ${y} ${added("y")}; let x_${as} = ${place} % ${x} ${added("x")};`);
   }
 
-  /** How many positions of an image a phase has, down and across. */
+  /** Returns the number of positions of an image in a phase, down and across. */
   #positions(images: BufferView, phases: Phases): Readonly<Record<Axis, string>> {
     const [y = 1, x = 1] = phases.sizes(images);
     return { y: this.#index(y), x: this.#index(x) };
@@ -332,7 +332,7 @@ export class Gather {
     return `${text} * ${this.#index(view.strides[dimension] ?? 0)}`;
   }
 
-  /** Whether unsigned places, which are huge before the first, are inside of images. */
+  /** Returns the condition that unsigned positions, which wrap to huge numbers below 0, are inside images. */
   #isInside(images: BufferView, place: (axis: Axis) => string): string {
     const within = (axis: Axis, d: number) => `${place(axis)} < u32(${this.#index(size(images, d))})`;
     return `${within("y", 2)} && ${within("x", 3)}`;

@@ -1,6 +1,6 @@
 /**
- * Which operands and results of convolutions are touched by vectors of four, and whether a filter lies as patches of images
- * need it. Input: a call and how its views lie; output: answers.
+ * Determines which operands and results of convolutions are accessed by vectors of four, and whether a filter has the
+ * layout for patch convolutions.
  */
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
@@ -11,13 +11,13 @@ import { size } from "./phases.ts";
 /** The calls that are convolutions. */
 export type ConvolutionOp = Extract<ExternOp, ConvGeometry>;
 
-/** What of a convolution may be touched by vectors. */
+/** The parts of a convolution that may be accessed by vectors. */
 interface Vectors {
   readonly operand: BufferView | undefined;
   readonly out: boolean;
 }
 
-/** Whether a convolution of floats has a filter whose taps are matrices of channels of images by channels of results. */
+/** Returns whether a float convolution has a filter whose taps are matrices of input channels by output channels. */
 export function liesByTaps({ inputs }: ExternKernel, { buffers }: Program): boolean {
   const [, filter] = inputs;
   if (!filter || !inputs.every(({ buffer }) => buffers[buffer]?.dtype === "float32")) return false;
@@ -25,7 +25,7 @@ export function liesByTaps({ inputs }: ExternKernel, { buffers }: Program): bool
   return [1, mul(down, line), line, results].every((stride, d) => filter.strides[d] === stride);
 }
 
-/** What of a convolution of patches may be touched by vectors: a filter, whose channels of results lie side by side. */
+/** Returns the vectorisable parts of a patch convolution: a filter whose output channels are contiguous. */
 export function vectorsOfPatch(
   { inputs: [, filter], outputs: [out] }: ExternKernel,
   program: Program,
@@ -36,7 +36,7 @@ export function vectorsOfPatch(
   return { operand: isOf(filter, 0) ? filter : undefined, out: isOf(out, 3) };
 }
 
-/** What of a convolution may be touched by vectors: an operand, and the result. */
+/** Returns the vectorisable parts of a convolution: an operand, and the result. */
 export function vectorsOf(
   { inputs: [first, second], outputs: [out], transformed }: ExternKernel,
   call: ConvolutionOp,

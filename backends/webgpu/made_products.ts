@@ -1,8 +1,8 @@
 /**
- * Products whose first operands are made on the way, as gradients of attention are (Dao et al. 2022), float32. Input: such
- * a kernel; output: its shader. A workgroup makes a block of rows of one or two results: for 64 columns after the other it
- * makes the products that elements are made of, the elements, and adds their products with each result's operand.
- * Results that sum over rows have keys as their rows, and walk along rows.
+ * Shaders of products whose first operands are computed on the fly, as in gradients of attention (Dao et al. 2022),
+ * float32. A workgroup computes a block of rows of one or two results: for each 64 columns it computes the products
+ * behind the elements, the elements, and adds their products with each result's operand. Results that sum over rows
+ * have keys as their rows, and walk along rows.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { ExternKernel, MadeElements, Program } from "../../lib/loops/ir.ts";
@@ -87,7 +87,7 @@ interface MadeSetting {
   readonly made: MadeElements;
   readonly products: readonly TileProduct[];
   readonly results: readonly Result[];
-  /** Where elements are written down, of a kernel that sums over rows: rows of queries, columns of keys. */
+  /** Destination of the elements that a kernel that sums over rows also stores: rows of queries, columns of keys. */
   readonly kept: TileOperand | undefined;
   readonly inVectors: boolean;
 }
@@ -126,7 +126,7 @@ class MadePrinter {
     tiles.fetchProduct(first, "begin", "0");
     w.line(`for (var first = begin; first < end; first = first + ${STEP}) {`);
     for (const j of FOUR) w.line(`let c${j}_ = first + tx * 4 + ${j};`);
-    // They are on their way while products are made
+    // Prefetch while products are computed
     if (over === "rows") {
       for (const j of FOUR) this.#valuesOfRow(`${j}`, `c${j}_`);
     }

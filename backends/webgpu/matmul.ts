@@ -1,6 +1,6 @@
 /**
- * Matrix products of any strides, types and sizes as WGSL. Input: a matmul call; output: its shader. Prologues are
- * functions of one element each, the epilogue is one of an element or of four.
+ * Shaders of matrix products of any strides, types and sizes. Prologues are functions of one element each, the
+ * epilogue is one of an element or of four.
  */
 import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";

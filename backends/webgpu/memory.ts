@@ -1,7 +1,7 @@
 /**
- * Buffers of the device, and the memories over them. Input: byte counts; output: memories from a pool. Invariant: a
- * buffer that the device had no room for is never used: large ones are looked at when they are made, of others the
- * runtime tells between jobs or the next read finds out.
+ * Buffers of the device, and the pool of memory over them. Invariant: a buffer that the device had no room for is
+ * never used: large ones are checked when they are created; for others the runtime reports it between jobs or the
+ * next read detects it.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { type Memory, OutOfMemory } from "../../lib/loops/device.ts";
@@ -30,9 +30,9 @@ export class WebGpuMemory extends Findable implements BlockMemory<BufferBlock> {
   }
 }
 
-/** What buffers need of their device. */
+/** The services of the device that buffers need. */
 export interface BufferOwner {
-  /** Whether a new buffer is one: asks the device and waits. Undefined where it cannot be waited for. */
+  /** Returns whether a new buffer is valid: queries the device and waits. Undefined where waiting is not possible. */
   readonly isValid: (buffer: GPUBuffer) => boolean | undefined;
   /** Hands all work over that refers to buffers. */
   readonly flush: () => void;
@@ -43,10 +43,13 @@ export interface BufferOwner {
 /** New buffers from this size on are looked at before they are used. */
 const LARGE_BYTES = 1 << 20;
 
-/** What results of a loop may take until they are looked for: a look takes as long as several kernels. */
+/**
+ * Bytes and blocks of young memory at which dropped results are searched for: a search takes as long as several
+ * kernels.
+ */
 const YOUNG_BYTES = 2 ** 28, YOUNG_BLOCKS = 16;
 
-/** What a program may hold before all that it has is searched. */
+/** Bytes that a program may hold before everything is searched. */
 const OLD_BYTES = 2 ** 30;
 
 /** Makes buffers and knows which are none. */
@@ -112,7 +115,7 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
     for (const { buffer } of blocks) buffer.destroy();
   }
 
-  /** Nothing is cleared by the thread that asks. */
+  /** New memory is not cleared by the calling thread. */
   readonly freshBytes = Infinity;
 
   youngBytes(size: number): number {

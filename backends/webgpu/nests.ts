@@ -1,6 +1,5 @@
 /**
- * Nests around library calls as functions of one element. Input: a prologue or an epilogue; output: the function, whose
- * parameters are the counters of its loops.
+ * Nests around library calls as functions of one element.
  */
 import type { LoopKernel, Statement } from "../../lib/loops/ir.ts";
 import type { Sym } from "../../lib/sym/expr.ts";

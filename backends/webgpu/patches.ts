@@ -1,8 +1,8 @@
 /**
- * Convolutions by one as sums over patches of images: a workgroup stages patches of some channels and the taps that meet
- * them, and makes 64 channels of results at eight runs of places. Input: views, and how results are written; output: the lines
- * of a shader. A thread makes eight channels of one run: of each line of taps it reads a run and its ends once. Invariant:
- * elements outside of images count as zero, and results outside are never written.
+ * Convolutions with stride 1 as sums over patches of images: a workgroup stages patches of some channels with the
+ * corresponding taps, and computes 64 output channels at eight runs of positions. A thread computes eight channels of
+ * one run: for each line of taps it reads a run and its ends once. Invariant: elements outside images count as zero,
+ * and results outside are never written.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView } from "../../lib/loops/ir.ts";
@@ -107,7 +107,7 @@ class PatchPrinter {
     return this.#lines * this.#steps;
   }
 
-  /** Which elements of a patch a thread stages of each channel, and which vectors of taps of all of them. */
+  /** Elements of a patch that a thread stages for each channel, and vectors of taps for all of them. */
   get #elements(): readonly number[] {
     return Array.from({ length: Math.ceil(this.#staged * this.#vectors * 4 / THREADS) }, (_, i) => i);
   }
@@ -117,7 +117,7 @@ class PatchPrinter {
     return Array.from({ length: Math.ceil(channels * this.#taps * WIDTH / THREADS) }, (_, i) => i);
   }
 
-  /** Where the elements lie, and which of them are inside. */
+  /** Writes the offsets of the elements, and whether they are inside. */
   #prepare(): void {
     const { w, job: { input, padding: [py, px], weight }, patch: { across, channels } } = this;
     const [ofImage = 0, , line = 0, step = 0] = input.strides, [, , height = 1, width = 1] = input.shape;

@@ -1,6 +1,5 @@
 /**
- * The phases of a convolution's strides in the gradient of its input. Input: a call and its weight; output: lines of a shader
- * that say what belongs to a phase.
+ * The phases of a convolution's strides in the gradient of its input.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { ofPhase, phasesOf } from "../../lib/codegen/product_sizes.ts";
@@ -12,12 +11,13 @@ import type { ShaderWriter } from "./print/statements.ts";
 export type Axis = "y" | "x";
 
 /**
- * Phases of the strides, of the gradient of an input: phase n1 has the taps that begin at `first_` and are a stride apart,
- * `taps_` of them, and the positions that begin at `start_`; the first tap of its first position meets result `lead_`.
+ * Phases of the strides, of the gradient of an input: phase n1 has `taps_` taps, which begin at `first_` and are a
+ * stride apart, and the positions that begin at `start_`; the first tap of its first position corresponds to result
+ * `lead_`.
  */
 export class Phases {
   readonly strides: Readonly<Record<Axis, number>>;
-  /** How many taps a phase has, down and across. */
+  /** Names of the number of taps of a phase, down and across. */
   readonly taps: Readonly<Record<Axis, string>> = { y: "taps_y", x: "taps_x" };
 
   constructor(

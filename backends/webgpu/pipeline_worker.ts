@@ -1,8 +1,9 @@
 /**
- * What a thread runs that compiles shaders beside the program: a script of its own, which works wherever the modules of
- * this program are. Input: `workerData` as `DeviceLimits`, and messages as `CompileJob`; output: shaders taken off their
- * lists and compiled by a device of its own; a message says why it could not go on. The pipelines are dropped; what stays
- * is the driver's cache, from which the program's device takes them. Invariant: the thread stays, and its device with it.
+ * The script of a thread that compiles shaders in the background, which works wherever the modules of this program
+ * are. `workerData` is `DeviceLimits`, and messages are `CompileJob`s: the thread takes shaders off their lists and
+ * compiles them with its own device; a message reports why it could not continue. The pipelines are dropped; they
+ * remain in the driver's cache, where the program's device finds them. Invariant: the thread stays, and its device
+ * with it.
  */
 import type { Shader } from "./print/entry.ts";
 
@@ -12,13 +13,13 @@ export interface ShaderSource {
   readonly access: readonly ("storage" | "read-only-storage")[];
 }
 
-/** What a device is asked for. */
+/** Limits requested from a device. */
 export type DeviceLimits = Readonly<Record<string, number>>;
 
 /** Shaders that threads compile. */
 export interface CompileJob {
   readonly sources: readonly ShaderSource[];
-  /** By `WORD`. */
+  /** State words, indexed by `WORD`. */
   readonly words: SharedArrayBuffer;
 }
 
@@ -36,7 +37,10 @@ export const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
   access: [{ written: false }, ...memories].map(({ written }) => written ? "storage" : "read-only-storage"),
 });
 
-/** What a pipeline is made of. Its own text is a part of the script, so that it uses what it is handed and globals only. */
+/**
+ * Returns the descriptor of a pipeline. Its source text is inserted into the script, so it may use only its arguments
+ * and globals.
+ */
 export function pipelineDescriptor(
   device: GPUDevice,
   { code, access }: ShaderSource,

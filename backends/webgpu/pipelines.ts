@@ -1,8 +1,8 @@
 /**
- * Compute pipelines by the text of their shaders. Input: shaders; output: pipelines, each made once. Where a program has
- * many new ones and the machine cores to spare, threads compile some while this one compiles others: drivers keep what they
- * have compiled, so that the device gets theirs in a moment. Invariant: nothing depends on the threads; what they leave
- * undone is done here.
+ * Compute pipelines by the text of their shaders, each created once. If a program has many new ones and the machine
+ * has spare cores, threads compile some while this one compiles others: drivers cache compiled shaders, so that the
+ * device then gets those quickly. Invariant: nothing depends on the threads; what they do not compile is compiled
+ * here.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
@@ -26,10 +26,10 @@ const PATIENCE = 10_000;
 /** A pipeline that a thread has compiled takes less than this part of the time of one that is compiled here. */
 const WORTH_IT = 0.5;
 
-/** How a device makes its pipelines. */
+/** How pipelines are created. */
 export interface PipelineOptions {
   readonly device: GPUDevice;
-  /** What the device was asked for. */
+  /** Limits requested from the device. */
   readonly limits: DeviceLimits;
   /** Cores that threads may use. */
   readonly cores: number;

@@ -1,6 +1,6 @@
 /**
- * Programs ready to run: one pipeline per shader, bind groups by the memories of a call. Input: a Program; output:
- * a CompiledProgram. Invariant: a call encodes its dispatches in the order of the program's kernels.
+ * Programs ready to run: one pipeline per shader, bind groups by the memory of a call. Invariant: a call encodes its
+ * dispatches in the order of the program's kernels.
  */
 import { DynError, InternalError } from "../../lib/base/errors.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
@@ -24,15 +24,15 @@ import type { DispatchTimer } from "./timing.ts";
 const KEPT_BIND_GROUPS = 64;
 const MAX_GRID = 65535;
 
-/** What programs share on one device. */
+/** Resources shared by programs on one device. */
 export interface ProgramContext {
   readonly device: GPUDevice;
-  /** What runs, where buffers start at whole vectors or do not. */
+  /** Returns the target, for buffers that start at whole vectors or do not. */
   readonly target: (vectors: boolean) => Target;
   readonly buffers: Buffers;
   readonly pool: BufferPool;
   readonly queue: CommandQueue;
-  /** Whether a flag is set, waiting for it; null where the runtime cannot wait. */
+  /** Returns whether a flag is set, waiting for it; null where the runtime cannot wait. */
   readonly isRaised: ((flag: WebGpuMemory) => boolean) | null;
   /** Times dispatches; null where the runtime cannot wait. */
   readonly timer: DispatchTimer | null;
@@ -44,7 +44,7 @@ interface Stage {
   readonly kernels: readonly number[];
   readonly shader: Shader;
   readonly pipeline: GPUComputePipeline;
-  /** By the words and the memories that they bind. */
+  /** Bind groups by the words and memory that they bind. */
   readonly bindGroups: Map<string, GPUBindGroup>;
 }
 
@@ -104,7 +104,7 @@ export class WebGpuProgram implements CompiledProgram {
     const { recordings } = this;
     if (!recordings) {
       const commands = this.#commandsOf(call, memories), passes = this.#issue(commands, call, memories);
-      // What comes later in the queue may reuse them: it runs after this
+      // Later work in the queue may reuse them: it runs after this
       for (const each of commands.own) context.pool.free(each);
       return passes;
     }
@@ -112,7 +112,7 @@ export class WebGpuProgram implements CompiledProgram {
     return this.#issue(recordings.of(key, () => this.#commandsOf(call, memories)), call, memories);
   }
 
-  /** What a call does, and the memory that it does it in. */
+  /** Returns the commands of a call, and the memory that it uses. */
   #commandsOf(call: ProgramCall, memories: readonly WebGpuMemory[]): Commands {
     const { program, context } = this, valueOf = sizeLookup(program, call.sizes);
     // Of no elements in this call it is bound all the same
@@ -149,7 +149,7 @@ export class WebGpuProgram implements CompiledProgram {
     for (const { from, into, to, length } of copies) context.queue.copy(from, into, { to, length });
     first.forEach(issue);
     const passes = !guard || call.passes === true ||
-      // Where nobody can wait, flags count as clear
+      // Where waiting is not possible, flags count as clear
       !context.isRaised?.(present(memories[call.inputs.length + outputs.indexOf(guard.flag)]));
     if (passes) rest.forEach(issue);
     return passes;

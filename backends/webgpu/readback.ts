@@ -72,7 +72,10 @@ export class Readback {
     });
   }
 
-  /** Whether the device takes a copy out of a buffer; work that it refused before is left to the next read to tell. */
+  /**
+   * Returns whether the device accepts a copy out of a buffer; work that it refused before is reported by the next
+   * read.
+   */
   canRead(buffer: GPUBuffer): boolean {
     if (!this.#readWhole(buffer, 0, NOTHING)) this.#hasRefused = true;
     return this.#readWhole(buffer, 0, new Uint8Array(4));
@@ -115,7 +118,7 @@ export class Readback {
     return found;
   }
 
-  /** As `readSync`, where waiting is allowed. */
+  /** Like `readSync`, where waiting is allowed. */
   async read(buffer: GPUBuffer, offset: number, length: number): Promise<Uint8Array> {
     if (this.synchronous) return this.readSync(buffer, offset, length);
     const parts: { from: number; into: Uint8Array }[] = [];

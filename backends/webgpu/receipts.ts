@@ -1,8 +1,7 @@
 /**
- * Proof that the device did what it was given. The runtime tells of refused work between jobs only, so that a read in
- * the same job would find what was there before: every submission therefore adds one to a counter in device memory,
- * and every read brings the counter along. Input: command encoders; output: how many submissions were refused.
- * Invariant: a submission is refused as a whole, the addition with it.
+ * Proof that the device has run its work. The runtime reports refused work only between jobs, so that a read in the
+ * same job would return stale contents: every submission therefore adds one to a counter in device memory, and every
+ * read includes the counter. Invariant: a submission is refused as a whole, the addition with it.
  */
 
 const CODE = `
@@ -24,7 +23,7 @@ export class Receipts {
   readonly #counter: GPUBuffer;
   readonly #pipeline: GPUComputePipeline;
   readonly #bindGroup: GPUBindGroup;
-  /** What the counter is if nothing was refused. */
+  /** The counter's value if nothing was refused. */
   #expected = 0;
 
   constructor(device: GPUDevice) {

@@ -1,7 +1,7 @@
 /**
- * The commands of calls, kept. WebGPU has no command buffer that is submitted twice, so what is kept is all that goes
- * into one: copies, pipelines, bind groups, workgroups, and the memory of intermediates. Input: a key that names all
- * memories, sizes and offsets of a call; output: its commands. Invariant: the memory of kept commands is nobody else's.
+ * Recorded commands of calls. WebGPU cannot submit a command buffer twice, so the ingredients of one are kept:
+ * copies, pipelines, bind groups, workgroups, and the memory of intermediates. They are found by a key of all memory,
+ * sizes and offsets of a call. Invariant: the memory of recorded commands is not shared.
  */
 import type { BufferPool, WebGpuMemory } from "./memory.ts";
 import type { Dispatch } from "./queue.ts";
@@ -21,9 +21,9 @@ export interface Commands {
     readonly to: number;
     readonly length: number;
   }[];
-  /** What decides whether the call passes, or all of it. */
+  /** The dispatches that decide whether the call passes, or all of it. */
   readonly first: readonly PlacedDispatch[];
-  /** What runs where it passes. */
+  /** The dispatches that run if it passes. */
   readonly rest: readonly PlacedDispatch[];
   /** Memory that only these commands use. */
   readonly own: readonly WebGpuMemory[];
@@ -45,7 +45,7 @@ export class Recordings {
     if (!known && this.#kept.size >= KEPT) {
       const [[oldest, { own }] = ["", { own: [] }]] = this.#kept;
       this.#kept.delete(oldest);
-      // What comes later in the queue may reuse it: it runs after what was issued
+      // Later work in the queue may reuse it: it runs after what was issued
       for (const each of own) this.pool.free(each);
     }
     const found = known ?? record();

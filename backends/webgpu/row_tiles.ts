@@ -49,7 +49,7 @@ export interface RowTilesSetting {
   readonly inVectors: boolean;
 }
 
-/** Whether a size is known to be a multiple. */
+/** Returns whether a size is known to be a multiple. */
 export const isWhole = (size: Dim | undefined, by: number): boolean =>
   typeof size === "number" && size % by === 0;
 
@@ -60,7 +60,7 @@ export const swapped = (view: BufferView): BufferView => ({
   strides: [...view.strides.slice(0, -2), ...view.strides.slice(-2).toReversed()],
 });
 
-/** Whether rows are whole vectors. */
+/** Returns whether rows are whole vectors. */
 export function isOfVectors({ offset, shape, strides }: BufferView): boolean {
   return strides.at(-1) === 1 && [shape.at(-1), offset, ...strides.slice(0, -1)].every((d) => isWhole(d, 4));
 }
@@ -86,7 +86,7 @@ export class RowTiles {
     );
   }
 
-  /** Where matrices begin, and the place of a thread. */
+  /** Writes the offsets of matrices, and the position of a thread. */
   places(operands: readonly TileOperand[]): void {
     const { w } = this;
     for (const { view, base } of operands) {
@@ -124,7 +124,7 @@ export class RowTiles {
     w.line(`for (var k0 = 0; k0 < ${depth}; k0 = k0 + ${DEPTH}) {`);
     this.#putTransposed();
     w.line("workgroupBarrier();");
-    // What comes next is on its way while products are made
+    // Prefetch the next step while products are computed
     w.line(`if (k0 + ${DEPTH} < ${depth}) {`);
     this.fetchProduct(product, "first", `(k0 + ${DEPTH})`);
     w.line("} else {");
@@ -143,8 +143,8 @@ export class RowTiles {
   }
 
   /**
-   * Which threads stage which blocks of a product's operands, rows of the block before columns: for each part of them that
-   * all threads do at once.
+   * Assigns threads to blocks of a product's operands, rows of the block before columns: for each part that all
+   * threads stage together.
    */
   #staged() {
     const rows = DEPTH / 4 * GROUPS;

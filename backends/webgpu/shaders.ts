@@ -1,6 +1,6 @@
 /**
- * The shaders of a program, and which of its inputs have to lie in one memory for them. Input: a program that fits the
- * target; output: WGSL. Invariant: one shader for each kernel, in order.
+ * The shaders of a program that fits the target, and the inputs that must lie in one memory for them. Invariant: one
+ * shader for each kernel, in order.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";

@@ -1,7 +1,7 @@
 /**
- * Kernels that users have written in WGSL. Input: a text with an entry point `main`, and the types of its tensors; output: a
- * function that puts it into the stream of work. Invariant: tensors are bound in their order as `in0`, …, `out0`, …, behind
- * the numbers of the call, `numbers`.
+ * Kernels that users have written in WGSL: a text with an entry point `main` becomes a function that adds it to the
+ * stream of work. Invariant: tensors are bound in order as `in0`, …, `out0`, …, after the numbers of the call,
+ * `numbers`.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -9,7 +9,7 @@ import type { KernelCall, KernelSource } from "../../lib/loops/device.ts";
 import { own } from "./memory.ts";
 import type { ProgramContext } from "./program.ts";
 
-/** What WGSL calls elements, of the types that it has. */
+/** WGSL types of elements, where they exist. */
 const TYPES: Readonly<Partial<Record<DType, string>>> = { float32: "f32", int32: "i32" };
 
 /** Buffers of numbers that a kernel keeps. */

@@ -7,7 +7,7 @@ import type { Dim } from "../../lib/sym/expr.ts";
 /** Invocations of a workgroup. */
 export const INVOCATIONS = 256;
 
-/** What keeps a large device busy: workgroups, and the depth that is worth one of them. */
+/** The workgroups that keep a large device busy, and the depth that is worth one of them. */
 const BUSY = 128, DEPTH = 128;
 
 /** Invocations of a workgroup that makes few rows, and the most rows that are few. */
@@ -63,8 +63,8 @@ const MANY = 256, MOST_TILES = 4096;
 export const tileThreads = ({ rows, columns, each }: Tile): number => rows * columns / each ** 2;
 
 /**
- * What keeps a large device busy by how many results along a side an invocation makes: tiles, and the depth that is worth one
- * of them.
+ * The tiles that keep a large device busy, by how many results along a side an invocation computes, and the depth
+ * that is worth one of them.
  */
 const ENOUGH = { 8: { tiles: 384, depth: 256 }, 4: { tiles: 132, depth: 128 } } as const;
 
@@ -143,8 +143,8 @@ export const WINOGRAD = {
 const FILTERS = { rows: WINOGRAD.side, columns: WINOGRAD.side * 9 } as const;
 
 /**
- * Whether a convolution by one of filters of 3 × 3, or a gradient of such filters, has so many results, or sums, that
- * transforms keep a device busy.
+ * Returns whether a stride-1 convolution with 3 × 3 filters, or a gradient of such filters, has so many results, or
+ * sums, that transforms keep a device busy.
  */
 function isOfTransforms(kernel: ExternKernel, workgroupBytes: number): boolean {
   const { call, inputs: [, second], outputs: [out] } = kernel, sizes = productSizes(kernel);
@@ -169,7 +169,10 @@ function isOfTransforms(kernel: ExternKernel, workgroupBytes: number): boolean {
   return made <= most * sizes.columns && workgroups(squares) >= busy;
 }
 
-/** Whether tiles cover a product exactly: its operands are read by vectors then, which functions of elements are not. */
+/**
+ * Returns whether tiles cover a product exactly: its operands are then read by vectors, which element functions do
+ * not support.
+ */
 function inWholeTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
   const [m, n] = out?.shape.slice(-2) ?? [], k = a?.shape.at(-1);
   const isWhole = (size: Dim | undefined, by: number) =>
@@ -205,9 +208,9 @@ function rowsOfBlock(columns: number, more: number, bytes: number): number | und
   return columns <= ROW_TILES.features && 16 * (stage + made) + more <= bytes ? ROW_TILES.rows : undefined;
 }
 
-/** What a device can do. */
+/** The limits of a device. */
 export interface WebGpuLimits {
-  /** How many buffers one kernel may touch. */
+  /** Maximum number of buffers of one kernel. */
   readonly kernelBuffers: number;
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
@@ -215,7 +218,7 @@ export interface WebGpuLimits {
   readonly bindingBytes: number;
 }
 
-/** What printed WGSL runs on a device, where buffers start at whole vectors or do not. */
+/** Returns the target of printed WGSL on a device, for buffers that start at whole vectors or do not. */
 export function webGpuTarget(
   { kernelBuffers, workgroupBytes, bindingBytes }: WebGpuLimits,
   vectors: boolean,
@@ -240,7 +243,7 @@ export function webGpuTarget(
           ? rowsOfBlock(Math.max(...columns), 0, workgroupBytes)
           : undefined,
       keeps: (elements) => elements <= MOST_KEPT,
-      // They lie in one memory, and later steps have some of their own
+      // They share one memory, and later steps add more
       temporaries: bindingBytes / 2,
       filters: (convolution) =>
         isOfTransforms(convolution, workgroupBytes)

@@ -1,6 +1,6 @@
 /**
- * A product of matrices as shaders of tiles take it. Input: nothing; output: how its operands are read through functions, and
- * where results go. Invariant: what lines declare for a place ends in its name.
+ * The description of a matrix product for tiled shaders: functions that read its operands, and the destination of
+ * results. Invariant: names that lines declare for a place end in its name.
  */
 import type { Dim } from "../../lib/sym/expr.ts";
 
@@ -28,7 +28,7 @@ export interface TileOperand {
   four?(at: { readonly other: string; readonly depth: string }): string;
 }
 
-/** Where results go. */
+/** The destination of results. */
 export interface TileResult {
   /** Writes lines about a row and a column, as of operands. */
   row(place: string, name: string): void;

@@ -1,10 +1,9 @@
 /**
- * Operands of tiled products in workgroup memory. Input: an operand, and the side of a tile; output: lines that fetch a step
- * of the depth into registers and put it where all can see it, as [depth][row or column / 4]: a vector holds four rows of A,
- * or four columns of B, at one depth. Invariant: elements outside the matrices count as zero.
+ * Stages operands of tiled products in workgroup memory: fetches a step of the depth into registers and stores it as
+ * [depth][row or column / 4]: Invariant: elements outside the matrices count as zero.
  *
- * The array is one of arrays: its first index is known where products are made, so that the runtime's checks of the second
- * one, which is the same at all depths, are made once.
+ * The array is one of arrays: its first index is constant where products are computed, so that the runtime's checks
+ * of the second one, which is the same at all depths, are made once.
  */
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { ShaderWriter } from "./print/statements.ts";
@@ -27,8 +26,8 @@ export interface StageSetting {
 }
 
 /**
- * How invocations share the work: vectors across the depth, of which neighbours fetch neighbouring ones; single depths of
- * four rows each; or blocks of four rows and four depths, which are turned in registers.
+ * How invocations divide the work: vectors across the depth, where adjacent invocations fetch adjacent ones; single
+ * depths of four rows each; or blocks of four rows and four depths, which are transposed in registers.
  */
 type Share = "across" | "depths" | "blocks";
 
@@ -121,12 +120,12 @@ export class TileStage {
     if (isPartly) w.line("}");
   }
 
-  /** Where there are fewer blocks than invocations. */
+  /** Condition for invocations that have a block, if there are fewer blocks than invocations. */
   #isOwn(): string {
     return `if (lid < ${this.#width * STAGE_DEPTH / 4})`;
   }
 
-  /** What has to be asked for an element to be inside. */
+  /** Returns the conditions for an element to be inside. */
   #where(other: string, depth: string): readonly string[] {
     const { count, side } = this.setting, { depth: size } = this.job;
     const isWhole = (size: Dim | string, by: number) =>

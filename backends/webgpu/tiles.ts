@@ -1,7 +1,6 @@
 /**
- * Products of matrices that are read through functions: register tiles fully unrolled into named variables,
- * operands staged in workgroup memory. Input: sizes, and how elements are read and written; output: the lines of
- * a shader. Invariant: elements outside the matrices count as zero and are never written.
+ * Products of matrices that are read through functions: register tiles fully unrolled into named variables, operands
+ * staged in workgroup memory. Invariant: elements outside the matrices count as zero and are never written.
  */
 import { type Dim, product } from "../../lib/sym/expr.ts";
 import { type Tile, tileThreads } from "./target.ts";

@@ -1,7 +1,7 @@
 /**
- * How long dispatches take. Input: dispatches, one at a time; output: when each ran. Invariant: work stays in its order,
- * and each timed dispatch is waited for. Timestamps of the device where it has them; elsewhere the time until the
- * device answers, which is longer by what an answer takes.
+ * Times dispatches, one at a time. Invariant: work stays in order, and each timed dispatch is awaited. Times are
+ * timestamps of the device where it has them; elsewhere the time until the device answers, which includes the latency
+ * of an answer.
  */
 import type { TimeSpan } from "../../lib/loops/device.ts";
 import { type CommandQueue, type Dispatch, encodeDispatch } from "./queue.ts";

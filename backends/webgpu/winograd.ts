@@ -1,10 +1,9 @@
 /**
- * Convolutions by one of filters of 3 × 3 as products of transforms (Winograd 1980, Lavin and Gray 2016: F(2×2, 3×3)): four
- * results of a channel take sixteen products instead of thirty-six. Input: views, of which the filter's is transformed already,
- * and how results are written; output: the lines of a shader. A workgroup makes 32 channels of 32 squares of 2 × 2 results: it
- * transforms the squares of 4 × 4 elements that these see, multiplies sixteen pairs of matrices, one for each place of a
- * square, and transforms what they give back. Invariant: elements outside of images count as zero, and results outside are
- * never written.
+ * Stride-1 convolutions of 3 × 3 filters as products of transforms (Winograd 1980, Lavin and Gray 2016: F(2×2, 3×3)):
+ * four results of a channel take sixteen products instead of thirty-six. The filter is already transformed. A
+ * workgroup computes 32 channels of 32 squares of 2 × 2 results: it transforms their 4 × 4 input squares, multiplies
+ * sixteen pairs of matrices, one for each place of a square, and transforms the products back. Invariant: elements
+ * outside images count as zero, and results outside are never written.
  */
 import { type Dim, mul } from "../../lib/sym/expr.ts";
 import type { PatchJob } from "./patches.ts";
@@ -87,7 +86,7 @@ export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
   return workgroups;
 }
 
-/** How what a workgroup multiplies comes into its memory: squares of images before vectors of filters, of each channel. */
+/** Stages the operands of a workgroup's products: squares of images before vectors of filters, for each channel. */
 class Stage {
   readonly #isWhole: boolean;
 

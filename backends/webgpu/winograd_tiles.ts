@@ -1,8 +1,8 @@
 /**
- * What convolutions of transforms and gradients of their filters share (Winograd 1980, Lavin and Gray 2016: F(2×2, 3×3)):
- * a workgroup makes sixteen products of matrices of 32 × 32 results, one for each place of a square of 4 × 4, in steps of
- * eight of what is summed over. Output: lines of a shader. Invariant: elements are staged as vectors of four columns, then of
- * four rows, of each place and each of the eight.
+ * The common part of transformed convolutions and gradients of their filters (Winograd 1980, Lavin and Gray 2016:
+ * F(2×2, 3×3)): a workgroup computes sixteen matrix products of 32 × 32 results, one for each place of a 4 × 4
+ * square, in steps of eight along the summed dimension. Invariant: elements are staged as vectors of four columns,
+ * then of four rows, of each place and each of the eight.
  */
 import type { ShaderWriter } from "./print/statements.ts";
 import { WINOGRAD } from "./target.ts";

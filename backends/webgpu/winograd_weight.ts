@@ -1,8 +1,8 @@
 /**
- * Gradients of 3 × 3 filters of convolutions by one as products of transforms, as winograd.ts has it, the other way round.
- * Input: views, and how results are written; output: the lines of a shader. A workgroup makes the filters of 32 channels of
- * results by 32 of images: it walks along squares of 2 × 2 results, transforms these and the squares of 4 × 4 elements that
- * they see, and multiplies them, place by place. Invariant: elements outside of images count as zero.
+ * Gradients of 3 × 3 filters of stride-1 convolutions as products of transforms, the transpose of winograd.ts. A
+ * workgroup computes the filters of 32 output channels by 32 input channels: it walks along squares of 2 × 2 results,
+ * transforms these and their 4 × 4 input squares, and multiplies them, place by place. Invariant: elements outside
+ * images count as zero.
  */
 import type { BufferView } from "../../lib/loops/ir.ts";
 import { type Dim, mul } from "../../lib/sym/expr.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes programs as WGSL that runs on every device. Input: programs; output: forms. Invariant: no shader needs more than
- * the limits that WebGPU promises everywhere.
+ * Writes programs as WGSL that runs on every device. Invariant: no shader needs more than the limits that WebGPU
+ * promises everywhere.
  */
 import { orNull } from "../../lib/base/errors.ts";
 import { generate } from "../../lib/codegen/generate.ts";
@@ -11,7 +11,10 @@ import { LacksFloat64 } from "./print/scalar.ts";
 import { inputsToPack, shaderOf } from "./shaders.ts";
 import { type WebGpuLimits, webGpuTarget } from "./target.ts";
 
-/** What every device can do: memories that a shader may bind beside its parameter words, and bytes of its memories. */
+/**
+ * The guaranteed limits of every device: buffers that a shader may bind besides its parameter words, and bytes of
+ * memory.
+ */
 export const COMMON_LIMITS: WebGpuLimits = { kernelBuffers: 7, workgroupBytes: 16384, bindingBytes: 1 << 27 };
 
 /** Writes a program down; null where it holds what WGSL has no words for: float64, and sorting. */

@@ -1,7 +1,7 @@
 /**
- * Regions in which the types of matrix products, convolutions and losses are chosen automatically, as
- * `torch.autocast`. Input: calls of ops; output: the same with operands converted. Invariant: what converts a call is
- * decided by lib/ops/autocast.ts alone; conversions are ordinary ops, so the tape and every mode see them.
+ * Autocast regions, in which the types of matrix products, convolutions and losses are chosen automatically, like
+ * `torch.autocast`. Invariant: lib/ops/autocast.ts alone decides which calls are converted; conversions are ordinary
+ * ops, so the tape and every mode see them.
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -63,7 +63,7 @@ export function autocast<R>(options: AutocastOptions | string, body: () => R): R
   });
 }
 
-/** Whether types are chosen automatically now. */
+/** Returns whether autocast is on. */
 export function isAutocastEnabled(_deviceType = "cpu"): boolean {
   return ambient.autocast !== null;
 }

@@ -1,7 +1,7 @@
 /**
- * What a tensor carries for differentiation, and what tensors ask of the autograd room, which comes later and
- * installs itself. Generic in the tensor type, so that the tensor class can build on it. Invariant: a tensor
- * without this state does not require grad and is no differentiable view.
+ * The autograd state of a tensor, and the interface to the autograd room, which loads later and installs itself.
+ * Generic in the tensor type, so that the tensor class can build on it. Invariant: a tensor without this state does
+ * not require grad and is not a differentiable view.
  */
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
@@ -17,7 +17,7 @@ export interface HookHandle {
 
 /** The operation that made a tensor. */
 export interface GradFn<T> {
-  /** As PyTorch prints it: "AddBackward0". */
+  /** The name that PyTorch prints: "AddBackward0". */
   readonly name: string;
   /** Hooks on its results, by result and then by id. */
   readonly hooks: Map<number, Map<number, TensorHook<T>>>;
@@ -34,7 +34,7 @@ export interface AutogradState<T> {
   grad: T | null;
   /** null: a leaf. */
   gradFn: GradFn<T> | null;
-  /** Which result of `gradFn` the tensor is. */
+  /** Index of the tensor among the results of `gradFn`. */
   output: number;
   /** Of a leaf: what adds gradients into `.grad`, made on demand. */
   accumulator: GradFn<T> | null;
@@ -44,7 +44,7 @@ export interface AutogradState<T> {
 export interface ViewStep<T> {
   readonly definition: OpDefinition;
   readonly args: ArgsOf<Params, T>;
-  /** Which result it is. */
+  /** Index of the result. */
   readonly index: number;
 }
 

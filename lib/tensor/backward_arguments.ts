@@ -1,6 +1,6 @@
 /**
- * The arguments of `tensor.backward`: by position, or the trailing ones by name. Input: what the caller gave;
- * output: all of them by name. Invariant: an option that does not exist is an error.
+ * The arguments of `tensor.backward`: by position, or the trailing ones by name. Invariant: an option that does not
+ * exist is an error.
  */
 import { DynError } from "../base/errors.ts";
 import type { BackwardOptions } from "./autograd_state.ts";

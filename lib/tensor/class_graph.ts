@@ -1,7 +1,6 @@
 /**
- * One call as a graph with symbolic sizes, as the graph compiler takes it. Input: a call and the symbols of its class;
- * output: a functional graph of lowerable ops, and which placeholder holds what. Invariant: the graph computes what
- * the call does; where that cannot be promised, there is none.
+ * One call as a functional graph with symbolic sizes, for the graph compiler. Invariant: the graph computes what the
+ * call does; if that cannot be guaranteed, there is no graph.
  */
 import { DynError } from "../base/errors.ts";
 import { Graph, type Node } from "../graph/node.ts";
@@ -25,9 +24,9 @@ import { type LoadedNumber, mapTensors, type OpEntry, type TensorArgs } from "./
 /** A call as a graph. */
 export interface ClassGraph {
   readonly graph: Graph;
-  /** By placeholder: the place of a tensor in the call, −1 and −2 for random keys, −3 − k for number k. */
+  /** By placeholder: the position of a tensor in the call, −1 and −2 for random keys, −3 − k for number k. */
   readonly places: readonly number[];
-  /** How many results it has. */
+  /** Number of results. */
   readonly results: number;
 }
 
@@ -58,7 +57,7 @@ export function graphOf(call: GraphedCall): ClassGraph | undefined {
   }
 }
 
-/** Whether an op's metadata rule accepts a call. */
+/** Returns whether an op's metadata rule accepts a call. */
 function isAccepted({ definition, args }: OpCall<GraphValue>): boolean {
   try {
     definition.infer(mapArguments(args, (value) => value.meta));

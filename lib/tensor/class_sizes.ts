@@ -1,8 +1,7 @@
 /**
- * The sizes of a class of calls: which numbers of a call are symbols of its program, and what was assumed of them.
- * Input: a call; output: a key that all calls of the class have, and the values of its symbols in this call.
- * Invariant: equal values of one call are one symbol; 0 and 1 stay numbers, since broadcasting makes them other
- * programs.
+ * The sizes of a class of calls: the numbers of a call that are symbols of its program, the assumptions about them,
+ * and the key that all calls of the class share. Invariant: equal values of one call are one symbol; 0 and 1 stay
+ * constants, since broadcasting changes the program for them.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousStrides } from "../graph/meta.ts";
@@ -24,8 +23,8 @@ export interface ClassCall {
 }
 
 /**
- * Where an operand is strided, sizes that are multiples of this are known to be: transposed accesses go in tiles, whose
- * sizes have to divide those of the tensors.
+ * Sizes that are multiples of this are marked so where an operand is strided: transposed accesses are tiled, and
+ * tiles must divide the sizes.
  */
 const TILE = 32;
 
@@ -42,7 +41,7 @@ function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((each) => typeof each === "number");
 }
 
-/** Whether the strides of a layout are those of a fresh tensor, also along dimensions of size 1. */
+/** Returns whether the strides of a layout are those of a fresh tensor, also along dimensions of size 1. */
 export function isFresh({ contiguous, shape, strides }: Layout): boolean {
   if (!contiguous) return false;
   let step = 1;
@@ -175,14 +174,17 @@ export class ClassSizes implements Decider {
     this.#assumptions.push({ relation, difference: sub(left, right), outcome });
   }
 
-  /** Whether an expression is at most a number in the call that the class is made for; and so in all of the class. */
+  /**
+   * Returns whether an expression is at most a number in the call that the class is made for, and therefore in the
+   * whole class.
+   */
   isAtMost(d: Dim, limit: number): boolean {
     const outcome = evaluate(d, (s) => this.hintOf(s)) <= limit;
     this.assume("le", [d, limit], outcome);
     return outcome;
   }
 
-  /** Whether the program serves a call with these values. */
+  /** Returns whether the program serves a call with these values. */
   admits(values: readonly number[]): boolean {
     return this.#assumptions.every(({ relation, difference, outcome }) => {
       const value = this.evaluate(difference, values);

@@ -1,10 +1,10 @@
 /**
  * Classes of calls: calls of one op that differ in sizes only run one program, compiled as graphs are, with the sizes
- * as its arguments. Input: a call; output: a plan for it. Invariant: a program serves a call only if everything that
- * was assumed of sizes when it was made holds for that call; what has no class runs a program of its own shape.
+ * as its arguments. Invariant: a program serves a call only if all assumptions about sizes made during its
+ * compilation hold for that call; a call without a class runs a program of its own shape.
  *
- * Making a class takes milliseconds, so calls have one where that pays: where there is much to do, where the same call
- * comes with ever other sizes, or where it comes often and a class does more at once.
+ * Making a class takes milliseconds, so it is made only where it pays: for large calls, for calls whose sizes keep
+ * changing, and for frequent calls that run faster as a class.
  */
 import { complexMeta } from "../ops/complex/views.ts";
 import { counters, logs } from "../base/logs.ts";
@@ -46,7 +46,7 @@ export interface GraphProgram {
   readonly sizes: readonly Dim[];
   /** Code depends on whether such a size is at most its limit, so that calls with another answer need another program. */
   readonly limits: readonly { readonly size: Dim; readonly limit: number }[];
-  /** For each program input: the placeholder that it is. */
+  /** The placeholder of each program input. */
   readonly inputs: readonly number[];
   readonly outputs: readonly (
     | {
@@ -196,7 +196,7 @@ function planByClass({ entry, args, numbers }: ClassRequest, wish: ClassWish): P
   return { results, program, reads, numbers, draws, sizes: programSizes.map(at) };
 }
 
-/** How many elements a call without operands may be about. */
+/** Returns the number of elements that a call without operands may produce. */
 function elementsAsked({ values, units }: ClassCall): number {
   return values.reduce((product, value, k) => product * value * (units[k] ?? 1), 1);
 }
@@ -212,14 +212,14 @@ function familyOf(entry: OpEntry, key: string): Family {
   return family;
 }
 
-/** Where a call runs, if all its tensors are there. */
+/** Returns the device of a call, if all its tensors are on it. */
 function deviceOf(tensors: readonly Tensor[], args: TensorArgs): DeviceName | undefined {
   const [first] = tensors, { device: asked } = args;
   const device = first?.layout.device ?? (typeof asked === "string" ? asked : "cpu");
   return tensors.every(({ layout }) => layout.device === device) ? device : undefined;
 }
 
-/** Where a call is to run, and as what. */
+/** The device of a call, and its class form. */
 interface Placed {
   readonly device: DeviceName;
   readonly call: ClassCall;
@@ -301,7 +301,7 @@ interface CompiledCall {
   readonly programSizes: readonly Dim[];
   readonly reads: readonly number[];
   readonly results: readonly ClassResult[];
-  /** Which sizes are at most their limits. */
+  /** Whether each size is at most its limit. */
   readonly answers: readonly boolean[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Complex numbers among the arguments of calls. Input: arguments as users give them, with `{ re, im }` in the place of
- * operands; output: the same with 0-d tensors there. Invariant: the type of such a tensor is the one to which the number
- * and the tensors of the call promote, so that it decides nothing that a number would not.
+ * Converts complex numbers `{ re, im }` among the arguments of calls to 0-d tensors. Invariant: the type of such a
+ * tensor is the one to which the number and the tensors of the call promote, so that it affects promotion only as a
+ * number would.
  */
 import { type Complex, isComplexNumber } from "../base/complex.ts";
 import { type ComplexType, complexType, getDefaultDtype, partType } from "../base/dtype.ts";
@@ -13,7 +13,7 @@ import { contiguousLayout } from "./layout.ts";
 import { allocateStorage } from "./storage.ts";
 import { isTensor, Tensor } from "./tensor.ts";
 
-/** Whether complex numbers are among the arguments, by position or by name. */
+/** Returns whether complex numbers are among the arguments, by position or by name. */
 export function hasComplexNumbers(given: readonly unknown[]): boolean {
   for (const each of given) {
     if (typeof each !== "object" || each === null || isTensor(each)) continue;

@@ -1,12 +1,12 @@
 /**
- * How compositions run eagerly: as one program where they have a class, else op by op. Input: a call; output: its plan,
- * or null. Invariant: what a composition refuses is refused before any of its ops runs.
+ * Plans for compositions in eager execution: one program if they have a class, else op by op. Invariant: an error of
+ * a composition is thrown before any of its ops runs.
  *
- * A composition that calls a single op runs as that op, which has a class itself. A small call has one only where it
- * comes with ever other sizes, since making a class takes milliseconds. One that keeps coming with the same sizes gets
- * it as well, once its ops have taken about as long and if some calls in a row show that it adds in the same order:
- * programs go by what they read, ops by what is read of the op before. The operands of a program's calls may not tell,
- * zeros for one, so that others are made that do.
+ * A composition that calls a single op runs as that op, which has a class itself. A small call gets one only if its
+ * sizes keep changing, since making a class takes milliseconds. A call that repeats with the same sizes gets one too,
+ * once its ops have taken about as long, and if several consecutive calls show that it adds in the same order: the
+ * order of additions in a program follows its inputs, in ops those of the previous op. Operands such as zeros may
+ * hide the order, so other operands are generated that reveal it.
  */
 import { DynError } from "../base/errors.ts";
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
@@ -33,7 +33,7 @@ const OFTEN = 1000, TRIALS = 8;
 export interface ComposedCall {
   readonly entry: OpEntry;
   readonly args: TensorArgs;
-  /** Whether a call that loads these numbers may be a program. Throws for what the composition refuses. */
+  /** Returns whether a call that loads these numbers may be a program. Throws the errors of the composition. */
   readonly admits: (numbers: readonly LoadedNumber[]) => boolean;
   /** Runs the call, or one of other tensors, op by op. */
   readonly byOps: (args: TensorArgs) => readonly Tensor[];

@@ -1,7 +1,7 @@
 /**
- * Tensors from values of JavaScript: nested arrays, numbers, typed arrays. (Tensors of a given shape are ops.)
- * Input: the values and a type, device and requiresGrad; output: a tensor. Invariant: without a type, integers
- * give int64 (the default type where they are to require grad), other numbers the default type, booleans bool.
+ * Tensors from JavaScript values: nested arrays, numbers, typed arrays. (Tensors of a given shape are ops.)
+ * Invariant: without a type, integers become int64 (the default type with requiresGrad), other numbers the default
+ * type, booleans bool.
  */
 import { withOwnIteration } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";

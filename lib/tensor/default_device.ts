@@ -1,7 +1,7 @@
 /**
- * Where tensors are made when the caller names no device, as `torch.set_default_device`. Input: the process's
- * choice, made once before any tensor; output: the arguments of creation ops with the device filled in. Invariant:
- * ops that take the device of another tensor (`zerosLike`) are left alone; compiled graphs name devices explicitly.
+ * The default device of new tensors, like `torch.set_default_device`: the process chooses it once before any tensor
+ * exists, and it is filled into the arguments of creation ops. Invariant: ops that take the device of another tensor
+ * (`zerosLike`) are left alone; compiled graphs name devices explicitly.
  */
 import type { DeviceName } from "../loops/device.ts";
 import { isCreation } from "../ops/call.ts";

@@ -6,7 +6,7 @@ import type { DType } from "../base/dtype.ts";
 import type { Element } from "./host.ts";
 import type { DataOf, TensorOptions } from "./tensor_options.ts";
 
-/** How many indices `nonzeroStatic` gives. */
+/** Options of `nonzeroStatic`: the number of indices. */
 export interface NonzeroStaticOptions {
   /** Rows of the result. */
   readonly size: number;
@@ -24,17 +24,17 @@ export interface Described<T> {
   readonly itemsize: number;
   /** Bytes of all elements. */
   readonly nbytes: number;
-  /** Whether elements may be negative: of integers with a sign, floating and complex types. */
+  /** Returns whether elements can be negative: those of signed integers, floating and complex types. */
   isSigned(): boolean;
-  /** Whether elements are conjugated when they are read: never, `conj` computes them. */
+  /** Returns whether elements are conjugated lazily: always false, `conj` computes them. */
   isConj(): boolean;
-  /** Whether elements are negated when they are read: never. */
+  /** Returns whether elements are negated lazily: always false. */
   isNeg(): boolean;
-  /** Whether its one element is not 0. Throws DynError for another number of elements. */
+  /** Returns whether its one element is not 0. Throws DynError for another number of elements. */
   isNonzero(): boolean;
-  /** Whether the other tensor has the same shape. */
+  /** Returns whether the other tensor has the same shape. */
   isSameSize(other: T): boolean;
-  /** Whether both show the same elements of the same storage. */
+  /** Returns whether both show the same elements of the same storage. */
   isSetTo(other: T): boolean;
   /** Whether it is on the CPU. */
   readonly isCpu: boolean;
@@ -50,7 +50,7 @@ export interface Described<T> {
   getDevice(): number;
   /** Whether `retainGrad` was asked of it while it was no leaf. */
   readonly retainsGrad: boolean;
-  /** Which of the results of its operation it is. */
+  /** Index among the results of its operation. */
   readonly outputNr: number;
   /** The last two dimensions exchanged, and conjugated where numbers are complex, as `mH`. */
   adjoint(): T;
@@ -65,13 +65,13 @@ export interface Described<T> {
   type(): DType;
   /** With another type. */
   type(dtype: DType): T;
-  /** As complex numbers of float32. */
+  /** Converts to complex numbers of float32. */
   cfloat(): T;
-  /** As complex numbers of float64. */
+  /** Converts to complex numbers of float64. */
   cdouble(): T;
   /** Itself: memory of the CPU is not pinned. */
   pinMemory(): T;
-  /** Whether its memory is pinned: never. */
+  /** Returns whether its memory is pinned: always false. */
   isPinned(): boolean;
   /** A tensor of these elements with its type, on its device, unless the options name others. */
   newTensor(data: DataOf<T>, options?: TensorOptions): T;

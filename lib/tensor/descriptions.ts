@@ -1,7 +1,6 @@
 /**
- * Members of tensors that are written in terms of others. Input: a tensor; output: what it says of itself, or a tensor that
- * its ops make. Invariant: no state of its own, so that whatever the other members mean in a trace, in a graph or in a mode,
- * these mean with them.
+ * Members of tensors that are defined in terms of other members. Invariant: they have no state, so that in a trace,
+ * in a graph or under a mode they behave as those members do.
  */
 import type { DType } from "../base/dtype.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
@@ -176,7 +175,7 @@ export function emptyStrided(
   return ops.asStrided(ops.empty([extent], place), size, stride).detach().requiresGrad_(requiresGrad);
 }
 
-/** As the method of tensors. */
+/** The free form of the method. */
 export function nonzeroStatic(input: Tensor, options: NonzeroStaticOptions): Tensor {
   checkOptions("nonzeroStatic", { size: ["number"], fillValue: ["number"] }, options ?? {});
   const { size, fillValue = -1 } = options ?? {};

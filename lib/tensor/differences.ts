@@ -1,6 +1,6 @@
 /**
- * Derivatives by differences. Input: samples of a function and the places where they were taken; output: its derivative
- * along dimensions, at the same places. Invariant: made of ops, so that gradients reach the samples and it may be captured.
+ * Numerical derivatives of sampled functions along dimensions. Invariant: composed of ops, so that gradients reach
+ * the samples and it can be captured.
  */
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
@@ -14,7 +14,7 @@ export interface GradientOptions {
   readonly spacing?: number | readonly number[] | readonly Tensor[] | null;
   /** All dimensions where absent. */
   readonly dim?: number | readonly number[] | null;
-  /** How far the differences at the edges are exact: for polynomials of this degree. */
+  /** Order of the differences at the edges: exact for polynomials of this degree. */
   readonly edgeOrder?: 1 | 2;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Eager execution: every call of an op on tensors ends here. Input: an op and arguments; output: tensors. Modes
- * see calls first; then the op's kernels run, views share storage, compositions call ops, and the tape records.
- * Invariant: a call either has its whole effect or throws before it has any.
+ * Eager execution: every call of an op on tensors ends here. Modes see calls first; then the op's kernels run, views
+ * share storage, compositions call ops, and the tape records. Invariant: a call either has its whole effect or throws
+ * before it has any.
  */
 import { encodeElements } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";
@@ -49,7 +49,7 @@ import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./stor
 import { autograd, isTensor, modes, recordsGrad, Tensor, viewOf } from "./tensor.ts";
 import type { NestedElements } from "./tensor_options.ts";
 
-/** How many checked signatures and view places of one op are kept. */
+/** Maximum number of cached signatures and view places of one op. */
 const PLAN_LIMIT = 8192;
 
 /** Calls an op with arguments as a user gives them. */
@@ -191,7 +191,7 @@ export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Ten
   return observed.by === null ? run() : observed.by.span("op", `${graphNameOf(definition)}_`, run);
 }
 
-/** Whether a call has several results (also where their number is one). */
+/** Returns whether a call returns a list of results (even of length one). */
 function hasSeveral(definition: OpDefinition, args: TensorArgs): boolean {
   if (definition.resultList) return true;
   if (!definition.results) return false;
@@ -291,7 +291,7 @@ function checkArguments(entry: OpEntry, args: TensorArgs): void {
   entry.checked.add(key);
 }
 
-/** Whether a lowering combines floats in a way that has other bits in another order. */
+/** Returns whether the result of a lowering depends on the order in which floats are combined. */
 function isInexact(lowered: Lowered): boolean {
   return lowered.kind === "reduction" && (lowered.op === "sum" || lowered.op === "prod") &&
     isFloat(lowered.accumulator);
@@ -385,7 +385,7 @@ function runView(
   });
 }
 
-/** Where the views of a call lie, or null where it copies. */
+/** Returns the places of a call's views, or null if it copies. */
 function viewPlaces(
   entry: OpEntry,
   args: TensorArgs,

@@ -1,6 +1,6 @@
 /**
- * Free functions whose result is not a tensor, or several where they get several. Input: tensors or shapes; output:
- * booleans, shapes, tensors. Invariant: everything about elements is asked of ops.
+ * Free functions whose result is not a tensor, or several where they get several. Invariant: elements are accessed
+ * only through ops.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { isComplexNumber } from "../base/complex.ts";
@@ -16,12 +16,15 @@ import type { Element } from "./host.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 import type { Tolerances } from "./tensor_options.ts";
 
-/** Whether two tensors have one shape and the same elements, as `torch.equal`. */
+/** Returns whether two tensors have the same shape and elements, like `torch.equal`. */
 export function equal(self: Tensor, other: Tensor): boolean {
   return self.equal(other);
 }
 
-/** Whether all elements are near each other, as `torch.allclose`. Throws DynError for tensors of two types. */
+/**
+ * Returns whether all elements are close to each other, like `torch.allclose`. Throws DynError for tensors of two
+ * types.
+ */
 export function allclose(self: Tensor, other: Tensor, ...tolerances: Tolerances): boolean {
   return self.allclose(other, ...tolerances);
 }
@@ -66,7 +69,7 @@ export const atleast2d: AtLeast = forms((x) => ops.atleast2d(x));
 /** With at least 3 dimensions, as `torch.atleast_3d`. */
 export const atleast3d: AtLeast = forms((x) => ops.atleast3d(x));
 
-/** Whether the elements of a tensor are complex numbers, as `torch.is_complex`. */
+/** Returns whether the elements of a tensor are complex numbers, like `torch.is_complex`. */
 export function isComplex(tensor: Tensor): boolean {
   return tensor.isComplex();
 }
@@ -82,22 +85,24 @@ export function numel(input: Tensor): number {
   return input.numel();
 }
 
-/** Whether the type is a floating one, as `torch.is_floating_point`. */
+/** Returns whether the type is a floating type, like `torch.is_floating_point`. */
 export function isFloatingPoint(input: Tensor): boolean {
   return input.isFloatingPoint();
 }
 
-/** Whether elements may be negative, as `torch.is_signed`. */
+/** Returns whether elements can be negative, like `torch.is_signed`. */
 export function isSigned(input: Tensor): boolean {
   return input.isSigned();
 }
 
-/** Whether one element is not 0, as `torch.is_nonzero`. Throws DynError for another number of elements. */
+/**
+ * Returns whether the one element is not 0, like `torch.is_nonzero`. Throws DynError for another number of elements.
+ */
 export function isNonzero(input: Tensor): boolean {
   return input.isNonzero();
 }
 
-/** Whether two tensors have one shape, as `torch.is_same_size`. */
+/** Returns whether two tensors have the same shape, like `torch.is_same_size`. */
 export function isSameSize(input: Tensor, other: Tensor): boolean {
   return input.isSameSize(other);
 }
@@ -109,13 +114,16 @@ export function adjoint(input: Tensor): Tensor {
 
 /** Options of `vander`. */
 export interface VanderColumns {
-  /** How many columns; as many as elements unless given. */
+  /** Number of columns; default: the number of elements. */
   readonly N?: number | null;
   /** Whether the lowest power is the first; false unless given. */
   readonly increasing?: boolean;
 }
 
-/** As PyTorch's `torch.vander`: a row of powers of each element, the highest first unless they are to increase. */
+/**
+ * Returns the Vandermonde matrix, like `torch.vander`: a row of powers of each element, the highest first unless
+ * `increasing`.
+ */
 export function vander(x: Tensor, ...given: Trailing<VanderColumns, readonly ["N", "increasing"]>): Tensor {
   if (!isTensor(x) || x.ndim !== 1) {
     const found = isTensor(x) ? `the shape [${x.shape}]` : oneLine(x);

@@ -1,6 +1,6 @@
 /**
- * Runs the ops of graphs on eager tensors. Input: a graph's call; output: its results. Invariant: a random op
- * that carries keys draws with them and leaves the generator alone; all others are ordinary eager calls.
+ * Runs the ops of graphs on eager tensors. Invariant: a random op that carries keys draws with them and leaves the
+ * generator alone; all others are ordinary eager calls.
  */
 import { DynError } from "../base/errors.ts";
 import type { Runner } from "../graph/interpreter.ts";

@@ -1,8 +1,8 @@
 /**
- * Functions of functions over tensors: branches and loops that tensors decide, as `torch.cond` and
- * `torch._higher_order_ops`. In compiled code each is one node with graphs of its own, however often it runs. Input:
- * functions and tensors, alone or in arrays and objects; output: tensors in the same arrangement. Invariant: results
- * are row-major and share memory with nothing; gradients flow through what has run.
+ * Higher-order functions over tensors: branches and loops that tensors decide, like `torch.cond` and
+ * `torch._higher_order_ops`. In compiled code each is one node with subgraphs, however often it runs. Tensors may be
+ * nested in arrays and objects. Invariant: results are row-major and share memory with nothing; gradients flow
+ * through the branches and iterations that ran.
  */
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
@@ -54,7 +54,7 @@ export function whileLoop<C extends readonly Tensor[]>(
   return arranged<C>({ kind: "array", items: carried.map(() => ({ kind: "leaf" })) }, leaves);
 }
 
-/** Where a scan runs. */
+/** Options of a scan. */
 export interface ScanOptions {
   /** The dimension that is looped over; 0 unless given. */
   readonly dim?: number;

@@ -1,6 +1,6 @@
 /**
- * Histograms of points. Input: points in the last dimension and bins for each of its elements; output: counts or sums of
- * weights, and edges. Invariant: made of ops, so that it may be captured.
+ * Multidimensional histograms of points in the last dimension: counts or sums of weights, and edges. Invariant:
+ * composed of ops, so that it can be captured.
  */
 import { DynError } from "../base/errors.ts";
 import { ops } from "./eager.ts";
@@ -31,8 +31,8 @@ const isOptions = (value: GridBins | HistogramddOptions): value is HistogramddOp
   typeof value === "object" && !Array.isArray(value);
 
 /**
- * How many points [..., D] fall into each cell of a grid, as `torch.histogramdd`: `bins` is a number for all dimensions, one
- * for each, or edges for each. Throws DynError for bins that are not D.
+ * Counts the points [..., D] in each cell of a grid, like `torch.histogramdd`: `bins` is a number for all dimensions,
+ * one for each, or edges for each. Throws DynError if bins are not given for D dimensions.
  */
 export function histogramdd(
   input: Tensor,

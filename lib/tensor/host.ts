@@ -1,7 +1,7 @@
 /**
- * Elements of tensors in host memory. Input: a tensor (its storage and layout); output: typed arrays in
- * row-major order and single elements. Invariant: reading never changes the tensor; what is returned is a copy, and
- * its items are the numbers that the elements are (bfloat16 as float32) unless they are asked for as they are stored.
+ * Reads elements of tensors into host memory: typed arrays in row-major order, and single elements. Invariant:
+ * reading never changes the tensor; the result is a copy of the elements as numbers (bfloat16 as float32), unless the
+ * stored form is requested.
  */
 import { decodeElements, fromBfloat16 } from "../base/bfloat16.ts";
 import type { Complex } from "../base/complex.ts";

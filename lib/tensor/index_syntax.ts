@@ -1,7 +1,7 @@
 /**
- * The syntax of `x.at(…)` and `x.set([…], v)`, parsed without any tensor at hand, so that the tracer reads it
- * the same way. Input: the arguments and the number of dimensions; output: one step per argument. Invariant:
- * the steps consume exactly the dimensions of the tensor; "..." is expanded and missing dimensions are whole.
+ * The syntax of `x.at(…)` and `x.set([…], v)`, parsed without the tensor, so that the tracer parses it the same way:
+ * one step per argument. Invariant: the steps consume exactly the dimensions of the tensor; "..." is expanded and
+ * missing dimensions are whole.
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -42,7 +42,7 @@ export type IndexStep<T> =
 /** A tensor that is an index. */
 export interface TensorIndex<T> {
   readonly tensor: T;
-  /** How many dimensions it takes up; a mask takes its own number. */
+  /** Number of dimensions that it indexes; a mask indexes as many as it has. */
   readonly dims: number;
   /** Whether it is one integer, which takes its dimension away as a number does. */
   readonly isNumber: boolean;
@@ -52,8 +52,8 @@ export interface TensorIndex<T> {
 export type TensorIndexRank<T> = (value: unknown) => TensorIndex<T> | undefined;
 
 /**
- * Whether integers in tensors have to be taken one by one: together with other tensors they would decide where the
- * gathered dimensions stand.
+ * Returns whether integers in tensors must be applied separately: together with other tensors they would change the
+ * position of the gathered dimensions.
  */
 export function takesNumbersFirst<T>(steps: readonly IndexStep<T>[]): boolean {
   return steps.some((step) =>
@@ -61,7 +61,7 @@ export function takesNumbersFirst<T>(steps: readonly IndexStep<T>[]): boolean {
   );
 }
 
-/** How a tensor of some type and rank indexes. */
+/** Returns how a tensor of some type and rank indexes. */
 export function tensorIndex<T>(tensor: T, dtype: DType, rank: number): TensorIndex<T> {
   const isMask = dtype === "bool" || dtype === "uint8";
   return { tensor, dims: isMask ? rank : 1, isNumber: !isMask && rank === 0 };
@@ -86,7 +86,7 @@ export function parseIndex<T>(
   return [...steps.slice(0, at), ...whole, ...steps.slice(at + 1)].filter((s) => s !== "...");
 }
 
-/** How many dimensions of the tensor a step takes up. */
+/** Returns the number of dimensions that a step consumes. */
 function dimsOf<T>(step: IndexStep<T>): number {
   switch (step.kind) {
     case "select":

@@ -1,7 +1,7 @@
 /**
- * `x.at(…)` and `x.set([…], v)` over tensors, eager or traced: integers and slices are views, tensors and masks gather.
- * Input: a tensor and index arguments; output: the indexed tensor. Invariant: indexing is composed of ops, so that it is
- * differentiable; with several index tensors the gathered dimensions stand where NumPy puts them.
+ * `x.at(…)` and `x.set([…], v)` over tensors, eager or traced: integers and slices are views, tensors and masks
+ * gather. Invariant: indexing is composed of ops, so that it is differentiable; with several index tensors the
+ * gathered dimensions are placed as in NumPy.
  */
 import { DynError } from "../base/errors.ts";
 import type { OpApi } from "../ops/generated.ts";
@@ -14,7 +14,7 @@ import { ops } from "./eager.ts";
 import { tensor as makeTensor } from "./creation.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
-/** How tensors T are indexed, and how values V are written into them. */
+/** Operations to index tensors T and to write values V into them. */
 export interface Indexing<T extends TensorLike, V> {
   readonly ops: OpApi<T>;
   isTensor(value: unknown): value is T;

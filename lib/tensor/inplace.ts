@@ -1,7 +1,7 @@
 /**
- * In-place calls: an op whose result is written into its first tensor. Input: a resolved call; output: that
- * tensor, with its version advanced. Invariant: every element is computed from the operands as they were before
- * the call, also where they share memory with the target.
+ * In-place calls: an op whose result is written into its first tensor. The version of that tensor advances.
+ * Invariant: every element is computed from the operands' values before the call, even if they share memory with the
+ * target.
  */
 import { type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { canCast } from "../base/type_info.ts";
@@ -39,7 +39,7 @@ import { autograd, autogradStateOf, isTensor, recordsGrad, Tensor, viewOf } from
 
 /** A plan that writes into its target. */
 interface InplacePlan extends Plan {
-  /** Which tensors are read only where the target is written at that moment, hence may be the target. */
+  /** Whether each tensor is read only at the element being written, so that it may alias the target. */
   readonly aligned: readonly boolean[];
 }
 
@@ -184,7 +184,7 @@ function checkWritable({ layout }: Tensor): void {
   if (!liesApart(layout)) throw new DynError(SHARED_ELEMENTS);
 }
 
-/** Whether a tensor shows memory of a leaf that requires grad, which is another tensor. */
+/** Returns whether a tensor is a view of a leaf that requires grad. */
 export function isViewOfLeaf(tensor: Tensor): boolean {
   const base = viewOf(tensor)?.base;
   return base !== undefined && base.isLeaf && base.requiresGrad;

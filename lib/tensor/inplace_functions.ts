@@ -1,6 +1,5 @@
 /**
- * The methods in place that PyTorch has as functions, too: `relu_(x)` is `x.relu_()`. Input: the tensor that is written
- * into, then the arguments of the method; output: that tensor.
+ * The in-place methods that PyTorch also has as functions: `relu_(x)` is `x.relu_()`.
  */
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";

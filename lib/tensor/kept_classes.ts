@@ -1,7 +1,7 @@
 /**
- * Classes of calls between processes. Input: a family of classes; output: the classes that former processes made for
- * it, or else those that dyn comes with, and the code of their programs. Invariant: the key says all that making a class
- * depends on, dyn itself and the settings included, and is compared as a whole; a user's own ops are not kept.
+ * Classes of calls cached between processes: those that former processes made, or else those shipped with dyn, with
+ * the code of their programs. Invariant: the key contains everything that making a class depends on, including dyn
+ * itself and the settings, and is compared as a whole; custom ops are not cached.
  */
 import { config, InductorConfig, settingChanges } from "../base/config.ts";
 import type { DType } from "../base/dtype.ts";
@@ -89,7 +89,7 @@ function keyOf(key: string): string | null {
 /** The key of what is kept without what it depends on, as entries that dyn comes with have it. */
 export const shippedKey = (key: string): string => key.slice(key.indexOf("\n") + 1);
 
-/** How the text of a program is called where dyn comes with its code, which takes less room. */
+/** Returns the short name of a program whose code dyn ships. */
 export const shippedText = (text: string): string => `shipped ${fingerprintText(text)}`;
 
 /** The entry under a key, kept or shipped with dyn; null if there is none. */
@@ -154,7 +154,7 @@ export function keepClasses(family: string, classes: readonly KeptClass[]): void
     })));
 }
 
-/** Where the code of a program is kept. */
+/** Returns the cache access for the code of a program. */
 export function keptCode(program: string): Pick<ClassSource, "kept" | "keep"> {
   const key = keyOf(program);
   return {

@@ -1,7 +1,6 @@
 /**
- * Layouts: shape, strides, element type and device of eager tensors, one shared object per distinct combination.
- * Input: the four; output: the object, whose `id` makes short cache keys. Invariant: equal layouts are the same
- * object.
+ * Layouts: shape, strides, element type and device of eager tensors, one shared object per distinct combination. Its
+ * `id` makes cache keys short. Invariant: equal layouts are the same object.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -55,7 +54,7 @@ export function layoutOf(meta: Pick<TensorMeta, "shape" | "strides" | "dtype" | 
 
 const apart = new WeakMap<Layout, boolean>();
 
-/** Whether no two indices address one element. */
+/** Returns whether no two indices address the same element. */
 export function liesApart(layout: Layout): boolean {
   if (layout.contiguous) return true;
   let known = apart.get(layout);

@@ -1,7 +1,7 @@
 /**
- * Tensors that stand for one element of a batch each: what functions see that run over a batch. Input: a tensor with the
- * batch first, and the level (one run of a function over a batch) that it belongs to; output: a tensor without the batch
- * and without elements. Invariant: views of such a tensor are found through the memory that they share with it.
+ * Tensors that represent one element of a batch, for functions that run over a batch: without the batch dimension and
+ * without elements. Each belongs to a level (one run of a function over a batch). Invariant: views of such a tensor
+ * are found through the memory that they share with it.
  */
 import { DynError } from "../base/errors.ts";
 import { layoutOf } from "./layout.ts";
@@ -83,7 +83,7 @@ export function wholeBeneath(tensor: Tensor): Tensor {
   return entry === undefined ? tensor : wholeBeneath(entry.whole);
 }
 
-/** Whether gradients flow through a tensor, or through what it stands for at any level. */
+/** Returns whether gradients flow through a tensor, or through the batch that it represents at any level. */
 export function requiresGradBeneath(tensor: Tensor): boolean {
   if (tensor.requiresGrad) return true;
   const own = byElement.get(tensor);

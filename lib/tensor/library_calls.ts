@@ -1,7 +1,6 @@
 /**
- * Kernels of one lowering for eager programs. Input: what an op lowers to, its targets, and a maker of temporaries;
- * output: kernels. Invariant: library calls compute with the types of values, so that operands of small types are
- * widened before one and its results rounded once after it.
+ * Kernels of one lowering for eager programs. Invariant: library calls compute with value types, so that operands of
+ * small types are widened before one and its results are rounded once after it.
  */
 import { isSmall, type ValueType, valueType } from "../base/dtype.ts";
 import type { Lowered, Operand } from "../loops/body.ts";

@@ -1,6 +1,6 @@
 /**
- * How much memory tensors take, for users: PyTorch's `torch.cuda.memory_allocated` and its kin, for every device. Input:
- * a device's name; output: bytes. Invariant: the numbers are the allocator's own; nothing is estimated.
+ * Memory use of tensors in bytes: `torch.cuda.memory_allocated` and its relatives, for every device. Invariant: the
+ * numbers are the allocator's own; nothing is estimated.
  */
 import { DynError } from "../base/errors.ts";
 import type { DeviceName, MemoryUse } from "../loops/device.ts";

@@ -1,7 +1,7 @@
 /**
- * One number for the metadata of all tensors that somebody relies on without looking at each of them again. Input:
- * those tensors, and changes of tensors; output: a version. Invariant: while the version stays, storage, layout, place
- * in the storage, whether gradients are wanted, history and hooks of every such tensor are what they were.
+ * A version number for the metadata of registered tensors, which lets callers skip checking each of them again.
+ * Invariant: while the version is unchanged, so are storage, layout, offset, requiresGrad, history and hooks of every
+ * registered tensor.
  */
 
 const reliedOn = new WeakSet<object>();

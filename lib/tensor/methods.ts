@@ -1,6 +1,6 @@
 /**
- * Ops as methods. Input: the prototype of the tensor class and how a call is made; output: a method for each op that is
- * one, and for its form in place; an error for brackets. Invariant: what the class defines itself stays.
+ * Installs ops as methods on the prototype of the tensor class, including in-place forms, and an error for brackets.
+ * Invariant: members that the class defines itself are not replaced.
  */
 import { withOwnIteration } from "../base/own_builtins.ts";
 import { DynError } from "../base/errors.ts";

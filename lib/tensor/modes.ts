@@ -1,7 +1,7 @@
 /**
  * The ambient state of tensor programs: whether gradients are recorded, and which mode sees calls before eager
- * execution does. Input: scoped changes; output: what dispatch reads. Invariant: every change is undone when its
- * body ends, for promises when they settle; a mode never sees the calls that it makes itself.
+ * execution does. Invariant: every change is undone when its body ends, for promises when they settle; a mode never
+ * sees the calls that it makes itself.
  */
 import { scoped } from "../base/scoped.ts";
 import type { AutocastType } from "../ops/autocast.ts";
@@ -100,12 +100,12 @@ export function regionModes(): RegionModes {
   return { gradEnabled, inference, autocast: autocast ?? "" };
 }
 
-/** Whether two places of a program are under the same modes. */
+/** Returns whether two places of a program are under the same modes. */
 export function sameModes(a: RegionModes, b: RegionModes): boolean {
   return a.gradEnabled === b.gradEnabled && a.inference === b.inference && a.autocast === b.autocast;
 }
 
-/** Whether gradients are recorded now. */
+/** Returns whether gradients are recorded now. */
 export function isGradEnabled(): boolean {
   return ambient.gradEnabled;
 }
@@ -121,7 +121,7 @@ export function inferenceMode<R>(body: () => R): R {
   });
 }
 
-/** Whether inference mode is on. */
+/** Returns whether inference mode is on. */
 export function isInferenceMode(): boolean {
   return ambient.inference;
 }

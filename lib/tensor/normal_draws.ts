@@ -1,6 +1,6 @@
 /**
- * Normal numbers with a mean and a deviation for each element. Input: tensors or numbers; output: a tensor of what both
- * broadcast to. Invariant: draws are those of `randn` for the same generator, and no gradient flows from them.
+ * Normal numbers with a mean and a deviation for each element. Mean and deviation broadcast against each other.
+ * Invariant: draws are those of `randn` for the same generator, and no gradient flows from them.
  */
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -12,7 +12,7 @@ import { ops } from "./eager.ts";
 import { noGrad } from "./modes.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
-/** Where the numbers come from. */
+/** The generator to draw from. */
 export interface NormalDrawOptions {
   /** The common generator unless given. */
   readonly generator?: RandomSource | null | undefined;

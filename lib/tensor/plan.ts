@@ -1,6 +1,6 @@
 /**
- * Plans of eager calls by signature. Input: a resolved call over tensors, and who makes plans; output: a plan, made once
- * per signature. Invariant: two calls with one signature (types, layouts, constants) have one plan; a plan holds no tensor.
+ * Plans of eager calls, made once per signature. Invariant: two calls with one signature (types, layouts, constants)
+ * have one plan; a plan holds no tensor.
  */
 import { plansAsLoaded, preferringOwnBuiltins, restoresAsLoaded } from "../base/own_builtins.ts";
 import {
@@ -27,7 +27,7 @@ import { Tensor } from "./tensor.ts";
 /** The arguments of a call over eager tensors. */
 export type TensorArgs = ArgsOf<Params, Tensor>;
 
-/** How a signature runs. */
+/** The program and results of a signature. */
 export interface Plan {
   readonly results: readonly Layout[];
   /** null: no result has elements. */
@@ -45,7 +45,7 @@ export interface Plan {
   readonly sizes: readonly number[];
 }
 
-/** How calls of a composition run that have one signature. */
+/** How calls of a composition with one signature run. */
 export interface ComposedPlan {
   /** null: op by op. */
   plan: Plan | null;
@@ -64,7 +64,7 @@ export interface LoadedNumber {
   readonly dtype: DType;
 }
 
-/** Where a view lies in its storage. */
+/** The place of a view in its storage. */
 export interface ViewPlace {
   readonly layout: Layout;
   readonly offset: number;
@@ -82,11 +82,11 @@ interface Slot {
 export class PlanCache<P> {
   readonly exact = new Map<string, P>();
   readonly general = new Map<string, P>();
-  /** How many plans were made that differ in numbers only. */
+  /** Number of plans that differ only in numbers. */
   readonly variants = new Map<string, number>();
 }
 
-/** How many plans are kept in one cache; beyond it all are dropped, which only costs time. */
+/** Maximum number of plans in one cache; beyond it all are dropped, which only costs time. */
 const PLAN_LIMIT = 8192;
 
 /** After so many plans that differ in numbers only, one plan that loads them serves all further calls. */
@@ -151,7 +151,7 @@ export function tensorsOf(entry: OpEntry, args: TensorArgs): Tensor[] {
   return found;
 }
 
-/** Where plans are, and who makes them. */
+/** A cache of plans, and the function that makes them. */
 interface PlanSource<P> {
   readonly cache: PlanCache<P>;
   readonly make: (numbers: readonly LoadedNumber[]) => P;
@@ -225,7 +225,7 @@ function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
   if (!dims) return [];
   return entry.loadable.flatMap(({ param, natural }): LoadedNumber[] => {
     const value = args[param];
-    // No integer is -0
+    // An integer cannot be -0
     if (typeof value !== "number" || !Number.isFinite(value) || Object.is(value, -0)) return [];
     if (Number.isInteger(value)) {
       const least = natural && integers ? 0 : low;
@@ -318,7 +318,7 @@ function isMetas(value: TensorMeta | readonly TensorMeta[]): value is readonly T
   return Array.isArray(value);
 }
 
-/** Where a tensor starts in its memory, in bytes. */
+/** Returns the offset of a tensor in its memory, in bytes. */
 export function byteOffsetOf(tensor: Tensor): number {
   return tensor.offset === 0 ? 0 : tensor.offset * itemSize(tensor.layout.dtype);
 }

@@ -1,7 +1,7 @@
 /**
- * Programs of classes of calls that are one loop over dense elements, straight from what the op says. Input: a call and
- * the symbols of its class; output: the program that the graph compiler would make, without a graph, since nothing is
- * there that it could simplify, fuse or order. Undefined where a call is anything else.
+ * Programs of classes of calls that are one loop over dense elements, directly from the op's definition: the same
+ * program that the graph compiler would make, without building a graph, since there is nothing to simplify, fuse or
+ * order. Undefined for all other calls.
  */
 import { sameList } from "../base/lists.ts";
 import { isComplex } from "../base/dtype.ts";

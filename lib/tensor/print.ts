@@ -1,19 +1,18 @@
 /**
- * Tensors as text in PyTorch's format: aligned columns, four digits, scientific notation where magnitudes need
- * it, ends of long dimensions only. Input: a tensor's facts and its elements; output: text. Invariant: the
- * output equals PyTorch's with its default print options.
+ * Tensors as text in PyTorch's format: aligned columns, four digits, scientific notation where magnitudes need it,
+ * ends of long dimensions only. Invariant: the output equals PyTorch's with its default print options.
  */
 import type { Complex } from "../base/complex.ts";
 import { DynError } from "../base/errors.ts";
 import { type DType, isComplex, isFloat, partType } from "../base/dtype.ts";
 
-/** How tensors are printed, as `torch.set_printoptions`. */
+/** Settings for printing tensors, like `torch.set_printoptions`. */
 export interface PrintOptions {
   /** Digits behind the point; 4 at first. */
   readonly precision: number;
   /** Elements from which on the ends of dimensions alone are shown; 1000 at first. */
   readonly threshold: number;
-  /** How many are shown at each end then; 3 at first. */
+  /** Number of elements shown at each end of a summarised dimension; initially 3. */
   readonly edgeitems: number;
   /** Characters of a line; 80 at first. */
   readonly linewidth: number;
@@ -31,7 +30,7 @@ const PROFILES: Readonly<Record<"default" | "short" | "full", PrintOptions>> = {
 
 const printing: { options: PrintOptions } = { options: USUAL };
 
-/** How tensors are printed now. */
+/** Returns the current settings for printing tensors. */
 export function getPrintoptions(): PrintOptions {
   return printing.options;
 }
@@ -59,7 +58,7 @@ export interface Printable {
   readonly gradFn: { readonly name: string } | null;
 }
 
-/** How each element is written. */
+/** The format of each element. */
 interface Format {
   readonly width: number;
   text(value: Printed): string;

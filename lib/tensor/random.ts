@@ -1,7 +1,7 @@
 /**
- * The random number generator: a seed and a count of calls. Input: `manualSeed`; output: one pair of Philox keys
- * per random call. Invariant: after `manualSeed(s)` the n-th random call of a program gets the same keys in every
- * run, whatever kernels compute it; no two calls of a run share keys.
+ * The random number generator: a seed and a count of calls. Each random call gets one pair of Philox keys. Invariant:
+ * after `manualSeed(s)` the n-th random call of a program gets the same keys in every run, whatever kernels compute
+ * it; no two calls of a run share keys.
  */
 
 import { DynError } from "../base/errors.ts";
@@ -47,7 +47,7 @@ export class Generator implements RandomSource {
     return this.manualSeed(randomSeed()).initialSeed();
   }
 
-  /** Where it is in its sequence, to be put back with `setState`. */
+  /** Returns the position in its sequence, to be restored with `setState`. */
   getState(): GeneratorState {
     return this.state;
   }
@@ -59,7 +59,7 @@ export class Generator implements RandomSource {
     return this;
   }
 
-  /** How many random calls it has served since its seed was set. */
+  /** Returns the number of random calls since its seed was set. */
   getOffset(): number {
     return this.#offset;
   }
@@ -78,7 +78,7 @@ export class Generator implements RandomSource {
     return new Generator().setState(this.state);
   }
 
-  /** Where it is in its sequence. */
+  /** The position in its sequence. */
   get state(): GeneratorState {
     return { seed: this.#seed, offset: this.#offset };
   }
@@ -92,7 +92,7 @@ export class Generator implements RandomSource {
     return keysAt(this.#seed, this.#offset++);
   }
 
-  /** Where it began and where it is. */
+  /** Returns its seed and position. */
   toString(): string {
     return withSettings("Generator", this.state);
   }

@@ -1,7 +1,7 @@
 /**
- * Checks of index elements before kernels run. Input: a call whose definition has `ranges`; output: nothing, or
- * an error that names the first element out of range. Invariant: what is known of the elements is used before the
- * device is asked; only where that cannot be waited for do kernels clamp instead.
+ * Checks of index elements before kernels run, for calls whose definition has `ranges`; the error names the first
+ * element out of range. Invariant: cached bounds of elements are used before the device is read; kernels clamp
+ * instead only where reading cannot be awaited.
  */
 import { DynError } from "../base/errors.ts";
 import type { ElementRange, OpDefinition } from "../ops/definition.ts";

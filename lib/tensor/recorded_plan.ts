@@ -1,7 +1,6 @@
 /**
- * Programs of single calls as their op says, one kernel for each of its lowerings. Input: a resolved call, how its tensors
- * lie and where its results go; output: a program over that memory, and what of the call it reads. Invariant: an operand
- * is an input of the program only if a kernel reads it.
+ * Programs of single calls, one kernel for each lowering of the op, over given layouts of operands and results.
+ * Invariant: an operand is an input of the program only if a kernel reads it.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
@@ -32,7 +31,7 @@ type Lower = (
   keys: readonly [Operand, Operand],
 ) => readonly Lowered[];
 
-/** How a tensor lies in its memory, from its first element on. */
+/** The layout of a tensor in its memory, from its first element. */
 export interface Lying {
   readonly shape: readonly Dim[];
   readonly strides: readonly Dim[];
@@ -41,7 +40,7 @@ export interface Lying {
   readonly extent: Dim;
 }
 
-/** Where a result goes. */
+/** The destination of a result. */
 export interface Target extends Lying {
   /** Whether there is between its elements what stays as it is. */
   readonly partly: boolean;
@@ -135,7 +134,7 @@ export function recordProgram(
   return { program, reads };
 }
 
-/** How a plan is made. */
+/** The inputs of making a plan. */
 export interface PlanRequest extends Pick<RecordedCall, "entry" | "args" | "metas" | "lower"> {
   /** Numbers that the program loads. */
   readonly numbers?: readonly LoadedNumber[];

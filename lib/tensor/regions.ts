@@ -1,7 +1,6 @@
 /**
- * How eager tensors take part in control flow that depends on them. Input: tensors; output: tensors. Invariant: what a
- * function gives is row-major and nobody else's memory, so that plain and compiled calls agree on what a later write
- * changes.
+ * Eager tensors in control flow that depends on them. Invariant: results of functions are row-major and own their
+ * memory, so that plain and compiled calls agree on what a later write changes.
  */
 import { DynError } from "../base/errors.ts";
 import type { RegionAccess } from "../graph/higher_order.ts";

@@ -1,6 +1,6 @@
 /**
- * `x.resize_(…)`: another row-major shape over the same storage, which grows where it is too small. Input: a
- * tensor and a shape; output: the tensor, changed. Invariant: elements that the storage had stay where they were.
+ * `x.resize_(…)`: another row-major shape over the same storage, which grows if it is too small. Invariant: existing
+ * elements of the storage keep their positions.
  */
 import { itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";

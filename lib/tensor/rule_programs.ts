@@ -1,7 +1,6 @@
 /**
- * Gradient rules as one program each, the way compositions run. Input: what a rule is given; output: the gradients that
- * are wanted, or null where the rule has to run op by op. Invariant: a program computes what the rule's ops compute, and
- * reads only what these would read.
+ * Runs gradient rules as one program each, like compositions; null if the rule must run op by op. Invariant: a
+ * program computes what the rule's ops compute, and reads only what these would read.
  */
 import type { OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
@@ -16,7 +15,7 @@ import { entryOf, OpEntry, type TensorArgs, tensorsOf } from "./plan.ts";
 import { runInto } from "./run.ts";
 import { modes, type Tensor } from "./tensor.ts";
 
-/** Where a tensor of a call sits: a parameter, and its index where that is a list. */
+/** The position of a tensor in a call: a parameter, and its index if that is a list. */
 export interface Place {
   readonly param: string;
   readonly index: number | null;

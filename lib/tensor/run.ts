@@ -1,6 +1,6 @@
 /**
- * Runs plans over tensors. Input: a plan, its operands and its results; output: elements in the results. Invariant:
- * one-element tensors may live on any device; all others must be where the results are.
+ * Runs plans over tensors. Invariant: one-element tensors may be on any device; all others must be on the results'
+ * device.
  */
 import { DynError } from "../base/errors.ts";
 import type { Memory } from "../loops/device.ts";
@@ -64,7 +64,7 @@ export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   if (numbers) deviceNamed(device).free(numbers);
 }
 
-/** Whether a kernel's input is a word of the random keys. */
+/** Returns whether a kernel's input is a word of the random keys. */
 const isKey = (place: number): boolean => place === -1 || place === -2;
 
 /** The loaded numbers of a call, eight bytes each. */

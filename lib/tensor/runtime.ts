@@ -1,6 +1,6 @@
 /**
- * What the tensor class needs of the modules that build on it. Input: implementations, when their modules load; output:
- * the same, when a method runs. Invariant: what is asked for before it is there is an InternalError.
+ * Late bindings of the tensor class: modules that build on it register their implementations when they load, and
+ * methods use them. Invariant: using an implementation before it is registered is an InternalError.
  */
 import { InternalError } from "../base/errors.ts";
 import type { CallTarget } from "../ops/table.ts";

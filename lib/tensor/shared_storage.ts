@@ -1,10 +1,10 @@
-/** Tensors over one storage. Input: values; output: whether memory is shared. Invariant: a look costs one visit each. */
+/** Detects tensors that share a storage. Invariant: it visits each value once. */
 import { isTensor } from "./tensor.ts";
 
 /** Looks for shared memory so far. */
 let looks = 0;
 
-/** Whether two of the values are tensors over one storage: one look at each, however many there are. */
+/** Returns whether two of the values are tensors over one storage, in one pass. */
 export function anyShareStorage(values: readonly unknown[]): boolean {
   const look = ++looks;
   for (let i = 0; i < values.length; i++) {

@@ -1,6 +1,6 @@
 /**
- * Elements of tensors on their way between threads. Input: tensors of the CPU, or buffers with elements; output: the
- * other. Invariant: buffers are multiples of 64 bytes, so that they are memory of the host as they are, without a copy.
+ * Converts CPU tensors to buffers for other threads, and back. Invariant: buffers are multiples of 64 bytes, so that
+ * they serve as host memory without a copy.
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";

@@ -1,7 +1,6 @@
 /**
  * Storage: one piece of device memory that a tensor and its views share, with the version that in-place writes
- * advance. Input: device and byte count; output: memory to run kernels on. Invariant: memory is given back to
- * its device only by whoever knows that nothing refers to it any more.
+ * advance. Invariant: memory is returned to its device only by code that knows that nothing refers to it any more.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -143,7 +142,7 @@ export class Storage {
     if (this.#memory === null && this.#missing) throw this.#missing();
   }
 
-  /** Whether it has elements, be it once they are asked for. */
+  /** Whether it has elements, possibly computed on demand. */
   get filled(): boolean {
     return this.#memory !== null || this.#pending !== null;
   }
@@ -209,7 +208,7 @@ export function allocateStorage(
   return storage;
 }
 
-/** Whether tensors of a device have no elements. */
+/** Returns whether tensors of a device have no elements. */
 export function isShapesOnly(name: DeviceName): boolean {
   return findDevice(name)?.shapesOnly === true;
 }

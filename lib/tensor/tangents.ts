@@ -1,7 +1,6 @@
 /**
- * Tangents of tensors: what forward-mode differentiation carries beside elements. Input: a level (one run of a function
- * whose derivative is taken forward) and tensors; output: their tangents there. Invariant: a tangent has the shape and
- * type of its tensor, and is forgotten when its level ends.
+ * Tangents of tensors for forward-mode differentiation, by level (one run of a differentiated function). Invariant: a
+ * tangent has the shape and type of its tensor, and is dropped when its level ends.
  */
 import type { Tensor } from "./tensor.ts";
 
@@ -43,7 +42,7 @@ export function carryTangents(from: Tensor, to: Tensor): Tensor {
   return to;
 }
 
-/** Whether a tensor was given a tangent at any level, besides some. */
+/** Returns whether a tensor has a tangent at any level other than some. */
 export function hasTangents(tensor: Tensor, besides: readonly TangentLevel[] = []): boolean {
   return levels.some((level) => !besides.includes(level) && level.given(tensor) !== undefined);
 }

@@ -1,7 +1,7 @@
 /**
- * Operands that tell in which order they are added. Input: a call; output: the same call of other tensors, which lie
- * alike, and whose floats have all the digits and several magnitudes, so that sums in another order have other bits.
- * Invariant: what is no float stays: it may be an index.
+ * Generates operands that reveal the order of additions: tensors with the same layouts, whose floats use all digits
+ * and several magnitudes, so that sums in another order have other bits. Invariant: operands that are not floats are
+ * kept: they may be indices.
  */
 import { encodeElements } from "../base/bfloat16.ts";
 import { hostArray, isFloat, itemSize } from "../base/dtype.ts";
@@ -13,7 +13,7 @@ import { Tensor } from "./tensor.ts";
 /** Of both signs, or between 0 and 1, which roots, logarithms and chances need. */
 export type Telling = "signed" | "fractions";
 
-/** Whether a call has operands that could tell. */
+/** Returns whether a call has operands that can reveal the order. */
 export const canTell = (entry: OpEntry, args: TensorArgs): boolean =>
   tensorsOf(entry, args).some(({ layout }) => isFloat(layout.dtype) && layout.numel > 1);
 

@@ -1,8 +1,7 @@
 /**
- * The tensor class: a strided view of storage with a type, and its place in the autograd graph. Ops become
- * methods from the table when this module loads. Input: storage and layout; output: the object users hold.
- * Invariant: shape, strides and type are those of `layout`; two tensors share elements only if they share
- * storage.
+ * The tensor class: a strided view of storage with a type, and its place in the autograd graph. Ops become methods
+ * from the table when this module loads. Invariant: shape, strides and type are those of `layout`; two tensors share
+ * elements only if they share storage.
  */
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
@@ -64,7 +63,7 @@ export function autograd(): AutogradRuntime<Tensor> {
 /** Modes that see calls on tensors before they run. */
 export const modes: ModeStack<Tensor> = new ModeStack<Tensor>();
 
-/** Whether elements of tensors are at hand: no mode stands between, and nothing is being traced. */
+/** Returns whether elements of tensors can be read: no mode intervenes, and nothing is being traced. */
 export function canReadElements(): boolean {
   return modes.top === null;
 }
@@ -150,7 +149,7 @@ export class Tensor {
     return this.offset === 0 ? meta : { ...meta, offset: this.offset };
   }
 
-  /** How often its elements were written in place, through it or any tensor that shares them. */
+  /** Number of in-place writes to its elements, through it or any tensor that shares them. */
   get version(): number {
     return this.storage.version;
   }
@@ -181,7 +180,7 @@ export class Tensor {
     return this.layout.numel;
   }
 
-  /** Where the first element lies in the storage. */
+  /** Returns the position of the first element in the storage. */
   storageOffset(): number {
     return this.offset;
   }
@@ -191,22 +190,22 @@ export class Tensor {
     return itemSize(this.layout.dtype);
   }
 
-  /** Whether elements lie in row-major order without gaps. */
+  /** Returns whether elements are in row-major order without gaps. */
   isContiguous(): boolean {
     return this.layout.contiguous;
   }
 
-  /** Whether its type is a floating type. */
+  /** Returns whether its type is a floating type. */
   isFloatingPoint(): boolean {
     return isFloat(this.layout.dtype);
   }
 
-  /** Whether its elements are complex numbers. */
+  /** Returns whether its elements are complex numbers. */
   isComplex(): boolean {
     return isComplex(this.layout.dtype);
   }
 
-  /** Whether gradients are recorded for it: a leaf that asks for them, or made from one. */
+  /** Whether gradients are recorded for it: it is a leaf that requires them, or was computed from one. */
   get requiresGrad(): boolean {
     const { state } = this;
     if (state !== null && (state.requiresGrad || state.gradFn !== null)) return true;
@@ -223,7 +222,7 @@ export class Tensor {
     return this.state?.gradFn ?? null;
   }
 
-  /** Whether it was made by the user rather than by a recorded operation. */
+  /** Whether it was created by the user rather than by a recorded operation. */
   get isLeaf(): boolean {
     return this.gradFn === null;
   }
@@ -416,12 +415,12 @@ export class Tensor {
     return dispatch.there.where(condition, this, other);
   }
 
-  /** Whether the other tensor has the same shape and elements; NaN equals nothing. */
+  /** Returns whether the other tensor has the same shape and elements; NaN equals nothing. */
   equal(other: Tensor): boolean {
     return `${this.shape}` === `${other.shape}` && this.eq(other).all().item<boolean>();
   }
 
-  /** Whether all elements are near the other's: |self − other| ≤ atol + rtol·|other|. */
+  /** Returns whether all elements are close to the other's: |self − other| ≤ atol + rtol·|other|. */
   allclose(other: Tensor, ...tolerances: Tolerances): boolean {
     return this.isclose(other, ...tolerances).all().item<boolean>();
   }
@@ -475,7 +474,7 @@ export class Tensor {
     return this.resize_(other.shape);
   }
 
-  /** As PyTorch prints it. */
+  /** Returns the text that PyTorch prints. */
   toString(): string {
     return withOwnIteration(() =>
       tensorText(this, isShapesOnly(this.device) ? null : () => elementReader(this))
@@ -525,12 +524,12 @@ export function viewOf(tensor: Tensor): ViewState<Tensor> | null {
   return tensor.viewState = { base: above.base, steps, version, ...(succeeds ? { succeeds } : {}) };
 }
 
-/** Whether a value is a tensor. */
+/** Returns whether a value is a tensor. */
 export function isTensor(value: unknown): value is Tensor {
   return value instanceof Tensor;
 }
 
-/** Whether a call with these inputs must be recorded. */
+/** Returns whether a call with these inputs must be recorded. */
 export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
   if (!ambient.gradEnabled) return false;
   for (const each of tensors) {

@@ -1,4 +1,6 @@
-/** Types of what methods of tensors take and give beside tensors. Input: none; output: none. Invariant: no tensor class is needed. */
+/**
+ * Types of arguments and results of tensor methods other than tensors. Invariant: independent of the tensor class.
+ */
 import type { DType, HostArray } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Element } from "./host.ts";
@@ -6,11 +8,11 @@ import type { Element } from "./host.ts";
 /** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
 export type NestedElements = Element | NestedElements[];
 
-/** How near is near enough: |self − other| ≤ atol + rtol·|other|; whether two NaN are near. */
+/** Tolerances of closeness: |self − other| ≤ atol + rtol·|other|; whether two NaN are close. */
 export interface Nearness {
-  /** How far apart relative to the expected element; 1e-5 unless given. */
+  /** Tolerance relative to the expected element; default 1e-5. */
   readonly rtol?: number | undefined;
-  /** How far apart absolutely; 1e-8 unless given. */
+  /** Absolute tolerance; default 1e-8. */
   readonly atol?: number | undefined;
   /** Whether NaN is near NaN; false unless given. */
   readonly equalNan?: boolean | undefined;
@@ -42,7 +44,7 @@ export type DataOf<T> = Element | T | HostArray | readonly DataOf<T>[];
 export interface TensorOptions {
   /** Element type; by default that of the data. */
   readonly dtype?: DType | null | undefined;
-  /** Where the elements live; the default device unless given. */
+  /** Device of the elements; default: the default device. */
   readonly device?: DeviceName | null | undefined;
   /** Whether to record operations on it; false unless given. */
   readonly requiresGrad?: boolean | undefined;

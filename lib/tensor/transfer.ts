@@ -1,6 +1,6 @@
 /**
- * `x.to(…)`: another type, another device, or both. Input: a tensor, eager or traced, and what to convert to; output: a
- * tensor, itself where nothing changes. Invariant: the gradient of a move moves back.
+ * `x.to(…)`: another type, another device, or both. It works on eager and traced tensors, and returns the tensor
+ * itself if nothing changes. Invariant: the gradient of a move moves back.
  */
 import { isDType } from "../base/dtype.ts";
 import { dtypeExpected, looksLikeDType } from "../base/dtype_names.ts";

@@ -1,7 +1,7 @@
 /**
- * Takes back what a run of a graph has changed: elements, versions, layouts and histories of tensors that existed
- * before, and the state of the random generator. Input: the tensors that are about to be written; output: everything
- * as it was. Invariant: what the run itself has made is left to the collector.
+ * Rolls back the changes of a graph's run: elements, versions, layouts and histories of tensors that existed before,
+ * and the state of the random generator. Tensors are registered before they are written. Invariant: values that the
+ * run has created are left to the collector.
  */
 import { begunCount } from "../base/begun_work.ts";
 import { metadataChanges } from "./metadata_version.ts";

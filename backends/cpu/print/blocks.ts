@@ -1,7 +1,6 @@
 /**
- * Kernels that run by blocks as one C++ function: a loop over the blocks, which a team shares out, around their statements
- * and library calls, each made by the thread that has the block. Input: kernels over the counters of the same blocks;
- * output: a function as of a loop kernel.
+ * Kernels that run by blocks as one C++ function, like that of a loop kernel: a loop over the blocks, which a team
+ * divides, around their statements and library calls; the thread that has a block runs all of it.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { Blocks, Kernel } from "../../../lib/loops/ir.ts";

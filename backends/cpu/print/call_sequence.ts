@@ -1,8 +1,8 @@
 /**
  * The calls of a long program as data: functions for the calls that differ in more than their buffers, and a table of
- * which runs on what, so that compiling takes as long as what is different in a program, not as its length. Input: calls
- * over buffers that each of them numbers from 0; output: functions, tables and the statements of an entry.
- * Invariant: calls run in their order, as if they were statements of the entry.
+ * functions and buffers, so that compile time depends on the number of distinct calls, not on the length of the
+ * program. Each call numbers its buffers from 0. Invariant: calls run in order, as if they were statements of the
+ * entry.
  */
 import { itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -23,14 +23,14 @@ export interface PrintedCall {
   readonly untyped?: boolean;
 }
 
-/** What the tables of a program are made of. */
+/** The contents of a program's tables. */
 export interface Sequence {
   readonly calls: readonly PrintedCall[];
   readonly buffers: readonly BufferDecl[];
   readonly guard: ProgramGuard | undefined;
   /** Definitions of kernels that stand in parts, by name. */
   readonly kernels: ReadonlyMap<string, string>;
-  /** Where a buffer stands in the frame; null: in the arena. */
+  /** Returns the slot of a buffer in the frame; null: it is in the arena. */
   readonly placeOf: (id: BufferId) => number | null;
   readonly size: (d: Dim) => string;
 }

@@ -1,6 +1,6 @@
 /**
- * Library calls of a program as C++: the argument structures, the calls, and epilogues. Input: an extern kernel;
- * output: lines of the program's body. Invariant: the library has the call and runs its epilogue (target.ts).
+ * Library calls of a program as C++: the argument structures, the calls, and epilogues. Invariant: the library has
+ * the call and runs its epilogue (target.ts).
  */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -13,7 +13,7 @@ import { GEMM_CALL } from "../runtime/gemm.ts";
 import { SORT_CALL } from "../runtime/sort.ts";
 import { type KernelContext, type NestFunction, type Parts, printEpilogue, printPrologue } from "./kernel.ts";
 
-/** What printing a call needs of the program around it. */
+/** The surroundings of a printed call. */
 export interface ExternSite {
   readonly context: KernelContext;
   readonly calls: TextWriter;
@@ -117,7 +117,7 @@ function matmul(kernel: ExternKernel, site: ExternSite): void {
       outer.map((_, d) => ` + x${d} * (${size(strideAt(view, rank - d))})`).join("");
     const three = (view: BufferView, input?: number): string => {
       const prologue = kernel.prologues?.find((each) => each.input === input);
-      // What is computed lies as the loops of its prologue walk it
+      // A computed operand has the layout in which its prologue's loops walk it
       if (prologue) return prologue.transposed ? "1, 0, 0" : "0, 1, 0";
       return [2, 1, 3].map((back) => size(strideAt(view, back))).join(", ");
     };

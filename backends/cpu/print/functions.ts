@@ -1,9 +1,9 @@
 /**
- * Functions of the shared mathematics as C++. Input: the operations that kernels use; output: one definition each.
- * A short function is inlined. A long one is compiled once, for whole vectors: GCC's `simd` attribute tells the loops
- * that call it where its vector forms are (the x86 and AArch64 vector function ABIs), so that compile time grows with
- * the number of operations and not with the size of their polynomials. Invariant: a lane's bits do not depend on the
- * form that is called, for all forms run the widest one.
+ * Functions of the shared mathematics as C++, one definition for each operation in use. A short function is inlined.
+ * A long one is compiled once, for whole vectors: GCC's `simd` attribute tells the loops that call it where its
+ * vector forms are (the x86 and AArch64 vector function ABIs), so that compile time grows with the number of
+ * operations and not with the size of their polynomials. Invariant: a lane's bits do not depend on the form that is
+ * called, since all forms run the widest one.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -46,16 +46,16 @@ function hasVectorForm(f: ScalarFunction): boolean {
     f.parameters.every(({ dtype }) => LANE_BYTES[dtype] === bytes);
 }
 
-/** Whether loops call the vector form of an operation's function. */
+/** Returns whether loops call the vector form of an operation's function. */
 export const isCalled = (op: ScalarOpName, dtype: ValueType): boolean =>
   hasVectorForm(functionOf(op, dtype, "wide"));
 
 const hasMasks = ({ body }: ScalarFunction): boolean => body.some((s) => s.kind === "masked");
 
-/** What elements of a vector take, where there are vector forms. */
+/** Bytes of vector elements, for types with vector forms. */
 const LANE_BYTES: Partial<Record<ValueType, 4 | 8>> = { float32: 4, int32: 4, float64: 8, int64: 8 };
 
-/** What the texts refer to: vectors of bytes, and the widest as arrays. */
+/** Definitions that the texts refer to: vectors of bytes, and the widest as arrays. */
 export const FUNCTION_PRELUDE: string = String
   .raw`#if defined(__GNUC__) && !defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 #define VECTOR_CALLS
@@ -157,7 +157,7 @@ interface VectorForm {
   readonly integerBytes?: number;
 }
 
-/** What instruction sets call vector forms. */
+/** Instruction sets that call vector forms. */
 const VECTOR_ABI: readonly VectorForm[] = [
   { when: "defined(__AVX512F__)", letter: "e", bytes: 64 },
   { when: "defined(__AVX2__)", letter: "d", bytes: 32 },

@@ -1,6 +1,5 @@
 /**
- * One loop kernel as a C++ function that a team of threads runs together. Input: a loop kernel; output: a function body
- * over (a, s, t, nt): table of buffer addresses, sizes, number of this thread, number of threads.
+ * One loop kernel as a C++ function that a team of threads runs together.
  */
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -22,7 +21,7 @@ import { NestPrinter } from "./nest.ts";
 import type { Need } from "./scalar.ts";
 import { memoryType, printIndex } from "./types.ts";
 
-/** What all kernels of a program share. */
+/** Context shared by all kernels of a program. */
 export interface KernelContext {
   readonly buffers: readonly BufferDecl[];
   /** Place of a size in the table of sizes. */
@@ -67,11 +66,11 @@ function onceForAlike(
 export interface KernelFunction {
   /** The body, without signature; equal bodies may share a function. */
   readonly body: string;
-  /** What goes into the table of addresses, in order. */
+  /** Buffers in the table of addresses, in order. */
   readonly buffers: readonly BufferId[];
   /** And behind them. */
   readonly routines: readonly Routine[];
-  /** As LoopKernel has it; 0: one thread. */
+  /** As in LoopKernel; 0: one thread. */
   readonly work: Dim;
 }
 
@@ -96,7 +95,7 @@ function onTeam(work: Dim, team: Team | undefined): Dim {
 /** A zero of which the compiler knows nothing. */
 const NOTHING = "nothing";
 
-/** What a function's parameters stand for. */
+/** The names of a function's parameters. */
 interface Parameters {
   readonly buffers: ReadonlyMap<BufferId, string>;
   readonly counters: ReadonlyMap<Sym, string>;
@@ -160,7 +159,7 @@ export function bodyText(
 }
 
 interface Local {
-  /** Which of the local buffers of its function it is. */
+  /** Index among the local buffers of its function. */
   readonly slot: number;
   readonly type: string;
   readonly length: Dim;

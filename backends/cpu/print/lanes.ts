@@ -1,7 +1,6 @@
 /**
- * Vector loops as C++. Input: a loop whose body is one straight run; output: lines of a plain loop that the compiler
- * vectorises. Reductions keep partial results in small arrays, whole groups of lanes at a time, so that contributions never
- * leave registers.
+ * Vector loops whose body is one straight run as C++: plain loops that the compiler vectorises. Reductions keep
+ * partial results in small arrays, whole groups of lanes at a time, so that contributions never leave registers.
  */
 import { isPosition, type Loop, type Reduction } from "../../../lib/loops/ir.ts";
 import { LANES } from "../../../lib/loops/reductions.ts";

@@ -1,4 +1,6 @@
-/** What the parts of a kernel's printer know of each other: names outside of the kernel, and how statements are printed. */
+/**
+ * The interface between the parts of a kernel's printer: names outside of the kernel, and the printing of statements.
+ */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { ValueType } from "../../../lib/base/dtype.ts";
 import type { BufferId, Loop, Statement, ValueId } from "../../../lib/loops/ir.ts";
@@ -12,7 +14,7 @@ export interface Range {
   readonly to: string;
 }
 
-/** What a kernel's statements refer to outside of them. */
+/** Names outside of a kernel that its statements refer to. */
 export interface KernelNames {
   buffer(id: BufferId): string;
   /**

@@ -1,6 +1,5 @@
 /**
- * Statements of one loop kernel as C++. Input: loop IR; output: lines of a function body over the names that a
- * `KernelNames` hands out. Vector loops are lanes.ts's.
+ * Statements of one loop kernel as C++, over the names of a `KernelNames`. Vector loops are printed by lanes.ts.
  */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -34,7 +33,7 @@ interface Printed {
 /** Elements from which on lanes are so far apart that what lies in between is not to be read. */
 const LEAST_STEP = 32;
 
-/** What reductions and folds have in common. */
+/** The common part of reductions and folds. */
 type Result = Pick<Reduction, "id" | "op" | "dtype">;
 
 /** The loops that a team shares out as one, from the outermost. */
@@ -48,7 +47,7 @@ export class NestPrinter implements StatementPrinter {
   readonly #values = new Map<ValueId, Printed>();
   readonly #axes = new Map<Sym, string>();
   #counter = 0;
-  /** How many masked parts are around what is printed. */
+  /** Number of masks around the printed statement. */
   #masks = 0;
   /** Values that vector forms of functions were called for. */
   readonly #called = new Set<ValueId>();
@@ -57,7 +56,7 @@ export class NestPrinter implements StatementPrinter {
    * condition the compiler makes branches, which it then does not vectorise.
    */
   #places = false;
-  /** What steps of the lanes that are printed are called. */
+  /** Names of the steps of the lanes being printed. */
   #steps: { readonly lane: Sym; readonly steps: ReadonlyMap<number, string> } | undefined;
 
   constructor(
@@ -88,7 +87,7 @@ export class NestPrinter implements StatementPrinter {
     this.#steps = around;
   }
 
-  /** Where a load reads. */
+  /** Returns the place that a load reads. */
   #place(index: Dim): string {
     const { lane, steps } = this.#steps ?? {}, step = lane && coefficientOf(index, lane);
     const name = typeof step === "number" ? steps?.get(step) : undefined;

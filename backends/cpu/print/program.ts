@@ -1,9 +1,9 @@
 /**
  * A whole program as C++: one translation unit that exports `dyn_graph(frame)`, and others for the kernels of large
- * programs. Input: loop IR; output: texts, and the layout of the frame. The frame is a table of doubles: number of
- * threads, addresses of library routines and of parts, inputs, outputs, the arena, the values of the sizes, then the
- * address of the times, or 0: before the first call and after each, in seconds.
- * Invariant: the text depends on the program alone, not on the machine, so equal programs share a library.
+ * programs. The frame is a table of doubles: number of threads, addresses of library routines and of parts, inputs,
+ * outputs, the arena, the values of the sizes, then the address of the times, or 0: before the first call and after
+ * each, in seconds. Invariant: the text depends on the program alone, not on the machine, so equal programs share a
+ * library.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
@@ -21,7 +21,7 @@ import { memoryType, printIndex } from "./types.ts";
 
 /** A printed program. */
 export interface PrintedProgram {
-  /** What is compiled. */
+  /** The C++ text. */
   readonly text: string;
   /** The same with the user's lines as comments. */
   readonly annotated: string;
@@ -39,7 +39,7 @@ export interface PrintedProgram {
 /** Estimated work from which on waking a team pays. */
 export const TEAM_WORK = 400000;
 
-/** Where things stand in the frame. */
+/** Offsets in the frame. */
 export interface FrameLayout {
   readonly routines: number;
   readonly inputs: number;
@@ -57,7 +57,7 @@ export function frameLayout(counts: FrameCounts, routineCount: number): FrameLay
   return { routines, inputs, outputs, arena, sizes, times, length: times + 1 };
 }
 
-/** How much of each kind a program takes. */
+/** Number of entries of each kind in a program's frame. */
 export interface FrameCounts {
   readonly inputs: number;
   readonly outputs: number;

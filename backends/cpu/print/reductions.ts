@@ -10,7 +10,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, SUFFIX, VALUE_TYPE } from "./types.ts";
 
-/** What leaves every value as it is. */
+/** Returns the neutral element. */
 export const neutral = (op: PlainOp, dtype: ValueType): string => literal(neutralOf(op, dtype), dtype);
 
 /** One step: `so far` and a value, both names. */
@@ -22,7 +22,7 @@ export function combine(op: PlainOp, dtype: ValueType, args: readonly [string, s
   return scalarExpression(name, dtype, { args, need, form: "inline" });
 }
 
-/** Whether a value replaces the extreme found so far (`index` < 0 where there is none); NaN is extreme. */
+/** Returns the condition that a value replaces the extreme found so far (`index` < 0: none yet); NaN is extreme. */
 export function takes(
   op: PositionOp,
   dtype: ValueType,

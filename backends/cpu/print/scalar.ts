@@ -1,16 +1,15 @@
 /**
- * One scalar operation as a C++ expression. Input: operation, operand type, operand texts (names or literals);
- * output: an expression of the result type; `need` names the function of an operation that is not primitive.
- * Invariant: operands are used as they stand, so they must be names or literals (they may occur twice).
+ * One scalar operation as a C++ expression of the result type; `need` names the function of an operation that is not
+ * primitive. Invariant: operands are inserted verbatim and may occur twice, so they must be names or literals.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 import { VALUE_TYPE, wrapping } from "./types.ts";
 
-/** How a call is compiled. */
+/** How a function call is compiled. */
 export type CallForm =
-  /** By the vector form of the function, where there is one. */
+  /** As a call of the function's vector form, if there is one. */
   | "vector"
   /** Into its place: under a condition, where loops cannot call vector forms. */
   | "inline"

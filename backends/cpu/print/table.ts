@@ -1,7 +1,7 @@
 /**
- * Kernels of one table as a C++ function that a team of threads runs together. Input: the kernels; output: a function body
- * over (a, s, t, nt) as of kernel.ts, where `a` holds the addresses of all of them, one kernel behind the other, and `s`
- * their number, then their lengths. Invariant: each thread has its part of every kernel, short ones one thread each.
+ * Kernels of one table as a C++ function that a team of threads runs together. The parameters are (a, s, t, nt) as in
+ * kernel.ts, where `a` holds the addresses of all kernels in sequence, and `s` their number, then their lengths.
+ * Invariant: each thread has its part of every kernel, short ones one thread each.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Kernel } from "../../../lib/loops/ir.ts";
@@ -11,7 +11,7 @@ import { type KernelContext, type KernelFunction, printLoopKernel } from "./kern
 
 /** A function over a table. */
 export interface TableFunction extends Pick<KernelFunction, "body" | "work"> {
-  /** Those of all kernels. */
+  /** The buffers of all kernels. */
   readonly buffers: readonly BufferId[];
   /** The number of kernels and their lengths. */
   readonly lengths: readonly number[];

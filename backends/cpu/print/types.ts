@@ -1,8 +1,7 @@
 /**
- * How element types, constants and index expressions look in C++.
- * Invariant: arithmetic on signed elements wraps, by way of the unsigned type; bool is one byte, 0 or 1, in memory and
- * `bool` in registers; index expressions are `long`, which does not overflow (-fwrapv would let it, and makes GCC 12
- * mix up groups of masked loads).
+ * Element types, constants and index expressions in C++. Invariant: arithmetic on signed elements wraps, through the
+ * unsigned type; bool is one byte, 0 or 1, in memory and `bool` in registers; index expressions are `long`, which
+ * does not overflow (-fwrapv would let it, and makes GCC 12 mix up groups of masked loads).
  */
 import { type DType, realOnly, type RealType, type ValueType } from "../../../lib/base/dtype.ts";
 import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
@@ -81,7 +80,7 @@ function floating(value: number, suffix: "f" | ""): string {
   return negative((/[.e]/.test(text) ? text : `${text}.0`) + suffix);
 }
 
-/** What an index symbol is called: a counter, a size, or a value of the kernel as `long`. */
+/** Returns the name of an index symbol: a counter, a size, or a value of the kernel as `long`. */
 export type NameOf = (symbol: Sym) => string;
 
 /** An index expression. */

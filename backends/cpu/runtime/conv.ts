@@ -1,12 +1,11 @@
 /**
  * Two-dimensional convolutions over NCHW views with any strides: forward, gradient of the input, gradient of the
- * weight. Output: the text of a C++ translation unit for one element type that exports `dyn_entry`, which gives
- * the address of a `void(const ConvCall*)`. Invariant: every element of the result is written once per call, and
- * the epilogue then sees it exactly once, in blocks of whole rows.
+ * weight. Invariant: every element of the result is written once per call, and the epilogue then sees it exactly
+ * once, in blocks of whole rows.
  *
- * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its
- * padding, split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of
- * 3×3 by 1 and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts).
+ * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
+ * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
+ * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts).
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";

@@ -1,7 +1,7 @@
 /**
- * Depthwise convolutions of many channels. Output: C++ text, part of the unit of conv.ts. Invariant: vectors run along
- * channels, so that each tap of each pixel is one aligned load and one multiply-add; images are turned into this order with
- * their padding, and results back from it, a square of pixels and channels at a time.
+ * Depthwise convolutions of many channels: C++ text, part of the unit of conv.ts. Invariant: vectors run along
+ * channels, so that each tap of each pixel is one aligned load and one multiply-add; images are turned into this
+ * order with their padding, and results back from it, a square of pixels and channels at a time.
  */
 export const CONV_DEPTHWISE: string = String.raw`
 enum { PIXELS = VECTOR_REGISTERS >= 32 ? 8 : 4, TURNED_BYTES = 262144 };

@@ -1,6 +1,6 @@
 /**
  * Convolutions with very few channels a group, where the register tiles of a matrix product would stay empty:
- * depthwise ones, and gradients towards images of few channels. Output: C++ text, part of the unit of conv.ts.
+ * depthwise ones, and gradients with respect to images of few channels. C++ text, part of the unit of conv.ts.
  * Invariant: vectors run along rows of results; each tap is one load and one multiply-add of each.
  */
 export const CONV_FEW: string = String.raw`

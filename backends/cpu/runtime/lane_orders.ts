@@ -1,6 +1,6 @@
 /**
- * Orders of the lanes of two vectors: every second one, of a row in two parts that share an element (SPLIT), and of two
- * vectors (EVENS, ODDS); those of both in turns. Output: C++ text, used as SHUFFLED(a, b, ORDER).
+ * Lane orders of two vectors: every second one, of a row in two parts that share an element (SPLIT), and of two
+ * vectors (EVENS, ODDS); interleaved lanes of both. C++ text, used as SHUFFLED(a, b, ORDER).
  */
 export const LANE_ORDERS: string = String.raw`
 #if defined(__AVX512F__) && defined(SINGLE)

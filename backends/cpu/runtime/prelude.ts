@@ -1,6 +1,6 @@
 /**
- * What every generated or library source begins with: fixed names for widths and vectors, no #include.
- * Output: C++ text. Invariant: widths come from the compiler's macros, so the text is the same on all machines.
+ * The prelude of every generated or library source: fixed names for widths and vectors, no #include. Invariant:
+ * widths come from the compiler's macros, so the text is the same on all machines.
  */
 
 /** Types, vector width, register count and helper macros; needs `REAL` (float or double) for `T` and `V`. */

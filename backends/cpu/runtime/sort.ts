@@ -1,7 +1,8 @@
 /**
- * Stable sorting of one row or the first elements of its order, with positions, as a C++ translation unit for one element type. Output: the text that
- * exports `dyn_entry`, which gives the address of a `void(const SortCall*)`. Invariant: NaN is the greatest value,
- * equal values keep their order in both directions; a row has fewer than 2³² elements, and is not sorted in place.
+ * Stable sorting of one row or the first elements of its order, with positions, as a C++ translation unit for one
+ * element type, which exports `dyn_entry`, returning the address of a `void(const SortCall*)`. Invariant: NaN is the
+ * greatest value, equal values keep their order in both directions; a row has fewer than 2³² elements, and is not
+ * sorted in place.
  */
 
 /** The argument; 64-bit words. Also pasted into generated programs. */

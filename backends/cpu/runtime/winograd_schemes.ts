@@ -1,11 +1,11 @@
 /**
- * Fast convolutions of 3×3 filters by fewer products: which sums of pixels, of taps and of results they are made of (Lavin
- * and Gray, "Fast Algorithms for Convolutional Neural Networks"). Output: C++ text, part of the unit of conv.ts.
+ * Schemes of fast convolutions of 3×3 filters with fewer products: the sums of pixels, of taps and of results (Lavin
+ * and Gray, "Fast Algorithms for Convolutional Neural Networks"). C++ text, part of the unit of conv.ts.
  *
- * A scheme says in one dimension how a tile of the image becomes points, so do three taps, which products of both are summed
- * to which points of the result, and how these become results. Both dimensions together are the scheme applied twice. Its
- * transposes make the gradient of the weight. Invariant: but for `Fine4`, only sums and halves are needed, so that the error
- * stays that of the direct form to within a factor of two.
+ * A scheme defines in one dimension how a tile of the image and three taps become points, which products of both are
+ * summed to which points of the result, and how these become results. In two dimensions the scheme is applied twice.
+ * Its transposes compute the gradient of the weight. Invariant: except for `Fine4`, only sums and halves are needed,
+ * so that the error stays that of the direct form to within a factor of two.
  */
 export const WINOGRAD_SCHEMES: string = String.raw`
 // A point of the image times one of the filter is part of one of the result.

@@ -1,7 +1,8 @@
 /**
- * Gradients of 3×3 weights by the transposes of fast schemes (winograd_schemes.ts): transformed tiles of the image times
- * those of the gradient, summed over tiles, are the transformed gradient of the weight. Output: C++ text, part of the unit of conv.ts.
- * Invariant: sums run over the tiles of a unit first and over units then, so that their errors stay small.
+ * Gradients of 3×3 weights by the transposes of fast schemes (winograd_schemes.ts): transformed tiles of the image
+ * times those of the gradient, summed over tiles, are the transformed gradient of the weight. C++ text, part of the
+ * unit of conv.ts. Invariant: sums run over the tiles of a unit first and then over units, so that their errors stay
+ * small.
  *
  * With many tiles each thread sums up units of its own; else each makes some of the output channels from all tiles.
  */

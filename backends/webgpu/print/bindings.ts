@@ -10,7 +10,7 @@ import { loadType } from "../../../lib/loops/record.ts";
 import { Parameters } from "./parameters.ts";
 import { type Helpers, registerType } from "./scalar.ts";
 
-/** What is bound at a binding number (1, 2, …; 0 is the parameter words). */
+/** The memory bound at a binding number (1, 2, …; 0 is the parameter words). */
 export type BoundMemory =
   | { readonly kind: "input"; readonly position: number; readonly written: boolean }
   | { readonly kind: "output"; readonly position: number; readonly written: boolean }
@@ -19,7 +19,7 @@ export type BoundMemory =
   /** All packed inputs. */
   | { readonly kind: "pack"; readonly written: boolean };
 
-/** How the buffers of one call lie in memory. */
+/** The layout of one call's buffers in memory. */
 export interface Placement {
   /** Buffers that are another one's memory in this call (in-place results): they share its variable. */
   readonly aliases: ReadonlyMap<BufferId, BufferId>;
@@ -73,7 +73,7 @@ interface Variable {
 export class Bindings {
   readonly #uses = new Map<BufferId, Use>();
   readonly #variables = new Map<string, Variable>();
-  /** What the kernel is handed beside memory. */
+  /** The kernel's parameters besides memory. */
   readonly parameters: Parameters;
 
   constructor(
@@ -124,12 +124,12 @@ export class Bindings {
     return { kind: role.kind, position: list.indexOf(owner), written };
   }
 
-  /** What is bound at 1, 2, …, in order. */
+  /** Memory bound at 1, 2, …, in order. */
   get memories(): readonly BoundMemory[] {
     return [...this.#variables.values()].map((v) => v.memory);
   }
 
-  /** Whether the kernel reads memory of the buffer. */
+  /** Returns whether the kernel reads the memory of the buffer. */
   reads(buffer: BufferId): boolean {
     const owner = this.ownerOf(buffer);
     return [...this.#uses].some(([id, { read }]) => read && this.ownerOf(id) === owner);
@@ -162,7 +162,7 @@ export class Bindings {
     return this.options.lanes === 4 && !single && (dtype === undefined || !isNarrow(dtype));
   }
 
-  /** Whether a buffer's elements lie in vectors of four. */
+  /** Returns whether a buffer's elements are accessed as vectors of four. */
   inFours(buffer: BufferId): boolean {
     const variable = this.#variables.get(this.#variableOf(buffer));
     return variable !== undefined && !variable.atomic && this.#isVectors(variable);

@@ -1,6 +1,6 @@
 /**
- * How shaders begin and end: the entry point, the number of a workgroup, the places of threads in a tile, and what a
- * finished shader is. Input: a writer; output: lines, or the shader.
+ * The beginning and end of shaders: the entry point, the number of a workgroup, the positions of threads in a tile,
+ * and the finished shader.
  */
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BoundMemory } from "./bindings.ts";
@@ -11,9 +11,9 @@ import type { ShaderWriter } from "./statements.ts";
 export interface Shader {
   readonly name: string;
   readonly code: string;
-  /** What is bound at 1, 2, …; binding 0 is the parameter words. */
+  /** Memory bound at 1, 2, …; binding 0 is the parameter words. */
   readonly memories: readonly BoundMemory[];
-  /** What the parameter words hold behind the first, which is zero. */
+  /** Contents of the parameter words after the first, which is zero. */
   readonly words: readonly ParameterWord[];
   /** Number of workgroups, in all (spread over two grid dimensions by the runner). */
   readonly workgroups: WorkgroupCount;

@@ -1,7 +1,7 @@
 /**
- * Loop nests as WGSL compute shaders. Input: a kernel of a program whose loops are mapped to a grid; output: its
- * shader, with its dispatch size. Each point of the grid is an invocation, or a workgroup whose invocations share out
- * loops and end reductions in workgroup memory. Invariant: barriers stand in uniform control flow only.
+ * Loop nests that are mapped to a grid as WGSL compute shaders, with their dispatch size. Each point of the grid is
+ * an invocation, or a workgroup whose invocations divide loops and finish reductions in workgroup memory. Invariant:
+ * barriers occur only in uniform control flow.
  */
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";

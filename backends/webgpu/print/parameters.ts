@@ -1,7 +1,7 @@
 /**
- * The words that a shader is handed beside memory, as binding 0: a zero, then sizes of the call and places where buffers
- * begin, those that the shader reads, in the order in which it does. Input: a program and a call; output: texts that read a
- * word, and the words. Invariant: kernels that differ in where their buffers lie have one text.
+ * The parameter words of a shader, binding 0: a zero, then the sizes of the call and the offsets of buffers that the
+ * shader reads, in the order of its reads. Invariant: kernels that differ only in the offsets of their buffers have
+ * one text.
  */
 import { itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -11,7 +11,7 @@ import { evaluate, type Sym } from "../../../lib/sym/expr.ts";
 /** A parameter word of which no compiler knows that it is zero. */
 export const UNKNOWN_ZERO = "params[0]";
 
-/** What a parameter word holds: a size of the program by its place, or the element offset of a buffer. */
+/** A parameter word: a size of the program by its index, or the element offset of a buffer. */
 export type ParameterWord =
   | { readonly kind: "size"; readonly at: number }
   | { readonly kind: "offset"; readonly buffer: BufferId };
@@ -44,7 +44,7 @@ export class Parameters {
   }
 }
 
-/** What a call gives: its sizes, and the byte offsets of inputs and outputs in their memories. */
+/** The parameters of a call: its sizes, and the byte offsets of inputs and outputs in their memory. */
 export interface CallPlaces {
   readonly sizes: readonly number[];
   readonly byteOffsets: readonly number[];

@@ -1,7 +1,7 @@
 /**
- * Functions that a shader calls: what the language lacks or leaves inexact. Those of the shared mathematics are printed
- * from their bodies; here stand the few that are more than arithmetic. Output: the text of what a kernel uses. Invariant:
- * NaN, infinities and −0 behave as in PyTorch.
+ * Functions that a shader calls: those that the language lacks or leaves inexact. Functions of the shared mathematics
+ * are printed from their bodies; this file has the few that are more than arithmetic. Invariant: NaN, infinities and
+ * −0 behave as in PyTorch.
  */
 import type { ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -28,7 +28,7 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   nan: helper(
     "var<private> nan_bits: u32 = 0x7fc00000u;\nfn nan() -> f32 { return bitcast<f32>(nan_bits); }",
   ),
-  // What compilers do not know: they fold what holds of finite numbers, as x / x = 1.
+  // Hides a value from compilers, which fold identities of finite numbers such as x / x = 1.
   hidden: helper(`fn hidden(x: f32) -> f32 { return bitcast<f32>(bitcast<i32>(x) ^ ${UNKNOWN_ZERO}); }`),
   zero: helper(`fn zero() -> f32 { return bitcast<f32>(${UNKNOWN_ZERO}); }`),
   // Whether fma rounds once: (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴

@@ -1,7 +1,6 @@
 /**
- * Scalar operations, constants and casts as WGSL expressions. Input: operand texts and element types; output:
- * text, and the helpers it needs. Invariant: in registers float32 is f32, bool is bool and every integer type is
- * i32 (int64 keeps its low word: results past ±2³¹ are out of this device's range).
+ * Scalar operations, constants and casts as WGSL expressions. Invariant: in registers float32 is f32, bool is bool
+ * and every integer type is i32 (int64 keeps its low word: results past ±2³¹ are out of this device's range).
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError, OperandRefused } from "../../../lib/base/errors.ts";
@@ -92,14 +91,14 @@ export function castText(text: string, { from, to, helpers }: CastTypes): string
   return `${target}(${text})`;
 }
 
-/** What a conversion is from and to. */
+/** Source and target types of a conversion. */
 export interface CastTypes {
   readonly from: ValueType;
   readonly to: ValueType;
   readonly helpers: Helpers;
 }
 
-/** Where an operation stands. */
+/** The context of an operation. */
 export interface ScalarContext {
   /** Of the operands. */
   readonly dtype: ValueType;
@@ -119,7 +118,7 @@ export function scalarText(
   /** A function of ours: the language's own is missing or too coarse. */
   const called = (name: string) => `${name}(${args.join(", ")})`;
   const helper = (name: HelperName) => called(helpers.use(name));
-  /** What compilers do not know to be what it is: they take x − x and x + (−x) for 0, also where x is NaN or infinite. */
+  /** Hides a value from compilers: they fold x − x and x + (−x) to 0, even if x is NaN or infinite. */
   const hidden = (x: string) => trusted ? x : `${helpers.use("hidden")}(${x})`;
   const type = registerType(dtype) === "i32" ? "int32" : dtype;
   if (!isPrimitive(op, type, "single")) return called(helpers.call(op, type));

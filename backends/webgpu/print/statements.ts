@@ -1,7 +1,7 @@
 /**
- * Statements of a shader. Input: loop IR statements; output: lines of WGSL. Two ways of running: every invocation
- * for itself, or a workgroup together ("cooperative"): then plain values are computed by all, stores are done by
- * the first, parallel and reduction loops are shared out. Invariant: each value becomes one `let` or `var`.
+ * Prints loop IR statements as WGSL. They run in one of two ways: in every invocation independently, or in a
+ * workgroup together ("cooperative"): then plain values are computed by all, stores are made by the first, parallel
+ * and reduction loops are divided. Invariant: each value becomes one `let` or `var`.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -25,21 +25,21 @@ import { indexText } from "./index.ts";
 import { ShaderFunctions } from "./prelude.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
-/** What a writer works on. */
+/** The surroundings of a writer. */
 export interface ShaderSetting {
   readonly program: Program;
   readonly bindings: Bindings;
   /** Invocations of a workgroup. */
   readonly threads: number;
   readonly cooperative: boolean;
-  /** How exponentials are computed; exactly unless given. */
+  /** How exponentials are computed; exact by default. */
   readonly exponentials?: "short";
 }
 
 /** Writes the body of one shader. */
 export class ShaderWriter {
   readonly #text = new TextWriter();
-  /** What the text calls. */
+  /** Functions that the text calls. */
   readonly helpers: ShaderFunctions;
   readonly #types = new Map<ValueId, ValueType>();
   readonly #numbers = new Map<ValueId, number>();
@@ -48,9 +48,9 @@ export class ShaderWriter {
   readonly #shared = new Map<string, string>();
   /** Whether the workgroup still runs together at this point. */
   #together: boolean;
-  /** What any invocation may have read since all of them last met. */
+  /** Buffers that any invocation may have read since the last barrier. */
   readonly #readSince = new Set<BufferId>();
-  /** Where an invocation does four elements: which of them, and which values they share. */
+  /** While an invocation processes four elements: the current one, and the values they share. */
   #lane: { readonly at: number; readonly uniform: ReadonlySet<ValueId> } | undefined;
 
   constructor(readonly setting: ShaderSetting) {
@@ -268,7 +268,7 @@ export class ShaderWriter {
     const taken = loop.reductions.map((r) => this.#valueType(loop, r));
     loop.reductions.forEach((r, i) => this.#openReduction(r, taken[i] ?? r.dtype));
     if (shared && this.#together) this.#meetBefore(loop.body);
-    // What one turn writes the turn before has read
+    // An iteration writes what the previous iteration has read
     for (const id of buffersOf(loop.body, "load")) this.#readSince.add(this.setting.bindings.ownerOf(id));
     const [start, step] = shared ? ["lid", this.setting.threads] : ["0", 1];
     this.line(`for (var ${counter} = ${start}; ${counter} < ${size}; ${counter} = ${counter} + ${step}) {`);
