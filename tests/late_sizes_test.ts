@@ -86,7 +86,15 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   "distinct elements, where they went, how many": {
     run(x) {
       const [found, inverse, counts] = unique(x.round(), { returnInverse: true, returnCounts: true });
-      return [found.mul(2), inverse, counts?.sum()];
+      return [found.mul(2), inverse, counts.sum()];
+    },
+    calls: MATRICES,
+  },
+  "distinct elements and how many, by name": {
+    run(x) {
+      const { output, counts } = unique(x.round(), { returnCounts: true });
+      const { inverseIndices } = x.round().unique({ returnInverse: true });
+      return [output.mul(counts), inverseIndices];
     },
     calls: MATRICES,
   },

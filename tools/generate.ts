@@ -135,8 +135,7 @@ function optionsInterfaces(): string[] {
   });
 }
 
-function tupleType(definition: OpDefinition, tensor: string): string {
-  const names = definition.results ?? [];
+function tupleType(definition: OpDefinition, tensor: string, names = definition.results ?? []): string {
   const items = names.map((n) => `${n}: ${tensor}`).join(", ");
   const fields = names.map((n) => `readonly ${n}: ${tensor}`).join("; ");
   return `[${items}] & { ${fields} }`;
@@ -144,7 +143,9 @@ function tupleType(definition: OpDefinition, tensor: string): string {
 
 function resultType(definition: OpDefinition, tensor: string): string {
   if (definition.resultList) return `${tensor}[]`;
-  if (definition.results && !definition.resultsIf) return tupleType(definition, tensor);
+  if (definition.results && !definition.resultsIf && !definition.resultsWith) {
+    return tupleType(definition, tensor);
+  }
   return tensor;
 }
 
@@ -164,6 +165,7 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
   const { tensor } = options;
   const result = resultType(definition, tensor);
   const at = definition.resultsIf;
+  if (definition.resultsWith) return flaggedSignatures(definition, entries, options);
   if (at === undefined) {
     return [...parameterLists(definition, entries, options), ...namedList(definition, entries, options)]
       .map((list) => `(${list}): ${result}`);
@@ -215,6 +217,51 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
   const byName = namedList(definition, entries, options);
   for (const each of [...single, ...byName]) out.push(`(${each}): ${tensor}`);
   return out;
+}
+
+/** The same where each of several flags stands for a result: one overload, positional and by name, for each choice of them. */
+function flaggedSignatures(
+  definition: OpDefinition,
+  entries: readonly [string, Param][],
+  { tensor }: SignatureOptions,
+): string[] {
+  const { results = [], resultsWith = {} } = definition, named = optionsName(definition, tensor);
+  const flags = Object.values(resultsWith),
+    isFlag = ([name]: readonly [string, Param]) => flags.includes(name);
+  const start = entries.findIndex(isFlag), end = start + flags.length;
+  const plain = ([name, p]: readonly [string, Param]) => `${name}?: ${typeOf(p, tensor)} | ${named}`;
+  const firm = entries.slice(0, start).map(([name, p]) =>
+    `${name}: ${typeOf(p, tensor)}${isOptional(p) ? " | undefined" : ""}`
+  );
+  const needed = entries.slice(0, start).flatMap(([name, p]) =>
+    isOptional(p) ? [] : [`${name}: ${typeOf(p, tensor)}`]
+  );
+  const choices = flags.reduceRight<string[][]>(
+    (all, flag) => [...all.map((set) => [flag, ...set]), ...all],
+    [[]],
+  );
+  return choices.flatMap((set) => {
+    const names = results.filter((name) => !(name in resultsWith) || set.includes(resultsWith[name] ?? ""));
+    if (names.length === 1) {
+      const unset = flags.map((flag) => `${flag}?: false | ${named}`);
+      const lead = entries.slice(needed.length, start).map(plain);
+      const tail = [...entries.slice(end).map(plain), `options?: ${named}`];
+      return [`(${[...needed, ...lead, ...unset, ...tail].join(", ")}): ${tensor}`];
+    }
+    const last = flags.findLastIndex((flag) => set.includes(flag));
+    const given = flags.map((flag, k) =>
+      set.includes(flag)
+        ? `${flag}: true`
+        : k < last
+        ? `${flag}: false | undefined`
+        : `${flag}?: false | ${named}`
+    );
+    const chosen = `options: ${named} & { ${set.map((flag) => `readonly ${flag}: true`).join("; ")} }`;
+    const tail = [...entries.slice(end).map(plain), `options?: ${named}`];
+    const lists = [[...firm, ...given, ...tail], [...needed, chosen]];
+    if (firm.length > needed.length) lists.push([...firm, chosen]);
+    return lists.map((list) => `(${list.join(", ")}): ${tupleType(definition, tensor, names)}`);
+  });
 }
 
 const OPERANDS: ReadonlySet<ParamKind> = new Set(["tensor", "tensors", "tensorsOrNulls", "operand"]);

@@ -49,10 +49,24 @@ export function makeOpApi<T extends TensorLike>(call: OpCaller<T>): OpApi<T> {
 /** Its prototype has every op. */
 const isOpApi = <T extends TensorLike>(api: object): api is OpApi<T> => api instanceof OpFunctions;
 
+/** The names of the results of a call, in their order. */
+export function resultNames(
+  { results = [], resultsWith }: OpDefinition,
+  args: Readonly<Record<string, unknown>> = {},
+): readonly string[] {
+  return resultsWith
+    ? results.filter((name) => args[resultsWith[name] ?? ""] ?? name === results[0])
+    : results;
+}
+
 /** Several results as an array that has them by the names of the definition too, which what lists it does not show. */
-export function nameResults<T>(definition: OpDefinition, results: readonly T[]): readonly T[] {
+export function nameResults<T>(
+  definition: OpDefinition,
+  results: readonly T[],
+  args?: Readonly<Record<string, unknown>>,
+): readonly T[] {
   const named = [...results];
-  definition.results?.forEach((name, k) => defineHidden(named, name, results[k]));
+  resultNames(definition, args).forEach((name, k) => defineHidden(named, name, results[k]));
   return named;
 }
 

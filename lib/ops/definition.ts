@@ -178,6 +178,8 @@ export interface OpDescription<P extends Params = Params> {
    * `max(x)` and `max(x, dim)`.
    */
   readonly resultsIf?: string;
+  /** Results behind the first that there are only where a parameter is true, by the name of each: those of `unique`. */
+  readonly resultsWith?: Readonly<Record<string, string>>;
   /** The result is a list whose length depends on the arguments: split, unbind, meshgrid. */
   readonly resultList?: boolean;
   /** Results without a gradient although their type is a floating one: statistics kept for a backward. */

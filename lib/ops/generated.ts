@@ -3443,7 +3443,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     sorted: boolean | undefined,
     returnInverse: true,
-    returnCounts?: boolean | UniqueOptions,
+    returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
   ): [output: T, inverseIndices: T, counts: T] & {
@@ -3454,7 +3454,7 @@ export interface OpApi<T extends TensorLike> {
   /** The same call in another form. */
   unique(
     self: T,
-    options: UniqueOptions & { readonly returnInverse: true },
+    options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: T, inverseIndices: T, counts: T] & {
     readonly output: T;
     readonly inverseIndices: T;
@@ -3464,7 +3464,7 @@ export interface OpApi<T extends TensorLike> {
   unique(
     self: T,
     sorted: boolean | undefined,
-    options: UniqueOptions & { readonly returnInverse: true },
+    options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: T, inverseIndices: T, counts: T] & {
     readonly output: T;
     readonly inverseIndices: T;
@@ -3473,10 +3473,51 @@ export interface OpApi<T extends TensorLike> {
   /** The same call in another form. */
   unique(
     self: T,
-    sorted?: boolean,
+    sorted: boolean | undefined,
+    returnInverse: true,
+    returnCounts?: false | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /** The same call in another form. */
+  unique(
+    self: T,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /** The same call in another form. */
+  unique(
+    self: T,
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /** The same call in another form. */
+  unique(
+    self: T,
+    sorted: boolean | undefined,
+    returnInverse: false | undefined,
+    returnCounts: true,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /** The same call in another form. */
+  unique(
+    self: T,
+    options: UniqueOptions & { readonly returnCounts: true },
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /** The same call in another form. */
+  unique(
+    self: T,
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnCounts: true },
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /** The same call in another form. */
+  unique(
+    self: T,
+    sorted?: boolean | UniqueOptions,
     returnInverse?: false | UniqueOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
+    returnCounts?: false | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
   ): T;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
@@ -3485,7 +3526,7 @@ export interface OpApi<T extends TensorLike> {
   uniqueConsecutive(
     self: T,
     returnInverse: true,
-    returnCounts?: boolean | UniqueConsecutiveOptions,
+    returnCounts: true,
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
@@ -3497,7 +3538,7 @@ export interface OpApi<T extends TensorLike> {
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
-    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: T, inverseIndices: T, counts: T] & {
     readonly output: T;
     readonly inverseIndices: T;
@@ -3506,10 +3547,39 @@ export interface OpApi<T extends TensorLike> {
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
+    returnInverse: true,
+    returnCounts?: false | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /** The same call in another form. */
+  uniqueConsecutive(
+    self: T,
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /** The same call in another form. */
+  uniqueConsecutive(
+    self: T,
+    returnInverse: false | undefined,
+    returnCounts: true,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /** The same call in another form. */
+  uniqueConsecutive(
+    self: T,
+    options: UniqueConsecutiveOptions & { readonly returnCounts: true },
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /** The same call in another form. */
+  uniqueConsecutive(
+    self: T,
     returnInverse?: false | UniqueConsecutiveOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
-    sorted?: boolean,
+    returnCounts?: false | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
   ): T;
   /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
   bincount(

@@ -227,7 +227,7 @@ function unique(name: "unique" | "uniqueConsecutive") {
       ? { self: required("tensor"), ...tail, sorted: optional("bool", true) }
       : { self: required("tensor"), sorted: optional("bool", true), ...tail },
     results: ["output", "inverseIndices", "counts"],
-    resultsIf: "returnInverse",
+    resultsWith: { inverseIndices: "returnInverse", counts: "returnCounts" },
     dataDependent: () => true,
     infer: unknown(name),
     compose(o, { self, returnInverse, returnCounts, dim }) {

@@ -11,7 +11,7 @@ import { observed } from "../base/observation.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
-import { makeOpApi, nameResults } from "../ops/api.ts";
+import { makeOpApi, nameResults, resultNames } from "../ops/api.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
 import { inplaceArguments, parseCall, splitGenerator, splitInplace, splitRequiresGrad } from "../ops/call.ts";
 import { OPS } from "../ops/table.ts";
@@ -165,7 +165,7 @@ export function asResult(
   const [only] = results;
   return results.length === 1 && only && !hasSeveral(definition, args)
     ? only
-    : nameResults(definition, results);
+    : nameResults(definition, results, args);
 }
 
 /** Calls an op and writes its result into the first tensor, which is returned. */
@@ -195,6 +195,7 @@ export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Ten
 function hasSeveral(definition: OpDefinition, args: TensorArgs): boolean {
   if (definition.resultList) return true;
   if (!definition.results) return false;
+  if (definition.resultsWith) return resultNames(definition, args).length > 1;
   if (definition.resultsIf === undefined) return true;
   const deciding = args[definition.resultsIf];
   return deciding !== null && deciding !== false && deciding !== undefined && !isTensor(deciding);

@@ -1181,7 +1181,7 @@ export const unique: {
     self: Tensor,
     sorted: boolean | undefined,
     returnInverse: true,
-    returnCounts?: boolean | UniqueOptions,
+    returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
   ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
@@ -1191,7 +1191,7 @@ export const unique: {
   };
   (
     self: Tensor,
-    options: UniqueOptions & { readonly returnInverse: true },
+    options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
     readonly output: Tensor;
     readonly inverseIndices: Tensor;
@@ -1200,7 +1200,7 @@ export const unique: {
   (
     self: Tensor,
     sorted: boolean | undefined,
-    options: UniqueOptions & { readonly returnInverse: true },
+    options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
     readonly output: Tensor;
     readonly inverseIndices: Tensor;
@@ -1208,10 +1208,45 @@ export const unique: {
   };
   (
     self: Tensor,
-    sorted?: boolean,
+    sorted: boolean | undefined,
+    returnInverse: true,
+    returnCounts?: false | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  (
+    self: Tensor,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  (
+    self: Tensor,
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  (
+    self: Tensor,
+    sorted: boolean | undefined,
+    returnInverse: false | undefined,
+    returnCounts: true,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  (
+    self: Tensor,
+    options: UniqueOptions & { readonly returnCounts: true },
+  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  (
+    self: Tensor,
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnCounts: true },
+  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  (
+    self: Tensor,
+    sorted?: boolean | UniqueOptions,
     returnInverse?: false | UniqueOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
+    returnCounts?: false | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
   ): Tensor;
 } = ops.unique;
 /**
@@ -1222,7 +1257,7 @@ export const uniqueConsecutive: {
   (
     self: Tensor,
     returnInverse: true,
-    returnCounts?: boolean | UniqueConsecutiveOptions,
+    returnCounts: true,
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
@@ -1233,7 +1268,7 @@ export const uniqueConsecutive: {
   };
   (
     self: Tensor,
-    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
     readonly output: Tensor;
     readonly inverseIndices: Tensor;
@@ -1241,10 +1276,35 @@ export const uniqueConsecutive: {
   };
   (
     self: Tensor,
+    returnInverse: true,
+    returnCounts?: false | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  (
+    self: Tensor,
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  (
+    self: Tensor,
+    returnInverse: false | undefined,
+    returnCounts: true,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  (
+    self: Tensor,
+    options: UniqueConsecutiveOptions & { readonly returnCounts: true },
+  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  (
+    self: Tensor,
     returnInverse?: false | UniqueConsecutiveOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
-    sorted?: boolean,
+    returnCounts?: false | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
   ): Tensor;
 } = ops.uniqueConsecutive;
 /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */

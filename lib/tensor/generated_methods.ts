@@ -1189,7 +1189,7 @@ export interface TensorMethods<T> {
   unique(
     sorted: boolean | undefined,
     returnInverse: true,
-    returnCounts?: boolean | UniqueOptions,
+    returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
   ): [output: T, inverseIndices: T, counts: T] & {
@@ -1202,7 +1202,7 @@ export interface TensorMethods<T> {
    * were. As `torch.unique`.
    */
   unique(
-    options: UniqueOptions & { readonly returnInverse: true },
+    options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: T, inverseIndices: T, counts: T] & {
     readonly output: T;
     readonly inverseIndices: T;
@@ -1214,7 +1214,7 @@ export interface TensorMethods<T> {
    */
   unique(
     sorted: boolean | undefined,
-    options: UniqueOptions & { readonly returnInverse: true },
+    options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: T, inverseIndices: T, counts: T] & {
     readonly output: T;
     readonly inverseIndices: T;
@@ -1225,10 +1225,63 @@ export interface TensorMethods<T> {
    * were. As `torch.unique`.
    */
   unique(
-    sorted?: boolean,
+    sorted: boolean | undefined,
+    returnInverse: true,
+    returnCounts?: false | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(
+    sorted: boolean | undefined,
+    returnInverse: false | undefined,
+    returnCounts: true,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(
+    options: UniqueOptions & { readonly returnCounts: true },
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnCounts: true },
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(
+    sorted?: boolean | UniqueOptions,
     returnInverse?: false | UniqueOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
+    returnCounts?: false | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
   ): T;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
@@ -1236,7 +1289,7 @@ export interface TensorMethods<T> {
    */
   uniqueConsecutive(
     returnInverse: true,
-    returnCounts?: boolean | UniqueConsecutiveOptions,
+    returnCounts: true,
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
@@ -1250,7 +1303,7 @@ export interface TensorMethods<T> {
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
   uniqueConsecutive(
-    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): [output: T, inverseIndices: T, counts: T] & {
     readonly output: T;
     readonly inverseIndices: T;
@@ -1261,10 +1314,47 @@ export interface TensorMethods<T> {
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
   uniqueConsecutive(
+    returnInverse: true,
+    returnCounts?: false | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
+  uniqueConsecutive(
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
+  uniqueConsecutive(
+    returnInverse: false | undefined,
+    returnCounts: true,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
+  uniqueConsecutive(
+    options: UniqueConsecutiveOptions & { readonly returnCounts: true },
+  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
+  uniqueConsecutive(
     returnInverse?: false | UniqueConsecutiveOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
-    sorted?: boolean,
+    returnCounts?: false | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
   ): T;
   /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
   bincount(

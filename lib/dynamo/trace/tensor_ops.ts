@@ -21,7 +21,7 @@ import {
 import type { CallTarget } from "../../ops/table.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { formOf } from "../../ops/complex/form.ts";
-import { makeOpApi, nameResults } from "../../ops/api.ts";
+import { makeOpApi, nameResults, resultNames } from "../../ops/api.ts";
 import { inplaceArguments, parseCall } from "../../ops/call.ts";
 import { callWithComplexNumbers } from "./complex_numbers.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
@@ -195,9 +195,10 @@ function dataDependent(
   });
   if (isSeveral(results)) {
     const [only] = results;
-    const { resultsIf } = definition, isOne = resultsIf !== undefined && args[resultsIf] === false;
+    const { resultsIf, resultsWith } = definition,
+      isOne = resultsWith !== undefined || args[resultsIf ?? ""] === false;
     if (only && results.length === 1 && isOne) return tracedTensor(m, only);
-    return namedArray(m, definition, results.map((each) => tracedTensor(m, each)));
+    return namedArray(m, definition, results.map((each) => tracedTensor(m, each)), args);
   }
   const result = tracedTensor(m, results), [first] = tensorArguments(args);
   if (!isInplace || !first) return result;
@@ -205,9 +206,14 @@ function dataDependent(
 }
 
 /** Several results as an array that has them by name, too. */
-export function namedArray(m: Interpreter, definition: OpDefinition, values: readonly Value[]): Value {
+export function namedArray(
+  m: Interpreter,
+  definition: OpDefinition,
+  values: readonly Value[],
+  args?: Resolved,
+): Value {
   const array = newArray(m, [...values]);
-  definition.results?.forEach((each, k) => {
+  resultNames(definition, args).forEach((each, k) => {
     const value = values[k] ?? UNDEFINED;
     array.slots.set(each, { kind: "data", value, writable: true, enumerable: false, configurable: true });
   });
