@@ -3,6 +3,7 @@
  * the call as graphs, the chosen backend (aot, then inductor, then a device) turns each into kernels. The call
  * signature is unchanged. Invariant: nothing is compiled before the first call.
  */
+import type { AnyFunction } from "./base/arguments.ts";
 import { compilesLater, needsStages } from "./aot/stages.ts";
 import { checkOptions, type ValueType } from "./base/checked_input.ts";
 import { bisection } from "./base/bisect.ts";
@@ -19,7 +20,7 @@ import { optimize } from "./dynamo/mod.ts";
 import { type Mode, settingsOf } from "./compile_modes.ts";
 import { WatchingBackend } from "./compile_counter.ts";
 import type { GuardFilter, GuardFilterEntry, ShapesSpec } from "./dynamo/mod.ts";
-import { Module, setForwardCompiler } from "./nn/module.ts";
+import { type CallOf, Module, setForwardCompiler } from "./nn/module.ts";
 import "./engines.ts";
 import "./pipeline.ts";
 
@@ -81,14 +82,8 @@ export function statisticsOf(callable: object): CompileStatistics | undefined {
 /** A method decorator's second argument. */
 export type MethodContext = ClassMethodDecoratorContext;
 
-/** Any function or method. */
-export type AnyFunction = (this: never, ...args: never[]) => unknown;
-
 /** A module that is compiled: it is called itself, with the arguments and overloads of `forward`. */
 export type Compiled<M extends Module> = M & CallOf<M["forward"]>;
-
-/** A function as it is called, be it one that only a type parameter knows or one with overloads. */
-export type CallOf<F extends AnyFunction> = ((...args: Parameters<F>) => ReturnType<F>) & F;
 
 /** Compiles a function or method; also a decorator of methods, with or without options. */
 export function compile<F extends AnyFunction>(fn: F, options?: CompileOptions | MethodContext): F;

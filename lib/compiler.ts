@@ -1,4 +1,5 @@
 /** The namespace `compiler`: inspecting and steering compilation, as `torch.compiler` and `torch._dynamo`. */
+import type { AnyFunction } from "./base/arguments.ts";
 import {
   cacheEntries as entriesOf,
   type CacheEntry,
@@ -104,8 +105,6 @@ export {
 } from "./graph/backends.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 
-type AnyFunction = (this: never, ...args: never[]) => unknown;
-
 /** Forgets every compiled entry, all counts and times; kernels on disk stay. */
 export function reset(): void {
   resetCapture();
@@ -125,7 +124,7 @@ export function explain<M extends Module>(
 ): (...args: Parameters<M["forward"]>) => ExplanationOf<M["forward"]>;
 export function explain(
   target: AnyFunction | Module,
-): (...args: never[]) => Explanation | Promise<Explanation> {
+): (...args: never) => Explanation | Promise<Explanation> {
   if (target instanceof Module) {
     const report = explainCall(target.forward);
     return (...args) => Reflect.apply(report, target, args);

@@ -16,14 +16,14 @@ export type { ComplexType, FloatType, HostArray, RealType, SmallType, ValueType 
 export type { UserFrame } from "./base/errors.ts";
 export type { Counters, LogDetails, LogLevel, Logs, LogSink } from "./base/logs.ts";
 export type { ArtifactRecord, Plain } from "./base/recording.ts";
-export type { Trailing } from "./base/arguments.ts";
-export type { AnyFunction, CallOf, Compiled, MethodContext } from "./compile.ts";
+export type { AnyFunction, Trailing } from "./base/arguments.ts";
+export type { Compiled, MethodContext } from "./compile.ts";
 export type { DimensionSpec, ShapesSpec } from "./dynamo/mod.ts";
 export type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 export type { TensorMeta } from "./graph/meta.ts";
 export type { Callable, GraphModule } from "./graph/graph_module.ts";
 export type { DeviceName } from "./loops/device.ts";
-export type { LoadOptions, LoadResult, Module, StateDict } from "./nn/module.ts";
+export type { CallOf, LoadOptions, LoadResult, Module, StateDict } from "./nn/module.ts";
 export type { TypeOrDevice } from "./base/type_or_device.ts";
 export type { RandomSource } from "./ops/random_source.ts";
 export type {

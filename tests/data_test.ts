@@ -156,11 +156,16 @@ Deno.test("datasets are joined, put side by side, chained and split", () => {
   const loader = new data.DataLoader(new data.ChainDataset([[1, 2], [3]]), { batchSize: 2 });
   assertEquals([...loader].map(String), [String(tensor([1, 2])), String(tensor([3]))]);
   assertThrows(() => loader.length, DynError, "order of their own");
+  const listed = new data.ConcatDataset([["x"], new data.Subset(["y", "z"], [1])]);
+  assertEquals([listed.get(0), listed.get(1)], ["x", "z"]);
+  const [first, rest] = data.randomSplit([1, 2, 3], [1, 2]), both: number = first.length + rest.length;
+  assertEquals([both, new data.StackDataset([["x"], [1]]).get(0)], [3, ["x", 1]]);
+  assertThrows(() => new data.Subset(Object(7), [0]), DynError, "a list but found");
   const [a, b] = data.randomSplit(new data.Subset(more, [0, 1, 2]), [0.5, 0.5], {
     generator: new Generator(1),
   });
-  assertEquals([a?.length, b?.length], [2, 1]);
-  assertEquals([...a?.indices ?? [], ...b?.indices ?? []].toSorted(), [0, 1, 2]);
+  assertEquals([a.length, b.length], [2, 1]);
+  assertEquals([...a.indices, ...b.indices].toSorted(), [0, 1, 2]);
   assertThrows(() => data.randomSplit(more, [0.4, 0.4]), DynError, "sum to 3");
 });
 

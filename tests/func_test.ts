@@ -12,6 +12,7 @@ import {
   randn,
   type Tensor,
   tensor,
+  vmap,
 } from "../mod.ts";
 
 const vector = (list: readonly number[]): Tensor => tensor(list, { dtype: "float64" });
@@ -88,6 +89,25 @@ Deno.test("products with Jacobians, forward and backward", () => {
   near(push(t.mul(2)), x.exp().mul(t).mul(2), "linearized, again");
 });
 
+Deno.test("what transforms give has the type that the function says, and pulling gives a list as PyTorch does", () => {
+  const loss = (state: { readonly w: Tensor }, x: Tensor) => state.w.mul(x).sum();
+  const { w: each }: { readonly w: Tensor } = vmap(func.grad(loss), { inDims: [null, 0] })(
+    { w: x },
+    vector([3, 4]),
+  );
+  near(each, vector([3, 3, 3, 4, 4, 4]).reshape([2, 3]), "of each sample");
+  const [, pull] = func.vjp((x: Tensor) => x.sin(), x), [pulled]: readonly [Tensor] = pull(y);
+  near(pulled, x.cos().mul(y), "pulled to the only primal");
+  const [byState, byX] = func.grad(loss, { argnums: [0, 1] })({ w: x }, y);
+  near(byState.w, y, "by the first argument");
+  near(byX, x, "by the second");
+  const [gradient, note] = func.grad((x: Tensor): [Tensor, string] => [x.sum(), "seen"], { hasAux: true })(x);
+  near(gradient, x.mul(0).add(1), "beside an auxiliary");
+  assertEquals(note.length, 4);
+  const second: Tensor = func.hessian((x: Tensor) => x.pow(3).sum())(x);
+  near(second, x.mul(6).diag(), "second derivatives");
+});
+
 Deno.test("Jacobians both ways, and Hessians", () => {
   const f = (x: Tensor) => x.outer(x.sin());
   const expected = func.jacfwd(f)(x);
@@ -152,7 +172,7 @@ Deno.test("gradients by what a function captures flow on from every transform, a
     [(x) => func.grad(sum)(x), 12, 6],
     [(x) => [func.gradAndValue(sum)(x)].flat()[1], 18, 9],
     [(x) => func.jvp(f, [x], [one(1)])[1], 12, 6],
-    [(x) => func.vjp(f, x)[1](one(1)), 12, 6],
+    [(x) => func.vjp(f, x)[1](one(1))[0], 12, 6],
     [(x) => func.jacrev(f)(x), 12, 6],
     [(x) => func.jacfwd(f)(x), 12, 6],
     [(x) => func.hessian(sum)(x), 4, 2],

@@ -17,6 +17,7 @@ import {
   randn,
   type Tensor,
   tensor,
+  zeros,
 } from "../mod.ts";
 import "./support/turns/programs.ts";
 
@@ -293,6 +294,24 @@ Deno.test("a recurrent layer multiplies all inputs at once, once a layer and dir
   assertEquals(products, [4 * (1 + 5)]);
 });
 
+Deno.test("layers come out of their lists as what they are, and packed sequences as packed ones, to the type checker", () => {
+  const model = new nn.Sequential(new nn.Linear(2, 3), new nn.ReLU()), held: nn.Sequential = model;
+  const { weight }: nn.Linear = model.at(0);
+  assertEquals([weight.shape, held.at(-1) instanceof nn.ReLU], [[3, 2], true]);
+  const packed = nn.utils.rnn.packPaddedSequence(randn([2, 1, 3]), tensor([2]));
+  const [{ data }] = new nn.GRU(3, 4).call(packed);
+  assertEquals(data.shape, [2, 4]);
+});
+
+Deno.test("tensors in lists of parameters become parameters, and are refused where one is registered", () => {
+  const list = new nn.ParameterList([ones([2])]).append(zeros([1])), own = new nn.Parameter(ones([1]));
+  const byName = new nn.ParameterDict({ own, made: ones([3]) });
+  assertEquals([list, byName].map((each) => each.parameters().length), [2, 2]);
+  assert(byName.get("own") === own && byName.get("made") instanceof nn.Parameter);
+  assertThrows(() => list.append(Object("a")), DynError, "Expected a parameter or a tensor but found");
+  assertThrows(() => list.registerParameter("w", Object(ones([2]))), DynError, "wrap it in nn.Parameter");
+});
+
 Deno.test("modules on the device meta have shapes only, until they are given memory or a state", () => {
   const meta = { device: "meta" } as const;
   class Net extends nn.Module {
@@ -423,6 +442,8 @@ Deno.test("lazy layers become what their first input asks for, or a state", () =
 
 /** Two results where a mask is given. */
 class Overloaded extends nn.Module {
+  declare call: nn.CallOf<this["forward"]>;
+
   override forward(x: Tensor): Tensor;
   override forward(x: Tensor, mask: Tensor): [Tensor, Tensor];
   override forward(x: Tensor, mask?: Tensor): Tensor | [Tensor, Tensor] {
@@ -462,6 +483,10 @@ Deno.test("a compiled module is called itself, and is the module in all else, to
   const two = new Overloaded(), both = compile(two, { backend: "eager" });
   const alone: Tensor = both(x), [product, mask]: [Tensor, Tensor] = both(x, x);
   assert(alone.equal(x) && product.equal(x) && mask.equal(x));
+  const plain: [Tensor, Tensor] = two.call(x, x),
+    called: [Tensor, Tensor] = both.call(x, x),
+    one: Tensor = two.call(x);
+  assert(plain[0].equal(x) && called[1].equal(x) && one.equal(x));
   const sum = (of: nn.Module & { call(x: Tensor): Tensor }): number => of.call(x).sum().item();
   assertEquals(sum(fast), sum(linear));
   const holder = new Holder(linear), held: Tensor = compile(holder, { backend: "eager" })(x);

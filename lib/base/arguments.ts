@@ -5,6 +5,9 @@
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
+/** Any function or method; one that only type parameters know, too. */
+export type AnyFunction = (this: never, ...args: never) => unknown;
+
 /** The accepted forms of the arguments `K` of options `O`: each its value, or the options from there on. */
 export type Trailing<O, K extends readonly (keyof O)[]> = Partial<
   { [I in keyof K]: O[K[I] & keyof O] | O | undefined }

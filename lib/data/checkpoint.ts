@@ -31,9 +31,10 @@ export function save(value: unknown, path: string | URL): void {
 }
 
 /**
- * Reads a tree that `save` has written; of other safetensors files the tensors by name. Throws DynError for a file that
- * is damaged.
+ * Reads a tree that `save` has written; of other safetensors files the tensors by name. Its type is the caller's to say:
+ * `load<Checkpoint>(path)`. Throws DynError for a file that is damaged.
  */
+export function load<T = unknown>(path: string | URL): T;
 export function load(path: string | URL): unknown {
   const contents = parse(readNamed(path)), text = contents.metadata[TREE];
   if (typeof text !== "string") return contents.tensors;

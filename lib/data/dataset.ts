@@ -16,6 +16,44 @@ export abstract class Dataset<S> {
   batch?(indices: readonly number[]): S;
 }
 
+/** What has samples by index: a dataset or a list. */
+export type Indexed<S> = Dataset<S> | readonly S[];
+
+/** The samples of a list as a dataset. */
+export class ListDataset<S> implements Dataset<S> {
+  readonly length: number;
+
+  constructor(readonly samples: readonly S[]) {
+    this.length = samples.length;
+  }
+
+  get(index: number): S {
+    const sample = this.samples[index];
+    if (sample === undefined) {
+      throw new DynError(`Expected an index in [0, ${this.length - 1}] but found ${index}`);
+    }
+    return sample;
+  }
+
+  /** How many samples there are. */
+  toString(): string {
+    return `a list of ${this.length}`;
+  }
+}
+
+showAsText(ListDataset.prototype);
+
+/** A dataset as it is, and a list as one. Throws DynError for anything else. */
+export function datasetOf<S>(given: Indexed<S>): Dataset<S> {
+  if (isList(given)) return new ListDataset(given);
+  if (typeof given === "object" && given !== null && "get" in given && "length" in given) return given;
+  throw new DynError(`Expected a dataset, with get() and length, or a list but found ${oneLine(given)}`);
+}
+
+function isList<S>(given: Indexed<S>): given is readonly S[] {
+  return Array.isArray(given);
+}
+
 /** Rows of tensors that share their first size: sample i is [t[i] for each t]. */
 export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
   readonly tensors: T;
@@ -57,10 +95,12 @@ showAsText(TensorDataset.prototype);
 
 /** Some of another dataset's samples, in the given order. */
 export class Subset<S> implements Dataset<S> {
+  readonly dataset: Dataset<S>;
   readonly length: number;
   readonly batch?: (indices: readonly number[]) => S;
 
-  constructor(readonly dataset: Dataset<S>, readonly indices: readonly number[]) {
+  constructor(given: Indexed<S>, readonly indices: readonly number[]) {
+    const dataset = this.dataset = datasetOf(given);
     this.length = indices.length;
     if (dataset.batch) {
       this.batch = (wanted) => {
@@ -96,9 +136,11 @@ export class ConcatDataset<S> implements Dataset<S> {
   readonly length: number;
   /** Cumulative number of samples up to the end of each dataset. */
   readonly cumulativeSizes: readonly number[];
+  readonly datasets: readonly Dataset<S>[];
 
   /** Takes the datasets. Throws DynError for none. */
-  constructor(readonly datasets: readonly Dataset<S>[]) {
+  constructor(given: readonly Indexed<S>[]) {
+    const datasets = this.datasets = given.map(datasetOf);
     if (datasets.length === 0) throw new DynError("Expected at least one dataset but found none");
     let total = 0;
     this.cumulativeSizes = datasets.map(({ length }) => total += length);
@@ -124,17 +166,18 @@ export class ConcatDataset<S> implements Dataset<S> {
 showAsText(ConcatDataset.prototype);
 
 /** The samples of several datasets together: lists for a list of datasets, objects for an object. */
-export type Stacked<D> = { -readonly [K in keyof D]: D[K] extends Dataset<infer S> ? S : never };
+export type Stacked<D> = { -readonly [K in keyof D]: D[K] extends Indexed<infer S> ? S : never };
 
 /** The samples of several datasets side by side, as torch.utils.data.StackDataset. */
-export class StackDataset<D extends readonly Dataset<unknown>[] | Readonly<Record<string, Dataset<unknown>>>>
+export class StackDataset<D extends readonly Indexed<unknown>[] | Readonly<Record<string, Indexed<unknown>>>>
   implements Dataset<Stacked<D>> {
   /** Number of samples of each dataset. */
   readonly length: number;
 
   /** Takes the datasets, in a list or by name. Throws DynError unless they are equally long. */
   constructor(readonly datasets: D) {
-    const lengths = Object.values<Dataset<unknown>>(datasets).map((each) => each.length), [length] = lengths;
+    const lengths = Object.values<Indexed<unknown>>(datasets).map((each) => datasetOf(each).length),
+      [length] = lengths;
     if (length === undefined || lengths.some((other) => other !== length)) {
       throw new DynError(`Expected datasets of one length but found lengths ${lengths.join(", ")}`);
     }
@@ -144,8 +187,8 @@ export class StackDataset<D extends readonly Dataset<unknown>[] | Readonly<Recor
   /** Sample `index` of each. */
   get(index: number): Stacked<D> {
     const { datasets } = this;
-    const samples = Object.entries<Dataset<unknown>>(datasets).map(([key, each]) =>
-      [key, each.get(index)] as const
+    const samples = Object.entries<Indexed<unknown>>(datasets).map(([key, each]) =>
+      [key, datasetOf(each).get(index)] as const
     );
     return (Array.isArray(datasets)
       ? samples.map(([, sample]) => sample)
@@ -183,8 +226,13 @@ export class ChainDataset<S> extends IterableDataset<S> {
  * Disjoint random subsets of the given lengths, which sum to the dataset's, or of shares that sum to 1: each is rounded down
  * and the rest goes to the first ones, as torch.utils.data.random_split. Throws DynError for other sums.
  */
+export function randomSplit<S, const L extends readonly number[]>(
+  dataset: Indexed<S>,
+  lengths: L,
+  options?: RandomOptions,
+): { -readonly [K in keyof L]: Subset<S> };
 export function randomSplit<S>(
-  dataset: Dataset<S>,
+  dataset: Indexed<S>,
   lengths: readonly number[],
   options: RandomOptions = {},
 ): Subset<S>[] {
@@ -202,18 +250,4 @@ function sizesOf(total: number, lengths: readonly number[]): readonly number[] {
   const sizes = lengths.map((share) => Math.floor(total * share));
   const rest = total - sizes.reduce((a, b) => a + b, 0);
   return sizes.map((size, i) => size + Math.floor(rest / sizes.length) + (i < rest % sizes.length ? 1 : 0));
-}
-
-/** Samples in an array as a dataset. */
-export function fromList<S>(samples: readonly S[]): Dataset<S> {
-  return {
-    length: samples.length,
-    get(index) {
-      const sample = samples[index];
-      if (sample === undefined) {
-        throw new DynError(`Expected an index in [0, ${samples.length - 1}] but found ${index}`);
-      }
-      return sample;
-    },
-  };
 }

@@ -8,6 +8,7 @@ import {
   ConcatDataset,
   type Dataset,
   type IterableDataset,
+  ListDataset,
   StackDataset,
   Subset,
   TensorDataset,
@@ -134,6 +135,7 @@ export function originOf(value: object, what: string): Origin {
   const { constructor } = value,
     parts = (all: Iterable<object>) => [...all].map((each) => originOf(each, what));
   if (Array.isArray(value)) return { kind: "list", samples: sendToAll(value, what) };
+  if (value instanceof ListDataset) return originOf(value.samples, what);
   if (value instanceof TensorDataset && constructor === TensorDataset) {
     return { kind: "tensors", tensors: sendToAll(value.tensors, what) };
   }

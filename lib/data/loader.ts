@@ -10,7 +10,7 @@ import { oneLine, showAsText } from "../base/shown.ts";
 import { randint } from "../tensor/generated_functions.ts";
 import type { Generator } from "../tensor/random.ts";
 import type { Collated } from "./collate.ts";
-import { type Dataset, fromList } from "./dataset.ts";
+import { type Dataset, ListDataset } from "./dataset.ts";
 import { Fetcher } from "./fetcher.ts";
 import { originOf } from "./from_module.ts";
 import { LoaderWorkers } from "./workers.ts";
@@ -98,7 +98,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     const options = trailing<LoaderOptions<S, B>>("DataLoader", NAMES, given);
     const { sampler, batchSampler, shuffle = false, generator = null } = options;
     checkSamples(dataset);
-    this.#dataset = isList(dataset) ? fromList(dataset) : isIndexed(dataset) ? dataset : null;
+    this.#dataset = isList(dataset) ? new ListDataset(dataset) : isIndexed(dataset) ? dataset : null;
     this.#stream = isList(dataset) || isIndexed(dataset) ? null : dataset;
     this.batchSize = batchSampler || options.batchSize === null ? null : options.batchSize ?? 1;
     if (sampler && shuffle) throw new DynError("Expected either a sampler or shuffle but found both");

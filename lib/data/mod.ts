@@ -3,6 +3,7 @@ export {
   ChainDataset,
   ConcatDataset,
   Dataset,
+  type Indexed,
   IterableDataset,
   randomSplit,
   StackDataset,

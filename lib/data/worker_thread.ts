@@ -7,7 +7,7 @@ import { setDefaultDtype } from "../base/dtype.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { chooseDefaultDevice } from "../tensor/default_device.ts";
 import { manualSeed } from "../tensor/random.ts";
-import { type Dataset, fromList } from "./dataset.ts";
+import { type Dataset, ListDataset } from "./dataset.ts";
 import { Fetcher, SampleError } from "./fetcher.ts";
 import { madeFrom, type Origin } from "./from_module.ts";
 import { sendOver } from "./sent.ts";
@@ -58,7 +58,11 @@ class Source {
     if (stream && !isIterable(dataset)) throw new DynError("Expected samples in an order of their own");
     this.#stream = stream && isIterable(dataset) ? { ...stream, samples: dataset } : null;
     this.#fetcher = new Fetcher({
-      dataset: stream ? null : Array.isArray(dataset) ? fromList(dataset) : dataset as Dataset<unknown>,
+      dataset: stream
+        ? null
+        : Array.isArray(dataset)
+        ? new ListDataset(dataset)
+        : dataset as Dataset<unknown>,
       collate: collate as ((samples: readonly unknown[]) => unknown) | null,
       single,
     });

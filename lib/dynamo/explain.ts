@@ -3,6 +3,7 @@
  * output: counts, reasons, graphs and guards. Invariant: the call runs, with graphs interpreted; what the function
  * has compiled already is left alone.
  */
+import type { AnyFunction } from "../base/arguments.ts";
 import { types } from "node:util";
 import type { BreakReason } from "../base/errors.ts";
 import { showAsText } from "../base/shown.ts";
@@ -29,8 +30,6 @@ export interface Explanation {
 function operationsOf(gm: GraphModule): string[] {
   return gm.graph.nodes.filter((n) => n.op.startsWith("call_")).map((n) => n.target);
 }
-
-type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** What `explain` gives: the report of an async function or generator when that is done. */
 export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends

@@ -2,6 +2,7 @@
  * Captures a call of a function or module for export: its functional graph and call specification. Invariant: every
  * tensor that the graph takes is an argument or held under a name.
  */
+import type { AnyFunction } from "../base/arguments.ts";
 import { type FunctionalGraph, functionalOf } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
@@ -57,8 +58,6 @@ export interface ExportOptions {
    */
   readonly dynamic?: boolean | ShapesSpec | undefined;
 }
-
-type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** Exports a call. Throws Unsupported where it is not one graph, DynError for what cannot be exported. */
 export function exportCall(

@@ -3,6 +3,7 @@
  * `load_compiled_function` of torch.compiler. Invariant: code is loaded from a file only if this dyn, its settings
  * and the machine are those that produced it; otherwise the program of the file is compiled again.
  */
+import type { AnyFunction } from "../base/arguments.ts";
 import { keptCompilationsOf } from "../aot/backend.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError, messageOf } from "../base/errors.ts";
@@ -32,8 +33,6 @@ function remembered(parts: CompiledProgramParts): CompiledCall {
   compiled.set(parts.run, parts);
   return parts.run;
 }
-
-type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /**
  * Compiles a function or module for calls like this one, now; `dynamic` as in `export`. It has no guards: calls are held

@@ -1,4 +1,5 @@
 /** Programs that leave the process that traced them: the room's surface for the layers above. */
+import type { AnyFunction } from "../base/arguments.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { Module } from "../nn/module.ts";
 import { exportCall, type ExportOptions } from "./capture.ts";
@@ -20,8 +21,6 @@ export {
 } from "./compiled.ts";
 export type { ExportOptions } from "./capture.ts";
 export type { HeldKind } from "../packages/call_spec.ts";
-
-type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /**
  * A function or module as one graph, as `torch.export.export`: parameters lifted to inputs, writes as outputs, sizes as

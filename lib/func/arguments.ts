@@ -15,6 +15,11 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 /** One argument, or several, by position. */
 export type Positions = number | readonly number[];
 
+/** The arguments at positions in their form: one, or a list of them. */
+export type Chosen<A extends readonly unknown[], P extends Positions> = P extends number
+  ? `${P}` extends keyof A ? A[P] : unknown
+  : { -readonly [K in keyof P]: P[K] extends number ? Chosen<A, P[K]> : never };
+
 /** The arguments of a call, those to differentiate by in tensors of their own. */
 export interface Primals {
   readonly args: readonly unknown[];

@@ -20,6 +20,11 @@ interface Place {
  * Calls a module with tensors in the places of parameters and buffers: those that are not named stay. `args` is one
  * argument, or an array of them. Throws DynError for names that the module does not have.
  */
+export function functionalCall<M extends Module>(
+  module: M,
+  tensors: NamedTensors | readonly NamedTensors[],
+  args: unknown,
+): ReturnType<M["forward"]>;
 export function functionalCall(
   module: Module,
   tensors: NamedTensors | readonly NamedTensors[],

@@ -9,7 +9,7 @@ import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
 import { eye, newZeros, stack } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { isTraced } from "../autograd/batches/over_batch.ts";
-import { auxiliaryOf, type Positions } from "./arguments.ts";
+import { auxiliaryOf, type Chosen, type Positions } from "./arguments.ts";
 import { type AnyFunction, jvp, linearize, vjpOf } from "./transforms.ts";
 import { vmap } from "./vmap.ts";
 
@@ -28,10 +28,24 @@ type ForwardGiven = Trailing<ForwardOptions, ["argnums", "hasAux"]>;
 
 const NAMES = ["argnums", "hasAux"] as const;
 
+/** All derivatives of a result by an argument, in the form of the result, and for each tensor of that in the argument's. */
+export type Jacobian<R, I> = R extends Tensor
+  ? I extends Tensor ? Tensor : I extends object ? { -readonly [K in keyof I]: Jacobian<R, I[K]> } : unknown
+  : R extends object ? { -readonly [K in keyof R]: Jacobian<R[K], I> }
+  : unknown;
+
 /**
  * All derivatives by reverse passes, one an element of the result, run over a batch of them: as `torch.func.jacrev`. With
  * `hasAux` [derivatives, auxiliary].
  */
+export function jacrev<A extends readonly unknown[], R, const P extends Positions = 0>(
+  f: AnyFunction<A, R>,
+  argnums?: P | { readonly argnums?: P; readonly hasAux?: false; readonly chunkSize?: number | null },
+): (...args: A) => Jacobian<R, Chosen<A, P>>;
+export function jacrev<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: ReverseGiven
+): (...args: A) => unknown;
 export function jacrev<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: ReverseGiven
@@ -63,6 +77,14 @@ export function jacrev<A extends readonly unknown[]>(
  * All derivatives by pushing one tangent an element of the argument, over a batch of them, as `torch.func.jacfwd`. With
  * `hasAux` [derivatives, auxiliary].
  */
+export function jacfwd<A extends readonly unknown[], R, const P extends Positions = 0>(
+  f: AnyFunction<A, R>,
+  argnums?: P | { readonly argnums?: P; readonly hasAux?: false },
+): (...args: A) => Jacobian<R, Chosen<A, P>>;
+export function jacfwd<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: ForwardGiven
+): (...args: A) => unknown;
 export function jacfwd<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: ForwardGiven
@@ -137,6 +159,10 @@ function pushedAtOnce(
 type HessianOptions = Pick<JacobianOptions, "argnums">;
 
 /** All second derivatives, as `torch.func.hessian`. */
+export function hessian<A extends readonly unknown[], R, const P extends Positions = 0>(
+  f: AnyFunction<A, R>,
+  argnums?: P | { readonly argnums?: P },
+): (...args: A) => Jacobian<Jacobian<R, Chosen<A, P>>, Chosen<A, P>>;
 export function hessian<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: Trailing<HessianOptions, ["argnums"]>

@@ -9,9 +9,9 @@ export {
   type Pull,
   vjp,
 } from "./transforms.ts";
-export type { Positions } from "./arguments.ts";
+export type { Chosen, Positions } from "./arguments.ts";
 export { functionalCall, type NamedTensors } from "./functional_call.ts";
-export { hessian, jacfwd, type JacobianOptions, jacrev } from "./jacobians.ts";
+export { hessian, jacfwd, type Jacobian, type JacobianOptions, jacrev } from "./jacobians.ts";
 export { stackModuleState } from "./stacked_state.ts";
 export { replaceAllBatchNormModules_ } from "./batch_norms.ts";
 export { type BatchDims, vmap, type VmapOptions } from "./vmap.ts";

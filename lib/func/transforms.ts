@@ -14,7 +14,7 @@ import { onesLike, zerosLike } from "../tensor/generated_functions.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { auxiliaryOf, type Positions, primalsOf, withTangents } from "./arguments.ts";
+import { auxiliaryOf, type Chosen, type Positions, primalsOf, withTangents } from "./arguments.ts";
 
 /** Options of gradients: the arguments to differentiate by, and whether functions return [value, auxiliary]. */
 export interface GradientOptions {
@@ -27,13 +27,20 @@ type Given = Trailing<GradientOptions, ["argnums", "hasAux"]>;
 const NAMES = ["argnums", "hasAux"] as const;
 
 /** Any function. */
-export type AnyFunction<A extends readonly unknown[]> = (...args: A) => unknown;
+export type AnyFunction<A extends readonly unknown[], R = unknown> = (...args: A) => R;
 
 /**
  * The gradient of a function that gives one element, as `torch.func.grad`: in the form of the argument, or the arguments,
  * that `argnums` names; with `hasAux` [gradient, auxiliary].
  */
-export function grad<A extends readonly unknown[]>(f: AnyFunction<A>): (...args: A) => A[0];
+export function grad<A extends readonly unknown[], const P extends Positions = 0>(
+  f: AnyFunction<A>,
+  argnums?: P | { readonly argnums?: P; readonly hasAux?: false },
+): (...args: A) => Chosen<A, P>;
+export function grad<A extends readonly unknown[], X, const P extends Positions = 0>(
+  f: AnyFunction<A, readonly [value: unknown, auxiliary: X]>,
+  options: { readonly argnums?: P; readonly hasAux: true },
+): (...args: A) => [gradient: Chosen<A, P>, auxiliary: X];
 export function grad<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: Given
@@ -50,6 +57,14 @@ export function grad<A extends readonly unknown[]>(
 }
 
 /** [gradient, value], as `torch.func.grad_and_value`; with `hasAux` [gradient, [value, auxiliary]]. */
+export function gradAndValue<A extends readonly unknown[], R, const P extends Positions = 0>(
+  f: AnyFunction<A, R>,
+  argnums?: P | { readonly argnums?: P; readonly hasAux?: boolean },
+): (...args: A) => [gradient: Chosen<A, P>, value: R];
+export function gradAndValue<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: Given
+): (...args: A) => unknown;
 export function gradAndValue<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: Given
@@ -133,17 +148,17 @@ interface AuxiliaryOptions {
   readonly hasAux?: boolean;
 }
 
-/** Gives products of cotangents with a Jacobian: of one primal, or of all in an array. */
-export type Pull = (cotangents: unknown) => unknown;
+/** Gives products of cotangents with a Jacobian: an array that has one for each primal. */
+export type Pull<R = unknown, A extends readonly unknown[] = readonly unknown[]> = (cotangents: R) => A;
 
 /**
- * [value, pull], where `pull(cotangents)` gives the products of cotangents with the Jacobian, as `torch.func.vjp`: of one
- * primal, or of all in an array. With `{ hasAux: true }` behind the primals [value, pull, auxiliary].
+ * [value, pull], where `pull(cotangents)` gives the products of cotangents with the Jacobian, as `torch.func.vjp`: an array
+ * that has one for each primal. With `{ hasAux: true }` behind the primals [value, pull, auxiliary].
  */
-export function vjp<A extends readonly unknown[]>(
-  f: AnyFunction<A>,
+export function vjp<A extends readonly unknown[], R>(
+  f: AnyFunction<A, R>,
   ...primals: A
-): [value: unknown, pull: Pull];
+): [value: R, pull: Pull<R, A>];
 export function vjp<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: readonly [...primals: A, options: AuxiliaryOptions]
@@ -169,18 +184,18 @@ export function vjpOf<A extends readonly unknown[]>(
   primals: readonly unknown[],
   hasAux: boolean,
 ): { readonly value: unknown; readonly pull: Pull; readonly auxiliary: unknown } {
-  const given = primalsOf("vjp", primals, primals.length === 1 ? 0 : primals.map((_, k) => k));
+  const given = primalsOf("vjp", primals, primals.map((_, k) => k));
   const result = enableGrad(() => Reflect.apply(f, undefined, given.args));
   const { value, auxiliary } = auxiliaryOf("vjp", result, hasAux);
   const { tensors, arranged } = outputsOf("vjp", value);
   const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
-  const pull = (cotangents: unknown): unknown => {
+  const pull = (cotangents: unknown): readonly unknown[] => {
     const { leaves } = flatten(cotangents, isTensor), found = leaves.filter(isTensor);
     if (found.length !== tensors.length) {
       throw new DynError(`Expected ${tensors.length} cotangents for vjp but found ${found.length}`);
     }
     const isAgain = isGradEnabled() && (isInner || found.some(requiresGradBeneath));
-    return given.arranged(pulledBack(tensors, given.tensors, { tangents: found, isInner: isAgain }));
+    return [given.arranged(pulledBack(tensors, given.tensors, { tangents: found, isInner: isAgain }))].flat();
   };
   return {
     value: arranged(tensors.map((each) => settled(each, isInner))),
@@ -194,11 +209,17 @@ export function vjpOf<A extends readonly unknown[]>(
  * an argument; with `hasAux` [value, product, auxiliary]. Tangents pass through the ops as they run; in compiled code two
  * reverse passes find them, of which the graph keeps what matters.
  */
-export function jvp<A extends readonly unknown[]>(
-  f: AnyFunction<A>,
+export function jvp<A extends readonly unknown[], R>(
+  f: AnyFunction<A, R>,
   primals: A,
   tangents: readonly unknown[],
-): [value: unknown, product: unknown];
+): [value: R, product: R];
+export function jvp<A extends readonly unknown[], R, X>(
+  f: AnyFunction<A, readonly [value: R, auxiliary: X]>,
+  primals: A,
+  tangents: readonly unknown[],
+  options: { readonly hasAux: true },
+): [value: R, product: R, auxiliary: X];
 export function jvp<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   primals: A,
@@ -257,6 +278,10 @@ function pushedForward<A extends readonly unknown[]>(
 }
 
 /** [value, push], where `push(...tangents)` gives the product of the Jacobian with tangents, as `torch.func.linearize`. */
+export function linearize<A extends readonly unknown[], R>(
+  f: AnyFunction<A, R>,
+  ...primals: A
+): [value: R, push: (...tangents: A) => R];
 export function linearize<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...primals: A

@@ -35,6 +35,10 @@ interface Placed {
 }
 
 /** A function that runs `f` over a batch: over the dimension `inDims` of its arguments. Throws DynError for arguments without a batch. */
+export function vmap<A extends readonly unknown[], R>(
+  f: (...args: A) => R,
+  ...given: Trailing<VmapOptions, ["inDims", "outDims", "randomness"]>
+): (...args: A) => R;
 export function vmap<A extends readonly unknown[]>(
   f: (...args: A) => unknown,
   ...given: Trailing<VmapOptions, ["inDims", "outDims", "randomness"]>

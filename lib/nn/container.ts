@@ -2,22 +2,23 @@
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { Module } from "./module.ts";
-import type { Parameter } from "./parameter.ts";
+import { Parameter } from "./parameter.ts";
 
 /** A module from tensor to tensor. */
 export interface Layer extends Module {
   forward(x: Tensor): Tensor;
 }
 
-/** Runs layers one after another, as torch.nn.Sequential. */
-export class Sequential extends Module {
+/** Runs layers one after another, as torch.nn.Sequential; `L` has the types of those that it is made with. */
+export class Sequential<const L extends readonly Layer[] = readonly Layer[]> extends Module {
   [index: number]: Layer;
   length = 0;
 
+  constructor();
   /** Takes layers. */
-  constructor(...layers: readonly Layer[]);
+  constructor(...layers: L);
   /** Takes layers by name, in order. */
   constructor(layers: Readonly<Record<string, Layer>>);
   constructor(...given: readonly (Layer | Readonly<Record<string, Layer>>)[]) {
@@ -67,6 +68,8 @@ export class Sequential extends Module {
   }
 
   /** The layer at an index; negative counts from the end. */
+  at(index: -1 | -2 | -3 | -4): Layer;
+  at<const I extends number>(index: I): (readonly [...L, ...Layer[]])[I];
   at(index: number): Layer {
     return member(this, index);
   }
@@ -181,23 +184,23 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
   }
 }
 
-/** A list of parameters. */
+/** A list of parameters; tensors become some. */
 export class ParameterList extends Module {
   [index: number]: Parameter;
   length = 0;
 
-  constructor(parameters: Iterable<Parameter> = []) {
+  constructor(parameters: Iterable<Tensor> = []) {
     super();
     this.extend(parameters);
   }
 
-  append(parameter: Parameter): this {
-    this[this.length] = parameter;
+  append(parameter: Tensor): this {
+    this[this.length] = asParameter(parameter);
     this.length++;
     return this;
   }
 
-  extend(parameters: Iterable<Parameter>): this {
+  extend(parameters: Iterable<Tensor>): this {
     for (const parameter of parameters) this.append(parameter);
     return this;
   }
@@ -216,9 +219,9 @@ export class ParameterList extends Module {
   }
 }
 
-/** Parameters by name. */
+/** Parameters by name; tensors become some. */
 export class ParameterDict extends Module {
-  constructor(parameters: Readonly<Record<string, Parameter>> = {}) {
+  constructor(parameters: Readonly<Record<string, Tensor>> = {}) {
     super();
     for (const [name, parameter] of Object.entries(parameters)) this.set(name, parameter);
   }
@@ -229,8 +232,8 @@ export class ParameterDict extends Module {
     return found[1];
   }
 
-  set(name: string, parameter: Parameter): this {
-    this.registerParameter(name, parameter);
+  set(name: string, parameter: Tensor): this {
+    this.registerParameter(name, asParameter(parameter));
     return this;
   }
 
@@ -253,6 +256,13 @@ export class ParameterDict extends Module {
   values(): Parameter[] {
     return this.entries().map(([, parameter]) => parameter);
   }
+}
+
+/** A parameter that has the elements of a tensor, unless that is one. Throws DynError for anything else. */
+function asParameter(tensor: Tensor): Parameter {
+  if (tensor instanceof Parameter) return tensor;
+  if (isTensor(tensor)) return new Parameter(tensor);
+  throw new DynError(`Expected a parameter or a tensor but found ${oneLine(tensor)}`);
 }
 
 /** Parameters by name, a line each. */

@@ -1,6 +1,6 @@
 /** Layers, losses and the base Module: the namespace `nn`. */
 export type { HookHandle } from "../tensor/autograd_state.ts";
-export { type LoadOptions, type LoadResult, Module, type StateDict } from "./module.ts";
+export { type CallOf, type LoadOptions, type LoadResult, Module, type StateDict } from "./module.ts";
 export {
   registerModuleForwardHook,
   registerModuleForwardPreHook,

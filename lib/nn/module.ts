@@ -3,14 +3,15 @@
  * registered by name. Nothing else is bookkept: the tree is read from the object's own fields, in the order in
  * which they were assigned, so a Module is an ordinary object for users and tracers alike.
  */
+import type { AnyFunction } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
-import { showAsText } from "../base/shown.ts";
+import { oneLine, showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { emptyLike } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { deepCopy } from "./deep_copy.ts";
 import { atModule } from "./error_places.ts";
 import {
@@ -60,6 +61,14 @@ let forwardCompiler: ForwardCompiler | undefined;
 export function setForwardCompiler(compiler: ForwardCompiler): void {
   forwardCompiler = compiler;
 }
+
+/**
+ * A function as it is called, be it one that only a type parameter knows or one with overloads. A module whose `forward`
+ * has overloads has them in `call` by `declare call: nn.CallOf<this["forward"]>`.
+ */
+export type CallOf<F extends AnyFunction> =
+  & ((...args: Parameters<F>) => ReturnType<F>)
+  & F;
 
 /** Base class of layers and models, as torch.nn.Module. */
 export class Module {
@@ -228,8 +237,12 @@ export class Module {
     });
   }
 
-  /** Assigns a parameter to the field `name`. */
+  /** Assigns a parameter to the field `name`. Throws DynError for a tensor that is not one: it would not be trained. */
   registerParameter(name: string, value: Parameter | null): void {
+    if (value !== null && !(value instanceof Parameter)) {
+      const found = isTensor(value) ? "a tensor; wrap it in nn.Parameter" : oneLine(value);
+      throw new DynError(`Expected an nn.Parameter or null for the parameter ${name} but found ${found}`);
+    }
     Reflect.set(this, name, value);
   }
 

@@ -4,12 +4,12 @@
  * PyTorch's names, shapes and order of gates; the inputs of all steps are multiplied by their weight in one product
  * for each layer and direction, so that a step computes only the product of its state.
  */
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, dropout, empty, linear, stack, zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { uniform_ } from "./init.ts";
-import { Module } from "./module.ts";
+import { type CallOf, Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import { PackedSequence, reordered } from "./utils/sequences.ts";
 import { type Placement, placementOf } from "./placement.ts";
@@ -335,8 +335,17 @@ export function stateOf(states: States, k: number): Tensor {
   return state;
 }
 
+/** `call` of a layer with last states `S`: those without a start are the same for all layers, so that unions are called. */
+type RecurrentCall<F extends AnyFunction, S> =
+  & ((input: PackedSequence) => [PackedSequence, S])
+  & ((input: Tensor) => [Tensor, S])
+  & CallOf<F>;
+
 /** h ← tanh(W x + b + V h + c), or relu, as torch.nn.RNN. */
 export class RNN extends RNNBase {
+  /** Runs hooks and `forward`. */
+  declare call: RecurrentCall<this["forward"], Tensor>;
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
     const options = argumentsOf<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
@@ -362,6 +371,9 @@ export class RNN extends RNNBase {
 
 /** Like torch.nn.GRU. */
 export class GRU extends RNNBase {
+  /** Runs hooks and `forward`. */
+  declare call: RecurrentCall<this["forward"], Tensor>;
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
     super(GRU_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
@@ -386,6 +398,9 @@ export class GRU extends RNNBase {
 
 /** Like torch.nn.LSTM. */
 export class LSTM extends RNNBase {
+  /** Runs hooks and `forward`. */
+  declare call: RecurrentCall<this["forward"], [Tensor, Tensor]>;
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, LSTMOptions, typeof PROJECTED>) {
     super(LSTM_GATES, argumentsOf<RecurrentSizes, LSTMOptions>("LSTM", PROJECTED, given));

@@ -87,6 +87,8 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
   }
 
   /** Goes along up to `maxIter` directions; gives the loss before. Throws DynError without a closure. */
+  override step<L>(closure: () => L): L;
+  override step<L>(closure?: () => L): L | undefined;
   override step<L>(closure?: () => L): L | undefined {
     if (!closure) throw new DynError("Expected a closure that computes the loss for LBFGS but found none");
     const group = this.group, { maxIter, toleranceGrad, toleranceChange } = group;

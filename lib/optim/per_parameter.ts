@@ -23,6 +23,8 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
   protected abstract update(param: Tensor, grad: Tensor, context: UpdateContext<H>): void;
 
   /** Updates every parameter that has a gradient; `closure`, if given, computes gradients first. Gives its loss. */
+  override step<L>(closure: () => L): L;
+  override step<L>(closure?: () => L): L | undefined;
   override step<L>(closure?: () => L): L | undefined {
     const loss = closure && enableGrad(closure);
     noGrad(() => {

@@ -2,6 +2,7 @@
  * The runtime of execution records: makes the recorded call and sets the exit code. Invariant: a value that could not
  * be recorded throws on access and is never replaced by another.
  */
+import type { AnyFunction } from "../../base/arguments.ts";
 import { config, type ConfigPatch } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { compile, type CompileOptions } from "../../compile.ts";
@@ -17,7 +18,7 @@ export interface ReplayedCall {
     readonly generator: GeneratorState;
     readonly settings: ConfigPatch;
   };
-  readonly target: (this: never, ...args: never[]) => unknown;
+  readonly target: AnyFunction;
   readonly self: unknown;
   readonly args: readonly unknown[];
   readonly options: CompileOptions;

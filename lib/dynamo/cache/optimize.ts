@@ -3,6 +3,7 @@
  * versions where it can. Invariant: making one compiles nothing; the callable does what the function does,
  * receiver and errors included.
  */
+import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
 import { config } from "../../base/config.ts";
 import { functionTitle } from "../../base/compile_times.ts";
@@ -58,8 +59,6 @@ const byCallable = new WeakMap<object, Compiled>();
 const byFunction = new WeakMap<object, Set<WeakRef<Compiled>>>();
 const all = new Set<WeakRef<Compiled>>();
 const dropped = new FinalizationRegistry((forget: () => void) => forget());
-
-type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** Compiles a function: nothing happens before the first call. */
 export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices): F {

@@ -2,6 +2,7 @@
  * What compiled functions do with their calls: the ambient stance. Input: scoped changes; output: the stance in force.
  * Invariant: disposing of a change restores what was in force before it.
  */
+import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -79,7 +80,7 @@ export function withBackend<R>(name: string, body: () => R): R {
 /** A change of the stance: disposing of it takes it back; called with a function, it is a decorator. */
 export interface StanceChange extends Disposable {
   /** The function with this stance in force during its calls only; until they settle where they give promises. */
-  <F extends (this: never, ...args: never[]) => unknown>(fn: F, context?: ClassMethodDecoratorContext): F;
+  <F extends AnyFunction>(fn: F, context?: ClassMethodDecoratorContext): F;
 }
 
 /** Changes the stance. Throws DynError for one that does not exist, or a backend for all with another than "default". */

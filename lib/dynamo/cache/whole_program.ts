@@ -3,6 +3,7 @@
  * output: the graph, the tensors that it takes, where its sizes come from, and what the call returns. Invariant: nothing of
  * the program is changed: the graph runs on copies; a call that does anything besides its graph is refused.
  */
+import type { AnyFunction } from "../../base/arguments.ts";
 import { DynError, Unsupported } from "../../base/errors.ts";
 import { apply } from "../../base/own_builtins.ts";
 import { flatten, type TreeSpec } from "../../base/tree.ts";
@@ -52,8 +53,6 @@ export interface WholeCall {
   /** The function whose parameters a specification of sizes names, where `fn` hands its arguments on to it. */
   readonly signature: object | undefined;
 }
-
-type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /**
  * Captures a call. Throws Unsupported, with the explanation of the break, where it is not one graph; DynError for effects on

@@ -2,6 +2,7 @@
  * What users have said about functions, and which callables stand for which originals. Input: functions; output:
  * how the tracer treats a call. Invariant: marks are kept by identity and never change what a plain call does.
  */
+import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -151,8 +152,8 @@ export interface SubstituteOptions {
  * that run uncompiled call `original`, so both have to do the same. Gives the substitute back. Throws DynError where one
  * of them is not a function, or they take different numbers of parameters.
  */
-export function substituteInGraph<F extends (this: never, ...args: never[]) => unknown>(
-  original: (this: never, ...args: never[]) => unknown,
+export function substituteInGraph<F extends AnyFunction>(
+  original: AnyFunction,
   substitute: F,
   options: SubstituteOptions = {},
 ): F {
@@ -201,7 +202,7 @@ export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn
 const regions = new WeakMap<object, object>();
 
 /** The function under the name of a region; one for all times it is asked for. */
-export function regionOf<F extends (this: never, ...args: never[]) => unknown>(fn: F): F {
+export function regionOf<F extends AnyFunction>(fn: F): F {
   const known = regions.get(fn);
   if (known) return known as F;
   const wrapped = function (this: unknown, ...args: unknown[]): unknown {
