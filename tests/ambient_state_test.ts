@@ -24,6 +24,7 @@ import {
   setFloat32MatmulPrecision,
   setRngState,
   type Tensor,
+  useDeterministicAlgorithms,
   zeros,
 } from "../mod.ts";
 import { ambientState } from "../lib/dynamo/ambient.ts";
@@ -152,6 +153,13 @@ const PROGRAMS: Readonly<
       setFloat32MatmulPrecision(former);
       return [...seen, getFloat32MatmulPrecision(), config.inductor.convolutionPrecision];
     },
+    (x) => {
+      const former = areDeterministicAlgorithmsEnabled();
+      useDeterministicAlgorithms(!former);
+      const seen = [areDeterministicAlgorithmsEnabled(), x.mul(2)];
+      useDeterministicAlgorithms(former);
+      return [...seen, areDeterministicAlgorithmsEnabled()];
+    },
   ],
   settings: [
     () => [config.cacheSizeLimit, config.inductor.fusion],
@@ -240,6 +248,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/own_builtins.ts untouched": "dyn's own builtins, while it works",
   "lib/base/own_sources.ts known": "what is found out once",
   "lib/base/precision.ts asked": "ambient; read and set between graphs",
+  "lib/base/precision.ts isDeterministic": "ambient; read and set between graphs",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",
   "lib/base/shipped_entries.ts entries": "what is found out once",
