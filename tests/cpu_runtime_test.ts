@@ -462,8 +462,8 @@ function someConvolution(random: () => number): Convolution {
   for (;;) {
     const r = pick([1, 2, 3, 3, 3, 5]),
       s = below(5) > 0 ? r : pick([1, 2, 3, 4]),
-      groups = pick([1, 1, 1, 2]);
-    const c = groups * pick([1, 3, 8, 16, 17, 32]), k = groups * pick([1, 4, 16, 24, 33]);
+      groups = pick([1, 1, 1, 2, 5]);
+    const c = groups * pick([1, 1, 3, 8, 16, 17, 32]), k = groups * pick([1, 1, 2, 4, 16, 24, 33]);
     const stride = [pick([1, 2, 2, 3]), pick([1, 2, 2, 3])] as const;
     const dilation = [pick([1, 1, 2, 3]), pick([1, 1, 2, 3])] as const;
     const padding = [below(4), below(4)] as const, n = pick([1, 2, 3]);

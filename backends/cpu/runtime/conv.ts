@@ -9,7 +9,6 @@
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
-import { CONV_DEPTHWISE } from "./conv_depthwise.ts";
 import { CONV_FEW } from "./conv_few.ts";
 import { CONV_ROWS } from "./conv_rows.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
@@ -272,13 +271,12 @@ const CONV_DISPATCH: string = String.raw`
 INL L unit_pixels(const Conv& p) { return most(UNIT_PIXELS, 16384 / (p.cg * p.r * p.s)); }
 // Whether a convolution is done in units of pixels and channels, which alone know how to spread rows.
 INL bool in_units(const Conv& p) {
-  return !scheme_of(p) && !depthwise_pays(p) && p.kg > FEW && !rows_pay(p);
+  return !scheme_of(p) && p.kg > FEW && !rows_pay(p);
 }
 static void convolve(Conv& p, L threads) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
   const L nt = threads > 1 && products > 262144 ? threads : 1;
   if ((p.scheme = scheme_of(p))) return winograd(p, nt);
-  if (depthwise_pays(p)) return depthwise(p, nt);
   if (p.kg <= FEW) return convolve_few(p, nt);
   if (rows_pay(p)) return convolve_rows(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
@@ -304,6 +302,5 @@ export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
   return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CHANNEL_LANES +
     WINOGRAD_TILES + WINOGRAD_SCHEMES + CONV_FORWARD + WINOGRAD + WINOGRAD_WEIGHT + CONV_ROWS + CONV_FEW +
-    CONV_DEPTHWISE + CONV_DISPATCH +
-    CONV_BACKWARD;
+    CONV_DISPATCH + CONV_BACKWARD;
 }

@@ -1,68 +1,217 @@
 /**
  * Convolutions with very few channels a group, where the register tiles of a matrix product would stay empty:
  * depthwise ones, and gradients with respect to images of few channels. C++ text, part of the unit of conv.ts.
- * Invariant: vectors run along rows of results; each tap is one load and one multiply-add of each.
+ * Invariant: vectors run along rows of results, several of which share what they read of the image. It is read where it
+ * lies, every element or every second one, with zeros for what is outside; nothing outside of the images' memory is read.
  */
 export const CONV_FEW: string = String.raw`
 enum { FEW = 3 };   // output channels a group
 
-// 'rows' rows by 'count' vectors: out = bias + sum over taps of weight * padded
-template <int rows, int count>
-OUTL void rows_of_taps(const T* padded, L pitch, const L* taps, L depth, const T* weight, T bias, T* out, L length) {
-  V acc[rows][count];
-  UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < count; j++) acc[i][j] = bias - (V){};
-  NO_UNROLL for (L k = 0; k < depth; k++) {
-    const T *s = padded + taps[k], w = weight[k];
-    UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < count; j++) acc[i][j] += w * ld(s + i * pitch + j * VL);
+// Taps below each other, whose rows stand one behind the other in a table: the first row, which element of it the first column
+// of results meets, and the first weight. Elements outside of the image are masked by the tap's column.
+struct Run { int row, at, weight, column; };
+enum { LONGEST_RUN = 4, TALL = VECTOR_REGISTERS >= 32 ? 8 : 4 };
+// How many runs there are of each length, longest ones first, and how far apart the weights of a run are.
+struct Runs { L count[LONGEST_RUN], step; };
+
+// Adds a run of n taps to 'rows' rows of results, which share the rows of the image that they read, every 'step'-th element.
+template <int rows, int n, int step, bool masked>
+INL void add_run(V* acc, const T* const* row, L at, const T* mask, const T* weight, L weight_step) {
+  V in[rows + n - 1];
+  const Bits inside = (masked ? (Bits) ld(mask) : (Bits) {}) != (Bits) {};
+  UNROLL for (int i = 0; i < rows + n - 1; i++) {
+    const T* s = row[i] + at;
+    in[i] = step == 1 ? ld(s) : SHUFFLED(ld(s), ld(s + VL), EVENS);
+    if (masked) in[i] = (V) ((Bits) in[i] & inside);
+    if (n > 1) PIN(in[i]);
   }
-  UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < count; j++) st(out + i * length + j * VL, acc[i][j]);
+  UNROLL for (int i = 0; i < n; i++) {
+    V w = weight[i * weight_step] - (V){};
+    PIN(w);
+    UNROLL for (int j = 0; j < rows; j++) acc[j] += w * in[i + j];
+  }
 }
-// So many rows of results, with as many sums at once as hide how long each takes.
-INL L rows_at_once(L vectors, L rows) { const L wanted = vectors == 1 ? 8 : vectors == 2 ? 4 : 2; return rows >= wanted ? wanted : 1; }
-INL void all_vectors(L rows, L vectors, const T* padded, L pitch, const L* taps, L depth, const T* weight, T bias, T* out, L length) {
-  L x = 0;
-  #define COLUMNS(rows, count) \
-    for (; x + count <= vectors; x += count) rows_of_taps<rows, count>(padded + x * VL, pitch, taps, depth, weight, bias, out + x * VL, length);
-  switch (rows) {
-    case 8: COLUMNS(8, 1) break;
-    case 4: COLUMNS(4, 2) break;
-    case 2: COLUMNS(2, 4) COLUMNS(2, 1) break;
-    default: COLUMNS(1, 4) COLUMNS(1, 1)
+// A vector of columns of 'rows' rows: bias + sum over taps of weight * image.
+template <int rows, int step, bool masked>
+OUTL void column_of_runs(const T* const* row, L x, const T* masks, const Run* run, const Runs& runs, const T* weight, T bias, T* out, L length) {
+  V acc[rows];
+  UNROLL for (int j = 0; j < rows; j++) acc[j] = bias - (V){};
+  #define RUNS(n) NO_UNROLL for (L k = 0; k < runs.count[n - 1]; k++, run++) \
+    add_run<rows, n, step, masked>(acc, row + run->row, x * step + run->at, masks + run->column * VL, weight + run->weight, runs.step);
+  RUNS(4) RUNS(3) RUNS(2) RUNS(1)
+  #undef RUNS
+  UNROLL for (int j = 0; j < rows; j++) st(out + j * length, acc[j]);
+}
+// As many rows at once as leave few that are made twice; one alone waits for its sums.
+INL L rows_at_once(L rows) {
+  const L sizes[] = {TALL, TALL - 1, TALL / 2};
+  L best = 1, least_made = 4 * rows;
+  for (L n : sizes) {
+    const L made = (rows + n - 1) / n * n;
+    if (n <= rows && made < least_made) best = n, least_made = made;
   }
-  #undef COLUMNS
+  return best;
 }
 
+// How the rows of an image are read: every 'step'-th element where they lie, or of copies that have the columns of each phase of
+// the stride side by side.
+struct RowReading {
+  bool in_place;
+  L step, phases, columns;   // of a copy: phases of so many columns
+  L rows;                    // that one phase of rows needs for so many rows of results
+  L before, behind;          // elements in front of the first column and from it on that are read of a row
+  const T *start, *end;      // of all images
+};
+INL RowReading reading_of(const Conv& p, L out_rows) {
+  RowReading q;
+  q.in_place = p.ss[3] == 1 && p.sw <= 2 && p.ss[0] >= 0 && p.ss[1] >= 0 && p.ss[2] >= 0;
+  q.step = q.in_place ? p.sw : 1;
+  q.phases = q.in_place ? 1 : p.sw;
+  q.columns = q.step * most(p.ow, VL) + (p.s - 1) * p.dw / q.phases + VL;
+  q.rows = out_rows + (p.r - 1) * p.dh / p.sh;
+  q.before = p.pw;
+  q.behind = q.step * most(p.ow, VL) + (p.s - 1) * p.dw - p.pw;
+  q.start = p.source; q.end = end_of(p);
+  return q;
+}
+static Runs runs_of(const Conv& p, const RowReading& q, Run* run) {
+  // Taps so far apart read neighbouring rows; else each is a run by itself
+  const L step = p.sh % p.dh ? p.r : p.sh / p.dh;
+  Runs runs;
+  runs.step = step * p.s;
+  for (L n = LONGEST_RUN; n; n--) {
+    const Run* first = run;
+    for (L c = 0; c < p.cg; c++) for (L y0 = 0; y0 < least(step, p.r); y0++) for (L y = y0; y < p.r; y += LONGEST_RUN * step) {
+      if (least(LONGEST_RUN, (p.r - y + step - 1) / step) != n) continue;
+      const L oy = y * p.dh, row = (c * p.sh + oy % p.sh) * q.rows + oy / p.sh;
+      for (L x = 0; x < p.s; x++) {
+        const L ox = x * p.dw;
+        *run++ = {(int) row, (int) (q.in_place ? ox - p.pw : ox % p.sw * q.columns + ox / p.sw), (int) ((c * p.r + y) * p.s + x), (int) x};
+      }
+    }
+    runs.count[n - 1] = run - first;
+  }
+  return runs;
+}
+// For the columns of results from x on and each column of taps: which lanes read the image. Returns whether some don't.
+INL bool masks_of(const Conv& p, L x, T* masks) {
+  Bits lane;
+  UNROLL for (int l = 0; l < VL; l++) lane[l] = l;
+  bool some = false;
+  for (L k = 0; k < p.s; k++) {
+    // lanes from the first one in the image on, up to the last one
+    const L at = x * p.sw + k * p.dw - p.pw, first = most(0, ceil_div(-at, p.sw)), behind = most(first, ceil_div(p.w - at, p.sw));
+    const Bits inside = (lane >= (Bits) {} + (int) least(first, VL)) & (lane < (Bits) {} + (int) least(behind, VL));
+    st(masks + k * VL, (V) inside);
+    some = some || first > 0 || behind < least(VL, p.ow - x);
+  }
+  return some;
+}
+// A copy of a row with zeros around it.
+OUTL void copied_row(const Conv& p, const RowReading& q, const T* row, T* d) {
+  for (L f = 0; f < q.phases; f++) for (L i = 0; i < q.columns; i++) {
+    const L x = i * q.phases + f - p.pw;
+    *d++ = x >= 0 && x < p.w ? row[x * p.ss[3]] : (T) 0;
+  }
+}
+// The rows of group g of image i that 'rows' output rows from y0 on read: where they lie, if what is read around them is memory
+// of images, or copied.
+INL void rows_of(const Conv& p, const RowReading& q, L i, L g, L y0, L rows, const T* zeros, T* copies, const T** table) {
+  const L count = rows + (p.r - 1) * p.dh / p.sh, step = p.sh * p.ss[2];
+  for (L c = 0; c < p.cg; c++) for (L f = 0; f < p.sh; f++) {
+    const L at = y0 * p.sh + f - p.ph;
+    const L first = least(count, most(0, ceil_div(-at, p.sh))), behind = most(first, least(count, ceil_div(p.h - at, p.sh)));
+    const T **row = table + (c * p.sh + f) * q.rows, *from = p.source + i * p.ss[0] + (g * p.cg + c) * p.ss[1] + at * p.ss[2];
+    for (L y = 0; y < first; y++) row[y] = zeros;
+    for (L y = first; y < behind; y++) row[y] = from + y * step;
+    for (L y = behind; y < count; y++) row[y] = zeros;
+    const auto copy = [&](L y) {
+      copied_row(p, q, row[y], copies);
+      row[y] = copies + (q.in_place ? p.pw : 0);
+      copies += q.phases * q.columns;
+    };
+    L lo = first, hi = behind;
+    for (; lo < hi && (!q.in_place || row[lo] - q.start < q.before); lo++) copy(lo);
+    for (; lo < hi && q.end - row[hi - 1] < q.behind; hi--) copy(hi - 1);
+  }
+}
+
+// What a thread works with: runs of taps; masks of each vector of columns, and whether it needs them; rows of zeros and copies
+// of rows; rows of the image.
+struct FewTables { Run* run; Runs runs; T* masks; bool* masked; T *zeros, *copies; const T** row; };
+INL FewTables tables_of(const Conv& p, const RowReading& q) {
+  const L taps = p.cg * p.r * p.s, vectors = (p.ow + VL - 1) / VL, rows = p.cg * p.sh * q.rows, front = most(q.before, 0);
+  const L row = front + most(q.behind, 0) + q.phases * q.columns + VL;
+  FewTables s;
+  s.masks = scratch(1, vectors * p.s * VL * sizeof(T) + rows * sizeof(T*) + taps * sizeof(Run) + vectors);
+  s.row = (const T**) (s.masks + vectors * p.s * VL);
+  s.run = (Run*) (s.row + rows);
+  s.masked = (bool*) (s.run + taps);
+  s.runs = runs_of(p, q, s.run);
+  for (L v = 0; v < vectors; v++)
+    s.masked[v] = masks_of(p, p.ow >= VL ? least(v * VL, p.ow - VL) : 0, s.masks + v * p.s * VL) && q.in_place;
+  s.zeros = scratch(0, (row + rows * q.phases * q.columns) * sizeof(T));
+  s.copies = s.zeros + row;
+  fill_row(s.zeros, 0, row);
+  s.zeros += front;
+  return s;
+}
+
+INL void column_of_rows(L rows, const RowReading& q, const FewTables& s, const T* const* row, L v, L x, L taps, const T* weight, T bias, T* out, L length) {
+  const T* masks = s.masks + v * taps * VL;
+  #define COLUMN(n, step, masked) column_of_runs<n, step, masked>(row, x, masks, s.run, s.runs, weight, bias, out, length)
+  #define ROWS(n) if (q.step == 2) COLUMN(n, 2, true); else if (s.masked[v]) COLUMN(n, 1, true); else COLUMN(n, 1, false)
+  if (rows == TALL) { ROWS(TALL); }
+  else if (rows == TALL - 1) { ROWS(TALL - 1); }
+  else if (rows == TALL / 2) { ROWS(TALL / 2); }
+  else { ROWS(1); }
+  #undef ROWS
+  #undef COLUMN
+}
+// Output rows [y, y + rows) of output channel m of image i, from these rows of the image; those up to 'end' are written here.
+INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const T* const* row, L i, L m, L y, L rows, L end) {
+  const T* weight = p.weight + m * p.cg * p.r * p.s;
+  const T bias = p.bias ? p.bias[m * p.bias_stride] : (T) 0;
+  T* channel = p.result + i * p.rs[0] + m * p.rs[1];
+  // Vectors longer than a row may be stored where a later row comes to lie on the rest
+  const T* room = p.rs[2] == p.ow ? channel + end * p.ow : channel;
+  for (L v = 0; v * VL < p.ow; v++) {
+    // The last columns may be made twice
+    const L x = p.ow >= VL ? least(v * VL, p.ow - VL) : 0;
+    T* out = channel + y * p.rs[2] + x * p.rs[3];
+    if (p.rs[3] == 1 && (p.ow >= VL || out + (rows - 1) * p.rs[2] + VL <= room)) {
+      column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, out, p.rs[2]);
+      continue;
+    }
+    T lanes[TALL * VL];
+    column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, lanes, VL);
+    for (L j = 0; j < rows; j++, out += p.rs[2]) {
+      if (p.rs[3] == 1 && out + VL <= room) st(out, ld(lanes + j * VL));
+      else for (L l = 0; l < least(VL, p.ow); l++) out[l * p.rs[3]] = lanes[j * VL + l];
+    }
+  }
+}
+
+enum { PART_BYTES = 16384 };   // results that the closest cache holds until the epilogue has seen them
 static void convolve_few(const Conv& p, L threads) {
-  const Planes q = planes_of(p, p.oh);
-  const L depth = p.cg * p.r * p.s, total = p.n * p.groups;
-  const L vectors = (p.ow + VL - 1) / VL, row_length = vectors * VL, at_once = rows_at_once(vectors, p.oh);
+  const L units = p.n * p.groups, bytes = p.oh * p.ow * p.kg * (L) sizeof(T);
+  const L parts = least((p.oh + TALL - 2) / (TALL - 1), most((bytes + PART_BYTES - 1) / PART_BYTES, (4 * threads + units - 1) / units));
+  const L rows = (p.oh + parts - 1) / parts, per_image = (p.oh + rows - 1) / rows;
+  const RowReading q = reading_of(p, rows);
   #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    const L t = omp_get_thread_num(), nt = omp_get_num_threads(), padded_length = p.cg * q.channel + VL;
-    L* taps = (L*) scratch(1, (depth + 1) * sizeof(L));
-    T* padded = scratch(0, (padded_length + at_once * row_length) * sizeof(T)), *rows = padded + padded_length;
-    L at = 0;
-    for (L c = 0; c < p.cg; c++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[at++] = tap(p, q, c, y, x);
+    const L t = omp_get_thread_num(), nt = omp_get_num_threads(), total = units * per_image;
+    const FewTables s = tables_of(p, q);
     for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {
-      const L i = w / p.groups, g = w % p.groups;
-      pad_image(p, q, p.source + i * p.ss[0] + g * p.cg * p.ss[1], 0, padded);
-      for (L x = 0; x < VL; x++) padded[p.cg * q.channel + x] = 0;
-      for (L m = g * p.kg; m < (g + 1) * p.kg; m++) {
-        const T* weight = p.weight + m * depth;
-        const T bias = p.bias ? p.bias[m * p.bias_stride] : (T) 0;
-        for (L next = 0; next < p.oh; next += at_once) {
-          // The last rows may be made twice
-          const L y0 = least(next, p.oh - at_once);
-          all_vectors(at_once, vectors, padded + y0 * q.columns, q.columns, taps, depth, weight, bias, rows, row_length);
-          for (L y = 0; y < at_once; y++) {
-            const T* row = rows + y * row_length;
-            T* to = p.result + i * p.rs[0] + m * p.rs[1] + (y0 + y) * p.rs[2];
-            if (p.rs[3] == 1) copy_row(to, row, p.ow);
-            else for (L k = 0; k < p.ow; k++) to[k * p.rs[3]] = row[k];
-          }
-        }
+      const L y0 = w % per_image * rows, y1 = least(p.oh, y0 + rows), g = w / per_image % p.groups, i = w / per_image / p.groups;
+      const L at_once = rows_at_once(y1 - y0);
+      rows_of(p, q, i, g, y0, y1 - y0, s.zeros, s.copies, s.row);
+      for (L next = y0; next < y1; next += at_once) {
+        // The last rows may be made twice
+        const L y = least(next, y1 - at_once);
+        for (L m = g * p.kg; m < (g + 1) * p.kg; m++) few_rows(p, q, s, s.row + y - y0, i, m, y, at_once, y1);
       }
-      if (p.epilogue) p.epilogue(p.context, i, g * p.kg, (g + 1) * p.kg, 0, p.oh);
+      if (p.epilogue) p.epilogue(p.context, i, g * p.kg, (g + 1) * p.kg, y0, y1);
     }
   }
 }
