@@ -3,7 +3,7 @@
  * layouts, loops with carried values, masks, scatters, library calls, sizes known only when called.
  * Float32 functions are held to a few units in the last place of the float64 result.
  */
-import { assert } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { decodeElements } from "../lib/base/bfloat16.ts";
 import {
   type DType,
@@ -29,6 +29,7 @@ import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { printProgram } from "../backends/cpu/print/program.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
+import { hostPool } from "../backends/cpu/memory_pool.ts";
 import { interpret } from "./reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
@@ -711,3 +712,49 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
 
 // Each has a file of C++ compiled, which takes longer than the comparison
 for (const each of sampleBySeed(tests, 7)) Deno.test(each);
+
+Deno.test({
+  name: "cpu: results that the caches have lost are written past them, with the same bits",
+  ignore: SKIP_NATIVE,
+  fn: () => {
+    const whole = { shape: [2 ** 18 + 5], strides: [1] }, rows = { shape: [264, 1001], strides: [1008, 1] };
+    const toAnother = (to: DType, { shape, strides }: typeof whole): Program =>
+      singleOp([{ shape, strides, dtype: "float32" }], [{ shape, dtype: to }], (x) => ({
+        kind: "pointwise",
+        shape,
+        dtype: to,
+        element: (o, index) => o.cast(o.add(o.load(operand(x), index), o.constant(0.5, "float32")), to),
+      }));
+    const program = mergePrograms([
+      toAnother("float32", whole),
+      toAnother("float64", whole),
+      toAnother("uint8", whole),
+      toAnother("bfloat16", whole),
+      toAnother("float32", rows),
+    ]);
+    const { text } = printProgram(generate(program, nativeTarget));
+    for (const bytes of [64, 128]) assertStringIncludes(text, `stream<${bytes}>`);
+    const compiled = compileNative(program);
+    const memories = (ids: readonly number[]): HostMemory[] =>
+      ids.map((id) => {
+        const { length, dtype } = program.buffers[id] ?? {};
+        assert(typeof length === "number" && dtype);
+        return hostPool.allocate(length * itemSize(dtype));
+      });
+    const inputs = memories(program.inputs);
+    for (const each of inputs) {
+      floatsOf(each).forEach((_, i, all) => all[i] = (i % 509) / 4);
+    }
+    const [near, far] = [0, Infinity].map((away) => {
+      const outputs = memories(program.outputs);
+      for (const { block, uint8 } of outputs) {
+        uint8.fill(0);
+        block.away = away;
+      }
+      compiled.run({ inputs, outputs, sizes: [] });
+      return outputs.map(({ uint8 }) => uint8);
+    });
+    assertEquals(far, near);
+    assert(far?.every((bytes) => bytes.some((each) => each !== 0)));
+  },
+});

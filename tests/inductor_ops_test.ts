@@ -118,6 +118,7 @@ const TARGETS: readonly Target[] = [
     integers: 64,
     sizeLimit: Infinity,
     unrolls: 400,
+    streams: false,
   },
   {
     name: "grid",
@@ -147,6 +148,7 @@ const TARGETS: readonly Target[] = [
     integers: 32,
     sizeLimit: Infinity,
     unrolls: 0,
+    streams: false,
   },
 ];
 

@@ -6,7 +6,7 @@
 import { InternalError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
 import type { Plain } from "../../lib/base/recording.ts";
-import type { CompiledProgram, KernelClock, ProgramCall } from "../../lib/loops/device.ts";
+import type { CompiledProgram, KernelClock, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
@@ -15,9 +15,10 @@ import { dim, symbol } from "../../lib/sym/stored/dims.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { flagOf, type HostMemory, hostOf, passedGuard } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
+import { isFar } from "./caches.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
-import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
+import { FAR_OUTPUTS, frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
 import { nativeTarget } from "./native_target.ts";
 import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainMeanwhile, toolchainStatus } from "./toolchain.ts";
@@ -203,12 +204,22 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
       for (let i = 0; i < results; i++) {
         frame[layout.outputs + i] = hostOf(outputs[i]).address + (byteOffsets?.[count + i] ?? 0);
       }
+      frame[layout.far] = farOutputs(outputs);
       for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
       if (given.clock) timedCall(given.clock);
       else call(pointer);
       return passedGuard(flag, given);
     },
   };
+}
+
+/** Bits of those outputs that the caches do not have when they are written. */
+function farOutputs(outputs: readonly Memory[]): number {
+  let far = 0;
+  for (let i = 0; i < outputs.length && i < FAR_OUTPUTS; i++) {
+    if (isFar(hostOf(outputs[i]).block)) far += 2 ** i;
+  }
+  return far;
 }
 
 /** Bytes of the arena under given sizes; undefined where the program needs none. */

@@ -18,6 +18,7 @@ export const nativeTarget: Target = {
   integers: 64,
   sizeLimit: Infinity,
   unrolls: 400,
+  streams: true,
 };
 
 function supports({ call, outputs }: ExternKernel, dtypes: ReadonlySet<DType>): CallSupport {

@@ -21,6 +21,10 @@ export class Block {
   /** The last look that saw that memory, and the last that came by this block. */
   seenBy = 0;
   countedBy = 0;
+  /** Bytes that the pool had handed out when it was last given back, or handed out and then dropped. */
+  leftAt = 0;
+  /** Bytes that it handed out between then and when it handed this one out. */
+  away = 0;
 }
 
 /** A memory over a block. */
@@ -124,7 +128,9 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   readonly #reserved = new Gauge();
   /** The bytes in use from which everything is searched. */
   #searchFrom: number;
-  /** Bytes that were handed out since everything was searched, and those from which on it is worth it again. */
+  /** Bytes that were handed out. */
+  #clock = 0;
+  /** Those that were handed out since everything was searched, and those from which on it is worth it again. */
   #handedOut = 0;
   /** Bytes of new blocks. */
   #made = 0;
@@ -167,6 +173,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const { block, memory: known } = this.#take(size) ?? this.#lookEarly(size) ?? this.#search(size) ??
       this.#make(size) ?? this.#makeRoom(size, bytes);
     block.isInUse = true;
+    block.away = this.#clock - block.leftAt;
+    block.leftAt = this.#clock += size;
     this.#allocated.add(size);
     this.#handedOut += size;
     if (known) return known;
@@ -182,6 +190,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   free(memory: M): void {
     const { block } = memory;
     if (!block.isInUse || block.memoryId !== memory.id) return;
+    block.leftAt = this.#clock;
     if (memory.age === 0) this.#youngBytes -= block.size;
     this.#keep(block, block.size < this.#source.smallBytes ? memory : undefined);
   }
@@ -332,6 +341,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const block = this.#source.make(size);
     if (block === undefined) return undefined;
     block.size = size;
+    // The system has just cleared its pages
+    block.leftAt = this.#clock;
     this.#reserved.add(size);
     this.#made += size;
     this.#fresh += this.#hope * size;

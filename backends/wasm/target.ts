@@ -23,6 +23,7 @@ export function wasmTarget(sizeLimit: number): Target {
     integers: 64,
     sizeLimit,
     unrolls: 400,
+    streams: false,
   };
 }
 

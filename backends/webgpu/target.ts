@@ -277,6 +277,7 @@ export function webGpuTarget(
     integers: 32,
     sizeLimit: Infinity,
     unrolls: 0,
+    streams: false,
   };
 }
 

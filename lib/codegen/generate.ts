@@ -32,6 +32,7 @@ import { blocksOfRows } from "./row_blocks.ts";
 import { separateLoops } from "./separate.ts";
 import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
+import { streamedResults } from "./streamed_results.ts";
 import { tablesOfKernels } from "./tables.ts";
 import { mapToThreads } from "./threads.ts";
 import { turnedOperands } from "./turned_operands.ts";
@@ -81,6 +82,7 @@ export const PASSES: readonly Pass[] = [
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
   { name: "windows", applies: () => true, run: windowsOfBuffers },
   { name: "tables", applies: ({ tables }) => tables, run: tablesOfKernels },
+  { name: "streamed_results", applies: ({ streams }) => streams, run: streamedResults },
 ];
 
 /**

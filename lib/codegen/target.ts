@@ -120,4 +120,6 @@ export interface Target {
   readonly sizeLimit: number;
   /** Most statements that the loops inside a vector loop may be unrolled to; 0: they stay loops. */
   readonly unrolls: number;
+  /** Whether lanes can be stored past the caches. */
+  readonly streams: boolean;
 }

@@ -105,6 +105,11 @@ export interface Loop {
   readonly part?: TeamPart;
   /** Whether a compiler of loops is to leave iterations apart, which it would take together as lanes. Absent: it may. */
   readonly apart?: true;
+  /**
+   * Whether what a vector loop stores may go to memory past the caches, where the call says that it is far from them: groups
+   * of lanes lie side by side, and the kernel does not read them. Absent: it may not.
+   */
+  readonly streams?: true;
   readonly body: readonly Statement[];
   readonly reductions: readonly Reduction[];
   readonly carried: readonly Carried[];

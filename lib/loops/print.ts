@@ -242,7 +242,9 @@ function writeStatement(writer: TextWriter, s: Statement, names: Names): void {
     case "loop": {
       const carried = s.carried.map((c) => ({ c, before: `${v(c.id)} = ${v(c.initial)}` }));
       const size = names.dim(s.axis.size);
-      const share = `${s.share === undefined ? "" : ` ${s.share}`}${s.apart ? " apart" : ""}`;
+      const share = `${s.share === undefined ? "" : ` ${s.share}`}${s.apart ? " apart" : ""}${
+        s.streams ? " streams" : ""
+      }`;
       const part = s.part ? ` in parts to ${names.axis(s.part.end)} of` : " <";
       const head = `${s.order}${s.vector ? " vector" : ""}${share} ${
         names.axis(s.axis.symbol)

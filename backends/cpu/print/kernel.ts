@@ -18,6 +18,7 @@ import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Routine } from "../runtime_library.ts";
 import type { KernelNames, Range } from "./names.ts";
 import { NestPrinter } from "./nest.ts";
+import { STREAM } from "./lanes.ts";
 import type { Need } from "./scalar.ts";
 import { memoryType, printIndex } from "./types.ts";
 
@@ -55,7 +56,7 @@ function onceForAlike(
   const key = `${how} ${like.buffers.map((id) => isLocal(buffers[id])).join()}`, first = known.get(key);
   if (first) {
     const { made } = first, place = between(first.like, like, (id) => id);
-    return { ...made, buffers: made.buffers.map(place) };
+    return { ...made, buffers: made.buffers.map(place), far: made.far.map(place) };
   }
   const made = print();
   known.set(key, { like, made });
@@ -70,6 +71,8 @@ export interface KernelFunction {
   readonly buffers: readonly BufferId[];
   /** And behind them. */
   readonly routines: readonly Routine[];
+  /** And behind these, for each of those buffers, whether the caches have lost it. */
+  readonly far: readonly BufferId[];
   /** As in LoopKernel; 0: one thread. */
   readonly work: Dim;
 }
@@ -112,6 +115,7 @@ export function bodyText(
   const buffers: BufferId[] = [],
     locals: BufferId[] = [],
     routines: Routine[] = [],
+    far: BufferId[] = [],
     sizes = new Set<number>();
   const placeIn = <T>(list: T[], each: T): number => {
     const at = list.indexOf(each);
@@ -136,9 +140,16 @@ export function bodyText(
     need: context.need,
     routine: (name) => `r${placeIn(routines, name)}`,
     fold: (text) => context.fold(text),
+    far(id) {
+      context.declare(STREAM);
+      return `f${placeIn(far, id)}`;
+    },
   };
   const out = new TextWriter();
-  out.indent(() => print(out, names));
+  out.indent(() => {
+    print(out, names);
+    if (far.length > 0) out.line(`if (${far.map((_, i) => `f${i}`).join(" || ")}) streamed();`);
+  });
   const typeOf = (id: BufferId) => memoryType(context.buffers[id]?.dtype ?? "float32");
   const localText = (name: string, { slot, type, length }: Local): string => {
     if (typeof length === "number") return `${type} ${name}[${length}] ${ALIGNED};`;
@@ -149,13 +160,14 @@ export function bodyText(
   const declarations = [
     ...buffers.map((id, i) => `  ${typeOf(id)}* const p${i} = (${typeOf(id)}*) a[${i}];`),
     ...routines.map((_, i) => `  void* const r${i} = a[${buffers.length + i}];`),
+    ...far.map((_, i) => `  const bool f${i} = a[${buffers.length + routines.length + i}];`),
     ...locals.map((id, i) =>
       `  ${localText(`l${i}`, { slot: i, type: typeOf(id), length: context.buffers[id]?.length ?? 0 })}`
     ),
   ];
   for (const at of [...sizes].sort((x, y) => x - y)) declarations.push(`  const long s${at} = s[${at}];`);
   if (usesNothing) declarations.push(`  long ${NOTHING} = 0; __asm__("" : "+r"(${NOTHING}));`);
-  return { body: [...declarations, out.toString()].join("\n"), buffers, routines };
+  return { body: [...declarations, out.toString()].join("\n"), buffers, routines, far };
 }
 
 interface Local {

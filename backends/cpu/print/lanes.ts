@@ -5,7 +5,7 @@
 import { isPosition, type Loop, type Reduction } from "../../../lib/loops/ir.ts";
 import { LANES } from "../../../lib/loops/reductions.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
-import type { StatementPrinter } from "./names.ts";
+import type { Range, StatementPrinter } from "./names.ts";
 import { combine, foldName, foldText, neutral } from "./reductions.ts";
 import { MEMORY_TYPE, VALUE_TYPE } from "./types.ts";
 
@@ -13,14 +13,91 @@ import { MEMORY_TYPE, VALUE_TYPE } from "./types.ts";
 export function printLanes(nest: StatementPrinter, loop: Loop): void {
   const i = nest.axis(loop.axis.symbol), { from, to } = nest.range(loop), { out } = nest;
   if (loop.reductions.length > 0) return groups(nest, loop, { i, from, to });
+  if (loop.streams) return streamed(nest, loop, { i, from, to });
   out.line('_Pragma("GCC ivdep")');
   out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => nest.statements(loop.body));
+}
+
+/** A loop's counter and its bounds, as they are printed. */
+interface Counter extends Range {
+  readonly i: string;
+}
+
+/** Bytes of a line of the caches. */
+const LINE = 64;
+
+/** What stores lines past the caches, whose order among other stores is that of \`streamed\`. */
+export const STREAM = String.raw`INL bool is_line(const void* p) { return ((unsigned long) p & ${
+  LINE - 1
+}) == 0; }
+template <int BYTES> INL void stream(void* to, const void* from) {
+#if defined(__x86_64__)
+  typedef float Part __attribute__((vector_size(VECTOR_BYTES), may_alias));
+  UNROLL
+  for (int i = 0; i < BYTES; i += VECTOR_BYTES) {
+    Part part;
+    __builtin_memcpy(&part, (const char*) from + i, VECTOR_BYTES);
+#if defined(__AVX__)
+    __asm__ ("vmovntps %1, %0" : "=m"(*(Part*) ((char*) to + i)) : "v"(part));
+#else
+    __asm__ ("movntps %1, %0" : "=m"(*(Part*) ((char*) to + i)) : "x"(part));
+#endif
+  }
+#else
+  __builtin_memcpy(to, from, BYTES);
+#endif
+}
+INL void streamed() {
+#if defined(__x86_64__)
+  __asm__ volatile ("sfence" ::: "memory");
+#endif
+}`;
+
+/** Lanes in whole lines past the caches, where the call says so and memory begins with a line; the rest as of any loop. */
+function streamed(
+  nest: StatementPrinter,
+  { body, axis: { size } }: Loop,
+  { i, from, to }: Counter,
+): void {
+  const { out } = nest, b = `b${nest.unique()}`, past = `past${nest.unique()}`;
+  const stores = body.filter((s) => s.kind === "store");
+  const elements = stores.map((store) => ({ ...nest.element(store), array: `o${nest.unique()}` }));
+  const lanes = Math.max(LANES, ...elements.map(({ bytes }) => LINE / bytes));
+  const far = [...new Set(stores.map(({ buffer }) => nest.names.far(buffer)))];
+  out.block("{", () => {
+    out.line(`long ${b} = ${from};`, `bool ${past} = ${far.join(" && ")};`);
+    out.block(`if (${past}) {`, () => {
+      out.line(`const long ${i} = ${b};`);
+      out.line(`${past} = ${elements.map(({ text }) => `is_line(&${text})`).join(" && ")};`);
+    });
+    out.block(`for (; ${past} && ${b} + ${lanes} <= ${to}; ${b} += ${lanes}) {`, () => {
+      for (const { type, array } of elements) {
+        out.line(`${type} ${array}[${lanes}] __attribute__((aligned(${LINE})));`);
+      }
+      out.line('_Pragma("GCC ivdep") _Pragma("GCC unroll 1")');
+      out.block(`for (long l = 0; l < ${lanes}; l++) {`, () => {
+        out.line(`const long ${i} = ${b} + l;`);
+        nest.elsewhere(body, new Map(stores.map((s, n) => [s, `${elements[n]?.array}[l]`])));
+      });
+      out.line(`const long ${i} = ${b};`);
+      for (const { text, array, bytes } of elements) {
+        out.line(`stream<${lanes * bytes}>(&${text}, ${array});`);
+      }
+    });
+    const rest = () => {
+      out.line('_Pragma("GCC ivdep")');
+      out.block(`for (long ${i} = ${b}; ${i} < ${to}; ${i}++) {`, () => nest.statements(body));
+    };
+    const isWhole = from === "0" && typeof size === "number" && size % lanes === 0;
+    if (isWhole) out.block(`if (!${past}) {`, rest);
+    else rest();
+  });
 }
 
 function groups(
   nest: StatementPrinter,
   { body, reductions, axis: { size } }: Loop,
-  { i, from, to }: { readonly i: string; readonly from: string; readonly to: string },
+  { i, from, to }: Counter,
 ): void {
   const { out } = nest, b = `b${nest.unique()}`;
   for (const r of reductions) openLanes(nest, r);

@@ -28,6 +28,18 @@ export interface KernelNames {
   routine(name: Routine): string;
   /** Declares a reduction function, by its text. */
   fold(text: string): void;
+  /** The name of whether the call says that a buffer is far from the caches. */
+  far(id: BufferId): string;
+}
+
+export type Store = Extract<Statement, { readonly kind: "store" }>;
+
+/** What a store writes, as C++. */
+export interface Element {
+  /** The element itself. */
+  readonly text: string;
+  readonly type: string;
+  readonly bytes: number;
 }
 
 /** Prints statements outside of lanes, and what loops in lanes are made of. */
@@ -43,6 +55,10 @@ export interface StatementPrinter {
   define(id: ValueId, dtype: ValueType, text?: string): string;
   /** A number that no other name of the kernel has. */
   unique(): number;
+  /** What a store writes. */
+  element(store: Store): Element;
+  /** Prints statements whose stores go elsewhere, as named here. */
+  elsewhere(body: readonly Statement[], targets: ReadonlyMap<Statement, string>): void;
   /** The bounds that are printed for a loop: those of one thread where a team shares it out. */
   range(loop: Loop): Range;
 }

@@ -20,10 +20,10 @@ import {
 } from "../../../lib/loops/ir.ts";
 import { isCalled } from "./functions.ts";
 import { closeLanes, openLanes, printLanes } from "./lanes.ts";
-import type { KernelNames, Range, StatementPrinter } from "./names.ts";
+import type { Element, KernelNames, Range, StatementPrinter, Store } from "./names.ts";
 import { combine, foldName, foldText, neutral, takes } from "./reductions.ts";
 import { castExpression, scalarExpression } from "./scalar.ts";
-import { literal, MEMORY_TYPE, printIndex, VALUE_TYPE } from "./types.ts";
+import { literal, MEMORY_TYPE, memoryType, printIndex, VALUE_TYPE } from "./types.ts";
 
 interface Printed {
   readonly text: string;
@@ -56,6 +56,8 @@ export class NestPrinter implements StatementPrinter {
    * condition the compiler makes branches, which it then does not vectorise.
    */
   #places = false;
+  /** Where stores go that do not go where they say. */
+  #targets: ReadonlyMap<Statement, string> | undefined;
   /** Names of the steps of the lanes being printed. */
   #steps: { readonly lane: Sym; readonly steps: ReadonlyMap<number, string> } | undefined;
 
@@ -211,8 +213,22 @@ export class NestPrinter implements StatementPrinter {
     }
   }
 
-  #store(s: Statement & { kind: "store" }): void {
-    const target = `${this.names.buffer(s.buffer)}[${this.index(s.index)}]`, value = this.value(s.value);
+  /** What a store writes. */
+  element({ buffer, index }: Store): Element {
+    const dtype = this.#dtypeOf(buffer);
+    const text = `${this.names.buffer(buffer)}[${this.index(index)}]`;
+    return { text, type: memoryType(dtype), bytes: itemSize(dtype) };
+  }
+
+  /** Prints statements whose stores go elsewhere. */
+  elsewhere(body: readonly Statement[], targets: ReadonlyMap<Statement, string>): void {
+    this.#targets = targets;
+    this.statements(body);
+    this.#targets = undefined;
+  }
+
+  #store(s: Store): void {
+    const target = this.#targets?.get(s) ?? this.element(s).text, value = this.value(s.value);
     if (s.mode === "set") return void this.out.line(`${target} = ${value};`);
     const sum = combine("sum", valueType(this.#dtypeOf(s.buffer)), [target, value]);
     this.out.line(`${target} = ${sum};`);

@@ -2,8 +2,8 @@
  * A whole program as C++: one translation unit that exports `dyn_graph(frame)`, and others for the kernels of large
  * programs. The frame is a table of doubles: number of threads, addresses of library routines and of parts, inputs,
  * outputs, the arena, the values of the sizes, then the address of the times, or 0: before the first call and after
- * each, in seconds. Invariant: the text depends on the program alone, not on the machine, so equal programs share a
- * library.
+ * each, in seconds; then a bit for each of the first outputs that says whether the caches have lost it. Invariant: the
+ * text depends on the program alone, not on the machine, so equal programs share a library.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
@@ -47,14 +47,19 @@ export interface FrameLayout {
   readonly arena: number;
   readonly sizes: number;
   readonly times: number;
+  readonly far: number;
   readonly length: number;
 }
+
+/** Outputs of which the frame says whether the caches are far from them. */
+export const FAR_OUTPUTS = 32;
 
 /** The layout of the frame of a program that calls so many routines and parts. */
 export function frameLayout(counts: FrameCounts, routineCount: number): FrameLayout {
   const routines = 1, inputs = routines + routineCount, outputs = inputs + counts.inputs;
   const arena = outputs + counts.outputs, sizes = arena + 1, times = sizes + counts.sizes;
-  return { routines, inputs, outputs, arena, sizes, times, length: times + 1 };
+  const far = times + 1;
+  return { routines, inputs, outputs, arena, sizes, times, far, length: far + 1 };
 }
 
 /** Number of entries of each kind in a program's frame. */
@@ -158,10 +163,21 @@ export function printProgram(program: Program): PrintedProgram {
   const isTable = ([kernel]: readonly Kernel[]) => kernel?.kind === "loops" && kernel.table !== undefined;
   const isLong = program.kernels.length > LONG || groups.some(isTable);
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
+  // Long programs have no place for it: what their results take is a small part of them
+  let usesFar = false;
+  const farText = (id: BufferId): string => {
+    usesFar = true;
+    const at = program.outputs.indexOf(id);
+    return isLong || at < 0 || at >= FAR_OUTPUTS ? "0L" : `(far >> ${at} & 1)`;
+  };
   type NameOf = (id: BufferId) => string;
   const teamKernel = (made: KernelFunction, lines: TextWriter, nameOf: NameOf): void => {
     const name = kernelOf(`${KERNEL}, const long* s, long t, long nt)`, made.body);
-    const table = [...made.buffers.map(nameOf), ...made.routines.map((each) => `(void*) ${routine(each)}`)];
+    const table = [
+      ...made.buffers.map(nameOf),
+      ...made.routines.map((each) => `(void*) ${routine(each)}`),
+      ...made.far.map((id) => `(void*) ${farText(id)}`),
+    ];
     const effort = workText(made.work, sizeText), a = table.join(", ") || "0";
     lines.line(`{ void* const a[] = {${a}}; run(${name}, a, s, threads, ${effort}); }`);
   };
@@ -234,6 +250,7 @@ export function printProgram(program: Program): PrintedProgram {
     kernels: inPart,
     size: sizeText,
     isLong,
+    usesFar: usesFar && !isLong,
   });
   const annotated = [...shared, ...bodies.filter((f) => !inParts.has(f)).map((f) => f.text), entry].join(
     "\n",
@@ -313,6 +330,8 @@ interface EntryParts {
   readonly kernels: ReadonlyMap<string, string>;
   readonly size: (d: Dim) => string;
   readonly isLong: boolean;
+  /** Whether a call asks which outputs are far from the caches. */
+  readonly usesFar: boolean;
 }
 
 function entryText(program: Program, layout: FrameLayout, entry: EntryParts): string {
@@ -353,6 +372,7 @@ function entryText(program: Program, layout: FrameLayout, entry: EntryParts): st
         : `arena + (${size(role.kind === "temporary" ? role.offset : 0)})`;
       out.line(`${type}* const b${id} = (${type}*) (${at});`);
     });
+    if (entry.usesFar) out.line(`const long far = (long) frame[${layout.far}];`);
     out.line("(void) threads, (void) s, (void) arena;");
   }, "");
   const head = out.toString().trimEnd();

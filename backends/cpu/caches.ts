@@ -1,0 +1,35 @@
+/**
+ * Estimates what the processor's caches still have of blocks of host memory, so that kernels write the others past the
+ * caches. Invariant: no result depends on it.
+ */
+import type { HostBlock } from "./host_memory.ts";
+
+/** Bytes of the last cache where the system does not say. */
+const USUAL_BYTES = 2 ** 25;
+
+/** Part of the cache that others need: what has been touched since moves a block out before the cache is full of it. */
+const OTHERS = 2;
+
+/** Bytes of the cache that all cores share. */
+function lastCacheBytes(): number {
+  if (Deno.build.os !== "linux") return USUAL_BYTES;
+  try {
+    const text = Deno.readTextFileSync("/sys/devices/system/cpu/cpu0/cache/index3/size");
+    const [, kibi] = /^(\d+)K$/.exec(text.trim()) ?? [];
+    return kibi === undefined ? USUAL_BYTES : Number(kibi) * 2 ** 10;
+  } catch {
+    return USUAL_BYTES;
+  }
+}
+
+let farBytes: number | undefined;
+
+/**
+ * Whether so much was handed out since a block was last in use, itself included, that its lines would first be read from
+ * memory. Asked once after it was handed out: what writes it after that finds it where it was put.
+ */
+export function isFar(block: HostBlock): boolean {
+  const { away, size } = block;
+  block.away = 0;
+  return away + size >= (farBytes ??= lastCacheBytes() / OTHERS);
+}

@@ -1,0 +1,86 @@
+/**
+ * Marks loops whose results may go to memory past the caches. Storing to a line that no cache has reads it first, and moves
+ * out what the caches do have: a simple op over a result that they have lost takes up to twice its time. Runs at the end
+ * of code generation. Invariant: what is computed stays the same; the call says whether the caches have lost a result.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { boundsOf, type Dim, freeSymbols } from "../sym/expr.ts";
+import type { BufferDecl, BufferId, Kernel, Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { coefficientOf } from "../loops/nest.ts";
+import { SCALAR_OPS } from "../loops/scalar.ts";
+import { allOf } from "../loops/uses.ts";
+import { replaceKernels } from "./kernels.ts";
+
+/** Results of which the caches keep a part that is worth it to have. */
+const LEAST_BYTES = 2 ** 18;
+
+/** Kernels of a program beyond which what a result takes is a small part of it, and its text is to be short. */
+const MOST_KERNELS = 8;
+
+/** Weight of an element, loads and stores 4, beyond which it is computed in the time that a store takes. */
+const MOST_WORK = 64;
+
+/** Iterations of a loop that are some lines of each result, beside those at its ends. */
+const LEAST_LENGTH = 256;
+
+/** Statements of a loop, which is printed a second time. */
+const MOST_STATEMENTS = 40;
+
+/** The program with such loops marked. */
+export function streamedResults(program: Program): Program {
+  if (program.kernels.length > MOST_KERNELS) return program;
+  return replaceKernels(program, (kernel) => [isAlone(kernel) ? marked(kernel, program.buffers) : kernel]);
+}
+
+const isAlone = (kernel: Kernel): kernel is LoopKernel =>
+  kernel.kind === "loops" && !kernel.blocks && !kernel.table;
+
+function marked(kernel: LoopKernel, buffers: readonly BufferDecl[]): LoopKernel {
+  const all = [...allOf(kernel.body)];
+  const read = new Set(all.flatMap((s) => s.kind === "load" ? [s.buffer] : readByFolds(s)));
+  const isFit = (id: BufferId): boolean => !read.has(id) && isLargeResult(buffers[id]);
+  if (!all.some((s) => s.kind === "loop" && streams(s, isFit))) return kernel;
+  const visit = (body: readonly Statement[]): readonly Statement[] =>
+    body.map((s) => {
+      if (s.kind !== "loop") return s;
+      return streams(s, isFit) ? { ...s, streams: true } : { ...s, body: visit(s.body) };
+    });
+  return { ...kernel, body: visit(kernel.body) };
+}
+
+const readByFolds = (s: Statement): BufferId[] =>
+  s.kind === "loop"
+    ? (s.folds ?? []).flatMap(({ values, positions }) => [values, positions].flatMap((e) => e?.buffer ?? []))
+    : [];
+
+function isLargeResult(buffer: BufferDecl | undefined): boolean {
+  if (buffer?.role.kind !== "output") return false;
+  const [, most] = boundsOf(buffer.length);
+  return most * itemSize(buffer.dtype) >= LEAST_BYTES;
+}
+
+/** Whether a loop is short, runs in lanes, reads at steps of one length, and stores side by side what it computes. */
+function streams({ vector, body, axis, reductions, carried, folds }: Loop, isFit: (id: BufferId) => boolean) {
+  if (boundsOf(axis.size)[1] < LEAST_LENGTH) return false;
+  if (!vector || reductions.length + carried.length + (folds?.length ?? 0) > 0) return false;
+  if (body.length > MOST_STATEMENTS || body.reduce((sum, s) => sum + workOf(s), 0) > MOST_WORK) return false;
+  const stores = body.filter((s) => s.kind === "store");
+  const isPlain = (s: Statement) =>
+    s.kind === "load"
+      ? coefficientOf(s.index, axis.symbol) !== undefined
+      : s.kind !== "loop" && s.kind !== "masked";
+  return stores.length > 0 && body.every(isPlain) &&
+    stores.every(({ mode, buffer, index }) =>
+      mode === "set" && isFit(buffer) && coefficientOf(index, axis.symbol) === 1 && !isIndirect(index)
+    );
+}
+
+/** Whether an index is computed by the kernel. */
+const isIndirect = (index: Dim): boolean =>
+  typeof index !== "number" &&
+  [...freeSymbols(index)].some(({ node }) => node.kind === "symbol" && node.role.kind === "value");
+
+function workOf(s: Statement): number {
+  if (s.kind === "load" || s.kind === "store") return 4;
+  return s.kind === "scalar" ? SCALAR_OPS[s.op].weight : 0;
+}
